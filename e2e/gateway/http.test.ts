@@ -88,7 +88,7 @@ describe('who is let in', () => {
     ['another path', { path: '/', headers: good }, 404, 'MCP is served at /mcp'],
     ['another method', { method: 'PUT', headers: good }, 405, 'PUT is not part of MCP'],
     ['another type', { headers: { ...good, 'content-type': 'text/plain' } }, 415, 'Content-Type must be application/json'],
-    ['no JSON', { headers: good, body: '{' }, 400, 'the body is no JSON-RPC message: not JSON'],
+    ['no JSON', { headers: good, body: '{' }, 400, 'the body is not a JSON-RPC message: not JSON'],
     ['no message', { headers: good, body: '[]x' }, 400, 'not JSON'],
     ['a batch', { headers: good, body: `[${PING}]` }, 400, 'batches are not part of this protocol'],
     ['no session', { headers: good }, 400, 'the header Mcp-Session-Id is missing'],

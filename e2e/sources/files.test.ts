@@ -323,7 +323,7 @@ describe('a file that the agent has read', () => {
     // Whoever tests may be allowed to read everything: a link to itself cannot be read by anybody.
     symlinkSync(at('loop'), at('loop'));
     await source.noteRead('loop');
-    expect(seen.troubles).toEqual([`files: ${at('loop')} cannot be read (ELOOP); its changes are told when it can`]);
+    expect(seen.troubles).toEqual([`files: ${at('loop')} cannot be read (ELOOP); its changes are emitted when it can`]);
   });
 
   it('with a name that could break out of its line', async () => {
@@ -501,7 +501,7 @@ describe('globs', () => {
     const { source, seen, root } = world({ globs: ['*.md'] });
     rmSync(root, { recursive: true });
     await source.start();
-    expect(seen.troubles).toEqual([`files: ${root} does not exist; its files are told when they appear`]);
+    expect(seen.troubles).toEqual([`files: ${root} does not exist; changes to its files are emitted when they appear`]);
     mkdirSync(root);
     writeFileSync(join(root, 'a.md'), '1');
     await seen.until('file.created a.md');

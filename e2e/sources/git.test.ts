@@ -396,7 +396,7 @@ describe('trouble', () => {
       await source.stop();
       return seen.troubles;
     };
-    expect(await line(folder)).toEqual([`git: ${folder} is no git repository; nothing is watched`]);
+    expect(await line(folder)).toEqual([`git: ${folder} is not a git repository; nothing is watched`]);
     expect(await line(bare)).toEqual([`git: ${bare} cannot be watched: fatal: this operation must be run in a work tree`]);
     expect(await line(join(folder, 'x'))).toEqual([`git: ${folder}/x does not exist; nothing is watched`]);
     expect(await line(folder, { program: 'no-such-git' })).toEqual([

@@ -166,8 +166,8 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
       'no program',
       ['./earpiece.toml'],
       126,
-      /could not be started: it is no program that may be run$/u,
-      'earpiece: ./earpiece.toml: it is no program that may be run\n',
+      /could not be started: the file cannot be executed$/u,
+      'earpiece: ./earpiece.toml: the file cannot be executed\n',
     ],
     ['ended by a signal', ['sh', '-c', 'kill -9 $$'], 137, /was ended by SIGKILL after/u, ''],
     [

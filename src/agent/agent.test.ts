@@ -182,7 +182,7 @@ describe('the loop', () => {
     expect((await inbox.why('n1'))?.items[0]?.receipt).toBe('known');
   });
 
-  it('a critical in the middle of the answer: aborted, what was said is kept, the next request has both', async () => {
+  it('a critical in the middle of the answer aborts it; the next request has the kept part and the critical', async () => {
     const { agent, model } = await start([
       {
         text: 'I am going to delete everything now',
@@ -253,7 +253,7 @@ describe('the loop', () => {
     expect(JSON.stringify(unsigned.model.requests[1]?.prompt)).not.toContain('reasoning');
   });
 
-  it('between turns a critical starts a turn of its own, once', async () => {
+  it('between turns a critical starts a new turn, once', async () => {
     const { agent, model, events } = await start([{ text: 'hi' }, { text: 'on it' }]);
     await agent.send('hello');
     await queue('disk full', { level: 'critical', id: 'n1' });
@@ -579,7 +579,7 @@ describe('the loop', () => {
     });
     void first.agent.send('go');
     await until(() => first.events.some((e) => e.type === 'tool_started'));
-    // As if its process had died: nobody closes it, and its lease is let go.
+    // As if its process had died: the lease is released without a close.
     await inbox.releaseWriter(first.agent.conversation);
     await queue('x', { id: 'n1' });
     const second = await start([{ text: 'I see' }]);
@@ -591,9 +591,9 @@ describe('the loop', () => {
   });
 });
 
-/** Each message of `a` stands in `b`, in its place, the same to the byte. */
+/** Whether `b` begins with the messages of `a`, byte for byte. */
 function extends_(a: LanguageModelV4Prompt, b: LanguageModelV4Prompt): boolean {
-  // Where the cache ends is no part of what is cached.
+  // The cache marks are not part of the cached text.
   const text = (message: LanguageModelV4Prompt[number] | undefined): string =>
     JSON.stringify(message && { ...message, providerOptions: undefined });
   return a.length < b.length && a.every((message, i) => text(message) === text(b[i]));

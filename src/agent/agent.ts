@@ -1,6 +1,6 @@
 /**
- * An agent: a conversation in the log, a model, tools, and the loop between them. The log is the history; whatever is in
- * memory here can be rebuilt from it, so that another process can go on after a crash.
+ * An agent: a conversation in the log, a model, tools, and the loop between them. The log is the history. All state in memory
+ * can be rebuilt from the log, so another process can continue after a crash.
  */
 import { formatAddress, MAIN, parseAddress, type Address } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
@@ -23,7 +23,7 @@ import { Watcher } from './watcher.ts';
 const CUT_OFF = 'The program ended while you answered. Go on.';
 const WOKEN = 'The following happened since your last turn.';
 
-/** Opens a conversation for writing. Throws `store_refused` when another process writes it. */
+/** Opens a conversation for writing. Throws `store_refused` if another process is writing it. */
 export async function createAgent(options: AgentOptions): Promise<Agent> {
   const parsed = parseAddress(options.address);
   if (parsed.kind === 'project')
@@ -42,7 +42,7 @@ export class Agent implements AsyncDisposable {
   readonly inbox: Inbox;
   readonly conversation: Conversation;
   readonly options: AgentOptions;
-  /** Hears what happens to the agent. Undefined: nobody listens. */
+  /** Listens to the agent's events. Undefined: nobody listens. */
   readonly emitter: Emitter | undefined;
   readonly #self: SelfWatch;
   readonly #requests: Requests;
@@ -101,7 +101,7 @@ export class Agent implements AsyncDisposable {
     return this.#mode;
   }
 
-  /** A pause that nobody has withdrawn or resumed: nothing wakes the agent. */
+  /** A pause that is neither withdrawn nor resumed: nothing wakes the agent. */
   async paused(): Promise<boolean> {
     return (await this.conversation.gate()).some((item) => item.notification.action === 'pause');
   }
@@ -111,7 +111,7 @@ export class Agent implements AsyncDisposable {
     return this.#transcript.records;
   }
 
-  /** The origin of a notification that this agent queues now. Its depth ends chains of agents that wake each other. */
+  /** The origin of notifications that this agent queues now. Its depth ends chains of agents that wake each other. */
   origin(): Origin {
     return { agent: this.conversation.log, depth: this.#transcript.depth + 1 };
   }
@@ -136,8 +136,8 @@ export class Agent implements AsyncDisposable {
   }
 
   /**
-   * Runs a turn: `text` goes to the model with the notifications that are due. A failed model is a result; the promise rejects
-   * only for a fault of Earpiece. If the signal is aborted already, nothing is written or asked and the result is `stopped`.
+   * Runs a turn: `text` goes to the model with the due notifications. A failure of the model is a result; the promise rejects
+   * only for a fault of Earpiece. With an already aborted signal, nothing is written or requested and the result is `stopped`.
    */
   async send(text: string, options: { readonly author?: string; readonly signal?: AbortSignal } = {}): Promise<TurnResult> {
     if (this.#turn) throw new EarpieceError('bad_argument', 'a turn is running: reply() goes into it, stop() ends it');
@@ -153,7 +153,7 @@ export class Agent implements AsyncDisposable {
     );
   }
 
-  /** Goes on with a turn in whose middle another process ended. Undefined when the last turn was over. */
+  /** Continues a turn in the middle of which another process ended. Undefined if the last turn is over. */
   async resume(options: { readonly signal?: AbortSignal } = {}): Promise<TurnResult | undefined> {
     const last = this.#transcript.cutOffAt();
     if (last === undefined || this.#turn) return undefined;
@@ -165,7 +165,7 @@ export class Agent implements AsyncDisposable {
     );
   }
 
-  /** The last turn is not over: `resume` goes on with it. */
+  /** The last turn is not over: `resume` continues it. */
   get cutOff(): boolean {
     return this.#turn === undefined && this.#transcript.cutOffAt() !== undefined;
   }
@@ -191,25 +191,28 @@ export class Agent implements AsyncDisposable {
     });
   }
 
-  /** A person's words inside the running turn: the answer or the tools of this moment end. */
+  /** Adds a person's words to the running turn: the current answer or tools end. */
   reply(text: string): void {
     this.#turn?.reply(text);
   }
 
-  /** Ends the turn now, whatever else interrupts it at this moment. Open notifications stay open and are handed back. */
+  /** Ends the turn now, whatever else interrupts it at the same time. Open notifications stay open and are handed back. */
   stop(): void {
     this.#turn?.stop();
   }
 
   /**
-   * For the watcher, which found this critical notification or action open. True when it ended the stream or the tools of this
-   * moment. False when it rides on the next carrier, or has to wait.
+   * Called by the watcher, which found this critical notification or action open. True if it ended the current stream or tools.
+   * False if it rides on the next carrier, or must wait.
    */
   force({ notification }: { readonly notification: Notification }): boolean {
     return this.#turn?.force(notification) ?? false;
   }
 
-  /** Lets the conversation go; a later agent can go on with it. `over`: none will, and the agent's notes for itself go too. */
+  /**
+   * Releases the conversation; a later agent can continue it. `over`: none will, so the agent's notes for itself are closed
+   * too.
+   */
   async close({ over = false }: { readonly over?: boolean } = {}): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -265,7 +268,7 @@ export class Agent implements AsyncDisposable {
     } finally {
       this.#turn = undefined;
       if (this.#mode !== 'idle') {
-        // The turn threw, which only a fault of Earpiece does: the next turn starts from the log.
+        // The turn threw, which only a fault of Earpiece causes: the next turn starts from the log.
         if (this.#mode !== 'complete' && this.#mode !== 'aborted') this.#mode = 'aborted';
         this.#enter('idle');
       }
@@ -273,7 +276,7 @@ export class Agent implements AsyncDisposable {
     }
   }
 
-  /** Open notifications: they wake the agent no more until a person comes. */
+  /** Open notifications no longer wake the agent until a person continues the conversation. */
   async #handBack(): Promise<readonly NotificationId[]> {
     const { log, id } = this.conversation;
     const open = await this.inbox.store.items(log, { kind: 'open', conversation: id });

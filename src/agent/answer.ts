@@ -1,6 +1,6 @@
 /**
- * One request to the model: its stream is gathered into records. Ends in one of three ways, as data: `finished`, `aborted`
- * (by us; with what of it is kept), `failed` (with whether trying again can help).
+ * One request to the model, its stream collected into records. It ends in one of three ways, as data: `finished`, `aborted`
+ * (by the agent; with the kept part), `failed` (with whether a retry can help).
  */
 import type {
   LanguageModelV4,
@@ -15,7 +15,7 @@ export type AnswerRecord = ChatResponseRecord | ToolCallRequestRecord;
 
 /**
  * How the model ended a whole answer. `cut`: at its limit of output tokens. `refused`: the model or a filter of its provider
- * declined. `raw`: the provider's own word for it.
+ * declined. `raw`: the provider's own name for the reason.
  */
 export type Finish = { readonly kind: 'whole' | 'cut' | 'refused'; readonly raw?: string };
 
@@ -26,12 +26,12 @@ export type Answer =
       readonly calls: readonly ToolCallRequestRecord[];
       readonly finish: Finish;
       readonly usage?: LanguageModelV4Usage;
-      /** Of the provider's response, names in lower case. */
+      /** The headers of the provider's response, names in lower case. */
       readonly headers?: Readonly<Record<string, string>>;
     }
   /**
-   * `reason` is what the signal was aborted with. Blank: the model had said nothing that can be kept. `started`: the
-   * provider had taken the request.
+   * `reason` is the signal's reason. Blank: the model had produced nothing to keep. `started`: the provider had accepted the
+   * request.
    */
   | {
       readonly kind: 'aborted';
@@ -42,7 +42,7 @@ export type Answer =
     }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** What a person sees while it comes. */
+/** Progress that a person sees. */
 export type AnswerEvent =
   | { readonly type: 'text'; readonly delta: string }
   | { readonly type: 'reasoning'; readonly delta: string }
@@ -52,7 +52,10 @@ type Part =
   | { kind: 'text' | 'reasoning'; id: string; text: string; ended: boolean; metadata?: SharedV4ProviderMetadata }
   | { kind: 'call'; id: string; name: string; input: string; ended: boolean; metadata?: SharedV4ProviderMetadata };
 
-/** Never rejects. `onTaken` is called once, with the first part of an answer. An abort of `signal` wins over whatever the stream would still have said, unless `finish` came first. */
+/**
+ * Never rejects. Calls `onTaken` once, with the first part of an answer. An abort of `signal` overrides the rest of the stream,
+ * unless `finish` came first.
+ */
 export async function askModel(
   model: LanguageModelV4,
   options: LanguageModelV4CallOptions & { abortSignal: AbortSignal },
@@ -79,13 +82,13 @@ export async function askModel(
     for (;;) {
       const read = await Promise.race([reader.read(), whenAborted]);
       if (read === 'aborted') {
-        // The connection is closed by the signal itself; what the stream has to say about that is of no interest.
+        // The signal itself closes the connection; errors of the stream no longer matter.
         reader.cancel(signal.reason).catch(() => {});
         return aborted();
       }
       if (read.done) return { kind: 'failed', error: new IncompleteAnswer('the stream ended before the answer did') };
       const part = read.value;
-      // `stream-start` is made by the provider's package, before anything of the provider's has come.
+      // The provider's package sends `stream-start` before the provider has sent anything.
       if (!started && part.type !== 'stream-start' && part.type !== 'error') {
         started = true;
         onTaken();
@@ -146,7 +149,7 @@ export async function askModel(
           return signal.aborted ? aborted() : { kind: 'failed', error: part.error };
         case 'finish': {
           const { unified, raw } = part.finishReason;
-          // Gateways to other models end a chat completion with a reason of their own.
+          // Gateways to other models end a chat completion with custom reasons.
           if (unified === 'error' || raw === 'error')
             return {
               kind: 'failed',
@@ -172,7 +175,7 @@ export async function askModel(
   }
 }
 
-/** The provider's stream broke off; the same request may well succeed. */
+/** The provider's stream broke off; the same request may succeed. */
 export class IncompleteAnswer extends Error {
   override readonly name = 'IncompleteAnswer';
 }
@@ -182,7 +185,7 @@ const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, st
 
 const FINISHES: Readonly<Record<string, Finish['kind']>> = { length: 'cut', 'content-filter': 'refused' };
 
-/** What of an answer that reached its limit a later request may contain: without thoughts that lead to nothing. */
+/** The part of an answer at its token limit that a later request may contain: without reasoning that nothing follows. */
 function cutOf(parts: readonly Part[]): readonly AnswerRecord[] {
   const last = parts.at(-1);
   const records = parts.flatMap((part) => recordsOf(part, false, part === last, part === last));
@@ -191,27 +194,30 @@ function cutOf(parts: readonly Part[]): readonly AnswerRecord[] {
   return records;
 }
 
-/** What of a partial answer a later request may contain: text that says something, reasoning that is signed, calls whose arguments are whole. */
+/**
+ * The part of an interrupted answer that a later request may contain: text with content, signed reasoning, calls with whole
+ * arguments.
+ */
 function keptOf(parts: readonly Part[]): { records: readonly AnswerRecord[]; calls: readonly ToolCallRequestRecord[] } {
   const records = parts.flatMap((part, i) => recordsOf(part, true, i === parts.length - 1));
-  // Reasoning belongs to what follows it: alone at the end it is refused by the providers that check it.
+  // Reasoning belongs to the part after it. Providers that check reasoning refuse it alone at the end.
   while (records.at(-1)?.type === 'chat_response' && (records.at(-1) as ChatResponseRecord).reasoning !== undefined)
     records.pop();
   const last = records.at(-1);
-  // Whole as it may be, the answer went on: a restart sees by it that the turn was not over.
+  // Even if this part is whole, the answer went on: the mark shows a restart that the turn was not over.
   if (last?.type === 'chat_response') records[records.length - 1] = { ...last, truncated: true };
   return { records, calls: callsOf(records) };
 }
 
 /**
- * `last`: nothing came behind it yet, so that without an end it may have been going on. `cut`: the answer ended in it, at its
- * limit of output tokens.
+ * `last`: no part follows yet, so without an end mark the part may be incomplete. `cut`: the answer ended in it, at its limit
+ * of output tokens.
  */
 function recordsOf(part: Part, partial: boolean, last = false, cut = false): AnswerRecord[] {
   const metadata = part.metadata === undefined ? {} : { metadata: { provider: part.metadata as unknown as Json } };
   if (part.kind === 'call') {
-    // No argument has come yet: that is not the same as none.
-    // Anthropic's package makes {} of arguments of which nothing has come.
+    // No argument has arrived yet, which differs from a call without arguments.
+    // Anthropic's package turns arguments that have not arrived into {}.
     const unheard = cut ? /^(\{\})?$/.test(part.input.trim()) : partial && !part.ended && part.input.trim() === '';
     const args = unheard ? undefined : parsed(part.input);
     if (args === undefined)
@@ -243,7 +249,7 @@ function recordsOf(part: Part, partial: boolean, last = false, cut = false): Ans
   ];
 }
 
-/** By what the providers check that reasoning is theirs; without it they drop or refuse it. */
+/** Whether reasoning has the data by which providers recognize it; without that they drop or refuse it. */
 const SIGNATURES = ['signature', 'redactedData', 'reasoningEncryptedContent', 'thoughtSignature'] as const;
 const isSigned = (metadata: SharedV4ProviderMetadata | undefined): boolean =>
   Object.values(metadata ?? {}).some((options) =>
@@ -261,7 +267,7 @@ function openPart(parts: Part[], kind: 'text' | 'reasoning', id: string): Extrac
   return made;
 }
 
-/** Arguments that are no JSON object are an error of the model, which it is told. An empty text means none. */
+/** If the arguments are not a JSON object, the model gets an error. An empty text means no arguments. */
 function parsed(input: string): Json | undefined {
   if (input.trim() === '') return {};
   try {

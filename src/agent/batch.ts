@@ -10,13 +10,13 @@ export type Batch = {
   readonly tools: readonly Tool[];
   readonly signal: AbortSignal;
   readonly emit: (event: AgentEvent) => void;
-  /** Called as each call begins, and as it ends, before it lands. */
+  /** Called when each call begins, and when it ends, before its result is written. */
   readonly watch: { began(call: ToolUse): void; ended(call: ToolUse, end: CallEnd): void };
-  /** Writes one result down; called one after the other in the order in which they land, `last` with the last. */
+  /** Writes one result. Called one at a time in the order of the results, with `last` for the last one. */
   readonly land: (call: ToolCallRequestRecord, outcome: ToolOutcome, last: boolean) => Promise<void>;
 };
 
-/** Runs the calls of one answer side by side. Resolves when each has its result in the log; rejects only when `land` does. */
+/** Runs the calls of one answer in parallel. Resolves when the log has each result; rejects only if `land` does. */
 export async function runBatch({ calls, tools, signal, emit, watch, land }: Batch): Promise<void> {
   const batch = calls.map((call) => ({ id: call.id, name: call.name, args: call.arguments }));
   let left = calls.length;
@@ -65,7 +65,7 @@ async function outcomeOf(
   using deadline = new Deadline(context.signal, tool.timeoutMs);
   const { signal } = deadline;
   try {
-    // A tool that ends in time after the abort has the better answer.
+    // A tool that ends soon after the abort gives a better answer.
     const outcome = tool.execute(call.arguments, { ...context, signal }).then(spoken);
     const first = await Promise.race([outcome, deadline.over.then((late) => Promise.race([outcome, graceful(late)]))]);
     return deadline.passed && first.isError === true ? { ...deadline.timedOut, content: first.content } : first;
@@ -77,10 +77,10 @@ async function outcomeOf(
   }
 }
 
-/** When a call is given up: with its batch, or when its own time is over. */
+/** Aborts when a call is given up: with its batch, or after its time limit. */
 class Deadline implements Disposable {
   readonly signal: AbortSignal;
-  /** What is said in its place then. */
+  /** The outcome that replaces the tool's then. */
   readonly over: Promise<ToolOutcome>;
   passed = false;
   readonly #own = new AbortController();
@@ -120,7 +120,7 @@ class Deadline implements Disposable {
   }
 }
 
-/** What it means for whoever watches. What failed while it was ended from outside says nothing of its tool. */
+/** The result for listeners. A failure while the call was aborted from outside proves nothing about its tool. */
 function endOf({ content, isError, failure }: ToolOutcome, signal: AbortSignal): CallEnd {
   if (isError !== true) return { kind: 'success', resultLength: content.length };
   if (signal.aborted) return { kind: 'interrupted' };
@@ -130,7 +130,7 @@ function endOf({ content, isError, failure }: ToolOutcome, signal: AbortSignal):
 const GRACE_MS = 250;
 const graceful = (late: ToolOutcome): Promise<ToolOutcome> =>
   new Promise((resolve) => setTimeout(resolve, GRACE_MS, late).unref());
-/** Anthropic refuses an error without a word. */
+/** Anthropic refuses an error without text. */
 const spoken = (outcome: ToolOutcome): ToolOutcome =>
   outcome.isError && outcome.content.trim() === '' ? { ...outcome, content: 'Failed; it did not say why.' } : outcome;
 const wrong = (content: string, failure?: ToolOutcome['failure']): ToolOutcome => ({

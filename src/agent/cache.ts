@@ -1,9 +1,9 @@
 /**
- * Prompt caching at Anthropic. Other providers cache a prefix by themselves; Anthropic caches up to the places that the
+ * Prompt caching at Anthropic. Other providers cache a prefix by themselves. Anthropic caches up to the places that the
  * request marks, and looks back at most 20 blocks from each of them.
  *
- * Three of its four marks are used: behind tools and system prompt; where the last answered request ended, so that its cache
- * is found behind a long batch too; and at the end, for the next request. The marks move forward, the text under them never
+ * Three of its four marks are used: after tools and system prompt; at the end of the last answered request, so that its cache
+ * is found after a long batch too; and at the end, for the next request. The marks move forward; the text before them never
  * changes.
  */
 import type { LanguageModelV4Message, LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
@@ -11,7 +11,7 @@ import type { Family } from './placement.ts';
 
 const MARK = { anthropic: { cacheControl: { type: 'ephemeral' } } } satisfies SharedV4ProviderOptions;
 
-/** The prompt with its marks. Unchanged for other providers, and where the caller's `providerOptions` set caching themselves. */
+/** The prompt with its marks. Unchanged for other providers, and if the caller's `providerOptions` set caching. */
 export function withCacheMarks(
   prompt: LanguageModelV4Prompt,
   { family, given }: { readonly family: Family; readonly given: SharedV4ProviderOptions | undefined },
@@ -26,7 +26,7 @@ export function withCacheMarks(
   return prompt.map((message, i) => (places.has(i) ? marked(message) : message));
 }
 
-/** An answer may end in thinking, which takes none. */
+/** An answer may end in thinking, which takes no mark. */
 const takesMark = ({ role, content }: LanguageModelV4Message): boolean =>
   (role === 'user' || role === 'tool') && content.length > 0;
 

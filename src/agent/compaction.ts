@@ -1,17 +1,17 @@
 /**
- * Compactions, as JP records them: an overlay over whole turns that changes what a provider is sent, and never the log. Of
- * several that cover a turn the newest decides, for summary, reasoning and tool calls each by itself.
+ * Compactions as JP records them: an overlay over whole turns. It changes the request to a provider, but never the log. If
+ * several cover a turn, the newest decides, separately for summary, reasoning and tool calls.
  */
 import type { Json } from '../core/json.ts';
 import { isType, type Draft } from '../core/records.ts';
 
 type Summary = { readonly text: string };
 type ToolCalls = { readonly kind: 'omit' } | { readonly kind: 'strip'; readonly request: boolean; readonly response: boolean };
-/** `over`: the policy applies to what has more bytes than that. */
+/** `over`: the policy applies to content with more bytes than this. */
 type Sized<T> = { readonly policy: T; readonly over: number };
 type TurnPolicy = { summary?: Summary; reasoning?: Sized<'strip'>; toolCalls?: Sized<ToolCalls> };
 
-/** The first turn is 0; what comes before the first `turn_start` belongs to it. Both ends are part of the range. */
+/** The first turn is 0; records before the first `turn_start` belong to it. The range includes both ends. */
 export type CompactionRecord = {
   readonly type: 'compaction';
   readonly from_turn: number;
@@ -23,7 +23,7 @@ export type CompactionRecord = {
 
 export const SUMMARY_REQUEST = '[Summary of the conversation so far]';
 
-/** The records as a provider is to see them. Without a compaction these are the records themselves. */
+/** The records for a provider. Without a compaction these are the records themselves. */
 export function compacted(records: readonly Draft[]): readonly Draft[] {
   const compactions = records.filter((record): record is CompactionRecord & Draft => record.type === 'compaction');
   if (compactions.length === 0) return records;
@@ -81,7 +81,7 @@ function turnsOf(records: readonly Draft[]): readonly number[] {
   });
 }
 
-/** `now`: the turn in which the compaction was written. It says nothing of turns that came after it. */
+/** `now`: the turn in which the compaction was written. The compaction does not apply to later turns. */
 type Range = { readonly compaction: CompactionRecord; readonly now: number };
 
 function policiesOf(ranges: readonly Range[], lastTurn: number): readonly TurnPolicy[] {
@@ -119,7 +119,7 @@ function toolCallsOf(policy: string, spec: Json | undefined): ToolCalls | undefi
   return { kind: 'strip', request: request === true, response: response === true };
 }
 
-/** Of each call, arguments and result together, in bytes. */
+/** The bytes of each call, arguments and result together. */
 function sizesOf(records: readonly Draft[]): ReadonlyMap<string, number> {
   const sizes = new Map<string, number>();
   for (const record of records)

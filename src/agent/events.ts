@@ -3,7 +3,7 @@ import type { Level } from '../core/notification.ts';
 import type { Json } from '../core/json.ts';
 import type { Mode } from './modes.ts';
 
-/** What an agent does, as it does it. Failures are events too: the iteration itself never throws. */
+/** An agent's events, in order. Failures are events too: the iteration itself never throws. */
 export type AgentEvent =
   | { readonly type: 'turn_started'; readonly by: 'person' | 'notification'; readonly content: string }
   | { readonly type: 'mode'; readonly mode: Mode }
@@ -21,7 +21,7 @@ export type AgentEvent =
       readonly content: string;
       readonly isError: boolean;
     }
-  /** Notifications went into a carrier: `text` is what the model reads. */
+  /** A carrier took notifications: `text` is the text for the model. */
   | { readonly type: 'delivered'; readonly at: string; readonly ids: readonly NotificationId[]; readonly text: string }
   /** An open notification waits for its carrier. */
   | {
@@ -31,18 +31,18 @@ export type AgentEvent =
       readonly kind: string;
       readonly message: string;
     }
-  /** The stream or the tools were ended by us. */
+  /** The agent ended the stream or the tools. */
   | { readonly type: 'aborted'; readonly what: 'answer' | 'tools'; readonly why: string }
   | { readonly type: 'retry'; readonly inMs: number; readonly why: string }
-  /** The provider refused the request with these notifications and took it without them: one line stands in their place. */
+  /** The provider refused the request with these notifications and accepted it without them: one line replaces them. */
   | { readonly type: 'left_out'; readonly ids: readonly NotificationId[]; readonly why: string }
   | { readonly type: 'usage'; readonly inputTokens: number; readonly outputTokens: number; readonly cachedTokens: number }
-  /** `wake = "ask"`: somebody is to decide whether these may wake the agent. */
+  /** `wake = "ask"`: a person should decide whether these may wake the agent. */
   | { readonly type: 'wake_asked'; readonly ids: readonly NotificationId[]; readonly text: string }
   | {
       readonly type: 'turn_ended';
       readonly how: 'complete' | 'truncated' | 'refused' | 'stopped' | 'failed';
-      /** What went wrong, unless it is complete or stopped. */
+      /** The error, unless the turn is complete or stopped. */
       readonly cycles: number;
       readonly error?: string;
     };

@@ -9,7 +9,7 @@ import { fileTools } from './file-tools.ts';
 const root = mkdtempSync(join(tmpdir(), 'earpiece-file-tools-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** What the tools said of the files: the source of the other room has tests of its own. */
+/** What the tools reported about the files: the source in the other room has separate tests. */
 let noted: string[];
 beforeEach(() => (noted = []));
 const [read, write] = fileTools({

@@ -1,6 +1,6 @@
 /**
- * Reading and writing files, so that an agent's files can be followed: what it read is told when somebody else changes it,
- * what it writes itself is not. A shell can do the same, but nobody knows what it touched.
+ * Reads and writes files, so that the agent can follow them. If somebody else changes a file that it read, the agent is
+ * notified; its own writes do not notify it. A shell can do the same, but nobody knows which files it touched.
  */
 import { mkdir, open, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -9,9 +9,9 @@ import type { FilesSource } from '../sources/files/index.ts';
 import type { Tool, ToolOutcome } from '../handles/tool.ts';
 
 export type FileToolsOptions = {
-  /** What relative paths are relative to. */
+  /** The base of relative paths. */
   readonly root: string;
-  /** Who follows the files. Without it nobody does. */
+  /** Follows the files. Without it nobody does. */
   readonly files?: Followed | undefined;
 };
 
@@ -27,9 +27,9 @@ const unfollowed: Followed = {
   about: (path) => `file:${path}`,
 };
 
-/** What is longer is read by a program. */
+/** Longer files are for a program to read. */
 const MAX_BYTES = 20 * 1_048_576;
-/** Of one answer. */
+/** The most lines of one answer. */
 const MAX_LINES = 2_000;
 const MAX_CHARS = 50_000;
 
@@ -88,7 +88,7 @@ const writeFileTool = (root: string, files: Followed): Tool => ({
     } catch (error) {
       return wrong(`${path} cannot be written: ${reasonOf(error)}`);
     }
-    // It does not know by that what others had put there: what is open about it stays.
+    // A write does not show the agent earlier changes of others, so their notifications stay open.
     return { content: `Written: ${path}, ${Buffer.byteLength(content).toLocaleString('en')} bytes.` };
   },
 });
@@ -113,11 +113,11 @@ async function bytesOf(absolute: string, path: string): Promise<{ readonly bytes
   }
 }
 
-/** So many lines of it, and what there is besides. */
+/** A limited number of its lines, and the size of the rest. */
 function partOf(text: string, from: number, lines: number): string {
   if (text === '') return '(the file is empty)';
   const all = text.split('\n');
-  // The end of the last line begins no other.
+  // The line end at the end starts no new line.
   if (all.at(-1) === '') all.pop();
   if (from > all.length) return `(it has only ${all.length.toLocaleString('en')} lines)`;
   const shown: string[] = [];

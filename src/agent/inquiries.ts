@@ -1,7 +1,9 @@
-/** Questions about background tools at the end of a turn, put to the model aside and all at once (RFD 037 of JP). */
+/**
+ * Questions about background tools at the end of a turn, sent to the model together in one separate request (RFD 037 of JP).
+ */
 import { TURN_END_ANSWERS, type Inquiry, type TurnEndAnswer } from '../handles/index.ts';
 
-/** `ask` puts one question to the model. What it does not answer in the asked form has no answer: then nothing is done. */
+/** `ask` sends one question to the model. A reply in another form counts as no answer: then nothing is done. */
 export const askInquiries =
   (ask: (question: string) => Promise<string>) =>
   async (inquiries: readonly Inquiry[]): Promise<Readonly<Record<string, TurnEndAnswer>>> => {

@@ -1,6 +1,6 @@
 import type { NotificationId } from '../core/notification.ts';
 
-/** Why we ended a stream or tools; retry logic sees by its class that it was no fault of the provider. */
+/** The reason why the agent ended a stream or tools. Its class shows retry logic that the provider is not at fault. */
 export class Interruption extends Error {
   override readonly name = 'Interruption';
   readonly is:

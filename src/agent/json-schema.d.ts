@@ -1,4 +1,6 @@
-/** `tsdown.config.ts` puts this in the place of the package `json-schema`, which has no types: the user's own type of a schema fits. */
+/**
+ * `tsdown.config.ts` uses this in place of the package `json-schema`, which has no types here: a user's own schema type fits.
+ */
 // oxlint-disable-next-line typescript/no-explicit-any -- an interface is assignable to an index signature of this type alone
 export type JSONSchema7 = { [keyword: string]: any };
 export type JSONSchema7Definition = JSONSchema7 | boolean;

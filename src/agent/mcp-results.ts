@@ -1,6 +1,6 @@
 /**
- * What a model reads of an MCP tool's result. Text that is too long is cut in the middle, the whole stands in a file; pictures
- * and sound go to files too. The files are the user's only, and go after a day.
+ * Converts an MCP tool's result for the model. Text that is too long is cut in the middle, and a file holds the whole text.
+ * Pictures and sound go to files too. Only the user can read the files; they are deleted after a day.
  */
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ export type CallResult = {
 export type ResultLimits = {
   /** Characters of a result that the model reads. */
   readonly maxChars: number;
-  /** Where the rest of it goes. */
+  /** The folder for the rest of it. */
   readonly folder: string;
 };
 
@@ -34,7 +34,7 @@ const KEEP_MS = 24 * 3_600_000;
 
 export function outcomeOf({ content = [], structuredContent, isError = false }: CallResult, limits: ResultLimits): ToolOutcome {
   const parts = content.map((block) => textOf(block, limits.folder)).filter((text) => text.trim() !== '');
-  // A server with structured content should say it as text too; not all of them do.
+  // A server with structured content should also send it as text, but some do not.
   const said = content.some(({ type, text }) => type === 'text' && (text ?? '').trim() !== '');
   if (!said && structuredContent !== undefined) parts.unshift(JSON.stringify(structuredContent));
   return { content: shortened(parts.join('\n'), limits), isError };
@@ -67,7 +67,7 @@ function textOf(block: Content, folder: string): string {
 
 const endingOf = (mimeType: string | undefined): string => /\/([a-z0-9]{1,8})\b/.exec(mimeType ?? '')?.[1] ?? 'bin';
 
-/** The path; undefined when it could not be written: a full disk does not fail the call. */
+/** The path. Undefined if the file could not be written: a full disk does not fail the call. */
 function kept(folder: string, ending: string, whole: string | Buffer): string | undefined {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

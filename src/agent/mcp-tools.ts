@@ -1,4 +1,4 @@
-/** Tools of MCP servers for our own agent. */
+/** Tools of MCP servers for Earpiece's own agent. */
 import { EarpieceError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import type { Tool, ToolOutcome } from '../handles/tool.ts';
@@ -10,10 +10,10 @@ import { outcomeOf, type CallResult, type ResultLimits } from './mcp-results.ts'
 export type McpTools = { readonly tools: readonly Tool[]; close(): Promise<void> };
 
 export type McpToolsOptions = ResultLimits & {
-  /** Hears when a server fails, goes or comes back. */
+  /** Listens for a server that fails, disconnects or reconnects. */
   readonly onUpstream?: (event: ServerEvent) => void;
   readonly report?: (line: string) => void;
-  /** How long a server may take to list its tools. Default 30,000; of several servers, each has at most 12,000. */
+  /** How long a server may take to list its tools. Default 30,000 ms; with several servers, each has at most 12,000 ms. */
   readonly withinMs?: number;
 };
 
@@ -23,15 +23,15 @@ type ToolDefinition = {
   readonly inputSchema: { readonly [key: string]: Json };
 };
 
-/** Between the name of a server and the name of its tool, when there are several servers. */
+/** Separates the name of a server and the name of its tool if there are several servers. */
 const SEPARATOR = '__';
 const WITHIN_MS = 30_000;
-/** The agent lists tools once, so it waits for slow servers; a server that hangs must not keep it from starting for long. */
+/** The agent lists tools once, so it waits for slow servers. A hanging server must not delay the agent's start for long. */
 const OTHERS_WITHIN_MS = 12_000;
 
 /**
- * Starts the servers and lists their tools. Of several servers, those that do not work are reported and left out. Rejects with
- * `upstream` when the only one does not work.
+ * Starts the servers and lists their tools. With several servers, broken ones are reported and left out. Rejects with
+ * `upstream` if the only server does not work.
  */
 export async function mcpTools(upstreams: readonly Upstream[], options: McpToolsOptions): Promise<McpTools> {
   const several = upstreams.length > 1;

@@ -1,7 +1,7 @@
 /**
  * A model by its name: `openai:gpt-5`, `anthropic:claude-sonnet-5`, `google:gemini-3-pro`, `ollama:qwen3`. The provider's
- * package is loaded when it is asked for; keys and addresses come from the environment, under the names that its own
- * tools use.
+ * package is loaded on first use. Keys and addresses come from the environment, under the names that the provider's own tools
+ * use.
  */
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
@@ -11,7 +11,7 @@ export type Env = Readonly<Record<string, string | undefined>>;
 type Provider = {
   readonly package: string;
   readonly says: string;
-  /** The first that is set is the key; none of them needed when empty. */
+  /** The first of these that is set is the key. Empty: no key is needed. */
   readonly keys: readonly string[];
   open(model: string, env: Env, key: string): Promise<LanguageModelV4>;
 };
@@ -81,7 +81,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   },
 };
 
-/** Throws `bad_argument` for a name that is none, `bad_config` for a key or a package that is missing. */
+/** Throws `bad_argument` for an invalid name, and `bad_config` for a missing key or package. */
 export async function openModel(name: string, env: Env): Promise<LanguageModelV4> {
   const colon = name.indexOf(':');
   const [providerName, model] = [name.slice(0, Math.max(colon, 0)), name.slice(colon + 1)];

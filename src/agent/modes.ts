@@ -3,22 +3,22 @@
  *
  *   idle ── send, wake ─▶ streaming
  *   streaming ── answer with calls ─▶ executing
- *   streaming ── answer without ─▶ continuing ── something urgent came meanwhile ─▶ streaming
+ *   streaming ── answer without ─▶ continuing ── something urgent arrived ─▶ streaming
  *                                             └─ nothing ─▶ complete ─▶ idle
  *   streaming ── critical, Ctrl+C ─▶ interrupted ── forced request ─▶ streaming
  *                                              ├─ a person replies ─▶ replying ─▶ streaming
  *                                              └─ a person stops ─▶ aborted ─▶ idle
  *   executing ── all results landed ─▶ continuing ─▶ streaming
  *   executing ── Ctrl+C, cancel, pause ─▶ interrupted (calls are answered, then as above, or continuing)
- *   any of them ── the model cannot be had ─▶ aborted ─▶ idle
+ *   any of them ── the model is unavailable ─▶ aborted ─▶ idle
  *
- * idle        nobody is answered; notifications may wake.             leaves: only by a request in the log
+ * idle        nobody waits for an answer; notifications may wake.     leaves: only by a request in the log
  * streaming   one request is with the model.                          enters: every call in the log is answered
  * executing   the calls of one answer run.                            enters: the answer is in the log
  * continuing  the batch, or the final answer, is in the log.
- * interrupted the stream or the tools were ended by us; what is kept of them is in the log.
+ * interrupted the agent ended the stream or the tools; the kept part is in the log.
  * replying    a person's reply inside the turn is in the log.
- * complete    the turn ended by itself.   aborted: it was ended.
+ * complete    the turn ended by itself.   aborted: a person or an error ended it.
  */
 export type Mode = 'idle' | 'streaming' | 'executing' | 'continuing' | 'interrupted' | 'replying' | 'complete' | 'aborted';
 
@@ -33,7 +33,7 @@ const NEXT: Readonly<Record<Mode, readonly Mode[]>> = {
   aborted: ['idle'],
 };
 
-/** Throws for a transition that there is not: a fault of ours, never of input. */
+/** Throws for an invalid transition: a fault of Earpiece, never of input. */
 export function assertTransition(from: Mode, to: Mode): void {
   if (!NEXT[from].includes(to)) throw new Error(`an agent cannot go from ${from} to ${to}`);
 }

@@ -1,4 +1,4 @@
-/** The notes that an agent leaves for itself, between its conversations. */
+/** The notes that an agent leaves for its later conversations. */
 import { conversationId, type ConversationId } from '../core/address.ts';
 import type { Item } from '../core/items.ts';
 import { formatKind, type NotificationId } from '../core/notification.ts';
@@ -8,13 +8,13 @@ import type { Conversation } from '../inbox/index.ts';
 /** The conversation under which notes wait for the next one. No agent writes it. */
 export const NEXT: ConversationId = conversationId('~next');
 
-/** What a conversation is to take over from those before it. To be called before each of its turns. */
+/** Moves waiting notes into this conversation. Call it before each of its turns. */
 export async function takeOverNotes(conversation: Conversation): Promise<void> {
   const { inbox, log, id } = conversation;
   const waiting = await inbox.store.items(log, { kind: 'open', conversation: NEXT });
   for (const item of waiting) {
     if (item.audience !== NEXT || item.state !== 'open' || writerOf(item) === id) continue;
-    // Another conversation may do the same at this moment: one of the two appends is refused.
+    // Another conversation may do the same now: one of the two appends is refused.
     await inbox.store.append(log, [
       {
         type: 'notification_closed',
@@ -29,7 +29,7 @@ export async function takeOverNotes(conversation: Conversation): Promise<void> {
   }
 }
 
-/** The conversation is over, and what belongs to it alone. */
+/** The conversation is over: closes the notes that belong to it alone. */
 export async function endNotes({ inbox, log, id }: Conversation): Promise<void> {
   for (const item of await inbox.store.items(log, { kind: 'open', conversation: id }))
     if (item.audience === id && isNote(item))

@@ -137,7 +137,7 @@ describe('a key', () => {
     expect([times(model, 'OLD'), times(model, 'NEW')]).toEqual([0, 1]);
   });
 
-  it('takes it back, in both scopes, and nothing that is not a note of its own', async () => {
+  it('withdraws its own note in both scopes, and nothing else', async () => {
     const { inbox, open, waiting } = stage();
     const { note } = await open('a');
     const other = await open('b');
@@ -173,7 +173,7 @@ describe('whose it is', () => {
     expect(times(again.model, 'MINE')).toBe(1);
   });
 
-  it('of its conversation: when that is over it is withdrawn, what others queued is not', async () => {
+  it('a note of a conversation is withdrawn at its end; notifications of others stay', async () => {
     const { inbox, open, waiting } = stage();
     const { note, agent } = await open('a');
     await note({ message: 'MINE' });
@@ -249,7 +249,7 @@ describe('through a bus', () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('switched off, the agent is told that it was not kept', async () => {
+  it('if notes are off, the agent learns that its note was not kept', async () => {
     const { open, waiting } = stage();
     const { emitter } = bus([{ subscriber: 'self_notify', kind: 'skipped', because: 'it is disabled' }]);
     const { note } = await open('a', { emitter });
@@ -257,7 +257,7 @@ describe('through a bus', () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('where nobody hears notes it is queued all the same', async () => {
+  it('without a subscriber for notes, the note is still queued', async () => {
     const { open, waiting } = stage();
     const { note } = await open('a', { emitter: bus([]).emitter });
     await note({ message: 'x' });

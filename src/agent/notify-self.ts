@@ -1,6 +1,6 @@
 /**
- * What an agent leaves for itself: a note that comes back when it said so, once, also after a restart. It belongs to its
- * conversation, or with `persist_cross_session` to the agent: the next of its conversations gets it.
+ * The tool with which an agent leaves a note for itself. The note returns once at its chosen time, also after a restart. It
+ * belongs to its conversation, or with `persist_cross_session` to the agent: then its next conversation gets the note.
  */
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 import type { EventInput, Severity } from '../core/event.ts';
@@ -25,7 +25,7 @@ type Category = keyof typeof PREFIX;
 const SEVERITY = { low: 'debug', normal: 'info', high: 'warning', critical: 'error' } as const satisfies Record<string, Severity>;
 type Priority = keyof typeof SEVERITY;
 
-/** The words of `deliver_at`, with those of a subscriber's `inject_at` for the same. */
+/** The values of `deliver_at`, and a subscriber's `inject_at` values for the same moments. */
 const MOMENTS = {
   immediate: { deliver: 'now', injectAt: 'immediate' },
   next_turn: { deliver: 'next_cycle', injectAt: 'turn_start' },
@@ -34,7 +34,7 @@ const MOMENTS = {
 
 const MESSAGE_CHARS = 4_000;
 const DAY_MS = 86_400_000;
-/** "Never" for what counts in milliseconds. */
+/** "Never" as a time in milliseconds. */
 const NEVER_MS = 1_000 * 365 * DAY_MS;
 const TIMEOUT_MS = 5_000;
 
@@ -120,7 +120,8 @@ async function leave(agent: Agent, given: Readonly<Record<string, Json>>): Promi
     id: inbox.ids.make('note'),
     type: category === 'reminder' ? 'agent.self.remind' : 'agent.self.notify',
     source: 'agent',
-    // A time, or a number of turns, comes for whichever conversation is there then; else it is for the next one.
+    // A time, or a number of turns, is delivered to the conversation that is active then. Other notes wait for the next
+    // conversation.
     subject: !persist ? conversation.address : typeof deliver === 'object' ? conversation.log : `${conversation.log}#${NEXT}`,
     severity: SEVERITY[priority],
     message,
@@ -185,7 +186,7 @@ async function takeBack({ inbox, conversation }: Agent, given: Readonly<Record<s
 
 const KEY_CHARS = 80;
 
-/** Nobody takes back what is not a note of his own. */
+/** An agent can withdraw only its own notes: the key contains its conversation. */
 function keyOf(key: Json | undefined, { id }: Conversation, persist: boolean): string {
   if (typeof key !== 'string' || key.trim() === '' || key.length > KEY_CHARS)
     throw bad('key', key, `is a text of 1 to ${KEY_CHARS} characters`);

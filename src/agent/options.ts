@@ -1,4 +1,4 @@
-/** What an agent is made of, and how a turn of it ends. */
+/** The options of an agent, and the result of a turn. */
 import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { Emitter } from '../core/event.ts';
 import type { NotificationId } from '../core/notification.ts';
@@ -9,7 +9,7 @@ import type { BudgetOptions } from './watching/budget.ts';
 
 export type AgentOptions = AgentSettings & {
   readonly earpiece: Inbox & { readonly bus?: Emitter };
-  /** Where it tells what happens to it: tools that fail, what is used up, loops … Default: the bus of `earpiece`, if it has one. */
+  /** Emits the agent's events: failing tools, an exceeded budget, loops … Default: the bus of `earpiece`, if it has one. */
   readonly emitter?: Emitter;
 };
 
@@ -22,31 +22,31 @@ export type AgentSettings = {
   readonly purpose?: string;
   /** Requests to the model in one turn. Default 100. */
   readonly maxCycles?: number;
-  /** Tries after the first for what passes (rate limits, overload, broken connections). Default 4. */
+  /** Retries after temporary failures (rate limits, overload, broken connections). Default 4. */
   readonly maxRetries?: number;
-  /** The longest wait that a provider's `retry-after` may ask for; the turn fails when it asks for more. Default 60,000 ms. */
+  /** The longest wait that a provider's `retry-after` may request; the turn fails if it requests more. Default 60,000 ms. */
   readonly maxRetryAfterMs?: number;
   readonly maxOutputTokens?: number;
   /**
-   * What one turn may use; it is warned before that is over. A turn that has used more tokens is told so at once
-   * (critical) and answers once more: calls in that answer are not run, and the turn has failed. Default: no limits.
+   * The limits of one turn. The agent is warned before it reaches one. A turn that has used more tokens gets a critical notice
+   * at once and one more answer. Calls in that answer do not run, and the turn has failed. Default: no limits.
    */
   readonly budget?: BudgetOptions;
   readonly providerOptions?: SharedV4ProviderOptions;
-  /** Where notifications stand in requests. Default: by the model's provider. */
+  /** The place of notifications in requests. Default: by the model's provider. */
   readonly placement?: Placement;
   /** Called when a turn is about to end by itself: background tools may ask, wait or end. */
   readonly onTurnEnd?: (turn: TurnEnding) => Promise<{ readonly again?: boolean } | void>;
-  /** From 0 to 1, for the spread of retries. */
+  /** From 0 to 1, to spread retries in time. */
   readonly chance?: () => number;
-  /** What goes wrong beside the conversation (an event that nobody could be told). Default: a warning of the process. */
+  /** Reports errors outside of the conversation (an event that could not be emitted). Default: a warning of the process. */
   readonly onTrouble?: (error: unknown) => void;
 };
 
-/** A turn that is about to end by itself. With `again` the answer gets one more cycle, if something is due for it. */
+/** A turn that is about to end by itself. With `again`, a due notification gives the turn one more cycle. */
 export type TurnEnding = {
   readonly signal: AbortSignal;
-  /** Asks the model aside: the question and its answer stay out of the conversation. Rejects when there is no answer. */
+  /** Sends the model a separate request: question and answer stay out of the conversation. Rejects if there is no answer. */
   readonly ask: (question: string) => Promise<string>;
 };
 
@@ -60,6 +60,6 @@ export type TurnResult = {
   readonly text: string;
   readonly cycles: number;
   readonly error?: string;
-  /** What waited when a person stopped the turn: it stays open and is not replayed by itself. */
+  /** The open notifications when a person stopped the turn. They stay open and do not wake the agent by themselves. */
   readonly handedBack: readonly NotificationId[];
 };

@@ -1,12 +1,12 @@
-/** The tools that an agent of ours has besides what it is given: reading, noting for itself, telling its user. */
+/** The built-in tools of Earpiece's agent: reading its notifications, notes for itself, messages to its user. */
 import type { Tool } from '../handles/tool.ts';
 import type { Agent } from './agent.ts';
 import { notifySelf } from './notify-self.ts';
 
 export type OwnToolOptions = {
-  /** Known only after the agent is made. */
+  /** Known only after the agent exists. */
   readonly agent: () => Agent;
-  /** Shows a message to the person at once. Without it there is no `tell_user`. */
+  /** Shows a message to the person at once. Without it the tool `tell_user` is missing. */
   readonly tellUser?: (message: string) => void;
 };
 
@@ -22,7 +22,7 @@ const getNotifications = (agent: () => Agent): Tool => ({
   async execute(args) {
     const mark = (args as { mark_as_read?: boolean }).mark_as_read ?? true;
     const { notifications, more, withheld, offer } = await agent().conversation.pull({ mark });
-    // The result goes into our own transcript next: that is its delivery.
+    // The result goes into the agent's transcript next: that is its delivery.
     await offer?.confirm();
     return {
       content: JSON.stringify({

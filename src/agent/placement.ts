@@ -1,20 +1,20 @@
 /**
- * Where notifications stand in a request, by the provider's wire. The one place that knows.
+ * Places notifications in a request, by the provider's API. The only module that knows these rules.
  *
- * - Anthropic, Gemini: a user text part after all results of the batch. Never role system: it is hoisted to the top of the
- *   request and changes the prefix that the provider has cached.
- * - OpenAI: a message of its own after the whole batch; role system, which the provider package sends as `developer` to
- *   model families that take it. Never a second part of a result: on chat it becomes JSON inside the tool's text.
- * - Others: user text, which every chat API takes.
+ * - Anthropic, Gemini: a user text part after all results of the batch. Never role system: it would move to the top of the
+ *   request and change the prefix that the provider has cached.
+ * - OpenAI: a separate message after the whole batch, with role system. The provider package sends it as `developer` to model
+ *   families that accept that. Never a second part of a result: on chat it becomes JSON inside the tool's text.
+ * - Others: user text, which every chat API accepts.
  */
 import type { LanguageModelV4Message, LanguageModelV4TextPart, SharedV4ProviderOptions } from '@ai-sdk/provider';
 
 export interface Placement {
-  /** Messages behind the results of a whole batch; `n` counts the views of this kind in the conversation, from 0. */
+  /** Messages after the results of a whole batch; `n` counts the views of this kind in the conversation, from 0. */
   afterTools(view: string, n: number): readonly LanguageModelV4Message[];
-  /** A request of a person (or of us), with what rides on it. */
+  /** A request of a person (or of the agent itself) with its notifications. */
   request(content: readonly LanguageModelV4TextPart[], view: string | undefined): readonly LanguageModelV4Message[];
-  /** User messages that follow each other are one message of several parts: the API wants the roles to alternate. */
+  /** Consecutive user messages become one message of several parts: the API wants the roles to alternate. */
   readonly alternates?: true;
 }
 
@@ -34,7 +34,7 @@ export function placementOf(family: Family): Placement {
   return family === 'google' ? { ...within, alternates: true } : within;
 }
 
-/** The text of notifications as a part of the user's message, or as a user message behind results. */
+/** Puts notifications into the user's message as a part, or into a user message after results. */
 const within: Placement = {
   afterTools: (view) => [{ role: 'user', content: [{ type: 'text', text: view }] }],
   request: (content, view) => [
@@ -42,7 +42,7 @@ const within: Placement = {
   ],
 };
 
-/** As a message of its own. */
+/** Puts notifications into a separate message. */
 const besides: Placement = {
   afterTools: (view) => [{ role: 'system', content: view }],
   request: (content, view) => [
@@ -52,9 +52,10 @@ const besides: Placement = {
 };
 
 /**
- * Seed 4's approach B: the notifications as a call of a tool that the model never made, and its result. For models that
- * keep a transcript entry of its own better in mind; off by default, since the pair is made up. Not for Anthropic models that
- * think: they refuse a call that no signed thinking stands before.
+ * Alternative placement: the notifications appear as a tool call that the model never made, with its result. It suits models
+ * that remember a separate transcript entry better. Off by default, since the pair is made up. Not for Anthropic models with
+ * thinking:
+ * they refuse a call without signed thinking before it.
  */
 export const syntheticTool = (base: Placement, name = '_system_notification'): Placement => ({
   ...base,
@@ -67,7 +68,7 @@ export const syntheticTool = (base: Placement, name = '_system_notification'): P
   ],
 });
 
-/** What each request needs so that the log alone can rebuild it: no state at the provider, encrypted reasoning in the answer. */
+/** Options that let the log alone rebuild each request: no state at the provider, encrypted reasoning in the answer. */
 export function callOptionsOf(family: Family): SharedV4ProviderOptions {
   return family === 'openai' ? { openai: { store: false, include: ['reasoning.encrypted_content'] } } : {};
 }

@@ -1,5 +1,5 @@
 /**
- * The request to a provider as a pure function of the log: the same records give the same messages, and a longer log gives
+ * Builds the request to a provider as a pure function of the log. The same records give the same messages. A longer log gives
  * messages that begin with those of a shorter one, byte for byte. Only the types of `PROVIDER_VISIBLE` reach a provider.
  */
 import type {
@@ -25,11 +25,11 @@ import type { Placement } from './placement.ts';
 export type PromptOptions = {
   readonly system?: string;
   readonly placement: Placement;
-  /** Carriers with these notifications have one line in their place, as if the log said that they were left out. */
+  /** One line replaces carriers with these notifications, as if the log said that they were left out. */
   readonly without?: readonly string[];
 };
 
-/** Everything that is answered: a batch whose results have not all landed is left out until they have. */
+/** Everything that is answered: an incomplete batch is left out until all of its results have landed. */
 export function promptOf(records: readonly Draft[], { system, placement, without = [] }: PromptOptions): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = system === undefined || system === '' ? [] : [{ role: 'system', content: system }];
   const redacted = new Set([...redactions(records), ...without]);
@@ -55,7 +55,7 @@ export function promptOf(records: readonly Draft[], { system, placement, without
           role: 'tool',
           content: calls.map((call) => resultPart(call, results.get(call.id) as ToolCallResponseRecord)),
         });
-        // One carry a batch, but a log of another make may have several: in the order in which they landed.
+        // Normally a batch has one carrier. A foreign log may have several: they keep the order in which they landed.
         const views = [...results.values()].flatMap((result) => viewOf(result, redacted));
         for (const view of views) put(placement.afterTools(view, nth++));
       }
@@ -93,7 +93,7 @@ export function unanswered(records: readonly Draft[]): readonly ToolCallRequestR
   return records.flatMap((record) => (isType(record, 'tool_call_request') && !answered.has(record.id) ? [record] : []));
 }
 
-/** What the provider gave with a part, verbatim: signatures, encrypted items. Without it the part cannot be sent back. */
+/** A provider's data for a part, verbatim: signatures, encrypted items. Without the data the part cannot be sent again. */
 export function providerMetadata(
   metadata: Json | undefined,
 ): { providerOptions: SharedV4ProviderOptions } | Record<string, never> {
@@ -106,7 +106,7 @@ function responseParts(record: ChatResponseRecord): AssistantPart[] {
   const options = providerMetadata(record.metadata);
   if (record.reasoning !== undefined) return [{ type: 'reasoning', text: record.reasoning, ...options }];
   const text = record.message ?? (record.data === undefined ? undefined : JSON.stringify(record.data));
-  // Providers refuse blank text; it says nothing either.
+  // Providers refuse blank text.
   return text === undefined || text.trim() === '' ? [] : [{ type: 'text', text, ...options }];
 }
 
@@ -128,7 +128,7 @@ const resultPart = (
   output: { type: is_error ? 'error-text' : 'text', value: content },
 });
 
-/** A carrier that the provider refuses is one line ever after: the conversation goes on. */
+/** A carrier that the provider refused stays one line for good, so that the conversation can continue. */
 const redactions = (records: readonly Draft[]): readonly string[] =>
   records.flatMap((record) => (isType(record, 'carrier_redacted') ? record.ids : []));
 

@@ -1,14 +1,14 @@
 /**
- * The requests of one conversation to its model: what they hold, when one is sent again, and what a refusal means for the
+ * Sends the requests of one conversation to its model. Decides their content, retries, and the meaning of a refusal for the
  * notifications in it.
  *
  * A 4xx says little about its cause. Notifications are left out only with proof that they are the cause:
  *
- *   whole ── refused ─▶ again ── refused ─▶ without (a trial; nothing of its answer is used)
+ *   whole ── refused ─▶ again ── refused ─▶ without (a trial; its answer is not used)
  *     without ── refused ─▶ the cause is something else: the turn fails, the notifications stay in the conversation
- *     without ── taken ─▶ once more whole ── refused ─▶ left out: a record says so, and one line stands in their place
+ *     without ── accepted ─▶ once more whole ── refused ─▶ left out: a record says so, and one line replaces them
  *
- * Any request that is taken ends this. Until the record is written, a restart begins again with the whole request.
+ * Any accepted request ends this. Until the record is written, a restart begins again with the whole request.
  */
 import type { LanguageModelV4FunctionTool, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import { fault } from '../core/faults.ts';
@@ -34,7 +34,7 @@ export type RequestsOptions = ModelOptions & {
   readonly records: () => readonly Draft[];
   readonly emit: (event: AgentEvent) => void;
   readonly refusedForRate: (afterMs: number | undefined) => void;
-  /** Writes down that these were left out. Resolves when the record is durable and in `records`. */
+  /** Records that these were left out. Resolves when the record is durable and in `records`. */
   readonly leaveOut: (left: {
     readonly ids: readonly NotificationId[];
     readonly reason: string;
@@ -42,7 +42,7 @@ export type RequestsOptions = ModelOptions & {
   }) => Promise<void>;
 };
 
-/** The request that is sent next while the provider refuses this one. */
+/** The next request while the provider refuses this one. */
 type Trial = 'whole' | 'again' | 'without' | 'once more';
 
 export class Requests {
@@ -52,7 +52,7 @@ export class Requests {
     this.#options = options;
   }
 
-  /** Asks until there is an answer, `signal` aborts, or trying again cannot help. Never rejects for what the provider does. */
+  /** Retries until there is an answer, `signal` aborts, or a retry cannot help. Never rejects for a provider's error. */
   async ask(signal: AbortSignal): Promise<Answer> {
     const { maxRetries = 4, maxRetryAfterMs = 60_000, chance = Math.random, emit, leaveOut } = this.#options;
     let trial: Trial = 'whole';
@@ -90,12 +90,12 @@ export class Requests {
     }
   }
 
-  /** A request beside the conversation: neither the question nor the answer is written down. Rejects when there is no answer. */
+  /** A request outside of the conversation: neither question nor answer is recorded. Rejects if there is no answer. */
   async aside(question: string, abortSignal: AbortSignal): Promise<string> {
     const { placement, model } = this.#options;
     const request = this.#request(abortSignal);
     const prompt = [...request.prompt, ...placement.request([{ type: 'text', text: question }], undefined)];
-    // Providers want the tools of a conversation that has calls, but none is to be called now.
+    // Providers require the tools of a conversation that has calls, but the model must not call one now.
     const none = request.tools === undefined ? {} : { toolChoice: { type: 'none' as const } };
     const answer = await askModel(model, { ...request, ...none, prompt }, () => {});
     if (answer.kind === 'finished')
@@ -105,7 +105,7 @@ export class Requests {
 
   #after(trial: Trial, tooLong: boolean, { ids, chars }: Suspects): Trial | 'left out' | undefined {
     if (ids.length === 0) return undefined;
-    // A short text is not what makes a prompt too long.
+    // A short text cannot make a prompt too long.
     if (tooLong && chars < LONG_CHARS) return undefined;
     switch (trial) {
       case 'whole':
@@ -125,7 +125,7 @@ export class Requests {
     return askModel(this.#options.model, this.#request(signal), (event) => this.#options.emit(event));
   }
 
-  /** Whether the provider takes the request without the notifications that it may refuse. Ends the stream at its first part. */
+  /** Tests whether the provider accepts the request without the suspected notifications. Ends the stream at its first part. */
   async #tryWithout(signal: AbortSignal): Promise<Answer> {
     const { model, records } = this.#options;
     const taken = new AbortController();
@@ -168,12 +168,12 @@ const definitionOf = ({ name, description, inputSchema }: Tool): LanguageModelV4
   inputSchema,
 });
 
-/** Above this, about 4,000 tokens, notifications may themselves be what makes a prompt too long. */
+/** Above this, about 4,000 tokens, the notifications themselves may make a prompt too long. */
 const LONG_CHARS = 16_000;
 
 type Suspects = { readonly ids: readonly NotificationId[]; readonly chars: number };
 
-/** The notifications that no answered request has held: a refusal may be because of them. */
+/** The notifications that no answered request has contained: they may be the cause of a refusal. */
 function suspectsIn(records: readonly Draft[]): Suspects {
   const unread = unansweredCarriers(records).filter(({ view }) => view !== undefined && view.text !== '');
   return {
@@ -182,7 +182,7 @@ function suspectsIn(records: readonly Draft[]): Suspects {
   };
 }
 
-/** Carriers behind the last answer of the model, without those that were left out. */
+/** Carriers after the model's last answer, without those that were left out. */
 export function unansweredCarriers(records: readonly Draft[]): readonly (ChatRequestRecord | ToolCallResponseRecord)[] {
   const last = records.findLastIndex(({ type }) => type === 'chat_response' || type === 'tool_call_request');
   const after = records.slice(last + 1);
@@ -195,7 +195,7 @@ export function unansweredCarriers(records: readonly Draft[]): readonly (ChatReq
   );
 }
 
-/** False when the signal aborted first. */
+/** False if the signal aborted first. */
 async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return false;
   return new Promise((resolve) => {

@@ -28,7 +28,7 @@ it('goes on with a request that has no answer', async () => {
   await agent.close();
 });
 
-it('goes on behind an answer of which only a part was kept: the model is told, and reads what waits', async () => {
+it('continues after a partial answer: the model learns that, and reads the open notifications', async () => {
   const { agent, model } = await after({ type: 'chat_response', message: 'I was about', truncated: true });
   await inbox.queue('shop/coder', { kind: 'user.stop', message: 'not that' });
   expect(await agent.resume()).toMatchObject({ how: 'complete' });

@@ -1,14 +1,14 @@
 import { IncompleteAnswer } from './answer.ts';
 
-/** What a failed request means for the next one. */
+/** Classifies a failed request: whether and when to retry it. */
 export type Failure =
   /** `rateLimited`: the provider wants fewer requests (429). */
   | { readonly kind: 'retry'; readonly afterMs: number | undefined; readonly why: string; readonly rateLimited?: true }
-  /** The provider refuses what was sent (4xx that is neither about who asks nor how often). `tooLong`: it is too much. */
+  /** The provider refuses the content (a 4xx about neither the key nor the rate). `tooLong`: there is too much of it. */
   | { readonly kind: 'refused'; readonly why: string; readonly tooLong?: true }
   | { readonly kind: 'final'; readonly why: string };
 
-/** Rate limits, overload, timeouts and broken connections pass; keys, quotas and what was sent do not. */
+/** Rate limits, overload, timeouts and broken connections are temporary. Errors about keys, quotas and content are not. */
 export function failureOf(error: unknown): Failure {
   const { statusCode, responseHeaders, responseBody, message } = shapeOf(error);
   const why = `${statusCode === undefined ? '' : `${statusCode}: `}${message}`;
@@ -31,11 +31,11 @@ export function failureOf(error: unknown): Failure {
   return { kind: 'refused', why, ...(tooLong ? { tooLong: true as const } : {}) };
 }
 
-/** How providers say that a prompt does not fit: Anthropic, OpenAI, Gemini, vLLM, llama.cpp, Ollama. */
+/** How providers report that a prompt does not fit: Anthropic, OpenAI, Gemini, vLLM, llama.cpp, Ollama. */
 const TOO_LONG =
   /too (long|large|many tokens)|context[ _](length|window|size)|maximum (context|prompt)|token (count|limit)|exceeds? .{0,40}(tokens|limit)|request_too_large/i;
 
-/** Before the `attempt`-th retry (from 1): doubling from 500 ms with a quarter of chance, at most 30 s. */
+/** The delay before the `attempt`-th retry (from 1): doubling from 500 ms with a random quarter, at most 30 s. */
 export function backoffMs(attempt: number, chance: number): number {
   const base = Math.min(30_000, 500 * 2 ** (attempt - 1));
   return Math.round(base * (0.875 + 0.25 * chance));

@@ -1,11 +1,11 @@
-/** A language model for tests that says what its script says, through the real interface. Not shipped. */
+/** A language model for tests that follows a script, through the real interface. Not shipped. */
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 
 export type Step = {
   readonly text?: string;
   readonly reasoning?: { readonly text: string; readonly signature?: string };
   readonly calls?: readonly { readonly id: string; readonly name: string; readonly args?: object | string }[];
-  /** Instead of an answer. */
+  /** Replaces the answer. */
   readonly error?: unknown;
   /** Called with the request before the answer begins; awaited. */
   readonly before?: (options: LanguageModelV4CallOptions) => Promise<void> | void;
@@ -17,7 +17,7 @@ export type Step = {
 
 export type ScriptedModel = LanguageModelV4 & { readonly requests: LanguageModelV4CallOptions[]; readonly aborted: number[] };
 
-/** The last step is said again and again. */
+/** The last step repeats. */
 export function scriptedModel(steps: readonly Step[], provider = 'openai.chat'): ScriptedModel {
   const requests: LanguageModelV4CallOptions[] = [];
   const aborted: number[] = [];

@@ -1,4 +1,4 @@
-/** What an agent tells of itself, to an emitter that only listens, hangs, or fails. */
+/** The events of an agent, with an emitter that only listens, hangs, or fails. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { least } from '../../e2e/least.ts';
 import { proves } from '../../e2e/verifies.ts';
@@ -179,7 +179,7 @@ describe('4.12.5: a call ends as exactly one of success, failure and timeout', (
 describe('whoever listens', () => {
   const fails = tool('t', () => Promise.reject(new Error('no')));
 
-  it('is waited for: what it queues rides on the very batch', async () => {
+  it('is waited for: its notification rides on the same batch', async () => {
     const gate: { inbox?: Inbox } = {};
     const { agent, inbox, model } = await start([batchOf('t'), DONE], {
       tools: [fails],
@@ -271,7 +271,7 @@ describe('whoever listens', () => {
 });
 
 describe('another setup', () => {
-  it('put back before a turn used it, is taken back', async () => {
+  it('restored before a turn used it, is withdrawn', async () => {
     const { agent, inbox, emitted } = await start([DONE], {});
     await agent.send('go');
     await agent.close();

@@ -1,7 +1,7 @@
 /**
- * What an agent sees happen to itself, told to the bus as it happens: its tools, its turns, its budget, that it goes in
- * circles, how much its provider lets it do, that it was set up otherwise before. Nothing of it can fail the agent or hold
- * it up: who emits is counted and reported, and waited for at most `TOLD_WITHIN_MS`, where a carrier is about to go.
+ * Emits an agent's own events to the bus: its tools, its turns, its budget, loops, its provider's rate limits, and a changed
+ * setup. No error here can fail or delay the agent: emits are counted and their errors reported. Only a carrier that is about
+ * to go waits for them, at most `TOLD_WITHIN_MS`.
  */
 import type { LogKey } from '../core/address.ts';
 import type { Emitted, Emitter } from '../core/event.ts';
@@ -23,13 +23,13 @@ export type SelfWatchOptions = {
   /** `project/agent#conversation`. */
   readonly address: string;
   readonly setup: Setup;
-  /** Whose rate limits are told. */
+  /** The provider whose rate limits are reported. */
   readonly provider: string;
   readonly budget: BudgetOptions & { readonly iterations: number };
   readonly onTrouble: (error: unknown) => void;
 };
 
-/** A store or a bus in trouble costs a carrier no more. */
+/** The most delay of a carrier by a slow store or bus. */
 const TOLD_WITHIN_MS = 250;
 const ENDED_WITHIN_MS = 2_000;
 
@@ -39,11 +39,11 @@ export class SelfWatch {
   readonly #loops = new Loops();
   readonly #rateLimits: RateLimits;
   readonly #calls = new ToolCalls();
-  /** Emitted, and not durable yet. */
+  /** Emitted, but not durable yet. */
   readonly #pending = new Set<Promise<unknown>>();
-  /** Was waited for in vain: as long as these are pending nobody waits again. */
+  /** Emits that a carrier waited for in vain: while they are pending, no carrier waits again. */
   #stuck: readonly Promise<unknown>[] = [];
-  /** What says nothing any more when the turn is over. */
+  /** Emits that are withdrawn when the turn is over. */
   #ofThisTurn: Promise<Emitted | undefined>[] = [];
   #setup: Setup | undefined;
   #turn = 0;
@@ -56,7 +56,7 @@ export class SelfWatch {
     this.#rateLimits = new RateLimits({ provider: options.provider });
   }
 
-  /** The conversation is opened with these records. */
+  /** Called with the records of the opened conversation. */
   async opened(records: readonly Draft[]): Promise<void> {
     const { address, setup } = this.#options;
     this.#turn = records.filter(({ type }) => type === 'turn_start').length;
@@ -64,14 +64,14 @@ export class SelfWatch {
     this.#tell(resumed(records, address));
     const changed = this.#setup === undefined ? [] : changes(this.#setup, setup, address);
     this.#tell(changed);
-    // Told when it was opened before, and put back since.
+    // Emits that the conversation was opened before and is now resumed.
     if (this.#options.emitter !== undefined && this.#setup !== undefined)
       for (const key of setupKeys(address))
         if (!changed.some((seen) => seen.key === key)) this.#takeBack(key, 'it is as in the last turn');
     await this.told();
   }
 
-  /** What is to be written with the beginning of a turn: with which model and tools it runs, where that is news. */
+  /** Records for the beginning of a turn: the model and the tools, if they have changed. */
   setupRecords(): readonly Draft[] {
     const { setup } = this.#options;
     if (sameSetup(this.#setup, setup)) return [];
@@ -99,7 +99,7 @@ export class SelfWatch {
     this.#tell([this.#rateLimits.refused({ afterMs })]);
   }
 
-  /** The batch of an answer begins: what its answer has used is told with it. */
+  /** The batch of an answer begins: the token use of the answer is reported with it. */
   batchBegan(calls: readonly ToolUse[]): Batch {
     const now = this.#now();
     this.#tellOfThisTurn([...this.budget.reached(now), ...this.#loops.batch(calls, now)]);
@@ -156,12 +156,12 @@ export class SelfWatch {
     await this.told();
   }
 
-  /** Resolves when all that was told is durable, or when that takes too long. */
+  /** Resolves when all emitted events are durable, or after the time limit. */
   async told(withinMs = TOLD_WITHIN_MS): Promise<void> {
     if (this.#pending.size === 0 || this.#stuck.some((emit) => this.#pending.has(emit))) return;
     const waitedFor = [...this.#pending];
     const time = patience(withinMs, () => this.#options.inbox.lines?.busy?.() ?? false);
-    // What a bus holds back in order to count it is written now.
+    // Events that a bus holds back to count them are written now.
     const written = this.#options.inbox.written().catch(this.#options.onTrouble);
     const how = await Promise.race([Promise.allSettled([written, ...waitedFor]), time.over]);
     time.end();
@@ -185,7 +185,7 @@ export class SelfWatch {
     for (const seen of all) void this.#emit(seen, tool);
   }
 
-  /** Never rejects; undefined when there is nobody to tell, or it could not be told. */
+  /** Never rejects. Undefined if there is no emitter, or the emit failed. */
   #emit(seen: Seen, tool?: string): Promise<Emitted | undefined> {
     const { emitter, address } = this.#options;
     if (emitter === undefined) return Promise.resolve(undefined);
@@ -195,8 +195,8 @@ export class SelfWatch {
   }
 
   /**
-   * Its own doing, so that it wakes nobody: an agent that is idle has nothing to do about it. Not where it is to interrupt
-   * the turn that runs: what an agent causes is never critical.
+   * The agent caused the event, so it must not wake anybody: an idle agent could not act on it. Exception: an event that should
+   * interrupt the running turn, because events caused by an agent are never critical.
    */
   #originOf({ type }: Seen, tool: string | undefined): Partial<Origin> | undefined {
     if (this.#running && (type === 'budget.token.exceeded' || type === 'agent.loop.detected')) return undefined;
@@ -207,7 +207,7 @@ export class SelfWatch {
     void this.#track(this.#options.inbox.withdraw(this.#options.log, { key }, { by: 'agent', reason }));
   }
 
-  /** Counted while it lasts; a failure is reported, and gives undefined. */
+  /** Counted while it lasts; a failure is reported and gives undefined. */
   async #track<T>(work: Promise<T>): Promise<T | undefined> {
     this.#pending.add(work);
     try {
@@ -221,12 +221,12 @@ export class SelfWatch {
   }
 }
 
-/** Known to the model once the result of the call is written down. */
+/** The model knows it once the result of the call is recorded. */
 export const callKey = (id: string): string => `call:${id}`;
 
 export type Batch = {
   readonly began: (call: ToolUse) => void;
   readonly ended: (call: ToolUse, end: CallEnd) => void;
-  /** Its results are written down. What worked is told only now: no carrier has to wait for what is made of that. */
+  /** The results are recorded. Successes are emitted only now, so that no carrier has to wait for them. */
   readonly carried: () => void;
 };

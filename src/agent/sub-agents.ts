@@ -1,6 +1,6 @@
 /**
- * An agent as a background tool of another: it has a conversation of its own, `project/<agent>.<id>`, and its last message
- * is the result. What is queued for the one never reaches the other.
+ * An agent as a background tool of another agent. It has a separate conversation, `project/<agent>.<id>`, and its last message
+ * is the result. A notification queued for the one never reaches the other.
  */
 import type { ConversationId, LogKey } from '../core/address.ts';
 import { ToolFailure, type StatefulTool } from '../handles/index.ts';
@@ -9,9 +9,9 @@ import type { Agent } from './agent.ts';
 export type SubAgent = { readonly agent: Agent; close(): Promise<void> };
 
 export type AgentToolOptions = {
-  /** Whose tool it is. */
+  /** The agent that has the tool. */
   readonly log: LogKey;
-  /** Opens the agent that does a task; `address` is its own and used by nobody before. */
+  /** Opens the agent for a task; `address` is new and belongs to it alone. */
   readonly open: (address: string) => Promise<SubAgent>;
 };
 
@@ -61,10 +61,10 @@ export const agentTool = ({ log, open }: AgentToolOptions): StatefulTool => ({
 });
 
 const CALL_CHARS = 200;
-/** What a fetch shows of it. */
+/** The most characters that a fetch shows of it. */
 const KEPT_CHARS = 20_000;
 
-/** Its words, and its calls a line each; the newest part of it. */
+/** Its words, and its calls in a line each; only the newest part. */
 class Report {
   text = '';
   last = '';

@@ -1,11 +1,13 @@
-/** The tools for tasks, as an agent of ours has them: they speak for its own conversation, and no other. */
+/** The tools for tasks of Earpiece's own agent: they speak only for its own conversation. */
 import { EarpieceError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import type { Tool } from '../handles/tool.ts';
 import { answerTask, TASK_TOOLS, Tasks } from '../tasks/index.ts';
 import type { Agent } from './agent.ts';
 
-/** `agent`: known only after the agent is made. Whether a conversation gets them is settled when it begins (`offersTaskTools`). */
+/**
+ * `agent`: known only after the agent exists. `offersTaskTools` decides at the start of a conversation whether it gets them.
+ */
 export const taskTools = (agent: () => Agent): readonly Tool[] =>
   TASK_TOOLS.map(({ name, description, inputSchema }): Tool => ({
     name,

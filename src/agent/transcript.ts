@@ -1,4 +1,4 @@
-/** The conversation of one agent as its model reads it: what is in the log, and which interrupts wait to be read. */
+/** The conversation of one agent as its model reads it: the records in the log, and the unread interrupts. */
 import { fault } from '../core/faults.ts';
 import { isInterrupt, type Notification, type NotificationId } from '../core/notification.ts';
 import {
@@ -14,10 +14,10 @@ import type { AgentEvent } from './events.ts';
 import { unanswered } from './prompt.ts';
 import { unansweredCarriers } from './requests.ts';
 
-/** Where an agent composes a carrier. */
+/** The moments at which an agent composes a carrier. */
 export type Moment = 'turn_start' | 'cycle_start' | 'tool_batch_end' | 'turn_end' | 'idle' | 'forced';
 
-/** The last of these records says whether a turn is over. `agent_stopped`: a person ended it. */
+/** The last of these records tells whether a turn is over. `agent_stopped`: a person ended it. */
 const RESUMABLE: ReadonlySet<string> = new Set([
   'turn_start',
   'chat_request',
@@ -33,9 +33,9 @@ export class Transcript {
   readonly #conversation: Conversation;
   readonly #emit: (event: AgentEvent) => void;
   readonly #records: Draft[] = [];
-  /** Interrupts in the transcript that no request with them has been answered. */
+  /** Interrupts in the transcript, not yet part of an answered request. */
   #unread: NotificationId[] = [];
-  /** How long the chain of agents is that woke each other up to this turn. */
+  /** The number of agents in the chain of wake-ups that led to this turn. */
   depth = 0;
 
   constructor(conversation: Conversation, emit: (event: AgentEvent) => void) {
@@ -48,7 +48,10 @@ export class Transcript {
     return this.#records;
   }
 
-  /** Reads the log, and mends what an earlier process left: calls without an answer, and interrupts that its model has read. */
+  /**
+   * Reads the log and repairs the state that an earlier process left: calls without an answer, and interrupts that its model
+   * has read.
+   */
   async open(): Promise<void> {
     for await (const { body } of this.#conversation.inbox.transcript(this.#conversation)) this.#records.push(body);
     await this.record(unanswered(this.#records).map((call) => response(call, LOST, true)));
@@ -59,7 +62,7 @@ export class Transcript {
     if (drafts.length > 0) this.#take(await this.#conversation.record(drafts));
   }
 
-  /** Records these with the notifications that are due. `known`: what the model knows already, and since when. */
+  /** Records these with the due notifications. `known`: what the model already knows, and since when. */
   async carry(
     records: readonly Draft[],
     at: Moment,
@@ -78,7 +81,7 @@ export class Transcript {
     return carried;
   }
 
-  /** The provider has taken a request with the whole transcript: the interrupts in it are read, and their gate falls. */
+  /** The provider has accepted a request with the whole transcript: its interrupts are read, and their gate opens. */
   async read(): Promise<void> {
     if (this.#unread.length === 0) return;
     await this.#conversation.inbox.markRead(this.#conversation.log, this.#unread, 'transcript');
@@ -95,14 +98,14 @@ export class Transcript {
     this.#unread = this.#unread.filter((id) => !left.ids.includes(id));
   }
 
-  /** Where the last turn was cut off; undefined when it is over. */
+  /** The record at which the last turn was cut off; undefined if the turn is over. */
   cutOffAt(): Draft | undefined {
     const last = this.#records.findLast((r) => RESUMABLE.has(r.type));
     if (last === undefined || last.type === 'turn_start' || last.type === 'agent_stopped') return undefined;
     return isType(last, 'chat_response') && !last.truncated ? undefined : last;
   }
 
-  /** Marks the interrupts read that an earlier process had sent to its model, and could not mark any more. */
+  /** Marks interrupts as read that an earlier process had sent to its model but did not mark. */
   async #readBefore(): Promise<void> {
     const gates = new Set((await this.#conversation.gate()).map(({ id }) => id));
     const there = carriedIn(this.#records).filter(({ id }) => gates.has(id));
@@ -117,7 +120,7 @@ export class Transcript {
   }
 }
 
-/** The answer to a call, as the log has it. */
+/** The answer to a call in the log. */
 export const response = (call: ToolCallRequestRecord, content: string, isError: boolean): ToolCallResponseRecord => ({
   type: 'tool_call_response',
   id: call.id,
@@ -130,6 +133,6 @@ const carriedIn = (records: readonly Draft[]): readonly Notification[] =>
     isType(record, 'chat_request') || isType(record, 'tool_call_response') ? (record.notifications ?? []).map(fromRecord) : [],
   );
 
-/** The gate of a pause stays up until a person lifts it. */
+/** The gate of a pause stays closed until a person lifts it. */
 const interruptsIn = (all: readonly Notification[]): NotificationId[] =>
   all.filter((each) => isInterrupt(each) && each.action !== 'pause').map(({ id }) => id);

@@ -1,4 +1,4 @@
-/** One turn of an agent: requests to its model and the tools between them, until the answer is final or somebody ends it. */
+/** One turn of an agent: requests to its model and the tools between them, until the answer is final or the turn is ended. */
 import { fault } from '../core/faults.ts';
 import { levelRank, type Notification, type NotificationId } from '../core/notification.ts';
 import type { ToolCallRequestRecord } from '../core/records.ts';
@@ -16,16 +16,16 @@ import { response, type Transcript } from './transcript.ts';
 import type { Usage } from './watching/budget.ts';
 
 export const MAX_CYCLES = 100;
-/** Cycles that notifications which arrive during the last answer may add to a turn. */
+/** Cycles that notifications during the last answer may add to a turn. */
 const EXTRA_CYCLES = 3;
 export const FORCED = 'You were interrupted because of the following.';
 const MEANWHILE = 'While you answered, the following happened.';
 const NOT_RUN = 'Not run: the tokens of this turn are used up.';
 const CUT_OFF_ANSWER = 'the answer reached its limit of output tokens';
-/** Answers in a row whose calls were cut off at the limit of output tokens; one more ends the turn. */
+/** Consecutive answers whose calls were cut off at the limit of output tokens; one more ends the turn. */
 const MAX_CUT_OFF = 3;
 
-/** The agent, as far as its turn needs it. */
+/** The part of the agent that its turn uses. */
 export type TurnAgent = {
   readonly options: AgentOptions;
   readonly conversation: Conversation;
@@ -35,17 +35,17 @@ export type TurnAgent = {
   readonly mode: () => Mode;
   readonly enter: (mode: Mode) => void;
   readonly emit: (event: AgentEvent) => void;
-  /** The program lets the conversation go. */
+  /** The program releases the conversation. */
   readonly closing: () => boolean;
-  /** Keeps the open notifications from waking the agent, and names them. */
+  /** Prevents the open notifications from waking the agent, and returns them. */
   readonly handBack: () => Promise<readonly NotificationId[]>;
 };
 
 export class Turn {
   readonly #agent: TurnAgent;
-  /** Ends the stream or the tools of this moment, with an `Interruption` as its reason. */
+  /** Ends the current stream or tools, with an `Interruption` as the reason. */
   #abort = new AbortController();
-  /** A person stopped this turn. An interruption that came just before does not hide it. */
+  /** A person stopped this turn. A slightly earlier interruption does not hide that. */
   #stopping = false;
   #mayForce = true;
 
@@ -53,7 +53,7 @@ export class Turn {
     this.#agent = agent;
   }
 
-  /** A person's words inside the turn: the stream or the tools of this moment end. */
+  /** Adds a person's words to the turn: the current stream or tools end. */
   reply(text: string): void {
     this.#interrupt(new Interruption({ kind: 'reply', text }));
   }
@@ -63,7 +63,7 @@ export class Turn {
     this.#interrupt(STOPPED);
   }
 
-  /** True when the notification ended the stream or the tools of this moment. */
+  /** True if the notification ended the current stream or tools. */
   force({ id, action, origin }: Notification): boolean {
     const mode = this.#agent.mode();
     if (mode === 'executing') {
@@ -76,7 +76,7 @@ export class Turn {
     return true;
   }
 
-  /** Runs the turn. Its first request is in the transcript. */
+  /** Runs the turn. The transcript holds its first request. */
   async run(): Promise<TurnResult> {
     let extra = 0;
     let cutOff = 0;
@@ -90,7 +90,7 @@ export class Turn {
         self.outOfIterations();
         return this.#end('failed', cycle - 1, text, `the turn took more than ${maxCycles} requests to the model`);
       }
-      // More was used than there is: this answer is the last.
+      // The budget is exceeded: this answer is the last.
       const last = budget.overspent;
       emit({ type: 'request', cycle });
       const answer = await requests.ask(this.#abort.signal);
@@ -159,14 +159,14 @@ export class Turn {
     return (await this.#agent.conversation.decisions({ at })).some((decision) => decision.kind === 'take');
   }
 
-  /** Records the kept part of an answer that was cut off. Its calls are answered, so that the log stays whole. */
+  /** Records the kept part of an answer that was cut off. Its calls get answers, so that the log stays valid. */
   async #keep({ records, calls, reason }: Extract<Answer, { kind: 'aborted' }>): Promise<void> {
     this.#agent.emit({ type: 'aborted', what: 'answer', why: String(reason) });
     if (records.length > 0)
       await this.#agent.transcript.record([...records, ...calls.map((call) => response(call, 'Not run: interrupted.', true))]);
   }
 
-  /** Decides how the turn goes on after an interruption ended its stream or its tools. */
+  /** Decides how the turn continues after an interruption ended its stream or its tools. */
   async #interrupted(): Promise<'stopped' | 'goes on'> {
     this.#agent.enter('interrupted');
     const why = this.#abort.signal.reason as Interruption;
@@ -178,7 +178,7 @@ export class Turn {
       return 'goes on';
     }
     this.#mayForce = false;
-    // Tools that were ended took the interrupt along in their results already.
+    // The results of the ended tools already carry the interrupt.
     const due = (await this.#agent.conversation.decisions({ at: 'forced' })).some((decision) => decision.kind === 'take');
     if (due) await this.#agent.transcript.carry([{ type: 'chat_request', content: FORCED, source: 'system' }], 'forced');
     return 'goes on';
@@ -193,7 +193,7 @@ export class Turn {
     return true;
   }
 
-  /** Whether a notification of level error or above would ride now. */
+  /** Whether a notification of level error or above is due now. */
   async #urgent(): Promise<boolean> {
     const decisions = await this.#agent.conversation.decisions({ at: 'turn_end' });
     const taken = new Set(decisions.flatMap((d) => (d.kind === 'take' ? [d.id] : [])));
@@ -206,7 +206,7 @@ export class Turn {
 
   async #execute(calls: readonly ToolCallRequestRecord[]): Promise<void> {
     const knows: Record<string, number> = {};
-    /** When each call ended: from then on the model knows what its result says. */
+    /** When each call ended: from then on the model knows the content of its result. */
     const endedAt = new Map<string, number>();
     const watch = this.#agent.self.batchBegan(calls.map((call) => ({ id: call.id, name: call.name, args: call.arguments })));
     await runBatch({
@@ -227,7 +227,7 @@ export class Turn {
         fault('agent.tool_landing');
         const record = response(call, outcome.content, outcome.isError ?? false);
         if (!last) return this.#agent.transcript.record([record]);
-        // The results say what failed in this batch: no notification tells it again.
+        // The results report the failures of this batch, so no notification repeats them.
         await this.#agent.self.told();
         for (const { id } of calls) knows[callKey(id)] = this.#agent.conversation.inbox.store.now();
         await this.#agent.transcript.carry([record], 'tool_batch_end', {
@@ -248,9 +248,9 @@ export class Turn {
 
   async #end(how: TurnResult['how'], cycles: number, text: string, error?: string): Promise<TurnResult> {
     this.#agent.enter(how === 'complete' ? 'complete' : 'aborted');
-    // A program that ends is no person that stops: it goes on when it is started again.
+    // The end of the program does not count as a person's stop: the turn continues after a restart.
     if (how === 'stopped' && !this.#agent.closing()) await this.#agent.transcript.record([{ type: 'agent_stopped' }]);
-    // For whoever watches; a turn that failed can be resumed all the same.
+    // For listeners; a failed turn can still be resumed.
     if (how !== 'complete' && how !== 'stopped')
       await this.#agent.transcript.record([{ type: 'agent_failed', reason: (error ?? '').slice(0, 500) }]);
     await this.#agent.self.turnEnded({

@@ -1,6 +1,6 @@
 /**
- * Looks at what is open for one agent whenever the log changes, by any process: shows it, forces what is critical, wakes
- * an idle agent as the policy says. A wake-up of the store is only a hint; what is done follows from the open set.
+ * Checks the open notifications of one agent whenever any process changes the log. Shows them, forces critical ones, and wakes
+ * an idle agent as the policy says. A wake-up from the store is only a hint; the open set decides.
  */
 import type { Item } from '../core/items.ts';
 import { formatKind, isInterrupt, type NotificationId } from '../core/notification.ts';
@@ -10,17 +10,17 @@ import type { Conversation, Inbox } from '../inbox/index.ts';
 import type { AgentEvent } from './events.ts';
 import type { Mode } from './modes.ts';
 
-/** Timers of Node cannot be set for longer; what is due later is looked at again then. */
+/** Node's timers cannot be set for longer; a later due time is checked again then. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** The agent, as far as the watcher needs it. */
+/** The part of the agent that the watcher uses. */
 export type Watched = {
   readonly inbox: Inbox;
   readonly conversation: Conversation;
   readonly mode: Mode;
   paused(): Promise<boolean>;
   emit(event: AgentEvent): void;
-  /** True when it interrupted the agent at once. */
+  /** True if it interrupted the agent at once. */
   force(item: Item): boolean;
   /** Begins a turn. Resolves when the turn is over. */
   wake(ids: readonly NotificationId[], at: 'idle' | 'forced'): Promise<unknown>;
@@ -30,14 +30,14 @@ export class Watcher {
   readonly #agent: Watched;
   readonly #end = new AbortController();
   readonly #shown = new Set<NotificationId>();
-  /** An id wakes once. */
+  /** An id wakes the agent once. */
   readonly #woken = new Set<NotificationId>();
   readonly #asked = new Set<NotificationId>();
   readonly #handedBack = new Set<NotificationId>();
   #watching: Promise<void> = Promise.resolve();
   #looking: Promise<void> = Promise.resolve();
   #again = false;
-  /** When something becomes due for an idle agent without a change of the log. */
+  /** Checks when something becomes due for an idle agent without a change of the log. */
   #timer: NodeJS.Timeout | undefined;
 
   constructor(agent: Watched) {
@@ -66,13 +66,13 @@ export class Watcher {
     clearTimeout(this.#timer);
   }
 
-  /** Looks now; while it looks already, once more after that. */
+  /** Checks now; a call during a check leads to one more check. */
   look(): void {
     if (this.#again || this.#end.signal.aborted) return;
     this.#again = true;
     this.#looking = this.#looking.then(async () => {
       this.#again = false;
-      // A store that cannot be read is looked at again with its next change.
+      // After a failed read, the next change of the store leads to another check.
       await this.#look().catch(() => undefined);
     });
   }
@@ -81,7 +81,7 @@ export class Watcher {
     this.#handedBack.clear();
   }
 
-  /** A person stopped the turn: these do not wake by themselves. */
+  /** A person stopped the turn: these no longer wake the agent. */
   handedBack(ids: readonly NotificationId[]): void {
     for (const id of ids) this.#handedBack.add(id);
   }
@@ -135,7 +135,7 @@ export class Watcher {
     if (wakes.length > 0) {
       for (const item of due) this.#woken.add(item.id);
       const forced = wakes.some((item) => isInterrupt(item.notification));
-      // Not awaited: looking goes on while the turn runs, that is how it can be interrupted.
+      // Not awaited: the watcher keeps checking while the turn runs, so that it can interrupt the turn.
       void this.#agent.wake(
         due.map((item) => item.id),
         forced ? 'forced' : 'idle',

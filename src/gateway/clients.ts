@@ -8,13 +8,13 @@ import type { Connection } from './riding/rider.ts';
 import { Settling } from './riding/settling.ts';
 import { Unanswered } from './unasked.ts';
 
-/** One HTTP client, as far as it can be told from others. */
+/** One HTTP client, as far as the gateway can distinguish it from others. */
 export type HttpClient = {
   readonly connection: Connection;
   readonly settling: Settling;
-  /** Requests whose answer may have to be changed, by the JSON text of their id. */
+  /** Requests whose answers the gateway may have to change, by the JSON text of their id. */
   readonly open: Map<string, OpenRequest>;
-  /** The ids of the requests that the server was sent and has not answered. */
+  /** The ids of the requests that were sent to the server and have no answer yet. */
   readonly unanswered: Unanswered;
   seenAt: number;
 };
@@ -24,7 +24,7 @@ export type OpenRequest =
   | { readonly kind: 'list'; readonly request: Request }
   | { readonly kind: 'handshake'; readonly request: Request };
 
-/** A client that was not heard of for this long has gone. */
+/** After this long without a request, a client counts as gone. */
 const IDLE_MS = 30 * 60_000;
 const MAX_CLIENTS = 1_000;
 
@@ -33,14 +33,14 @@ export type ClientsOptions = {
   readonly profile?: (client: ClientInfo | undefined) => Profile;
   /** The conversation of clients that name none. */
   readonly session?: string;
-  /** By which name a client knows a tool of ours. */
+  /** The name under which the client knows one of the gateway's own tools. */
   readonly nameOf?: (connection: Connection, tool: string) => string;
 };
 
 /**
- * The clients of an HTTP front that passes requests on. In the older generation a client is its session; in the stateless
- * one it is who it says it is and which conversation it names, so two windows of one program count as one client unless
- * they name their conversations.
+ * The clients of an HTTP front that passes requests on. In the older generation, a session is a client. In the stateless
+ * generation, the client's name together with the conversation that it names is a client. Two windows of one program therefore
+ * count as one client unless they name their conversations.
  */
 export class HttpClients {
   readonly #options: ClientsOptions;
@@ -51,7 +51,7 @@ export class HttpClients {
     this.#options = options;
   }
 
-  /** The client of a session; one that we have not seen begin is a client that has not said who it is. */
+  /** The client of a session. For a session that began before this gateway, the client has not identified itself. */
   ofSession(id: string, conversation: string | undefined): HttpClient {
     return this.#known(id) ?? this.open(id, undefined, conversation);
   }

@@ -1,11 +1,11 @@
-/** The answers that the gateway gives in a server's place. */
+/** The answers that the gateway gives in place of a server. */
 import { errorFrame, resultFrame, type Request } from '../mcp/frames/frame.ts';
 import { INTERNAL_ERROR, isStateless } from '../mcp/frames/protocol.ts';
 import type { Outgoing } from './riding/carry.ts';
 import { textBlock } from './riding/results.ts';
 import type { Verdict } from './riding/rider.ts';
 
-/** The answer to what was in flight when this gateway ended. */
+/** The answer to requests that were in flight when this gateway ended. */
 export const STOPPED = 'The gateway was stopped while this ran; whether this took effect is not known.';
 
 /** Answers a request that failed. A tools/call gets a failing result, so that the model reads why; any other request gets an error. */
@@ -29,6 +29,6 @@ export function refusal(request: Request, verdict: Verdict & { kind: 'refuse' })
   return { bytes, requestId: request.id, ...(verdict.delivery && { delivery: verdict.delivery }) };
 }
 
-/** Begins the report of a call that nothing can answer. */
+/** Reports a call that cannot get an answer: the beginning of the sentence. */
 export const withoutId = (tool: string): string =>
   `the client sent a tools/call of ${JSON.stringify(tool.slice(0, 80))} without an id`;

@@ -16,20 +16,20 @@ import type { Upstream } from '../mcp/upstream.ts';
 export type GatewayOptions = {
   readonly front: Front;
   /**
-   * One: it is wrapped, and the client sees it as if there were no gateway. Several: the gateway stands for all of them. None:
-   * it is a server of its own, with the tools of its rider.
+   * With one server, the gateway wraps it and stays invisible to the client. With several, the gateway presents them as one.
+   * With none, the gateway is itself a server with the tools of its rider.
    */
   readonly upstreams: readonly Upstream[];
   readonly rider: Rider;
   /** By default chosen by the client's name. */
   readonly profile?: ProfileKind;
-  /** Between the name of a server and that of its tool, when there are several servers. `__` by default. */
+  /** The separator between a server's name and its tool's name when there are several servers. `__` by default. */
   readonly separator?: string;
   /** How long a client waits for one of several servers. */
   readonly patience?: Partial<Patience>;
-  /** What a user says of clients, by the name that they give; over the built-in table. */
+  /** The user's settings for clients, by client name. They override the built-in table. */
   readonly profiles?: Readonly<Record<string, ProfileEntry>>;
-  /** The conversation that all of this gateway's clients belong to, where they do not name one themselves. */
+  /** The conversation of every client of this gateway that does not name one. */
   readonly session?: string;
   /** One line for a person. By default to stderr, with `earpiece: ` before it. */
   readonly report?: (line: string) => void;
@@ -42,17 +42,17 @@ export type Front =
   | ({ readonly kind: 'http' } & HttpFrontOptions);
 
 export type Gateway = {
-  /** Where clients reach it, with an HTTP front. */
+  /** The URL for clients, with an HTTP front. */
   readonly url?: string;
-  /** Resolves when the gateway has ended, with why, after the last of its processes. */
+  /** Resolves with the reason when the gateway and its last process have ended. */
   readonly closed: Promise<Closed>;
-  /** Ends it. With `now` the servers get no time to end by themselves: for when we were told to go by a signal. */
+  /** Ends the gateway. With `now`, servers get no time to end by themselves: a signal asked the gateway to end. */
   close(options?: { readonly now?: boolean }): Promise<void>;
 };
 
 export type Closed = { readonly reason: 'client_ended' | 'upstream_failed' | 'closed'; readonly detail: string };
 
-/** How long a server may go on when its client hangs up on an open request: as it would when its stdin ends directly. */
+/** How long a server may continue after its client hangs up on an open request. Without a gateway its stdin would end too. */
 const BUSY_GRACE_MS = 1_200;
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
@@ -68,7 +68,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   return httpGateway(options, front, { ...common, make });
 }
 
-/** Only what this gateway needs is loaded: each client has a process of it. */
+/** Loads only the modules that this gateway needs: each client starts a gateway process. */
 async function endpointsOf(
   { upstreams, patience, separator }: GatewayOptions,
   common: { readonly rider: GuardedRider; readonly report: (line: string) => void; readonly profile: ProfileFor },
@@ -125,7 +125,7 @@ function stdioGateway(options: GatewayOptions, front: Front & { kind: 'stdio' },
   return { closed, close: ({ now = false } = {}) => close('closed', 'close was called', now ? 0 : undefined) };
 }
 
-/** The kernel closes the pipes of a process that was killed some microseconds before its children get another parent. */
+/** The kernel closes the pipes of a killed process some microseconds before its children get another parent. */
 function isOrphan(parent: number): boolean {
   const waiting = new Int32Array(new SharedArrayBuffer(4));
   for (let tries = 0; tries < 10 && process.ppid === parent; tries++) Atomics.wait(waiting, 0, 0, 2);
@@ -134,7 +134,7 @@ function isOrphan(parent: number): boolean {
 
 type ProfileFor = (client: ClientInfo | undefined) => Profile;
 
-/** A kind given for all clients wins over what is said of one, and that over the table. The client's own limits stay. */
+/** A kind for all clients overrides a client's setting, and that overrides the table. The client's own limits stay. */
 function fixedProfile(kind: ProfileKind | undefined, profiles: Readonly<Record<string, ProfileEntry>> = {}): ProfileFor {
   return (client) => {
     const said = client !== undefined && Object.hasOwn(profiles, client.name) ? profiles[client.name] : undefined;

@@ -1,4 +1,4 @@
-/** Requests that wait for a server which is being restarted. */
+/** Holds requests for a server that is being restarted. */
 import type { Request } from '../mcp/frames/frame.ts';
 
 export class Held {
@@ -6,7 +6,7 @@ export class Held {
   readonly #late: (request: Request) => void;
   readonly #requests = new Map<string, { readonly request: Request; readonly timer: NodeJS.Timeout }>();
 
-  /** `late`: the server is not back in time for this request, which is held no more. */
+  /** `late`: the server did not return in time for this request, which is no longer held. */
   constructor(withinMs: number, late: (request: Request) => void) {
     this.#withinMs = withinMs;
     this.#late = late;
@@ -25,13 +25,13 @@ export class Held {
     return this.#requests.has(id);
   }
 
-  /** Lets one go. False when it is not held. */
+  /** Releases one request. False if it is not held. */
   drop(id: string): boolean {
     clearTimeout(this.#requests.get(id)?.timer);
     return this.#requests.delete(id);
   }
 
-  /** All of them, in the order in which they came. None is held any more. */
+  /** All held requests, in order of arrival. Nothing is held afterwards. */
   take(): Request[] {
     const held = [...this.#requests.values()];
     this.#requests.clear();

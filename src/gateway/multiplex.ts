@@ -56,7 +56,7 @@ export type MultiplexOptions = {
   readonly key: string;
   readonly session?: string;
   readonly profile?: (client: ClientInfo | undefined) => Profile;
-  /** Between a server's name and the name of its tool or prompt. */
+  /** The separator between a server's name and the name of its tool or prompt. */
   readonly separator?: string;
   /** How long a client waits for one of several servers. */
   readonly patience?: Partial<Patience>;
@@ -65,11 +65,11 @@ export type MultiplexOptions = {
 export const SEPARATOR = '__';
 
 /**
- * Several servers as one, for one client. Tools and prompts are named `<server>__<name>`; resources keep their URIs. Each end
- * has its own handshake, so a client of one generation may stand before servers of the other: then tools, resources, prompts
- * and completion cross. A request that cannot be given to one of several servers, or does not cross, gets a JSON-RPC error
- * that says so. The gateway answers the client after a short grace with the servers that are ready, and announces the others
- * by list_changed.
+ * Presents several servers as one to one client. Tools and prompts are named `<server>__<name>`; resources keep their URIs.
+ * Each side has a separate handshake, so a client of one generation can use servers of the other. Tools, resources, prompts
+ * and completion then cross between the generations. A request that fits no single server, or that cannot cross, gets a
+ * JSON-RPC error that explains it. The gateway answers the client after a short grace with the servers that are ready, and
+ * announces the others by list_changed.
  */
 export class Multiplex implements Endpoint {
   readonly #options: MultiplexOptions;
@@ -87,9 +87,9 @@ export class Multiplex implements Endpoint {
   #introduction: Introduction | undefined;
   #introduced: Promise<void> | undefined;
   #met = false;
-  /** The generation that the client speaks. One that probed with server/discover may go on in the older one. */
+  /** The generation that the client speaks. A client that probed with server/discover may continue in the older one. */
   #stateless = false;
-  /** What the client asked servers to log, for those that come later. */
+  /** The log level that the client asked for, to pass to servers that become ready later. */
   #level: string | undefined;
   #closed = false;
   #saidWithoutId = false;
@@ -173,7 +173,7 @@ export class Multiplex implements Endpoint {
         for (const at of frame.elements) this.fromClient(frameOf(asLine(frame.bytes.subarray(at.start, at.end))));
         return;
       case 'opaque':
-        return this.#options.report(`the client sent a line that is no JSON-RPC message (${frame.reason})`);
+        return this.#options.report(`the client sent a line that is not a JSON-RPC message (${frame.reason})`);
       default:
         return frame satisfies never;
     }
@@ -204,7 +204,7 @@ export class Multiplex implements Endpoint {
   async #request(frame: Request): Promise<void> {
     this.#router.forget(frame.id);
     try {
-      // Without a turn of the event loop: a cancel may stand right behind it.
+      // Without a turn of the event loop: a cancel may follow immediately.
       if (!this.#met) await this.#meet(frame);
       await this.#route(frame);
     } catch (error) {
@@ -251,7 +251,7 @@ export class Multiplex implements Endpoint {
     }
   }
 
-  /** The first thing that says who the client is begins the handshake with every server. */
+  /** The first message that identifies the client begins the handshake with every server. */
   async #meet(frame: Request): Promise<void> {
     this.#introduced ??= this.#introduce(frame);
     if (frame.method === 'server/discover') await within(this.#patience.probeMs, this.#introduced);
@@ -278,7 +278,7 @@ export class Multiplex implements Endpoint {
     this.#met = true;
   }
 
-  /** A server became ready after the client had its answer. */
+  /** A server became ready after the client got its handshake answer. */
   #came(peer: Peer): void {
     if (this.#closed) return;
     this.#subscriptions.join(peer);
@@ -286,7 +286,7 @@ export class Multiplex implements Endpoint {
     for (const list of ['tools', 'prompts', 'resources']) if (peer.can(list)) this.#changed(peer, list);
     const { name: server, instructions } = peer;
     if (!instructions?.trim()) return;
-    // The client asks for instructions once, and has been answered.
+    // The client asks for instructions once and already has the answer.
     this.#options.report(`MCP server "${server}" started late: the agent gets its instructions as a notification`);
     this.#options.rider.upstream({ server, state: 'introduced', detail: instructions }, this.#connection!.key);
   }
@@ -330,7 +330,7 @@ export class Multiplex implements Endpoint {
     const cancelled = cancelledBy(frame);
     if (cancelled === undefined) {
       if (frame.method === 'tools/call') return this.#dropCall(frame);
-      if (frame.method === 'notifications/initialized') return; // Each server has had its own.
+      if (frame.method === 'notifications/initialized') return; // Each server already had its own handshake.
       for (const peer of this.#peers) if (peer.generation === 'legacy') peer.send(frame);
       return;
     }
@@ -353,7 +353,7 @@ export class Multiplex implements Endpoint {
         if (!isAnswer(frame)) return this.#send(out);
         const request = this.#router.answered(frame.id, peer);
         if (request === undefined) {
-          // The client has cancelled it, and may mean something else by this id now.
+          // The client has cancelled the request and may use this id for another one now.
           out.delivery?.release('cancelled');
           return true;
         }
@@ -372,7 +372,7 @@ export class Multiplex implements Endpoint {
         }
         return true;
       case 'opaque':
-        this.#options.report(`MCP server "${peer.name}" sent a line that is no JSON-RPC message (${frame.reason})`);
+        this.#options.report(`MCP server "${peer.name}" sent a line that is not a JSON-RPC message (${frame.reason})`);
         return true;
       default:
         return frame satisfies never;

@@ -18,19 +18,19 @@ import { failing, refusal, STOPPED } from './failing.ts';
 import { idsIn, sifted, Unanswered, Unasked } from './unasked.ts';
 import type { HttpUpstream } from '../mcp/upstream.ts';
 
-/** Sessions that the server knows nothing of: it keeps none, and we have to know its clients apart. */
+/** The server keeps no sessions, so the gateway makes them up to distinguish its clients. */
 const OUR_SESSION = 'earpiece-';
 
 export type PassthroughOptions = ClientsOptions & {
   readonly upstream: HttpUpstream;
   readonly report: (line: string) => void;
-  /** The client's Authorization was for us, not for the server. */
+  /** The client's Authorization was for the gateway, not for the server. */
   readonly ownsAuthorization: boolean;
 };
 
 /**
- * A server behind HTTP for clients that speak HTTP: each request is passed on as a request, with its headers, and the
- * answer with its status, headers and events. What is changed is what a relay changes, and the length that follows from it.
+ * Passes each request of an HTTP client to an HTTP server with its headers, and the answer with its status, headers and
+ * events. The only changes are a relay's changes and the length that follows from them.
  */
 export class HttpPassthrough implements HttpEndpoint {
   readonly #options: PassthroughOptions;
@@ -115,7 +115,7 @@ export class HttpPassthrough implements HttpEndpoint {
     const call: OpenCall = { server, tool: name, requestId: frame.id, beganAt, connection, cancelled: false };
     client.open.set(frame.id, { kind: 'call', call, request: frame });
     response.once('close', () => {
-      // A stream that ended before the answer in good order is taken up again by a GET.
+      // Resumes with a GET a stream that ended in good order before the answer.
       if (response.writableFinished) return;
       call.cancelled = true;
       client.open.delete(frame.id);
@@ -136,7 +136,7 @@ export class HttpPassthrough implements HttpEndpoint {
     return this.#pass(exchange, client, frame);
   }
 
-  /** An answer of our own. */
+  /** Sends an answer that the gateway made. */
   #say(response: ServerResponse, client: HttpClient, out: Outgoing): void {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': out.bytes.length });
     write(response, client, out, true);
@@ -159,7 +159,9 @@ export class HttpPassthrough implements HttpEndpoint {
     );
   }
 
-  /** To the server and back. With a client, answers to its open requests become what they should be for it. */
+  /**
+   * Sends a request to the server and returns the answer. With a client, answers to its open requests get the relay's changes.
+   */
   async #pass(
     exchange: Exchange,
     client: HttpClient | undefined,
@@ -213,7 +215,7 @@ export class HttpPassthrough implements HttpEndpoint {
       const some = events;
       events = [];
       for (const event of some) {
-        // A reader of event streams ends a line at a lone CR, so another event could hide behind it.
+        // Event stream readers end a line at a lone CR, so the line could hide another event.
         if (event.raw.includes(0x0d) && /\r(?!\n)/.test(event.raw.toString('latin1'))) {
           this.#unasked.drop('of an event with a lone CR');
           continue;
@@ -241,7 +243,7 @@ export class HttpPassthrough implements HttpEndpoint {
     }
   }
 
-  /** Answers a request that the end of this gateway cut off. False: it was something else, or there is nothing to answer. */
+  /** Answers a request that the end of this gateway cut off. False if there is nothing to answer. */
   #answeredStopped(response: ServerResponse, frame: Request | undefined): boolean {
     if (!this.#stopped || frame === undefined) return false;
     const { bytes } = failing(frame, STOPPED);
@@ -251,7 +253,7 @@ export class HttpPassthrough implements HttpEndpoint {
     return true;
   }
 
-  /** What an answer becomes for this client. Undefined when it is none of its open requests'. */
+  /** The changed answer for this client. Undefined if the frame answers none of its open requests. */
   async #changed(frame: Frame, client: HttpClient | undefined): Promise<Outgoing | undefined> {
     if (client === undefined) return undefined;
     if (frame.kind !== 'success' && frame.kind !== 'failure') return undefined;
@@ -267,7 +269,7 @@ export class HttpPassthrough implements HttpEndpoint {
     return { bytes: await this.#own.listed(client.connection, frame) };
   }
 
-  /** The head of the server's answer. When there is none, the client is told, and the result is undefined. */
+  /** The head of the server's answer. Without one, the client gets an error and the result is undefined. */
   async #send(exchange: Exchange, frame?: Request, client?: HttpClient): Promise<IncomingMessage | undefined> {
     const { request, response, body } = exchange;
     const abort = new AbortController();
@@ -350,7 +352,7 @@ export class HttpPassthrough implements HttpEndpoint {
   }
 }
 
-/** Where an answer goes. `waits`: the ids that may be answered. */
+/** The receiver of an answer. `waits`: the ids that may be answered. */
 type AnswerTo = {
   readonly response: ServerResponse;
   readonly client: HttpClient | undefined;

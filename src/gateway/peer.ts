@@ -22,7 +22,7 @@ export type PeerOptions = {
   readonly report: (line: string) => void;
   /** The server has gone, is back, or does not work. */
   readonly tell: (event: UpstreamEvent) => void;
-  /** What the server sends to the client: answers to its requests, and frames of its own. False: not so fast. */
+  /** Passes the server's answers and requests to the client. False if the client does not keep up. */
   readonly toClient: (out: Outgoing, frame: Frame) => boolean;
   readonly pause: () => void;
   readonly resume: () => void;
@@ -32,8 +32,8 @@ export type PeerOptions = {
 const OURS = '"earpiece-peer-';
 
 /**
- * One of several servers. Its handshake is ours, made with what the client said of itself: in the client's generation if
- * the server knows it, else in the other one. What rides, the gate and restarts are a session's, as with a single server.
+ * One of several servers. The gateway makes its handshake with the client's introduction, in the client's generation if the
+ * server knows it, otherwise in the other one. A session handles notifications, the gate and restarts, as with a single server.
  *
  * new → `start` → starting → ready (in a generation) or failed.
  */
@@ -45,7 +45,7 @@ export class Peer {
   #starting: Promise<boolean> | undefined;
   #count = 0;
   #gone = false;
-  /** Why it cannot be used, as far as it was told. */
+  /** Why the server cannot be used, if a reason is known. */
   #why: string | undefined;
   generation: Generation | undefined;
   capabilities: Readonly<Record<string, unknown>> = {};
@@ -61,12 +61,12 @@ export class Peer {
       report: options.report,
       tell: (event) => {
         if (!this.ready && event.state !== 'reconnected') this.#why = event.detail;
-        // A server that answers again has still to shake hands.
+        // A restarted server still needs a handshake.
         if (this.ready || event.state !== 'reconnected') options.tell(event);
       },
       catalog: new Catalog(),
       key: options.upstream.name,
-      settling: new Settling(), // The one that counts is the client's.
+      settling: new Settling(), // The client's version decides.
       partOf: { connection: options.connection },
       channel: {
         send: (out) => this.#received(out),
@@ -101,19 +101,19 @@ export class Peer {
     return ready;
   }
 
-  /** A server that was not there may be there later; a process that ended before it said a word will not start again. */
+  /** A missing server may appear later. A process that ended before its first message will not start again. */
   get mayCome(): boolean {
     return !this.#gone;
   }
 
-  /** What a call gets that it cannot be given. */
+  /** The error text for a call that this server cannot take. */
   get trouble(): string {
     return this.#why === undefined
       ? `The MCP server "${this.name}" has not started yet. Try again later.`
       : `The MCP server "${this.name}" does not work: ${this.#why}.`;
   }
 
-  /** A request of our own. Undefined when the server is gone. */
+  /** Sends a request from the gateway. Undefined if the server has gone. */
   ask(method: string, params: object): Promise<Success | Failure | undefined> {
     const id = this.newId();
     const answer = new Promise<Success | Failure | undefined>((resolve) => void this.#asked.set(id, resolve));
@@ -121,7 +121,7 @@ export class Peer {
     return answer;
   }
 
-  /** Asks the server to log from this level on, where it can. */
+  /** Asks the server to log from this level on, if it supports logging. */
   logAt(level: string): void {
     if (this.generation === 'legacy' && this.can('logging')) void this.ask('logging/setLevel', { level });
   }
@@ -131,7 +131,7 @@ export class Peer {
     return `${OURS}${this.#count}"`;
   }
 
-  /** A frame from the client, or one of ours to the server. */
+  /** Sends the server a frame from the client or from the gateway. */
   send(frame: Frame): void {
     this.#session.fromClient(frame);
   }
@@ -176,7 +176,7 @@ export class Peer {
       this.#options.tell({ server: this.name, state: 'started', detail: 'its tools are there now' });
       return true;
     }
-    // A link that ended has said why itself.
+    // A link that ended has already reported why.
     if (!this.#gone && why !== undefined && why !== this.#why) this.#fail(why);
     return false;
   }

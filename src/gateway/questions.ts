@@ -21,19 +21,19 @@ export class Questions {
     return this.#waiting.size > 0;
   }
 
-  /** Whether an id is one that the gateway gives. */
+  /** Whether the gateway made this id. */
   owns(id: string): boolean {
     return id.startsWith(OURS);
   }
 
-  /** Resolves with undefined when there is no answer in time. */
+  /** Resolves with undefined if no answer comes in time. */
   ask(method: string, params: object): Promise<Success | Failure | undefined> {
     return this.#put((id) =>
       frameOf(Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}\n`)),
     );
   }
 
-  /** The client's own request once more. */
+  /** The client's request again. */
   again(request: Request, withinMs?: number): Promise<Success | Failure | undefined> {
     return this.#put((id) => editedRequest(request, [{ at: request.idAt, put: id }]), withinMs);
   }
@@ -46,7 +46,7 @@ export class Questions {
     return waiting !== undefined;
   }
 
-  /** This request gets no answer; without an id, none does. */
+  /** This request gets no answer. Without an id, no request does. */
   lost(id?: string): void {
     for (const [each, waiting] of id === undefined ? [...this.#waiting] : [[id, this.#waiting.get(id)] as const]) {
       this.#waiting.delete(each);

@@ -17,7 +17,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A relay with a client and a server that the test plays; what is written is "on the wire" at once unless `wire` is false. */
+/** A relay whose client and server the test plays. Output is "on the wire" at once unless `wire` is false. */
 function given(rider: Partial<Rider> = {}, { wire = true } = {}) {
   const client: string[] = [];
   const server: string[] = [];
@@ -112,7 +112,7 @@ describe('an answer of the server passes to a request that it was sent and has n
     expect(reports[1]).toContain('sent 9 answers to no request');
   });
 
-  test('not before the call is sent, not for a refused call, not for a tool of ours', async () => {
+  test('not before the call is sent, not for a refused call, not for an own tool', async () => {
     proves('gateway:forged-answers');
     let decide: (verdict: Verdict) => void = () => {};
     const { client, server, fromClient, fromServer } = given({
@@ -138,7 +138,7 @@ describe('an answer of the server passes to a request that it was sent and has n
     expect(client).toHaveLength(2);
   });
 
-  test('not to an id that the client uses anew for a tool of ours', async () => {
+  test('not to an id that the client reuses for an own tool', async () => {
     proves('gateway:forged-answers');
     const { client, fromClient, fromServer } = given({ ...OWN, callTool: () => new Promise(() => {}) });
     fromClient('{"jsonrpc":"2.0","id":0,"method":"tools/list"}');
@@ -163,7 +163,7 @@ describe('an answer of the server passes to a request that it was sent and has n
     expect(client).toEqual([`${result('1')}\n`, `${answers}\n`]);
   });
 
-  test('in a batch too: what was not asked is taken out of it', () => {
+  test('unasked answers are removed from a batch', () => {
     proves('gateway:forged-answers');
     const { client, fromClient, fromServer } = given();
     fromClient('{"jsonrpc":"2.0","id":2,"method":"ping"}');
@@ -533,7 +533,7 @@ describe('a rider in trouble stops nothing', () => {
     ]);
   });
 
-  test('an outage costs 250 ms once and is told once, also while the gate can still be read', async () => {
+  test('an outage costs 250 ms once and is reported once, even while the gate can still be read', async () => {
     proves('gateway:store-trouble');
     const { client, reports, fromClient, fromServer } = given({
       before: () => Promise.resolve({ kind: 'pass' }),
@@ -651,7 +651,7 @@ describe('a server that ends', () => {
     relay.close();
   });
 
-  test('the new process is told what the old one was told, and then gets what was held', async () => {
+  test('the new process gets the setup of the old one, and then the held requests', async () => {
     const { client, server, fromClient, fromServer, relay } = given();
     const subscribe = '{"jsonrpc":"2.0","id":5,"method":"resources/subscribe","params":{"uri":"u"}}';
     const level = '{"jsonrpc":"2.0","id":6,"method":"logging/setLevel","params":{"level":"debug"}}';

@@ -42,7 +42,7 @@ export type RelayOptions = {
   readonly key: string;
   readonly session?: string;
   readonly profile?: (client: ClientInfo | undefined) => Profile;
-  /** One server of several: whose the connection is and what own tools there are is somebody else's business. */
+  /** This relay serves one of several servers: another object handles the connection's identity and the own tools. */
   readonly partOf?: { readonly connection: () => Connection };
   /** The channel to the client settles its delivery through `settling`. */
   readonly settling: Settling;
@@ -53,22 +53,23 @@ export type RelayOptions = {
 };
 
 /**
- * One client and one server, and between them the same bytes that they would send each other directly. Changed are only:
- * tools/list and tools/call results as the profile needs it, calls of own tools, and refused calls. The handshake is the
- * server's. Requests keep their ids, so an answer is known by its id.
+ * Relays between one client and one server the bytes that they would send each other directly. It changes only tools/list
+ * and tools/call results as the profile needs it, calls of own tools, and refused calls. The server answers the handshake.
+ * Requests keep their ids, so an answer is recognized by its id.
  *
- * up: frames pass. `serverDown` answers what is open and leads to down.
- * down: requests are held (at most `holdMs`), the rest is dropped: it was meant for a process that is gone. `serverUp` → replaying.
- * replaying: the handshake and what the client had set up is said again to the new process; then what was held goes out → up.
+ * up: frames pass. `serverDown` answers the open requests and leads to down.
+ * down: requests are held (at most `holdMs`); other frames are dropped, because they were for the ended process. `serverUp` →
+ * replaying.
+ * replaying: the new process gets the handshake and the client's setup again; then the held requests go out → up.
  */
 export class Relay {
   readonly #options: RelayOptions;
   readonly #open = new Map<string, Open>();
   readonly #clientLane: Lane<Outgoing>;
   readonly #serverLane: Lane<Frame>;
-  /** Calls whose answer is here but not on its way yet: it waits for the rider, or behind one that does. */
+  /** Calls whose answer has arrived but is not sent yet: the answer waits for the rider, or behind an answer that does. */
   readonly #answering = new Map<string, OpenCall>();
-  /** The ids of the requests that this process of the server was sent and has not answered: it may answer these, each once. */
+  /** The ids of the open requests of this server process. The server may answer each of them once. */
   readonly #unanswered = new Unanswered();
   readonly #unasked: Unasked;
   #state: 'up' | 'down' | 'replaying' | 'gone' = 'up';
@@ -76,7 +77,7 @@ export class Relay {
   readonly #held: Held;
   readonly #questions: Questions;
   readonly #setUp = new SetUp();
-  /** Resolves when the client has said who it is. */
+  /** Resolves when the client has identified itself. */
   readonly introduced: Promise<void>;
   readonly #introduce: () => void;
   #connection: Connection | undefined;
@@ -123,7 +124,7 @@ export class Relay {
       case 'batch':
         if (!frame.elements.some((at) => concernsTools(frame.bytes.subarray(at.start, at.end))))
           return this.#serverLane.push(frame);
-        // A batch would hide calls from the gate; one by one they mean the same.
+        // A batch would hide calls from the gate. Separate calls mean the same.
         for (const at of frame.elements) this.fromClient(frameOf(asLine(frame.bytes.subarray(at.start, at.end))));
         return;
       case 'success':
@@ -143,7 +144,7 @@ export class Relay {
     if (this.#questions.answered(frame)) return;
     const open = this.#open.get(frame.id);
     if (open === undefined) {
-      // The gateway gave up its own question: the client gets no answer to it. Other ids belong to requests of a batch.
+      // The gateway gave up its own question, so the client gets no answer to it. Other ids belong to requests of a batch.
       if (!this.#questions.owns(frame.id)) this.#pass(frame);
       return;
     }
@@ -165,7 +166,9 @@ export class Relay {
     }
   }
 
-  /** The answers to a batch pass as they are. In any other batch each answer is one for itself: it may be changed, or dropped. */
+  /**
+   * The answers to a batch pass unchanged. In any other batch, each answer is handled separately and may be changed or dropped.
+   */
   #batch(frame: Batch): void {
     const elements = elementsOf(frame);
     const answers = elements.filter(isAnswer);
@@ -177,7 +180,7 @@ export class Relay {
     for (const { kind, bytes } of elements) if (kind !== 'batch') this.fromServer(frameOf(asLine(bytes)));
   }
 
-  /** The client does not want this answer any more, but has not told the server so (it hung up). */
+  /** The client no longer wants this answer, but did not inform the server: it hung up. */
   abandon(id: string): void {
     const open = this.#open.get(id);
     if (open?.kind === 'call' || open?.kind === 'own') open.call.cancelled = true;
@@ -185,7 +188,7 @@ export class Relay {
     if (answering) answering.cancelled = true;
   }
 
-  /** The server sent a frame that is too long to hold. `id` is the request that it answered, when that can be told. */
+  /** The server sent a frame that is too long to hold. `id` names the request that it answered, if that is known. */
   lostAnswer(id: string, why: string): void {
     if (this.#unanswered.delete(id)) this.#lost(id, why);
   }
@@ -211,14 +214,14 @@ export class Relay {
     }
   }
 
-  /** True when the new process took over, false when it refused, undefined when it is gone again before it could do either. */
+  /** True if the new process took over, false if it refused, undefined if it ended before either. */
   async serverUp(): Promise<boolean | undefined> {
     if (this.#closed || this.#state === 'gone') return undefined;
     this.#state = 'replaying';
     return this.#replay();
   }
 
-  /** There will be no server: what is held is answered, and what comes is answered at once. */
+  /** The server will not return: held requests and all later ones are answered with an error. */
   serverGone(why: string): void {
     this.serverDown(why);
     this.#state = 'gone';
@@ -242,7 +245,7 @@ export class Relay {
   }
 
   #request(frame: Request): void {
-    // The client uses the id anew: a late answer to what it has given up must not pass for the answer to this.
+    // The client reuses the id: a late answer to the abandoned request must not count as the answer to this one.
     if (!this.#open.has(frame.id)) this.#unanswered.forget(frame.id);
     const connection = this.#identify(frame);
     if (frame.method === 'tools/list') this.#open.set(frame.id, { kind: 'list', connection, request: frame });
@@ -261,7 +264,7 @@ export class Relay {
     if (answering !== undefined) answering.cancelled = true;
     if (cancelled !== undefined && open !== undefined && (open.kind === 'call' || open.kind === 'own')) {
       open.call.cancelled = true;
-      // The server never saw it, so there is nothing that it could stop.
+      // The server never saw the request, so it has nothing to stop.
       if (open.kind === 'own' || open.phase === 'asking') return;
     }
     if (cancelled !== undefined && this.#held.drop(cancelled)) {
@@ -294,7 +297,7 @@ export class Relay {
     return connection;
   }
 
-  /** The server's answer to the handshake, with our words behind its instructions. */
+  /** The server's answer to the handshake, with the gateway's text after its instructions. */
   #greet(frame: Success): void {
     const { rider } = this.#options;
     const connection = this.#connection;
@@ -345,7 +348,9 @@ export class Relay {
     if (!this.#open.has(frame.id)) this.#open.set(frame.id, { kind: 'other', request: frame });
   }
 
-  /** The answer that the client gets in the server's place. To a tools/call it is a failing result, so that the model reads it. */
+  /**
+   * The answer that the gateway sends in place of the server. For a tools/call it is a failing result, so the model reads it.
+   */
   #refuseWith(id: string, open: Open, why: string): void {
     switch (open.kind) {
       case 'call':

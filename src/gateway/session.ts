@@ -11,32 +11,32 @@ import type { UpstreamEvent } from './riding/rider.ts';
 import type { Settling } from './riding/settling.ts';
 import type { Upstream } from '../mcp/upstream.ts';
 
-/** What a front talks to: the servers as one client sees them. */
+/** The servers as one client sees them: the counterpart of a front. */
 export interface Endpoint {
   start(): void;
   fromClient(frame: Frame): void;
   /** The client sent a frame that is too long to hold. */
   clientFrameTooLong(gone: TooLong): void;
-  /** The client hung up on this request, which in its generation does not mean that the server should stop. */
+  /** The client hung up on this request. In its generation that does not ask the server to stop. */
   abandon(requestId: string): void;
-  /** The client keeps up again after `channel.send` said no. */
+  /** The client keeps up again after `channel.send` returned false. */
   resume(): void;
   /** True while the client waits for an answer. */
   readonly busy: boolean;
   close(options?: StopOptions): Promise<void>;
 }
 
-/** What a session needs of the way to its client. */
+/** The part of the way to its client that a session uses. */
 export type Channel = {
   /** False when the client does not keep up: the front calls `session.resume()` when it does again. */
   readonly send: (out: Outgoing) => boolean;
   readonly pause: () => void;
   readonly resume: () => void;
-  /** The server is gone for good. */
+  /** The server has gone for good. */
   readonly gone: (why: string) => void;
 };
 
-/** Makes what a client talks to. It is started by the caller. */
+/** Makes the endpoint of a client. The caller starts it. */
 export type MakeEndpoint = (client: {
   readonly key: string;
   readonly session?: string;
@@ -49,14 +49,14 @@ export type SessionOptions = Pick<RelayOptions, 'rider' | 'catalog' | 'key' | 's
   readonly link: MakeLink;
   readonly channel: Channel;
   readonly report: (line: string) => void;
-  /** Who hears that the server has gone or is back: the rider, where nobody stands between. */
+  /** Receives the server's disconnects and reconnects. By default the rider does. */
   readonly tell?: (event: UpstreamEvent) => void;
 };
 
-/** How long the gateway of a server that does not work waits for its client's first request. */
+/** How long the gateway of a broken server waits for its client's first request. */
 const INTRODUCTION_MS = 2_000;
 
-/** One client with a server of its own: a relay between the front's channel and a link. */
+/** One client with a separate server process: a relay between the front's channel and a link. */
 export class Session implements Endpoint {
   readonly #options: SessionOptions;
   readonly #relay: Relay;
@@ -126,7 +126,7 @@ export class Session implements Endpoint {
   async #gone(why: string): Promise<void> {
     const { channel, partOf, upstream } = this.#options;
     this.#relay.serverGone(`The MCP server "${upstream.name}" does not work: ${why}.`);
-    // Only a client that said who it is has a conversation that can be told, and its handshake gets an answer.
+    // Only a client that identified itself has a conversation to notify, and its handshake gets an answer.
     if (!partOf) await Promise.race([this.#relay.introduced, sleep(INTRODUCTION_MS, undefined, { ref: false })]);
     this.#tell('failed', why);
     channel.gone(why);
@@ -153,7 +153,7 @@ export class Session implements Endpoint {
   }
 }
 
-/** Tells a client that its frame was too long, under the frame's id when that can be found. */
+/** Reports to a client that its frame was too long, under the frame's id if that can be found. */
 export function refuseTooLong(
   { bytes, head, tail }: TooLong,
   { channel, report }: { readonly channel: Channel; readonly report: (line: string) => void },

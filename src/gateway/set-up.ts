@@ -1,4 +1,4 @@
-/** What a client has set up at its server, to say it again to a new process of the server. */
+/** Records a client's setup at its server, to repeat it to a new process of the server. */
 import { param, type Note, type Request } from '../mcp/frames/frame.ts';
 import { stringAt } from '../mcp/frames/json.ts';
 
@@ -29,7 +29,7 @@ export class SetUp {
     }
   }
 
-  /** The requests to repeat behind the handshake. */
+  /** The requests to repeat after the handshake. */
   get requests(): readonly Request[] {
     return [...(this.#logging ? [this.#logging] : []), ...this.#subscribed.values()];
   }

@@ -11,18 +11,18 @@ export type StdioStreams = { readonly input: Readable; readonly output: Writable
 export type StdioClientEvents = {
   readonly frame: (frame: Frame) => void;
   readonly tooLong: (gone: { readonly bytes: number; readonly head: Buffer; readonly tail: Buffer }) => void;
-  /** The client has gone: its end of the pipe is closed. */
+  /** The client has disconnected: its end of the pipe is closed. */
   readonly end: (why: string) => void;
-  /** Its stdout takes more again after `send` said no. */
+  /** The output takes more again after `send` returned false. */
   readonly drain: () => void;
 };
 
-/** The client at the other end of our stdin and stdout. */
+/** The client at the other end of the gateway's stdin and stdout. */
 export class StdioClient {
   readonly #streams: StdioStreams;
   readonly #settling: Settling;
   readonly #events: StdioClientEvents;
-  /** What goes out in this turn of the event loop, in one write. */
+  /** The output of this turn of the event loop, for one write. */
   #batch: Outgoing[] = [];
   #ended = false;
 
@@ -51,7 +51,7 @@ export class StdioClient {
     });
   }
 
-  /** False when the client does not keep up: `drain` follows. */
+  /** False if the client does not keep up: `drain` follows. */
   send(out: Outgoing): boolean {
     if (out.delivery && out.requestId !== undefined) this.#settling.begin(out.requestId, out.delivery);
     this.#batch.push(out);

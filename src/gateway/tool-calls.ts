@@ -1,4 +1,4 @@
-/** The calls of tools on their way to one server: own tools are answered, the gate may refuse, everything else goes on. */
+/** Handles tool calls on their way to one server: own tools are answered, the gate may refuse, and all other calls pass. */
 import type { Frame, Note, Request } from '../mcp/frames/frame.ts';
 import { toolOf } from '../mcp/frames/protocol.ts';
 import { refusal, withoutId } from './failing.ts';
@@ -19,7 +19,7 @@ export type ToolCallsOptions = {
   readonly rider: GuardedRider;
   readonly own: OwnTools;
   readonly open: Map<string, Open>;
-  /** Both keep the order in which they are called. `undefined` sends nothing. */
+  /** Both keep their order of calls. `undefined` sends nothing. */
   readonly toServer: (frame: Awaitable<Frame | undefined>) => void;
   readonly toClient: (out: Outgoing) => void;
   readonly report: (line: string) => void;
@@ -85,7 +85,7 @@ export class ToolCalls {
     toServer(verdict instanceof Promise ? verdict.then(decide) : decide(verdict));
   }
 
-  /** A server may run a call without an id. No refusal can answer it, so the gateway drops it while the gate is up. */
+  /** A server may run a call without an id. A refusal cannot answer it, so the gateway drops it while the gate is closed. */
   withoutId(frame: Note, connection: Connection | undefined): void {
     const { report, rider, server, toServer } = this.#options;
     const tool = toolOf(frame) ?? '';
@@ -96,7 +96,7 @@ export class ToolCalls {
       this.#saidWithoutId = true;
       return undefined;
     };
-    // Before the client has said who it is, nobody knows whether a gate is up.
+    // Before the client has identified itself, nobody knows whether a gate is closed.
     if (connection === undefined) return void decide(undefined);
     const verdict = rider.before(connection, { server, tool, requestId: 'null', beganAt: performance.now() });
     toServer(verdict instanceof Promise ? verdict.then(decide) : decide(verdict));

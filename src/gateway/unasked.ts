@@ -2,9 +2,8 @@ import { frameOf, type Batch, type Failure, type Frame, type Success } from '../
 import { member, objectAt, skipSpace } from '../mcp/frames/json.ts';
 
 /**
- * The answers of one server that no request waits for. A hostile server sends them with ids that it guesses, to answer calls
- * of other servers, calls that were refused, or tools of ours. They are dropped; the first one is reported, and their number
- * at the end.
+ * Answers from one server that no request waits for. A hostile server sends them with guessed ids, to answer calls of other
+ * servers, refused calls, or own tools. The gateway drops them, reports the first one, and reports their number at the end.
  */
 export class Unasked {
   readonly #server: string;
@@ -33,7 +32,7 @@ export class Unasked {
   }
 }
 
-/** The ids that a server was sent and has not answered, each as often as it was sent: a client may use one twice. */
+/** The ids of a server's open requests, each as often as it was sent: a client may use one twice. */
 export class Unanswered {
   readonly #times = new Map<string, number>();
 
@@ -63,13 +62,13 @@ export class Unanswered {
   }
 }
 
-/** Whether a client may take the frame for an answer. Some clients do so with a frame that has both `method` and `result`. */
+/** Whether a client could treat the frame as an answer. Some clients do so with a frame that has both `method` and `result`. */
 export function isAnswer(frame: Frame): frame is Frame & { readonly id: string } {
   switch (frame.kind) {
     case 'success':
       return true;
     case 'failure':
-      // With the id null it is about a frame that the server could not read, and answers no request.
+      // With the id null, it reports a frame that the server could not read, and answers no request.
       return frame.id !== 'null';
     case 'request':
       return isBoth(frame.bytes);
@@ -85,8 +84,8 @@ export function isAnswer(frame: Frame): frame is Frame & { readonly id: string }
 export const isPlainAnswer = (frame: Frame): frame is Success | Failure => frame.kind === 'success' || frame.kind === 'failure';
 
 /**
- * What of a frame may go on to a client whose requests `waits` names, and takes these off. The frame itself when that is all of
- * it; undefined when it is nothing.
+ * The part of a frame that may pass to a client whose requests `waits` names. Removes those requests. Returns the same frame if
+ * all of it may pass, and undefined if nothing may.
  */
 export function sifted(frame: Frame, waits: Unanswered, unasked: Unasked): Frame | undefined {
   if (frame.kind !== 'batch') {

@@ -1,4 +1,4 @@
-/** What a model reads of a handle: JSON text `{id, state, content | result}`. */
+/** The model's view of a handle: JSON text `{id, state, content | result}`. */
 import type { Handle } from './handle.ts';
 import type { Range } from './stateful-tool.ts';
 import type { ToolState } from './state.ts';
@@ -14,9 +14,9 @@ export type Answer = {
     | { readonly error: { readonly message: string; readonly trace?: readonly string[]; readonly transient?: true } };
 };
 
-/** With the version that it tells of, so that what happens while it is read does not count as told. */
+/** Includes the version that it shows, so that a change during the read does not count as shown. */
 export async function answerOf(handle: Handle, range?: Range): Promise<{ answer: Answer; version: number }> {
-  // What has stopped carries its output in its result; only a part of it is read again.
+  // The result of a stopped handle contains its output; only a part of the output is read again.
   const reading = handle.active || range !== undefined ? await handle.read(range) : undefined;
   const { phase, version, id } = handle;
   const content = reading?.content ?? '';
@@ -42,7 +42,7 @@ export async function answerOf(handle: Handle, range?: Range): Promise<{ answer:
   }
 }
 
-/** A handle for people: what a program shows of it. Times in ms. */
+/** A handle for people: the data that a program shows. Times in ms. */
 export type HandleView = {
   readonly id: string;
   readonly uid: string;
@@ -51,7 +51,7 @@ export type HandleView = {
   readonly background: boolean;
   readonly elapsedMs: number;
   readonly question?: string;
-  /** Of its end: undefined while it is active, and where there is none. */
+  /** About its end: undefined while it is active, and if it has no exit code. */
   readonly exitCode?: number;
   readonly error?: string;
   readonly lastLine?: string;

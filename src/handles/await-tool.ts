@@ -1,4 +1,4 @@
-/** The tool `await`: one point to meet several handles at, instead of polling each. */
+/** The tool `await`: waits for several handles at once, instead of polling each. */
 import { didYouMean } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import type { Tool, ToolCall, ToolOutcome } from './tool.ts';
@@ -6,28 +6,28 @@ import { answerOf, type Answer } from './answers.ts';
 import { isObject, show } from './command.ts';
 import type { Handle } from './handle.ts';
 
-/** A handle by the name that the model gave; undefined while its spawn, in the same batch, is still to come. */
+/** A handle by the model's name for it; undefined while its spawn in the same batch has not begun. */
 export type Target = { readonly id: string; get(): Handle | undefined | string };
 
 export type AwaitDeps = {
-  /** Throws `bad_argument` for a name that nothing has. */
+  /** Throws `bad_argument` for an unknown name. */
   target(id: string, call: ToolCall): Target;
   changed(signal: AbortSignal): Promise<void>;
   told(handle: Handle, version: number, callId: string): void;
-  /** It is no longer watched. */
+  /** The handle is no longer watched. */
   released(handle: Handle): void;
   settle(call: ToolCall): void;
 };
 
 type Wanted = { readonly any: readonly string[]; readonly all: readonly string[]; readonly timeoutSecs: number | undefined };
 
-/** A timer takes no more. */
+/** A Node timer takes no more. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * Returns when every handle of `all` and at least one of `any` has stopped. One that waits counts as pending; but when
- * nothing that is still needed can go on without an answer of the model, which is here, it returns with their questions.
- * A question that the model knows already does not end it a second time.
+ * Returns when every handle of `all` and at least one of `any` has stopped. A waiting handle counts as pending. But if every
+ * handle that is still needed waits for an answer of the model, it returns with their questions, because the model is here. A
+ * question that the model already knows does not end it again.
  */
 export function awaitTool(deps: AwaitDeps): Tool {
   return {
@@ -110,7 +110,7 @@ async function report(
       completed.push(answer);
       knows.push(handle.about);
     }
-    // How far it got is fetched; that it waits, and for what, must be known.
+    // A fetch shows its progress; only its waiting and its question must be shown here.
     else pending.push({ id, state: answer.state, ...(answer.question === undefined ? {} : { question: answer.question }) });
     if (!call.signal.aborted) deps.told(handle, version, call.id);
   }
@@ -120,7 +120,7 @@ async function report(
 const isMet = (all: readonly string[], any: readonly string[], stopped: (id: string) => boolean): boolean =>
   all.every(stopped) && (any.length === 0 || any.some(stopped));
 
-/** Nothing that is needed can stop before the model answers a question that it has not seen. */
+/** No handle that is still needed can stop before the model answers a question that it has not seen. */
 function isStuck(all: readonly string[], any: readonly string[], handles: ReadonlyMap<string, Handle | undefined>): boolean {
   const open = all.filter((id) => handles.get(id)?.active !== false);
   const anyMet = any.length === 0 || any.some((id) => handles.get(id)?.active === false);

@@ -1,4 +1,4 @@
-/** Work beside the calls: what is queued, withdrawn and recorded, one after the other. Its failures never reach a caller. */
+/** Work outside of the calls: queueing, withdrawing and recording, one after the other. Its failures never reach a caller. */
 export class Background {
   readonly #onTrouble: (error: unknown) => void;
   #queue: Promise<void> = Promise.resolve();
@@ -7,12 +7,12 @@ export class Background {
     this.#onTrouble = onTrouble;
   }
 
-  /** Runs the task after all that were given before it. */
+  /** Runs the task after all earlier ones. */
   run(task: () => Promise<void>): void {
     this.#queue = this.#queue.then(task).catch((error: unknown) => this.#onTrouble(error));
   }
 
-  /** Runs something of the caller's that may throw, such as its display. */
+  /** Runs a callback that may throw, such as the display. */
   attempt(work: () => void): void {
     try {
       work();
@@ -21,7 +21,7 @@ export class Background {
     }
   }
 
-  /** Resolves when every task has run, and those that they gave. */
+  /** Resolves when every task has run, including those that tasks added. */
   async idle(): Promise<void> {
     for (let seen; seen !== this.#queue;) await (seen = this.#queue);
   }

@@ -1,4 +1,4 @@
-/** Which call of the current batch started which handle: calls of one batch run side by side and may name each other's handles. */
+/** Which call of the current batch started which handle: parallel calls of a batch may name each other's handles. */
 import type { Target } from './await-tool.ts';
 import { spawnedId } from './command.ts';
 import { Handle } from './handle.ts';
@@ -17,7 +17,7 @@ export class BatchCalls {
     this.#started.set(callId, handle);
   }
 
-  /** False when the call has started its handle, or has failed before. */
+  /** False if the call has started its handle, or has already failed. */
   failed(callId: string, why: string): boolean {
     if (this.#started.has(callId)) return false;
     this.#started.set(callId, { failed: why });
@@ -29,7 +29,7 @@ export class BatchCalls {
     for (const known of this.#started.keys()) if (!ids.has(known)) this.#started.delete(known);
   }
 
-  /** The handle that a call of this batch starts under a name. Undefined when none of them does. */
+  /** The handle that a call of this batch starts under a name. Undefined if none does. */
   target(id: string, call: ToolCall): Target | undefined {
     const spawn = call.batch.find((other) => this.#spawns(other) === id);
     if (spawn === undefined) return undefined;

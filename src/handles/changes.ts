@@ -8,7 +8,7 @@ export class Changes {
     for (const listener of listeners) listener();
   }
 
-  /** Resolves at the next change, or when the signal aborts. */
+  /** Resolves at the next change, or if the signal aborts. */
   next(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {

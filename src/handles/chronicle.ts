@@ -1,4 +1,4 @@
-/** The records of handles in the log of their conversation. */
+/** Writes the records of handles to the log of their conversation. */
 import type { Draft } from '../core/records.ts';
 import type { Handle } from './handle.ts';
 
@@ -60,5 +60,5 @@ const nameOf = ({ uid, id, tool }: Handle): { readonly uid: string; readonly id:
   tool: tool.name,
 });
 
-/** One inquiry for each question: a handle asks them one after the other. */
+/** One inquiry for each question: a handle asks one question at a time. */
 const inquiryOf = (handle: Handle): string => `${handle.uid}.${handle.version}`;

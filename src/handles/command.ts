@@ -1,4 +1,4 @@
-/** What a model asks of a stateful tool, parsed once. */
+/** Parses a model's command for a stateful tool, once. */
 import { didYouMean } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import { actionsOf, type Action, type Args, type Range, type StatefulTool } from './stateful-tool.ts';
@@ -59,7 +59,7 @@ export function parseCommand(tool: StatefulTool, raw: Json): Command {
   }
 }
 
-/** The id that a call of this tool would spawn; undefined when it spawns nothing, or does not say under which name. */
+/** The id that a call of this tool would spawn. Undefined if the call spawns nothing or gives no name. */
 export function spawnedId(tool: StatefulTool, raw: Json): string | undefined {
   if (!isObject(raw) || typeof raw['id'] !== 'string') return undefined;
   const { action, id, ...args } = raw;
@@ -98,7 +98,7 @@ function parseRange(
 export const isObject = (value: Json): value is { readonly [key: string]: Json } =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A value as it stands in a message. */
+/** The form of a value in a message. */
 export function show(value: Json): string {
   const text = JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;

@@ -1,10 +1,10 @@
 /**
- * The environment that a tool's process gets: the agent's own, without the keys that the agent itself needs. A tool that
- * needs one of them is given it by name.
+ * The environment of a tool's process: the agent's environment without the agent's own keys. A tool that needs one of them gets
+ * it by name.
  */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Keys of model providers, and tokens of ours. */
+/** Keys of model providers, and Earpiece tokens. */
 const SECRETS: readonly RegExp[] = [
   /^(OPENAI|OPENAI_COMPATIBLE|AZURE_OPENAI|ANTHROPIC|GEMINI|GOOGLE|GOOGLE_GENERATIVE_AI|OPENROUTER|MISTRAL|GROQ|XAI|DEEPSEEK|TOGETHER|FIREWORKS|COHERE|PERPLEXITY|CEREBRAS)_API_KEY$/,
   /^(ANTHROPIC_AUTH_TOKEN|CLAUDE_CODE_OAUTH_TOKEN|OPENAI_ADMIN_KEY)$/,
@@ -13,7 +13,7 @@ const SECRETS: readonly RegExp[] = [
 
 export const isSecret = (name: string): boolean => SECRETS.some((pattern) => pattern.test(name));
 
-/** `pass`: names that are kept on purpose. */
+/** `pass`: names to keep on purpose. */
 export function withoutSecrets(env: Environment, pass: readonly string[] = []): Environment {
   return Object.fromEntries(
     Object.entries(env).filter(([name, value]) => value !== undefined && (pass.includes(name) || !isSecret(name))),

@@ -1,4 +1,4 @@
-/** One handle: the phase that it is in, what its tool serves, and how far its model knows. */
+/** One handle: its phase, the interface of its tool, and the model's knowledge of it. */
 import { mkdirSync } from 'node:fs';
 import { setImmediate as immediate } from 'node:timers/promises';
 
@@ -10,7 +10,7 @@ import { lastLineOf } from './text.ts';
 export type HandleOptions = {
   readonly id: string;
   readonly uid: string;
-  /** What notifications are about, and what a result makes known: `handle:build`. */
+  /** The subject of its notifications and of `ToolOutcome.knows`: `handle:build`. */
   readonly about: string;
   readonly tool: StatefulTool;
   /** The call that started it. */
@@ -22,14 +22,14 @@ export type HandleOptions = {
   readonly progress: (text: string) => void;
 };
 
-/** Who is told of what happens to it. Called at once, in the order in which it happens. */
+/** Listeners for its changes. Called at once, in the order of the changes. */
 export type HandleEvents = {
   entered(handle: Handle, before: Phase): void;
   produced(handle: Handle, lastLine: () => string | undefined): void;
   owns(handle: Handle, process: { readonly pid: number }): void;
 };
 
-/** How long a tool may take to end after its signal; its processes have 2 s before SIGKILL and end well before that. */
+/** How long a tool may take to end after its signal. Its processes get SIGKILL after 2 s and end well before this. */
 const GIVEN_UP_MS = 10_000;
 
 export class Handle {
@@ -45,20 +45,20 @@ export class Handle {
   background: boolean;
   progress: (text: string) => void;
 
-  /** Calls that look at it now: their answers will tell, so that no notification has to. */
+  /** Calls that read it now: their answers report the change, so a notification is not needed. */
   watchers = 0;
-  /** Grows with each phase and whenever it is decided anew what to tell. */
+  /** Grows with each phase, and whenever the need for a notification is decided again. */
   version = 0;
-  /** The version that the model knows from an answer; the call whose answer that was. */
+  /** The version that the model knows from an answer, and the call of that answer. */
   told = -1;
   toldIn: string | undefined;
-  /** The version that was notified of. */
+  /** The version of the last notification. */
   noticed = -1;
-  /** Something is queued for it that may have to be withdrawn. */
+  /** A queued notification of it may have to be withdrawn. */
   queued = false;
   contentNoticed = false;
   contentNotices = 0;
-  /** It seemed to wait and went on by itself: what it seems from then on is not notified until somebody looks. */
+  /** It seemed to wait, then continued by itself. Later guesses are not notified until somebody reads it. */
   flaps = false;
   /** A guess, or a question of its tool. */
   asked = false;
@@ -98,7 +98,7 @@ export class Handle {
     return this.#phase.type !== 'stopped';
   }
 
-  /** Why it was ended by us, if it was. */
+  /** Why the agent ended it, if it did. */
   get because(): string | undefined {
     return this.#because;
   }
@@ -118,7 +118,7 @@ export class Handle {
 
   async settle(): Promise<void> {
     if (this.active) await this.#serves.settle?.();
-    // What it did last, its end perhaps, is on its way through promises.
+    // Its last change, perhaps its end, may still pass through promises.
     await immediate();
   }
 
@@ -127,7 +127,7 @@ export class Handle {
     return { content: this.#shown };
   }
 
-  /** Throws `bad_argument` for what it cannot take. */
+  /** Throws `bad_argument` for input that it does not accept. */
   async apply(input: Omit<Input, 'answers'>): Promise<void> {
     const answers = this.#phase.type === 'waiting';
     if (this.#answer !== undefined) {
@@ -140,7 +140,7 @@ export class Handle {
     if (this.#serves.input === undefined) throw new EarpieceError('bad_argument', 'it asks nothing and takes no input now');
     const { phase } = this;
     await this.#serves.input({ ...input, answers });
-    // It was answered; what it shows next may be another question.
+    // It got an answer; its next wait may be another question.
     if (phase.type === 'waiting' && this.#phase === phase) this.#enter({ type: 'running' });
   }
 
@@ -166,7 +166,7 @@ export class Handle {
   }
 
   #stop(ending: Ending | undefined, failure: unknown): void {
-    // Given up before: what comes too late changes nothing.
+    // Given up before: a late result changes nothing.
     if (!this.active) return;
     this.#answer = undefined;
     const text = ending?.text ?? this.#shown;

@@ -1,10 +1,11 @@
 /**
- * Who tells what became of handles to a model that has not looked. Rules:
- * - never what an answer tells or told: what is fetched or awaited at that moment is held back until the answer is there,
- *   and notified when there is none (the call was interrupted);
- * - once for each state; what seems to wait and goes on by itself is not told again until somebody looks;
- * - what an answer tells while its notification is open closes with that answer's carrier, as known (`ToolOutcome.knows`),
- *   and is withdrawn afterwards where the carrier did not do that. Not before: an answer may be lost with its process.
+ * Notifies a model of changes to handles that it has not read. Rules:
+ * - Never a change that an answer reports. A change of a handle that is being fetched or awaited is held back until the answer
+ *   is there, and is notified if no answer comes (the call was interrupted).
+ * - Once for each state. A handle that seemed to wait and continued by itself is not notified again until somebody reads it.
+ * - If an answer reports a change whose notification is open, the notification closes with that answer's carrier, as known
+ *   (`ToolOutcome.knows`). If the carrier did not close it, it is withdrawn afterwards. Not before: an answer may be lost with
+ *   its process.
  */
 import type { NotificationInput } from '../core/notification.ts';
 import type { Owner } from '../core/records.ts';
@@ -12,7 +13,7 @@ import type { Handle } from './handle.ts';
 import type { Ledger, LedgerEntry } from './ledger.ts';
 import { contentNotice, keyOf, noticeOf, type Notice } from './notices.ts';
 
-/** What is needed of an `Inbox`. */
+/** The part of an `Inbox` that it uses. */
 export type NoticeInbox = {
   queue(to: string, input: NotificationInput): Promise<unknown>;
   withdraw(to: string, what: { key: string }, why: { by: string; reason: string }): Promise<unknown>;
@@ -20,33 +21,33 @@ export type NoticeInbox = {
 
 export type HeraldDeps = {
   readonly inbox: NoticeInbox | undefined;
-  /** Only where there is an inbox. */
+  /** Only with an inbox. */
   readonly tell: (notice: Notice) => Promise<unknown>;
   readonly address: string;
   readonly ledger: Ledger;
   readonly owner: Owner;
-  /** One after the other, in the order of the calls, counted; its failure is reported and does not stop the others. */
+  /** One after the other, in the order of the calls, counted. A failure is reported and does not stop the others. */
   readonly enqueue: (task: () => Promise<void>) => void;
   readonly withdrawAtOnce: boolean;
 };
 
 export class Herald {
   readonly #deps: HeraldDeps;
-  /** Stopped or waiting, and not said yet because the inbox could not be reached. */
+  /** Stopped or waiting, but not yet notified because the inbox failed. */
   #unsaid = new Set<Handle>();
-  /** Told by an answer that may not be recorded yet. */
+  /** Reported by an answer that may not be recorded yet. */
   #unsettled = new Set<Handle>();
 
   constructor(deps: HeraldDeps) {
     this.#deps = deps;
   }
 
-  /** Writes down what must be known after a crash. One-shot calls are written for their processes only. */
+  /** Records handles for recovery after a crash. One-shot calls are recorded for their processes only. */
   remember(handle: Handle, process?: LedgerEntry['process']): void {
     const { ledger, owner } = this.#deps;
     const before = ledger.get(handle.uid);
     if (!handle.background && process === undefined && before?.process === undefined) return;
-    // Nobody can be told: when it has ended there is nothing to remember.
+    // Without an inbox nobody is notified, so an ended handle needs no record.
     if (!handle.active && this.#deps.inbox === undefined) return ledger.remove(handle.uid);
     const owned = process ?? before?.process;
     const notice = handle.active || !handle.background ? undefined : noticeOf(handle);
@@ -64,7 +65,7 @@ export class Herald {
     });
   }
 
-  /** It has a new phase, or whoever watched it has gone. */
+  /** It has a new phase, or its last watcher has gone. */
   consider(handle: Handle): void {
     const { inbox } = this.#deps;
     if (!handle.background || handle.watchers > 0 || handle.phase.type === 'running') return;
@@ -77,7 +78,7 @@ export class Herald {
     handle.queued = true;
     this.#unsaid.add(handle);
     this.#deps.enqueue(async () => {
-      // Its phase may have passed, or somebody looked, while others were queued.
+      // Its phase may have passed, or somebody read it, while other notices were queued.
       if (handle.version !== version || handle.told >= version) return void this.#unsaid.delete(handle);
       try {
         await this.#deps.tell(notice);
@@ -86,7 +87,7 @@ export class Herald {
         throw error;
       }
       this.#unsaid.delete(handle);
-      // From here on the inbox remembers.
+      // From here on the inbox has the notification.
       if (!handle.active) this.#deps.ledger.remove(handle.uid);
     });
   }
@@ -103,13 +104,13 @@ export class Herald {
     });
   }
 
-  /** Its question is answered, or it went on: nobody needs to hear that it waited. */
+  /** Its question is answered, or it continued: its waiting needs no notification. */
   resumed(handle: Handle): void {
     this.#unsaid.delete(handle);
     this.#withdraw(handle, 'it went on');
   }
 
-  /** An answer of this call tells this version. */
+  /** An answer of this call reports this version. */
   told(handle: Handle, version: number, callId: string): void {
     handle.told = Math.max(handle.told, version);
     handle.toldIn = callId;
@@ -117,7 +118,7 @@ export class Herald {
     handle.flaps = false;
     if (handle.told < handle.version) return;
     this.#unsaid.delete(handle);
-    // Of one that is active nothing is lost with the answer: a crash would lose, and report, the handle itself.
+    // An active handle loses nothing if the answer is lost: a crash would lose, and report, the handle itself.
     if (handle.active) return this.#withdraw(handle, 'the agent looked');
     if (!handle.background) return;
     this.#unsettled.add(handle);
@@ -126,8 +127,8 @@ export class Herald {
   }
 
   /**
-   * The answers of all calls but these are recorded by now: what they told needs no memory and no notification. Also
-   * tries again what could not be said.
+   * The answers of all calls except these are recorded by now, so their handles need no ledger entry and no notification. Also
+   * retries failed notifications.
    */
   settle(callIds: ReadonlySet<string>): void {
     for (const handle of this.#unsettled) {

@@ -1,4 +1,4 @@
-/** Keys by name, as a terminal sends them. */
+/** Keys by name, as the bytes that a terminal sends. */
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 
 const NAMED: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
 /**
- * The handles of a conversation that its model has not heard the end of, in one small file. It outlives a crash: the next
- * run reads who was lost, which processes to end, and which notification was still to be queued.
+ * The handles of a conversation whose end its model does not know, in one small file. The file outlives a crash: the next run
+ * reads the lost handles, the processes to end, and the notifications still to queue.
  *
- * Written whole and renamed into place at each change. There is one writer: the conversation's agent.
+ * Written whole and renamed into place at each change. Only the conversation's agent writes it.
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,15 +15,15 @@ export type LedgerEntry = {
   readonly id: string;
   readonly about: string;
   readonly tool: string;
-  /** Nobody waits for its end: a notification tells it. */
+  /** Nobody waits for its end, so a notification reports it. */
   readonly background: boolean;
   /** Epoch ms. */
   readonly startedAt: number;
   readonly owner: Owner;
   readonly process?: { readonly pid: number; readonly startedAt: string };
-  /** It has stopped; what is to be told unless the model knows. */
+  /** The notice of a stopped handle, for a model that does not know it. */
   readonly notice?: Notice;
-  /** The call whose answer told it. */
+  /** The call whose answer reported it. */
   readonly toldIn?: string;
 };
 
@@ -64,7 +64,7 @@ export class Ledger {
   }
 }
 
-/** A file that cannot be read is put aside: a lost note of lost handles must not keep a conversation from going on. */
+/** An unreadable file is moved aside: without its handles the conversation can still continue. */
 function load(path: string): readonly LedgerEntry[] {
   let text: string;
   try {

@@ -1,13 +1,17 @@
-/** What is said of a handle to a model that has not looked, and under which name. */
+/** The notices about a handle for a model that has not read it, and their keys. */
 import type { EventInput } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
 import type { Handle } from './handle.ts';
 import type { ToolResult } from './state.ts';
 
-/** All notices of a handle have one key, the newest wins: that it waits is no news when it has stopped. */
+/**
+ * All notices of a handle have one key, and the newest replaces the others: its waiting no longer matters once it has stopped.
+ */
 export const keyOf = (uid: string): string => `handle:${uid}`;
 
-/** An event for the conversation of its registry. Its id makes it one: told again after a crash it changes nothing. */
+/**
+ * An event for the conversation of its registry. Its id prevents duplicates: emitting it again after a crash changes nothing.
+ */
 export type Notice = Omit<EventInput, 'subject'> & { readonly id: string };
 
 type Subject = { readonly uid: string; readonly id: string; readonly about: string; readonly tool: string };
@@ -57,7 +61,7 @@ export function noticeOf(handle: Handle): Notice | undefined {
   }
 }
 
-/** An agent has ended by itself: what it said last is its result. */
+/** An agent has ended by itself: its last message is its result. */
 function agentNotice(subject: Subject, result: ToolResult): Notice {
   const data = { task_id: subject.id, handle: subject.id, tool: subject.tool };
   if ('ok' in result)
@@ -85,7 +89,7 @@ export const contentNotice = (handle: Handle, nth: number, lastLine: string | un
 /** Why a handle ends with its agent. */
 export const LOST = 'lost when its agent ended';
 
-/** `ended`: its process was still there and was ended now. */
+/** `ended`: its process still existed and was ended now. */
 export const lostNotice = (subject: Subject, ended: boolean): Notice =>
   notice(subject, 'stopped', {
     type: 'tool.failed',
@@ -103,7 +107,7 @@ function notice(
     id: `${subject.uid}.${what}`,
     source: 'handles',
     ...said,
-    // Whoever is idle may be woken by it, whatever moment a subscriber has for others.
+    // It may wake an idle agent, whatever moment a subscriber sets for other events.
     deliver: 'next',
     key: keyOf(subject.uid),
     supersede: true,

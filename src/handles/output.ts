@@ -1,6 +1,6 @@
 /**
- * The output of a process: whole in a file up to a cap, its head and its tail in memory, however much there is.
- * Writing is synchronous: order and memory are bounded without a queue, 64 KB into the page cache take some 20 µs.
+ * The output of a process: all of it in a file up to a limit, its head and its tail in memory.
+ * Writing is synchronous, so order and memory are bounded without a queue. 64 KB into the page cache take some 20 µs.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -8,17 +8,17 @@ import type { Range, Reading } from './stateful-tool.ts';
 import { lastLineOf, readable } from './text.ts';
 
 export type OutputOptions = {
-  /** Made with mode 0600 when the first byte comes. Undefined: only head and tail are kept. */
+  /** Made with mode 0600 at the first byte. Undefined: only head and tail are kept. */
   readonly path?: string;
-  /** What the file may hold. Default 64 MiB. */
+  /** The limit of the file. Default 64 MiB. */
   readonly maxBytes?: number;
-  /** How a model reads the rest, for the note in the middle of what was cut: `fetch … from 61`. */
+  /** How a model reads the rest, for the note in the middle of cut output: `fetch … from 61`. */
   readonly how?: (from: Range) => string;
 };
 
 const HEAD_BYTES = 32_768;
 const TAIL_BYTES = 131_072;
-/** One entry of the index for so many lines. */
+/** The number of lines for each entry of the index. */
 const INDEX_LINES = 1_024;
 const NEWLINE = 10;
 
@@ -33,7 +33,7 @@ export class Output {
   #tailBytes = 0;
   #bytes = 0;
   #newlines = 0;
-  /** Where the lines 1, 1,025, 2,049 … begin in the file. */
+  /** The offsets of the lines 1, 1,025, 2,049 … in the file. */
   #index: number[] = [0];
   #endsOpen = false;
   #trouble: string | undefined;
@@ -47,7 +47,7 @@ export class Output {
     return this.#bytes;
   }
 
-  /** An unfinished one at the end counts. */
+  /** An unfinished last line counts. */
   get lines(): number {
     return this.#newlines + (this.#endsOpen ? 1 : 0);
   }
@@ -65,25 +65,25 @@ export class Output {
     this.#keep(chunk);
   }
 
-  /** The last line that says something; undefined when nothing does. */
+  /** The last line with text; undefined if there is none. */
   lastLine(): string | undefined {
     return lastLineOf(readable(this.#tailBuffer().subarray(-4_096)));
   }
 
-  /** What stands behind the last line end: a prompt, or an unfinished line. */
+  /** The text after the last line end: a prompt, or an unfinished line. */
   openLine(): string {
     if (!this.#endsOpen) return '';
     const text = readable(this.#tailBuffer().subarray(-1_024));
     return text.slice(text.lastIndexOf('\n') + 1);
   }
 
-  /** All of it, the middle cut out when it is longer than `maxChars`. */
+  /** All of it, with the middle cut out if it is longer than `maxChars`. */
   text(maxChars: number): string {
     const head = Buffer.concat(this.#head);
     const tail = this.#tailBuffer();
     const seam = this.#headBytes + this.#tailBytes - this.#bytes;
     if (seam >= 0) {
-      // Head and tail touch: all of it is here.
+      // Head and tail touch: memory holds all of it.
       const whole = readable(Buffer.concat([head, tail.subarray(seam)]));
       if (whole.length <= maxChars) return whole;
     }
@@ -111,7 +111,7 @@ export class Output {
     if (start === undefined) return { content: '', range: this.#missing() };
     const bytes = await this.#bytesAt(start, maxChars);
     const { end, lines } = endOfLines(bytes, wanted);
-    // At the end of the output its last line may be unfinished; a line that is longer than an answer is read by bytes.
+    // At the end of the output, its last line may be unfinished. A line longer than an answer is read by bytes.
     const atEnd = lines < wanted && start + bytes.length === this.#bytes;
     const cut = !atEnd && lines === 0;
     const shown = atEnd || cut ? bytes : bytes.subarray(0, end);
@@ -120,7 +120,7 @@ export class Output {
     return { content: readable(shown), range: `lines ${count(first)}–${count(last)} of ${count(this.lines)}${rest}` };
   }
 
-  /** No more comes; the file stays readable. */
+  /** No more output follows; the file stays readable. */
   close(): void {
     if (this.#file !== undefined) closeSync(this.#file);
     this.#file = undefined;
@@ -135,7 +135,7 @@ export class Output {
       for (let done = 0; done < room;) done += writeSync(this.#file, chunk, done, room - done);
       this.#onDisk += room;
     } catch (error) {
-      // A full disk does not stop the process: what is in memory is still there.
+      // A full disk does not stop the process: memory still holds head and tail.
       this.#trouble = (error as Error).message;
     }
   }
@@ -148,7 +148,7 @@ export class Output {
     }
     this.#tail.push(chunk.length > TAIL_BYTES ? Buffer.from(chunk.subarray(-TAIL_BYTES)) : chunk);
     this.#tailBytes += Math.min(chunk.length, TAIL_BYTES);
-    // Copied together now and then, so that many small chunks stay one and no big one is held by a slice of it.
+    // Copied together now and then: many small chunks become one, and no slice keeps a big one alive.
     if (this.#tailBytes > 2 * TAIL_BYTES || this.#tail.length > 512) this.#tailBuffer();
   }
 
@@ -176,7 +176,7 @@ export class Output {
     return `${readable(kept)}${endsOpen(kept) ? '\n' : ''}[… ${what}${how === undefined ? '' : `; read them with ${how}`}${gone} …]\n${readable(rest)}`;
   }
 
-  /** Where a line begins; undefined when that is beyond what was kept. */
+  /** The offset of a line; undefined if the line was not kept. */
   async #lineStart(line: number): Promise<number | undefined> {
     const block = Math.min(Math.floor((line - 1) / INDEX_LINES), this.#index.length - 1);
     let offset = this.#index[block] ?? 0;
@@ -191,7 +191,7 @@ export class Output {
     return offset;
   }
 
-  /** From memory where that is possible, else from the file. Empty beyond the end, and where nothing was kept. */
+  /** From memory if possible, otherwise from the file. Empty beyond the end, and for output that was not kept. */
   async #bytesAt(from: number, length: number): Promise<Buffer> {
     const tail = this.#tailBuffer();
     const tailStart = this.#bytes - tail.length;
@@ -214,7 +214,7 @@ export class Output {
   }
 }
 
-/** Where the first `wanted` lines end, or as many as there are. */
+/** The end of the first `wanted` lines, or of all lines if there are fewer. */
 function endOfLines(bytes: Buffer, wanted: number): { end: number; lines: number } {
   let lines = 0;
   let end = 0;
@@ -225,7 +225,7 @@ function endOfLines(bytes: Buffer, wanted: number): { end: number; lines: number
   return { end, lines };
 }
 
-/** Cut at a line end where there is one in the last half. */
+/** Cut at a line end if the last half has one. */
 function upToLineEnd(bytes: Buffer): Buffer {
   const end = bytes.lastIndexOf(NEWLINE) + 1;
   return end > bytes.length / 2 ? bytes.subarray(0, end) : bytes;

@@ -1,4 +1,4 @@
-/** A stateful tool that runs a shell command: with pipes, or behind a terminal. `run` is one; a program may make others. */
+/** A stateful tool that runs a shell command, with pipes or behind a terminal. `run` is one; a program may make others. */
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 
@@ -10,8 +10,8 @@ import { ToolFailure, type Ending } from './state.ts';
 import { lastLineOf } from './text.ts';
 
 /**
- * What to run. `timeoutMs`: it is ended after so long; `callTimeoutMs`: after so long if a call still waits for it.
- * `stdin`: it takes input without a terminal.
+ * The command to run. `timeoutMs`: ends it after this time. `callTimeoutMs`: ends it after this time if a call still waits for
+ * it. `stdin`: it takes input without a terminal.
  */
 export type CommandLine = {
   readonly command: string;
@@ -27,11 +27,11 @@ export type CommandLine = {
 };
 
 export type ProcessToolOptions = Omit<StatefulTool, 'run'> & {
-  /** Throws `ToolFailure` for what cannot be run. */
+  /** Throws `ToolFailure` for a command that cannot run. */
   commandOf(args: Args): CommandLine;
-  /** Of an answer; what is longer is cut in the middle and read by range. Default 16,000. */
+  /** The most characters of an answer. Longer output is cut in the middle and read by range. Default 16,000. */
   readonly maxChars?: number;
-  /** Of output on disk, each handle. Default 64 MiB. */
+  /** The most output on disk for each handle. Default 64 MiB. */
   readonly maxOutputBytes?: number;
   /** Between SIGTERM and SIGKILL. Default 2 s. */
   readonly graceMs?: number;
@@ -78,7 +78,7 @@ export function processTool(options: ProcessToolOptions): StatefulTool {
         ...line,
         ...limits,
         mark: handle.uid,
-        // One in the background is told and ended when its conversation is resumed.
+        // A background process is ended and reported when its conversation is resumed.
         endsWithUs: !handle.background,
         output,
         produced: (chunk: Buffer) => {
@@ -117,7 +117,7 @@ export function processTool(options: ProcessToolOptions): StatefulTool {
   };
 }
 
-/** Waits for the end; ends it when its handle is aborted or its time is over, and says which time that was. */
+/** Waits for the end. Ends it if its handle is aborted or a time limit is reached, and returns which limit. */
 async function timeOver(running: RunningProcess, line: CommandLine, handle: HandleSide): Promise<number | undefined> {
   const { signal } = handle;
   const aborted = Promise.withResolvers<void>();
@@ -146,7 +146,7 @@ async function timeOver(running: RunningProcess, line: CommandLine, handle: Hand
   }
 }
 
-/** Returns how it ended well, throws how it failed. */
+/** Returns a successful end, throws a failure. */
 function endingOf({ exit, text, more, timedOutMs }: { exit: Exit; text: string; more: boolean; timedOutMs?: number }): Ending {
   const lastLine = lastLineOf(text) ?? '';
   const behind =

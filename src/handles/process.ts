@@ -1,5 +1,5 @@
 /**
- * A shell command as a process, in a session of its own, its output in one stream. With pipes here, behind a terminal in
+ * Runs a shell command as a process in a separate session, with its output in one stream. Pipes are here, terminals in
  * `pty.ts`; both end the same way.
  */
 import { spawn } from 'node:child_process';
@@ -19,41 +19,41 @@ export type ProcessOptions = {
   readonly command: string;
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Keys of providers and tokens of ours that it gets all the same, by name; see `withoutSecrets`. */
+  /** Names of provider keys and Earpiece tokens that the process still gets; see `withoutSecrets`. */
   readonly passEnv?: readonly string[];
-  /** Default: bash where there is one, else sh. */
+  /** Default: bash if it is installed, otherwise sh. */
   readonly shell?: string;
-  /** Stands in the environment of the process, see {@link MARK}. */
+  /** A variable in the environment of the process, see {@link MARK}. */
   readonly mark: string;
   readonly output: Output;
-  /** Leave stdin open for input. Without, it is empty: a program that reads it finds its end. */
+  /** Leave stdin open for input. Without it stdin is empty: a program that reads it finds its end. */
   readonly stdin?: boolean;
   /** End it also when this process is killed. */
   readonly endsWithUs?: boolean;
   /** Between SIGTERM and SIGKILL. Default 2 s. */
   readonly graceMs?: number;
-  /** Each time something came. */
+  /** Called for each new output. */
   readonly produced?: (chunk: Buffer) => void;
 };
 
-/** `signal` when one ended it. `leftBehind`: processes that it had started and left running; they were ended. */
+/** `signal` if a signal ended it. `leftBehind`: processes that it started and left running; they were ended. */
 export type Exit = { readonly code: number | null; readonly signal: string | null; readonly leftBehind: number };
 
 export interface RunningProcess {
   readonly pid: number;
-  /** Resolves when it has ended, nothing of its session is left and its output is complete. Never rejects. */
+  /** Resolves when it has ended, its session has no processes left and its output is complete. Never rejects. */
   readonly ended: Promise<Exit>;
-  /** Throws `bad_argument` for what it cannot take. */
+  /** Throws `bad_argument` for input that it does not accept. */
   input(input: Input): void;
   /** SIGTERM for the whole session, SIGKILL after the grace. Resolves with `ended`. */
   stop(): Promise<Exit>;
 }
 
-/** Throws `ToolFailure` when it could not be started. */
+/** Throws `ToolFailure` if it could not be started. */
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
   const { output, stdin = false, graceMs = GRACE_MS } = options;
   const shell = startable(options);
-  // One stream for both, so that their order stays. The second shell is the one that reads the command.
+  // One stream for both outputs, so that their order stays. The second shell reads the command.
   const dog = options.endsWithUs ? watchdog() : undefined;
   const child = spawn('/bin/sh', ['-c', 'exec "$0" -c "$1" 2>&1', shell, options.command], {
     detached: true,
@@ -83,17 +83,17 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
     output.append(chunk);
     options.produced?.(chunk);
   });
-  child.stdin?.on('error', () => {}); // It has gone; its exit tells.
+  child.stdin?.on('error', () => {}); // The process has gone; its exit is reported.
 
   const ended = (async (): Promise<Exit> => {
     const { code, signal } = await exited;
     await within(closed, 100);
-    // What the command left in the background would outlive its handle and hold its output open.
+    // A background process of the command would outlive its handle and hold its output open.
     const leftBehind = membersOf(pid).length;
     if (leftBehind > 0) await endSession(pid, graceMs);
     unguard();
     dog?.over();
-    // Whoever left the session may still hold the stream: then silence is the end.
+    // A process that left the session may still hold the stream: then silence counts as the end.
     while (!(await within(closed, 100)) && performance.now() - lastAt < 500);
     stdout.destroy();
     child.stdin?.destroy();
@@ -119,7 +119,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
   };
 }
 
-/** The shell to run it with. Throws `ToolFailure` with the way out when the command cannot be run at all. */
+/** The shell for the command. Throws `ToolFailure` with the way out if the command cannot run at all. */
 export function startable({ command, cwd, shell }: Pick<ProcessOptions, 'command' | 'cwd' | 'shell'>): string {
   if (command.includes('\0')) throw new ToolFailure('the command holds a NUL character');
   if (!existsSync(cwd)) throw new ToolFailure(`the folder ${JSON.stringify(cwd)} does not exist`);
@@ -127,7 +127,7 @@ export function startable({ command, cwd, shell }: Pick<ProcessOptions, 'command
   return shell ?? (existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh');
 }
 
-/** Keys that mean something without a terminal. */
+/** Keys that have a meaning without a terminal. */
 function typed(key: string): string {
   const bytes = keyBytes(key);
   if (bytes === '\r') return '\n';
@@ -135,7 +135,7 @@ function typed(key: string): string {
   throw new EarpieceError('bad_argument', `the key ${key} needs a terminal: start it with "pty": true`);
 }
 
-/** False when `ms` passed first. */
+/** False if `ms` passed first. */
 export async function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
   const timer = new AbortController();
   try {

@@ -1,6 +1,5 @@
 /**
- * A shell command behind a terminal of 24 rows and 80 columns. Both packages are optional: they are loaded when the first
- * terminal is asked for.
+ * A shell command behind a terminal of 24 rows and 80 columns. Both packages are optional, and loaded for the first terminal.
  */
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,7 +23,7 @@ export type PtyOptions = Omit<ProcessOptions, 'stdin'> & {
   readonly settleMs?: number;
   /** Silence after which a line that looks like a prompt counts as one. Default 300 ms. */
   readonly promptMs?: number;
-  /** It seems to wait for an answer to this, or (undefined) it went on. */
+  /** The process seems to wait for an answer to this, or (undefined) it continued. */
   readonly prompted?: (question: string | undefined) => void;
 };
 
@@ -35,12 +34,12 @@ export interface Terminal extends RunningProcess {
 }
 
 const SETTLE_AT_MOST_MS = 3_000;
-/** How long a word is expected after the start and after input, its echo aside: a program may take a moment for it. */
+/** How long to wait for output after the start and after input, not counting its echo: a program may be slow. */
 const FIRST_MS = 1_000;
-/** Bytes that the screen may have before it; beyond them the program is made to wait. */
+/** Bytes that may wait for the screen. With more, the program has to wait. */
 const AHEAD_BYTES = 1_048_576;
 
-/** Throws `ToolFailure` when it could not be started. */
+/** Throws `ToolFailure` if it could not be started. */
 export async function startTerminal(options: PtyOptions): Promise<Terminal> {
   const { output, graceMs = GRACE_MS, settleMs = 100, promptMs = 300 } = options;
   const shell = startable(options);
@@ -66,7 +65,7 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
 
   let lastAt = performance.now();
   let waits = false;
-  /** What came since the start or the last input, and how much of that is the input itself, echoed. */
+  /** The bytes since the start or the last input, and how many of them echo the input. */
   let came = 0;
   let echo = 0;
   let over = false;
@@ -104,7 +103,7 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
     active();
     options.produced?.(chunk);
   });
-  // What the program asks its terminal (where is the cursor?), the terminal answers.
+  // The terminal answers the program's queries (for example for the cursor position).
   const answering = screen.onAnswer((text) => {
     if (!over) pty.write(text);
   });
@@ -131,13 +130,13 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
     input: ({ text, keys, answers }) => {
       if (over) throw new EarpieceError('bad_argument', 'it has ended and takes no input');
       const pressed = keys.map(keyBytes).join('');
-      // Enter is a carriage return on a terminal, and an answer is completed by it.
+      // On a terminal, Enter is a carriage return, and completes an answer.
       const entered = text.replaceAll(/\r?\n/gu, '\r');
       const enter = answers && keys.length === 0 && !entered.endsWith('\r') ? '\r' : '';
       waits = false;
       const sent = `${entered}${enter}${pressed}`;
       came = 0;
-      // A carriage return comes back as two characters.
+      // A carriage return is echoed as two characters.
       echo = Buffer.byteLength(sent.replaceAll('\r', '\r\n'));
       active();
       pty.write(sent);
@@ -148,12 +147,12 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
         const needed = came <= echo ? FIRST_MS : looksLikePrompt(screen.cursorLine()) ? promptMs : settleMs;
         const left = Math.max(needed - (performance.now() - lastAt), ahead > 0 ? 5 : 0);
         if (left <= 0) break;
-        // In steps: what comes meanwhile changes how long it takes.
+        // In steps: new output changes the remaining time.
         await Promise.race([sleep(Math.min(left, settleMs)), ended]);
       }
-      // The prompt's timer and this one end together: look, so that the answer says `waiting` and not `running`.
+      // The prompt's timer ends together with this one: check now, so that the answer says `waiting` and not `running`.
       look();
-      // A process that has just gone is told as gone.
+      // A process that has just gone must be reported as gone.
       if (!over && membersOf(pid).length === 0) await within(ended, 500);
     },
     stop: async () => {

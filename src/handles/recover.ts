@@ -1,4 +1,4 @@
-/** What is done, once, about the handles of an agent that died. */
+/** Recovers the handles of an agent that died, once. */
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -14,7 +14,7 @@ export type Recovered = { readonly uid: string; readonly id: string; readonly to
 export type RecoverDeps = {
   readonly ledger: Ledger;
   readonly folder: string;
-  /** Is it one of this run? */
+  /** Whether the handle belongs to this run. */
   readonly own: (uid: string) => boolean;
   readonly owner: Owner;
   readonly now: number;
@@ -23,10 +23,10 @@ export type RecoverDeps = {
   readonly trouble: (error: unknown) => void;
 };
 
-/** Outputs may hold secrets: what nobody fetches any more goes after a day. */
+/** Outputs may contain secrets, so unused ones are deleted after a day. */
 const KEEP_MS = 24 * 3_600_000;
 
-/** Those that were lost while they ran. One whose end was only not yet told is told now, and is not among them. */
+/** Returns the handles that were running. A handle that had ended without a notification is only notified now. */
 export async function recoverHandles(deps: RecoverDeps): Promise<readonly Recovered[]> {
   const lost: Recovered[] = [];
   for (const entry of deps.ledger.entries()) {
@@ -35,10 +35,10 @@ export async function recoverHandles(deps: RecoverDeps): Promise<readonly Recove
     const known = entry.toldIn !== undefined && deps.answered(entry.toldIn);
     const notice = entry.notice ?? (entry.background ? lostNotice(entry, ended) : undefined);
     try {
-      // Its id makes it one, should it have been queued before the crash.
+      // Its id prevents a duplicate if it was queued before the crash.
       if (notice !== undefined && !known) await deps.tell(notice);
     } catch (error) {
-      // It stays in the ledger, for the next run.
+      // It stays in the ledger for the next run.
       deps.trouble(error);
       continue;
     }
@@ -49,7 +49,7 @@ export async function recoverHandles(deps: RecoverDeps): Promise<readonly Recove
   return lost;
 }
 
-/** Where a process stands in the system, so that another of the same number is not taken for it. */
+/** Identifies a process by number and start time, so that another process with a reused number is not mistaken for it. */
 export const ownedProcess = (pid: number): { pid: number; startedAt: string } => ({
   pid,
   startedAt: systemProcesses.get(pid)?.startedAt ?? 'unknown',
@@ -58,11 +58,14 @@ export const ownedProcess = (pid: number): { pid: number; startedAt: string } =>
 const isSomebodyElses = (entry: LedgerEntry, self: Owner): boolean => {
   const { owner } = entry;
   const mine = owner.machine === self.machine && owner.pid === self.pid && owner.startedAt === self.startedAt;
-  // Another machine's cannot be told from here: it is left alone.
+  // A process of another machine cannot be checked from here, so it is left alone.
   return !mine && isAlive(owner) !== false;
 };
 
-/** Ends the session of a handle's process if it is really that one: by its start time, or by the mark that it left in others. */
+/**
+ * Ends the session of a handle's process after a check of its identity: by its start time, or by the mark in its other
+ * processes.
+ */
 async function endLeftover({ uid, process: owned }: LedgerEntry): Promise<boolean> {
   if (owned === undefined) return false;
   const leader = systemProcesses.get(owned.pid);

@@ -1,4 +1,4 @@
-/** What a registry of handles is made of. */
+/** The options of a handle registry. */
 import type { Emitter } from '../core/event.ts';
 import type { Clock, Ids } from '../core/ports.ts';
 import type { Draft, Owner } from '../core/records.ts';
@@ -9,7 +9,7 @@ import type { StatefulTool } from './stateful-tool.ts';
 export type HandleRegistryOptions = HandleSettings & {
   /** Without it nothing is notified. */
   readonly inbox?: NoticeInbox;
-  /** Where what happens to handles is told. Without it each of these events is queued as a notification. */
+  /** Emits the events of handles. Without it each event is queued as a notification. */
   readonly emitter?: Emitter;
   readonly ids?: Ids;
   readonly clock?: Clock;
@@ -20,17 +20,17 @@ export type HandleRegistryOptions = HandleSettings & {
 
 export type HandleSettings = {
   readonly tools: readonly StatefulTool[];
-  /** The conversation that is told: `project/agent#conversation`. */
+  /** The conversation to notify: `project/agent#conversation`. */
   readonly address: string;
-  /** Of this conversation and nobody else: outputs, and the note of what runs. Mode 0700. */
+  /** A folder for this conversation alone: outputs, and the ledger of running handles. Mode 0700. */
   readonly folder: string;
   /** A handle began, changed or ended. */
   readonly onChange?: (view: HandleView) => void;
-  /** What went wrong beside the handles (the inbox, the log). Default: a warning of the process. */
+  /** Reports errors outside of the handles (the inbox, the log). Default: a warning of the process. */
   readonly onTrouble?: (error: unknown) => void;
   /**
-   * Withdraw what an answer tells before that answer is recorded. For hosts that do not hand `ToolOutcome.knows` to their
-   * carrier; a crash in between then loses it. Default false.
+   * Withdraw a notification before the answer that replaces it is recorded. For hosts that do not pass `ToolOutcome.knows` to
+   * their carrier. A crash in between then loses the notification. Default false.
    */
   readonly withdrawAtOnce?: boolean;
 };

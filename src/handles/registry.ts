@@ -1,12 +1,12 @@
 /**
- * The handles of one conversation: background tools that its model has started, named by it.
+ * The handles of one conversation: background tools that its model has started and named.
  *
  * ```ts
  * const handles = handleRegistry({ inbox, address: 'shop/coder#main', folder, tools: [runTool({ cwd })] });
- * await handles.recover();                       // who was lost in a crash
+ * await handles.recover();                       // handles lost in a crash
  * agent.tools.push(...handles.tools);            // `run` and `await`
  * const { again } = await handles.endOfTurn({ ask });
- * await handles.close();                         // ends what still runs
+ * await handles.close();                         // ends all running handles
  * ```
  */
 import { rmSync } from 'node:fs';
@@ -39,7 +39,7 @@ import type { Phase } from './state.ts';
 import { endTurn, type TurnEnd, type TurnEndOptions } from './turn-end.ts';
 
 export class HandleRegistry implements AsyncDisposable {
-  /** What the model can call: each stateful tool, and `await` when there is one. */
+  /** The tools for the model: each stateful tool, and `await` if there is one. */
   readonly tools: readonly Tool[];
   readonly #options: HandleRegistryOptions;
   readonly #ids: Ids;
@@ -100,7 +100,7 @@ export class HandleRegistry implements AsyncDisposable {
     return this.#shelf.active().length;
   }
 
-  /** What a stateful tool does for a call of the model. Never throws. */
+  /** Executes a stateful tool for a call of the model. Never throws. */
   async execute(tool: StatefulTool, raw: Json, call: ToolCall): Promise<ToolOutcome> {
     this.#settle(call);
     try {
@@ -133,16 +133,16 @@ export class HandleRegistry implements AsyncDisposable {
   }
 
   /**
-   * This call of a batch will not be executed (a person refused it), or was and failed. Whoever awaits the handle that it
-   * would have spawned learns why instead of waiting.
+   * This call of a batch will not be executed (a person refused it), or has failed. A call that awaits its handle learns the
+   * reason instead of waiting.
    */
   notRun(callId: string, why: string): void {
     if (this.#calls.failed(callId, why)) this.#changes.happened();
   }
 
   /**
-   * To be called when a turn is about to end: each handle that still runs is asked about, waited for or ended, as its tool
-   * says. `again`: something that the model chose to wait for has stopped; its notification wants another cycle.
+   * Call it when a turn is about to end. Each handle that still runs is inquired about, awaited or ended, as its tool
+   * defines. `again`: a handle that the model chose to wait for has stopped, and its notification needs another cycle.
    */
   async endOfTurn(options: TurnEndOptions = {}): Promise<TurnEnd> {
     this.#herald.settle(new Set());
@@ -162,9 +162,9 @@ export class HandleRegistry implements AsyncDisposable {
   }
 
   /**
-   * To be called once, before the first call: what ran when the last agent of this conversation died is reported as lost,
-   * and its processes are ended if they are really those. `answered`: whether the transcript has the answer of a call;
-   * what such an answer told is not notified. Without it, it is notified once more rather than lost.
+   * Call it once, before the first call. Handles that ran when the conversation's last agent died are reported as lost, and
+   * their processes are ended after a check of their identity. `answered`: whether the transcript has the answer of a call;
+   * such handles are not notified again. Without it, a handle is rather notified twice than lost.
    */
   async recover(options: { readonly answered?: (callId: string) => boolean } = {}): Promise<readonly Recovered[]> {
     const recovered = await recoverHandles({
@@ -182,12 +182,12 @@ export class HandleRegistry implements AsyncDisposable {
     return recovered;
   }
 
-  /** Resolves when everything that was to be queued, withdrawn and recorded is. */
+  /** Resolves when all queueing, withdrawing and recording is done. */
   idle(): Promise<void> {
     return this.#background.idle();
   }
 
-  /** Ends everything that runs, tells the conversation so, and removes the outputs. */
+  /** Ends all running handles, notifies the conversation, and removes the outputs. */
   close(): Promise<void> {
     return (this.#closed ??= this.#close());
   }
@@ -226,7 +226,7 @@ export class HandleRegistry implements AsyncDisposable {
         this.#shelf.forget(handle);
         return { content: `${tool.name} asks, and takes no answers: ${question}`, isError: true };
       }
-      // It asks: from now on it is a handle like any other, so that the model can answer.
+      // It asks a question: from now on it is an ordinary handle, so that the model can answer.
       handle.background = true;
       this.#herald.remember(handle);
       this.#chronicle.spawned(handle);
@@ -257,7 +257,7 @@ export class HandleRegistry implements AsyncDisposable {
     }
   }
 
-  /** Fetch, apply and abort: something first, then how it stands. */
+  /** Fetch, apply and abort: the action first, then the state. */
   async #look(
     tool: StatefulTool,
     id: string,
@@ -280,12 +280,12 @@ export class HandleRegistry implements AsyncDisposable {
   async #answer(handle: Handle, call: ToolCall, range?: Range): Promise<ToolOutcome> {
     const { answer, version } = await answerOf(handle, range);
     this.#told(handle, version, call);
-    // What has not stopped may stop before this answer is carried; that would not be known.
+    // An active handle may stop before this answer is carried, and the model would not know that.
     return { content: JSON.stringify(answer), ...(answer.state === 'stopped' ? { knows: [handle.about] } : {}) };
   }
 
   #told(handle: Handle, version: number, call: ToolCall): void {
-    // An interrupted call's answer is not waited for: the model will not see it.
+    // The call was interrupted, so the model will not see its answer.
     if (!call.signal.aborted) this.#herald.told(handle, version, call.id);
   }
 
@@ -341,7 +341,7 @@ export class HandleRegistry implements AsyncDisposable {
     this.#changedHandle(handle);
   }
 
-  /** What `await` means by an id: what this batch spawns under it, else the newest handle of that name. */
+  /** The target of an id in `await`: the handle that this batch spawns under it, otherwise the newest handle with that name. */
   #target(id: string, call: ToolCall): Target {
     const spawned = this.#calls.target(id, call);
     if (spawned !== undefined) return spawned;
@@ -380,7 +380,7 @@ export class HandleRegistry implements AsyncDisposable {
 
 export const handleRegistry = (options: HandleRegistryOptions): HandleRegistry => new HandleRegistry(options);
 
-/** A stateful tool as the loop calls it, its handles in `registry`. */
+/** A stateful tool for the agent's loop, with its handles in `registry`. */
 export function statefulTool(tool: StatefulTool, registry: HandleRegistry): Tool {
   return {
     name: tool.name,

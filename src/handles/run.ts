@@ -1,18 +1,18 @@
-/** The built-in tool `run`: a shell command, to its end or in the background, behind a terminal or not. */
+/** The built-in tool `run`: a shell command, in the foreground or the background, with or without a terminal. */
 import { resolve } from 'node:path';
 
 import { processTool, type ProcessToolOptions } from './process-tool.ts';
 import type { OnTurnEnd, StatefulTool } from './stateful-tool.ts';
 
 export type RunOptions = Pick<ProcessToolOptions, 'maxChars' | 'maxOutputBytes' | 'graceMs' | 'settleMs' | 'promptMs'> & {
-  /** The folder that commands start in, and that `cwd` is relative to. Default: the one of this process. */
+  /** The folder in which commands start and the base of `cwd`. Default: the folder of this process. */
   readonly cwd?: string;
   /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Variables that hold a provider's key or a token of ours reach commands only by name here. Default: none. */
+  /** Names of variables with a provider's key or an Earpiece token that commands still get. Default: none. */
   readonly passEnv?: readonly string[];
   readonly shell?: string;
-  /** After which a command that is waited for is ended, unless the call says otherwise. Default 300; a background one has none. */
+  /** Time limit of a command that a call waits for, unless the call sets one. Default 300 s; a background command has none. */
   readonly timeoutSecs?: number;
   readonly onTurnEnd?: OnTurnEnd;
   readonly turnEndSecs?: number;

@@ -1,18 +1,18 @@
-/** What a terminal shows, by the emulator of xterm.js without its window. */
+/** The screen of a terminal, by the emulator of xterm.js without a window. */
 import type * as Headless from '@xterm/headless';
 import { ToolFailure } from './state.ts';
 
 export interface Screen {
-  /** Resolves when it is shown. */
+  /** Resolves when the screen shows it. */
   write(chunk: Uint8Array): Promise<void>;
   flushed(): Promise<void>;
-  /** The rows as they stand, without trailing blanks and blank rows at the end. */
+  /** The current rows, without trailing blanks and blank rows at the end. */
   text(): string;
-  /** What was scrolled off (1,000 rows of it) and the rows, long lines in one piece. */
+  /** The scrolled-off lines (up to 1,000 rows) and the rows, with wrapped lines joined. */
   all(): string;
-  /** The text before the cursor, in the line that it is in. */
+  /** The text before the cursor in its line. */
   cursorLine(): string;
-  /** What it answers to a program that asks. */
+  /** The terminal's answers to a program's queries. */
   onAnswer(listener: (text: string) => void): { dispose(): void };
   dispose(): void;
 }
@@ -33,7 +33,7 @@ export async function openScreen(rows: number, columns: number): Promise<Screen>
     },
     all: () => {
       const { active, normal } = terminal.buffer;
-      // A program that took the whole screen (an editor) shows that; what lies beneath is no longer its output.
+      // A program that uses the whole screen (an editor) shows only that; the text under it is not its output.
       const buffer = active.type === 'alternate' ? active : normal;
       return unwrapped(buffer).join('\n').trimEnd();
     },

@@ -1,6 +1,6 @@
 /**
- * Process sessions. Each process that a handle starts leads a session of its own (`setsid`), so that all that it starts in
- * turn can be found and ended with it, process groups of a shell's jobs included.
+ * Process sessions. Each process of a handle leads a separate session (`setsid`). All of its descendants can then be found and
+ * ended with it, including the process groups of a shell's jobs.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,25 +10,25 @@ import { HANDLE_VARIABLE } from '../inbox/index.ts';
 
 export type Member = { readonly pid: number; readonly group: number };
 
-/** Marks the processes of a handle in their environment, so that they can be told from others of a reused number. */
+/** Marks a handle's processes in their environment, to distinguish them from others with a reused number. */
 export const MARK = HANDLE_VARIABLE;
 
 /** How long a session may take to end after SIGTERM. */
 export const GRACE_MS = 2_000;
 const KILLED_MS = 1_000;
 
-/** The living processes of a session; zombies are not. */
+/** The living processes of a session, without zombies. */
 export function membersOf(session: number): readonly Member[] {
   return process.platform === 'linux' ? fromProc(session) : fromPs(session);
 }
 
-/** Ends a session: SIGTERM, and SIGKILL for what is left after `graceMs`. Resolves with whether nothing is left. */
+/** Ends a session: SIGTERM, then SIGKILL for the processes left after `graceMs`. Resolves with whether none is left. */
 export async function endSession(session: number, graceMs: number = GRACE_MS): Promise<boolean> {
   if (await signalUntilGone(session, 'SIGTERM', graceMs)) return true;
   return signalUntilGone(session, 'SIGKILL', KILLED_MS);
 }
 
-/** The mark in the environment of a process; undefined when it has none or cannot be asked. */
+/** The mark in the environment of a process. Undefined if there is none or it cannot be read. */
 export function markOfProcess(pid: number): string | undefined {
   try {
     const found = readFileSync(`/proc/${pid}/environ`, 'utf8')
@@ -40,10 +40,10 @@ export function markOfProcess(pid: number): string | undefined {
   }
 }
 
-/** Sessions that get SIGTERM when this process exits without having ended them. */
+/** Sessions that get SIGTERM if this process exits without having ended them. */
 const guarded = new Set<number>();
 
-/** Returns what takes it back. */
+/** Returns a function that undoes it. */
 export function endAtExit(session: number): () => void {
   if (guarded.size === 0) process.on('exit', endGuarded);
   guarded.add(session);
@@ -64,11 +64,11 @@ async function signalUntilGone(session: number, signal: NodeJS.Signals, withinMs
     const members = membersOf(session);
     if (members.length === 0) return true;
     for (const { group } of members) {
-      // Once is enough for SIGTERM; what is born meanwhile is met in the next round.
+      // One SIGTERM is enough; the next round finds new processes.
       if (signal === 'SIGTERM' && signalled.has(group)) continue;
       signalled.add(group);
       send(-group, signal);
-      // A stopped one would not see SIGTERM.
+      // A stopped process would not see SIGTERM.
       if (signal === 'SIGTERM') send(-group, 'SIGCONT');
     }
     if (performance.now() >= deadline) return membersOf(session).length === 0;
@@ -80,7 +80,7 @@ export function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has gone.
+    // The process has gone.
   }
 }
 
@@ -95,7 +95,7 @@ function fromProc(session: number): readonly Member[] {
     } catch {
       continue;
     }
-    // The name stands in parentheses and may hold spaces and parentheses itself. Then: state, parent, group, session.
+    // The name is in parentheses and may contain spaces and parentheses. Then: state, parent, group, session.
     const [state, , group, ofSession] = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 4);
     if (Number(ofSession) === session && state !== 'Z' && state !== 'X') members.push({ pid, group: Number(group) });
   }
@@ -109,7 +109,7 @@ function fromPs(session: number): readonly Member[] {
   });
   return listed.split('\n').flatMap((line) => {
     const [pid, group, , state] = line.trim().split(/\s+/u);
-    // macOS shows no usable session: there a group is what can be found.
+    // macOS shows no usable session, so only the process group can be found.
     return Number(group) === session && state !== undefined && !state.startsWith('Z')
       ? [{ pid: Number(pid), group: Number(group) }]
       : [];

@@ -1,4 +1,4 @@
-/** The handles that can be fetched, by the names that the model gave them. */
+/** The handles that can be fetched, by the model's names for them. */
 import { rmSync } from 'node:fs';
 
 import { EarpieceError } from '../core/errors.ts';
@@ -14,7 +14,7 @@ export class Shelf {
   readonly #uses = new Map<string, number>();
   #made = 0;
 
-  /** `used`: the names of handles before a restart. They stay the names of those. */
+  /** `used`: names from before a restart. They stay reserved for those handles. */
   constructor(used: Iterable<string>) {
     for (const id of used) this.#uses.set(id, (this.#uses.get(id) ?? 0) + 1);
   }
@@ -39,7 +39,7 @@ export class Shelf {
     );
   }
 
-  /** A name for a handle whose model gave it none: `run-3`. */
+  /** A name for a handle that the model did not name: `run-3`. */
   freeName(tool: string): string {
     let name: string;
     do name = `${tool}-${++this.#made}`;
@@ -48,8 +48,8 @@ export class Shelf {
   }
 
   /**
-   * Takes a name for a new handle. The result is what the new handle's notifications are about. Throws while another handle
-   * runs under the name; a stopped one can no longer be fetched.
+   * Reserves a name for a new handle. The result is the subject of its notifications. Throws while another handle runs under
+   * the name; a stopped handle with the name can no longer be fetched.
    */
   claim(id: string, { background }: { readonly background: boolean }): string {
     const holder = this.#handles.get(id);
@@ -68,7 +68,7 @@ export class Shelf {
     this.#handles.set(handle.id, handle);
   }
 
-  /** A one-shot call that is answered leaves nothing behind. If its output was cut, it stays: it can be read by range. */
+  /** An answered one-shot call is removed. If its output was cut, it stays so that the model can read the rest by range. */
   forget(handle: Handle): void {
     if (handle.ending?.more !== true && this.#handles.get(handle.id) === handle) this.#remove(handle);
   }

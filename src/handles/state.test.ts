@@ -13,7 +13,7 @@ describe('the states of a handle', () => {
   it.each(PHASES.flatMap((from) => PHASES.map((to) => [from, to] as const)))('%o → %o', (from, to) => {
     const assert = (): void => assertTransition('job', from, to);
     if (ALLOWED.includes(`${from.type} ${to.type}`)) expect(assert).not.toThrow();
-    else expect(assert).toThrow(`handle job: ${from.type} → ${to.type} is no transition`);
+    else expect(assert).toThrow(`handle job: invalid transition ${from.type} → ${to.type}`);
   });
 });
 

@@ -2,12 +2,15 @@
  * The states of a handle.
  *
  * ```
- * running → waiting → running (it was answered) … → stopped
+ * running → waiting → running (after an answer) … → stopped
  * ```
- * `stopped` is terminal and can be reached from both others.
+ * `stopped` is final and can follow both others.
  */
 
-/** `transient`: the same call may succeed later. `trace`: what led to it, outermost first. `timeoutMs`: its time was over. */
+/**
+ * `transient`: the same call may succeed later. `trace`: the chain of causes, outermost first. `timeoutMs`: its time limit was
+ * reached.
+ */
 export type ToolError = {
   readonly message: string;
   readonly trace: readonly string[];
@@ -17,13 +20,13 @@ export type ToolError = {
 
 export type ToolResult = { readonly ok: string } | { readonly error: ToolError };
 
-/** `content`: what there is to read so far. `question`: what it wants to know, one at a time. */
+/** `content`: the readable content so far. `question`: its open question, one at a time. */
 export type ToolState =
   | { readonly type: 'running'; readonly content?: string }
   | { readonly type: 'waiting'; readonly content?: string; readonly question: string }
   | { readonly type: 'stopped'; readonly content?: string; readonly result: ToolResult };
 
-/** A state without what there is to read. */
+/** A state without its content. */
 export type Phase =
   | { readonly type: 'running' }
   | { readonly type: 'waiting'; readonly question: string }
@@ -35,14 +38,14 @@ const NEXT: Readonly<Record<Phase['type'], readonly Phase['type'][]>> = {
   stopped: [],
 };
 
-/** Throws for a transition that does not exist: that is a mistake of ours, never of a model. */
+/** Throws for an invalid transition: a fault of Earpiece, never of a model. */
 export function assertTransition(id: string, from: Phase, to: Phase): void {
-  if (!NEXT[from.type].includes(to.type)) throw new Error(`handle ${id}: ${from.type} → ${to.type} is no transition`);
+  if (!NEXT[from.type].includes(to.type)) throw new Error(`handle ${id}: invalid transition ${from.type} → ${to.type}`);
 }
 
 /**
- * What a tool throws when it fails. `text` is what there is to read nevertheless (its output); `exitCode` and `lastLine`
- * go into the notification.
+ * The error that a failing tool throws. `text` is its output, still readable; `exitCode` and `lastLine` go into the
+ * notification.
  */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure';
@@ -73,12 +76,12 @@ export class ToolFailure extends Error {
   }
 }
 
-/** How a tool ended: what the model reads, and what a notification says of it. `lastLine`: by default that of `text`. */
+/** A tool's result: the text for the model, and the data for a notification. `lastLine`: by default that of `text`. */
 export type Ending = {
   readonly text: string;
   readonly exitCode?: number;
   readonly lastLine?: string;
-  /** There is more than `text` shows, to be read by range. */
+  /** There is more than `text` shows; the model can read the rest by range. */
   readonly more?: boolean;
 };
 

@@ -1,6 +1,6 @@
 /**
- * What a stateful tool is written against. A program's own tool needs a name, a description, the JSON Schema of its
- * arguments and `run`; spawning, fetching, awaiting, notifications and the end of the turn come from the registry.
+ * The interface of a stateful tool. A program's own tool needs a name, a description, the JSON Schema of its arguments and
+ * `run`. The registry adds spawning, fetching, awaiting, notifications and the end of the turn.
  *
  * ```ts
  * const crawl: StatefulTool = {
@@ -22,16 +22,16 @@ import type { Ending } from './state.ts';
 
 export type Args = { readonly [key: string]: Json };
 
-/** `spawn` is always there. */
+/** `spawn` is always possible. */
 export type Action = 'spawn' | 'fetch' | 'apply' | 'abort';
 
-/** What happens to a handle that still runs when the turn ends: the model is asked, it is waited for, or it is ended. */
+/** The treatment of a handle that still runs when the turn ends: ask the model, wait for it, or end it. */
 export type OnTurnEnd = 'inquire' | 'await' | 'abort';
 
-/** What of the content to read: lines from 1 (negative: from the end), or bytes from 0. */
+/** The part of the content to read: lines from 1 (negative: from the end), or bytes from 0. */
 export type Range = { readonly from: number; readonly lines?: number } | { readonly fromByte: number; readonly bytes?: number };
 
-/** `keys` are names of keys (`enter`, `ctrl-c`), pressed after the text. `answers`: it was waiting for this. */
+/** `keys` are names of keys (`enter`, `ctrl-c`), pressed after the text. `answers`: the handle waited for this. */
 export type Input = { readonly text: string; readonly keys: readonly string[]; readonly answers: boolean };
 
 export type StatefulTool = {
@@ -39,24 +39,24 @@ export type StatefulTool = {
   readonly description: string;
   /** The arguments of a spawn and of a one-shot call. Must not use the names in {@link RESERVED}. */
   readonly parameters: { readonly properties: Readonly<Record<string, Json>>; readonly required?: readonly string[] };
-  /** What its handles can do beside being spawned. Default `fetch` and `abort`. */
+  /** Actions of its handles besides spawn. Default `fetch` and `abort`. */
   readonly actions?: readonly Exclude<Action, 'spawn'>[];
-  /** It may be called without `action`, as an ordinary tool. Default true. */
+  /** The model may call it without `action`, as an ordinary tool. Default true. */
   readonly oneShot?: boolean;
   /** Default `inquire`. */
   readonly onTurnEnd?: OnTurnEnd;
   /** How long the end of a turn waits for a handle. Default 60. */
   readonly turnEndSecs?: number;
-  /** Its end is told as that of an agent (`subagent.complete`, `subagent.failed`) instead of that of a tool. */
+  /** Its end is emitted as that of an agent (`subagent.complete`, `subagent.failed`) instead of that of a tool. */
   readonly isAgent?: boolean;
-  /** Also notifies of new output (`tool.content`), at most once until somebody looks. Default false. */
+  /** Also notifies of new output (`tool.content`), at most once until somebody reads it. Default false. */
   readonly notifyContent?: boolean;
-  /** What is wrong with the arguments, in plain words; undefined when nothing is. */
+  /** The error in the arguments, in plain words; undefined if they are valid. */
   check?(args: Args): string | undefined;
-  /** These arguments, which have no `action`, ask for a spawn all the same (`background: true`). */
+  /** True if these arguments without an `action` still ask for a spawn (`background: true`). */
   spawns?(args: Args): boolean;
   /**
-   * Does the work. What it returns is the result; what it throws is the error (`ToolFailure` says more than others).
+   * Does the work. The returned value is the result; a thrown error is the failure (`ToolFailure` has the most detail).
    * Called once a handle. Should end soon after `handle.signal` aborts: after 10 s it is given up.
    */
   run(args: Args, handle: HandleSide): Promise<string | Ending>;
@@ -64,49 +64,49 @@ export type StatefulTool = {
 
 /** A handle as its tool sees it. */
 export interface HandleSide {
-  /** As the model named it. */
+  /** The model's name for it. */
   readonly id: string;
-  /** Unique for ever. */
+  /** Never reused. */
   readonly uid: string;
   readonly signal: AbortSignal;
   /** No call waits for its end: it was spawned, or waits for input. */
   readonly background: boolean;
-  /** A folder of its own, for files that live as long as it can be fetched. Made when it is asked for, mode 0700. */
+  /** A separate folder for files that live as long as the handle can be fetched. Made on first use, mode 0700. */
   readonly folder: string;
-  /** What a fetch shows, as a whole. For what is longer than an answer, serve `read`. */
+  /** Replaces the content that a fetch shows. For content longer than an answer, serve `read`. */
   show(content: string): void;
   /** Shown to a person while the call that started it runs; never to the model. */
   progress(text: string): void;
-  /** Something new can be read. Called by `show`. `lastLine`: asked when somebody is to be told. */
+  /** New content can be read. Called by `show`. `lastLine`: called when a notification needs it. */
   produced(lastLine?: () => string | undefined): void;
-  /** Waits until it is answered (`apply`). One question at a time. */
+  /** Waits for an answer (`apply`). One question at a time. */
   ask(question: string): Promise<string>;
-  /** It seems to wait for input that goes to `input`; `resumed` when it turns out that it went on by itself. */
+  /** It seems to wait for input that goes to `input`. Call `resumed` if it continues by itself. */
   waiting(question: string): void;
   resumed(): void;
-  /** How it is read, fed and known to be steady. To be called at once, before anything is awaited. */
+  /** Registers how to read it, give it input, and know that it is steady. Call it at once, before the first await. */
   serve(serves: Serves): void;
   /** A process that must not survive its agent. */
   owns(process: { readonly pid: number }): void;
 }
 
 export type Serves = {
-  /** What a fetch shows; with a range, that part of it. */
+  /** The content for a fetch; with a range, that part of it. */
   readonly read?: (range?: Range) => Reading | Promise<Reading>;
-  /** Input, when it runs or seems to wait. Throws `EarpieceError` for what it cannot take. */
+  /** Takes input, when it runs or seems to wait. Throws `EarpieceError` for input that it does not accept. */
   readonly input?: (input: Input) => void | Promise<void>;
-  /** Awaited before spawn, fetch and apply answer: resolves when what they would show is steady, or after a while. */
+  /** Awaited before spawn, fetch and apply answer: resolves when the content is steady, or after a while. */
   readonly settle?: () => Promise<void>;
 };
 
-/** `range`: which part this is (`lines 1–200 of 5,230`). */
+/** `range`: the part that this is (`lines 1–200 of 5,230`). */
 export type Reading = { readonly content: string; readonly range?: string };
 
 export const RESERVED: readonly string[] = ['action', 'id', 'input', 'keys', 'from', 'lines', 'from_byte', 'bytes'];
 
 export const actionsOf = (tool: StatefulTool): readonly Action[] => ['spawn', ...(tool.actions ?? ['fetch', 'abort'])];
 
-/** Throws `bad_argument` for a definition that could not work. */
+/** Throws `bad_argument` for a definition that cannot work. */
 export function checkDefinition(tool: StatefulTool): void {
   const taken = Object.keys(tool.parameters.properties).filter((name) => RESERVED.includes(name));
   if (taken.length > 0)
@@ -119,9 +119,9 @@ export function checkDefinition(tool: StatefulTool): void {
 }
 
 /**
- * The JSON Schema that the model sees. The choice is a `oneOf` on `action` and not one of whole schemas: a `oneOf` at
- * the top level is refused by Anthropic ("input_schema does not support oneOf, allOf, or anyOf at the top level") and by
- * OpenAI ("must … not have 'oneOf' … at the top level"), and with it every request that lists the tool.
+ * The JSON Schema for the model. The `oneOf` is on `action` and not over whole schemas. Anthropic refuses a `oneOf` at the top
+ * level ("input_schema does not support oneOf, allOf, or anyOf at the top level"), and so does OpenAI ("must … not have 'oneOf'
+ * … at the top level"): every request that lists the tool would fail.
  */
 export function schemaOf(tool: StatefulTool): { readonly [key: string]: Json } {
   const actions = actionsOf(tool);

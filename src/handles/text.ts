@@ -1,9 +1,9 @@
-/** Bytes of a process as a model reads them: valid UTF-8, no escape sequences, a progress bar as its last state. */
+/** A process's bytes as text for a model: valid UTF-8, no escape sequences, a progress bar as its last state. */
 import { stripVTControlCharacters } from 'node:util';
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** `bytes` may begin and end inside of a character: what is not whole is left out. */
+/** `bytes` may begin and end within a character: incomplete characters are left out. */
 export function readable(bytes: Uint8Array): string {
   const whole = wholeCharacters(bytes);
   if (isBinary(whole)) return `[binary, ${whole.length.toLocaleString('en')} bytes]`;
@@ -17,7 +17,7 @@ export function clean(text: string): string {
   return lines.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu, '');
 }
 
-/** A line as a terminal leaves it: what stands behind the last carriage return, backspaces applied. */
+/** A line as a terminal shows it: the text after the last carriage return, with backspaces applied. */
 function overwritten(line: string): string {
   const last = line.replace(/\r+$/u, '');
   let text = last.slice(last.lastIndexOf('\r') + 1);
@@ -26,11 +26,11 @@ function overwritten(line: string): string {
   return text;
 }
 
-/** A part of UTF-8 without the broken characters at its two ends. */
+/** A part of UTF-8 without the incomplete characters at its two ends. */
 export function wholeCharacters(bytes: Uint8Array): Uint8Array {
   let start = 0;
   while (start < 3 && start < bytes.length && isContinuation(bytes[start])) start += 1;
-  // Four in a row are no character's rest: that is not UTF-8 anyway.
+  // Four in a row cannot be the rest of a character: the bytes are not UTF-8.
   if (start === 3 && isContinuation(bytes[3])) start = 0;
   let end = bytes.length;
   for (let back = 1; back <= 3 && back <= end - start; back++) {
@@ -45,7 +45,7 @@ export function wholeCharacters(bytes: Uint8Array): Uint8Array {
 
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** A NUL, or a good deal that is no UTF-8, in the first 8 KB. */
+/** A NUL, or many invalid UTF-8 bytes, in the first 8 KB. */
 function isBinary(bytes: Uint8Array): boolean {
   const head = wholeCharacters(bytes.subarray(0, 8192));
   if (head.includes(0)) return true;
@@ -53,7 +53,7 @@ function isBinary(bytes: Uint8Array): boolean {
   return broken > 16 && broken > head.length / 10;
 }
 
-/** The last line that says something, short. */
+/** The last line with text, shortened. */
 export function lastLineOf(text: string): string | undefined {
   const line = text
     .split('\n')
@@ -62,7 +62,7 @@ export function lastLineOf(text: string): string | undefined {
   return line !== undefined && line.length > 200 ? `${[...line].slice(0, 199).join('')}…` : line;
 }
 
-/** Whether a line without end looks like one that waits for an answer. Rather no than yes: a progress line is none. */
+/** Whether an unfinished line looks like a question that waits for an answer. In doubt no: a progress line is not one. */
 export function looksLikePrompt(line: string): boolean {
   const text = line.trimEnd();
   if (text === '') return false;

@@ -1,6 +1,6 @@
 /**
- * A tool as the agent's loop calls it. Whatever can be called by a model is one of these: built-in ones, a program's own,
- * an MCP server's, a stateful one behind its handles.
+ * A tool for the agent's loop. All tools for a model have this type: built-in ones, a program's own, an MCP server's, and
+ * stateful ones with handles.
  */
 import type { Json } from '../core/json.ts';
 
@@ -9,12 +9,12 @@ export type Tool = {
   readonly description: string;
   /** JSON Schema of the arguments, an object. */
   readonly inputSchema: { readonly [key: string]: Json };
-  /** After so long its call is given up: `signal` aborts, and the model is told. Default: it may take as long as it likes. */
+  /** The time limit of a call: `signal` aborts, and the model gets an error. Default: no limit. */
   readonly timeoutMs?: number;
   /**
-   * Called when the model asked for it, with arguments that are JSON but not checked. Must not throw for what the model
-   * did wrong: that is an outcome with `isError`. What it throws all the same becomes one. Should end soon after `signal`
-   * aborts; its outcome is then not waited for.
+   * Called with arguments that are JSON but not checked. Must not throw for a mistake of the model: return an outcome with
+   * `isError`. An error that it throws becomes such an outcome. Should end soon after `signal` aborts; nobody waits for its
+   * outcome.
    */
   execute(args: Json, call: ToolCall): Promise<ToolOutcome>;
 };
@@ -24,15 +24,15 @@ export type ToolCall = {
   readonly signal: AbortSignal;
   /** All calls of this batch, in the order of the model; some may have ended. */
   readonly batch: readonly { readonly id: string; readonly name: string; readonly args: Json }[];
-  /** What is shown to a person while it runs (a process's output). Never reaches the model. */
+  /** Output that a person sees while it runs. Never reaches the model. */
   progress(text: string): void;
 };
 
 export type ToolOutcome = {
   readonly content: string;
   readonly isError?: boolean;
-  /** With `isError`, what kind of failure it is, for whoever watches; the model reads `content`. Type "timeout" is one. */
+  /** With `isError`: the kind of failure, for listeners; the model reads `content`. Type "timeout" is one. */
   readonly failure?: { readonly type: string; readonly message?: string; readonly timeoutMs?: number };
-  /** What the agent knows by this result (`handle:build`, `file:/a/b`), so that no notification tells it again. */
+  /** The subjects that the agent knows by this result (`handle:build`, `file:/a/b`), so that no notification repeats them. */
   readonly knows?: readonly string[];
 };

@@ -1,7 +1,7 @@
 /**
- * What happens to handles that still run when a turn ends, each as its tool says:
- * - `inquire`: the model is asked, for each: wait for it (then there is another cycle), abort it, or leave it running;
- * - `await`: it is waited for up to `turnEndSecs`, then aborted; its notification rides at the start of the next turn;
+ * Handles at the end of a turn: treats those that still run as their tools define:
+ * - `inquire`: the model is asked for each: wait for it (which adds a cycle), abort it, or leave it running;
+ * - `await`: it is awaited for up to `turnEndSecs`, then aborted; its notification rides at the start of the next turn;
  * - `abort`: it is aborted.
  */
 import type { Draft } from '../core/records.ts';
@@ -12,7 +12,7 @@ import type { Handle } from './handle.ts';
 export const TURN_END_ANSWERS = ['wait', 'abort', 'leave'] as const;
 export type TurnEndAnswer = (typeof TURN_END_ANSWERS)[number];
 
-/** As it is recorded; `question` holds what the one who answers needs. */
+/** The recorded question; `question` holds all data for an answer. */
 export type Inquiry = {
   readonly id: string;
   readonly source: { readonly source: 'tool'; readonly name: string };
@@ -32,14 +32,14 @@ export type Inquiry = {
 
 export type TurnEndOptions = {
   /**
-   * Puts all questions at once (one request to a model) and returns an answer for each id. What has no valid answer, and
-   * everything when it throws or is not given, is left running.
+   * Asks all questions at once (one request to a model) and returns an answer for each id. A handle without a valid answer
+   * keeps running. All do if `ask` throws or is missing.
    */
   readonly ask?: (
     inquiries: readonly Inquiry[],
     options: { readonly signal: AbortSignal },
   ) => Promise<Readonly<Record<string, TurnEndAnswer>>>;
-  /** The person stopped: nothing is asked or waited for any more. */
+  /** The person stopped the turn: no more questions and no more waiting. */
   readonly signal?: AbortSignal;
 };
 
@@ -48,7 +48,7 @@ export type TurnEnd = {
   readonly waited: readonly string[];
   readonly aborted: readonly string[];
   readonly left: readonly string[];
-  /** The model chose to wait and something has stopped: its notification is queued and wants a cycle. */
+  /** The model chose to wait, and a handle has stopped: its notification is queued and needs a cycle. */
   readonly again: boolean;
 };
 
@@ -78,7 +78,7 @@ export async function endTurn(handles: readonly Handle[], deps: TurnEndDeps): Pr
     ...[...by('abort'), ...chosen('abort')].map((handle) => handle.abort(ABORTED)),
     ...waitsFor.map((handle) => stopsInTime(handle, signal)),
   ]);
-  // A person's stop ends the waiting, not what was waited for.
+  // A person's stop ends the waiting, but not the awaited handles.
   if (!signal.aborted)
     await Promise.all(awaited.filter((handle) => handle.active).map((handle) => handle.abort(`${ABORTED}, its time was over`)));
 

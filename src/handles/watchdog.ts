@@ -1,7 +1,6 @@
 /**
- * Ends a command that a call waits for when this process dies without ending it (`kill -9`). A small shell waits beside us at
- * the end of a pipe, which closes with us, however we end. The session that it was told of then gets SIGTERM, and SIGKILL
- * after two seconds.
+ * Ends a command that a call waits for if this process dies without ending it (`kill -9`). A small shell waits at the end of
+ * a pipe, which closes when this process ends. The command's session then gets SIGTERM, and SIGKILL after two seconds.
  */
 import { spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
@@ -24,13 +23,13 @@ end CONT; sleep 2; end KILL
 `;
 
 export interface Watchdog {
-  /** The session to end with us. */
+  /** The session to end with this process. */
   owns(session: number): void;
   /** The command has ended, or could not be started. */
   over(): void;
 }
 
-/** Made before the command is started, so that there is no moment without. Where there is no shell, nothing is watched. */
+/** Made before the command starts, so that the command is always watched. Without a shell, nothing is watched. */
 export function watchdog(): Watchdog {
   const shell = spawn('/bin/sh', ['-c', SCRIPT], {
     detached: true,

@@ -9,18 +9,18 @@ import { Spawned, type Command } from './spawned.ts';
 
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 30_000;
-/** A process that ran this long was well: the next delay starts small again. */
+/** A process that ran at least this long counts as healthy: the next delay starts small again. */
 const WELL_AFTER_MS = 10_000;
 
-/** How long the group may take after its stdin ended. */
+/** How long the group may run after its stdin ended. */
 const EOF_GRACE_MS = 300;
 
 /**
- * One server on stdio, in a process group of its own, so that all that it started can be ended with it. Its stderr goes on to
- * ours, and the end of it says why the process ended.
- * When we are killed it sees the end of its stdin, as it would if its client were killed.
+ * One stdio server in a separate process group, so that all processes that it started can be ended with it. Its stderr is
+ * passed on to this process's stderr, and the last lines of it explain why the server ended.
+ * If this process is killed, the server sees the end of its stdin, as it would if its client were killed.
  *
- * running → exits by itself → waiting (backoff) → running …; a process that never said a word leads to gone;
+ * running → exits by itself → waiting (backoff) → running …; a process that never wrote a message leads to gone;
  * `stop` from any of them → stopped.
  */
 export class ChildServer implements Link {
@@ -28,14 +28,14 @@ export class ChildServer implements Link {
   readonly #events: LinkEvents;
   #first: Spawned | undefined;
   #child: ChildProcess | undefined;
-  /** What goes to its stdin in this turn of the event loop, in one write. */
+  /** Frames of this turn of the event loop for its stdin, in one write. */
   #batch: Buffer[] = [];
   #spoke = false;
   #failures = 0;
   #restart: NodeJS.Timeout | undefined;
   #stopped: Promise<void> | undefined;
 
-  /** `running`: its first process, where that was started before. */
+  /** `running`: its first process, if that was started before. */
   constructor(command: Command & { readonly running?: Spawned }, events: LinkEvents) {
     this.#command = command;
     this.#first = command.running;
@@ -53,7 +53,7 @@ export class ChildServer implements Link {
     this.#child = child;
     const lines = new LineReader({
       line: (bytes) => {
-        // A helper that holds the stdout of an ended server open may still write to it.
+        // A helper may hold the stdout of an ended server open and still write to it.
         const line = this.#child === child ? wholeLine(bytes) : undefined;
         if (line === undefined) return;
         this.#spoke = true;
@@ -78,14 +78,14 @@ export class ChildServer implements Link {
           const said = words.text();
           this.#ended(child, said === undefined ? how : `${how}; its stderr: "${said}"`, startedAt);
         };
-        // What it wrote last may still be on its way; a helper that holds its output open must not keep us waiting.
+        // The last output may still be on its way, but a helper that holds the output open must not delay the end.
         const timer = setTimeout(ended, 200);
       },
       closed: () => ended?.(),
     });
   }
 
-  /** False when its stdin is full: `drain` follows. What is sent while no process runs is lost. */
+  /** False if its stdin is full: `drain` follows. Frames sent while no process runs are lost. */
   send({ bytes }: Frame): boolean {
     if (this.#batch.length === 0) queueMicrotask(() => this.#flush());
     this.#batch.push(bytes);
@@ -108,7 +108,7 @@ export class ChildServer implements Link {
     this.#child?.stdout?.resume();
   }
 
-  /** Ends its stdin, then its whole group. Resolves when none of it is left. */
+  /** Ends its stdin, then its whole group. Resolves when no process of the group is left. */
   stop(options: StopOptions = {}): Promise<void> {
     if (options.graceMs === 0 && this.#child?.pid !== undefined) signalGroup(this.#child.pid, 'SIGTERM');
     return (this.#stopped ??= this.#stop(options));

@@ -1,6 +1,6 @@
 /**
- * A client of one MCP server, for a program that calls its tools itself. It speaks the generation that the server knows. A
- * server that was restarted is greeted again, and requests wait for it a little.
+ * A client of one MCP server, for a program that calls its tools itself. It speaks the generation that the server knows. After
+ * a restart of the server it repeats the handshake, and requests wait for that a little.
  *
  * starting → ready → down (the process ended) → ready again …; gone: it never worked, or the client is closed.
  */
@@ -27,12 +27,12 @@ export type McpClientOptions = {
   readonly report: (line: string) => void;
 };
 
-/** The server did not answer, and the message says why: it has stopped, or cannot be reached. */
+/** The server did not answer. The message says why: it has stopped, or cannot be reached. */
 export class Unanswered extends Error {}
 
 /** How long a request waits for a server that is being restarted. */
 const HOLD_MS = 5_000;
-/** How long a process that was started again may take for the handshake. */
+/** How long a restarted process may take for the handshake. */
 const START_MS = 30_000;
 
 type Answer = PromiseWithResolvers<Success | Failure>;
@@ -80,7 +80,7 @@ export class McpClient {
     });
   }
 
-  /** Resolves when the server can be used. Rejects when it refuses, ends, or `signal` aborts. */
+  /** Resolves when the server can be used. Rejects if it refuses, ends, or `signal` aborts. */
   async start(signal: AbortSignal): Promise<void> {
     this.#link.start();
     await this.#shakeHands(signal);
@@ -115,7 +115,7 @@ export class McpClient {
     if (discovered !== undefined) throw new Error(refused);
   }
 
-  /** Why the server refused; undefined when it welcomed the client. */
+  /** Why the server refused; undefined if it accepted the client. */
   async #greet(generation: Generation, method: string, params: object, signal: AbortSignal): Promise<string | undefined> {
     const answer = await this.#ask(method, params, signal);
     if (answer.kind === 'failure') return messageIn(answer);
@@ -129,7 +129,7 @@ export class McpClient {
     try {
       await this.#shakeHands(AbortSignal.timeout(START_MS));
     } catch (error) {
-      // If the process has ended again, the next one is greeted.
+      // If the process has ended again, the handshake is with the next one.
       if (!(error instanceof Unanswered))
         this.#options.report(`MCP server "${name}" runs again, but did not accept the handshake of before`);
       return;
@@ -183,7 +183,7 @@ export class McpClient {
   #heard(frame: Frame): void {
     switch (frame.kind) {
       case 'request':
-        // Roots, sampling, elicitation: an agent has none of it.
+        // Roots, sampling, elicitation: an agent supports none of them.
         this.#link.send(
           frameOf(
             frame.method === 'ping'
@@ -235,7 +235,7 @@ export class McpClient {
   }
 }
 
-/** Nobody may be waiting when it is rejected. */
+/** Without a waiting caller, a rejection must not count as unhandled. */
 function open(): PromiseWithResolvers<void> {
   const ready = Promise.withResolvers<void>();
   ready.promise.catch(() => undefined);

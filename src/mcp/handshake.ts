@@ -1,13 +1,13 @@
 /** The two generations of MCP, and how a client introduces itself in each. */
 import { LEGACY_VERSION, META_CAPABILITIES, META_CLIENT, META_VERSION, STATELESS_SINCE } from './frames/protocol.ts';
 
-/** `legacy`: begins with initialize. `stateless`: each request says who asks. */
+/** `legacy`: begins with initialize. `stateless`: each request names the client. */
 export type Generation = 'legacy' | 'stateless';
 
-/** How long a server may take to answer `server/discover`. One of the older generation may ignore it. */
+/** How long a server may take to answer `server/discover`. A server of the older generation may ignore it. */
 export const DISCOVER_MS = 2_000;
 
-/** The params of initialize. They name no capability, so the server asks for nothing. */
+/** The params of initialize. They declare no capability, so the server sends no requests. */
 export const initializeParams = (clientInfo: unknown): object => ({
   protocolVersion: LEGACY_VERSION,
   capabilities: {},
@@ -24,7 +24,7 @@ export const envelope = (clientInfo: unknown): object => ({
 /** A server's answer to the handshake. */
 export type Welcome = { readonly capabilities?: Readonly<Record<string, unknown>>; readonly instructions?: unknown };
 
-/** Some servers answer every request with `{}`: that does not count as a welcome. */
+/** Some servers answer every request with `{}`: that does not count as a handshake. */
 export function isWelcome(generation: Generation, result: unknown): result is Welcome {
   if (typeof result !== 'object' || result === null) return false;
   const { capabilities, protocolVersion, supportedVersions } = result as Record<string, unknown>;

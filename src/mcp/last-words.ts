@@ -1,21 +1,21 @@
-/** How much of a server's stderr is kept, to say why it ended. */
+/** How much of a server's stderr is kept, to explain its end. */
 const KEEP_BYTES = 8_192;
 const MAX_CHARS = 300;
 
-/** The most bytes that wait in our own stderr for a client that does not read it. Further output is dropped. */
+/** The most bytes that wait in this process's stderr for a client that does not read it. Further output is dropped. */
 const MAX_WAITING = 1_048_576;
 
-/** The end of what a server process said on its stderr, which goes on to ours. */
+/** Keeps the end of a server's stderr and passes all of it on to this process's stderr. */
 export class LastWords {
   #tail = Buffer.alloc(0);
 
   push(chunk: Buffer): void {
     this.#tail = Buffer.concat([this.#tail, chunk]).subarray(-KEEP_BYTES);
-    if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => {}); // The client closed its end.
+    if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => {}); // The client closed its end of stderr.
     if (process.stderr.writableLength < MAX_WAITING) process.stderr.write(chunk);
   }
 
-  /** The most telling line, or the last three lines. Undefined when the server wrote nothing. */
+  /** The most informative line, or the last three lines. Undefined if the server wrote nothing. */
   text(): string | undefined {
     const lines = plain(this.#tail.toString())
       .split('\n')

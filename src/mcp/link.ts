@@ -1,15 +1,20 @@
 import type { Frame } from './frames/frame.ts';
 
-/** The way to one upstream server, whatever it is made of. */
+/** The connection to one upstream server, over any transport. */
 export interface Link {
-  /** Called once. What goes wrong comes as an event. */
+  /** Called once. Errors arrive as events. */
   start(): void;
-  /** Takes one frame. Its bytes end with a line break. False when the server does not keep up: `drain` follows. Lost while there is no server. */
+  /**
+   * Takes one frame. Its bytes end with a line break. False if the server does not keep up: `drain` follows. A frame sent while
+   * no server runs is lost.
+   */
   send(frame: Frame): boolean;
-  /** Stops and continues what comes from the server, for a client that does not keep up. */
+  /** Stops and continues the server's output, for a client that does not keep up. */
   pause(): void;
   resume(): void;
-  /** Ends the server as far as it is ours. May be called again to shorten the grace. Resolves when nothing of it is left. */
+  /**
+   * Ends the server if this process started it. May be called again to shorten the grace. Resolves when nothing of it is left.
+   */
   stop(options?: StopOptions): Promise<void>;
 }
 
@@ -19,17 +24,17 @@ export type StopOptions = { readonly graceMs?: number };
 export type LinkEvents = {
   /** One frame from the server. Its bytes end with a line break. */
   readonly frame: (frame: Frame) => void;
-  /** One that was too long to hold. */
+  /** A frame was too long to hold. */
   readonly tooLong: (gone: TooLong) => void;
-  /** There is a server again after `down`, and it knows nothing of what was before. */
+  /** A server runs again after `down`, without the state of the earlier one. */
   readonly up: () => void;
-  /** The server has gone: what is open will not be answered. Another try follows in `againInMs`. */
+  /** The server has gone: open requests get no answer. Another attempt follows in `againInMs`. */
   readonly down: (why: string, againInMs: number) => void;
-  /** It never worked and nobody will try again. */
+  /** The server never worked, and no further attempt follows. */
   readonly gone: (why: string) => void;
-  /** This request will get no answer; the others may. */
+  /** This request will get no answer; others may. */
   readonly lost: (requestId: string, why: string) => void;
-  /** The server cannot be reached at the moment, and can be again. Nothing of what it knew is lost. */
+  /** The server cannot be reached at the moment, but may be later. It keeps its state. */
   readonly away: (why: string) => void;
   readonly back: () => void;
   /** `send` has room again. */
@@ -38,7 +43,7 @@ export type LinkEvents = {
 
 export type TooLong = { readonly bytes: number; readonly head: Buffer; readonly tail: Buffer };
 
-/** The way to a server that cannot be started. */
+/** The link of a server that cannot be started. */
 export const absentLink = (why: string, events: Pick<LinkEvents, 'gone'>): Link => ({
   start: () => events.gone(why),
   send: () => true,

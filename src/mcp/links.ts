@@ -2,10 +2,13 @@ import { ChildServer } from './child.ts';
 import { absentLink, type Link, type LinkEvents } from './link.ts';
 import type { Upstream } from './upstream.ts';
 
-/** Makes the way to a server. It is started by the caller. */
+/** Makes the link to a server. The caller starts it. */
 export type MakeLink = (upstream: Upstream, events: LinkEvents) => Link;
 
-/** For these servers: `node:http` alone takes longer to load than all of ours, and most gateways have no server behind HTTP. */
+/**
+ * For these servers. Loads only the needed modules: `node:http` alone takes longer than the rest of the gateway, and most
+ * gateways have no server behind HTTP.
+ */
 export async function linksTo(upstreams: readonly Upstream[]): Promise<MakeLink> {
   const http = upstreams.some(({ kind }) => kind === 'http') ? await import('./http/link.ts') : undefined;
   return (upstream, events) => {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How long a group may take after SIGTERM. With the grace before it this stays below the 2 s that MCP clients give us. */
+/** How long a group may run after SIGTERM. With the grace before it, this stays below the 2 s that MCP clients allow. */
 const TERM_GRACE_MS = 1_500;
 
-/** Ends a process group: waits `graceMs` for it to end by itself, then SIGTERM, then SIGKILL. */
+/** Ends a process group: waits `graceMs` for it to end by itself, then sends SIGTERM, then SIGKILL. */
 export async function endGroup(pid: number, graceMs: number): Promise<void> {
   if (await groupEnds(pid, graceMs)) return;
   signalGroup(pid, 'SIGTERM');
@@ -21,7 +21,7 @@ async function groupEnds(pid: number, withinMs: number): Promise<boolean> {
   return true;
 }
 
-/** False when nothing is left of the group. */
+/** False if no process of the group is left. */
 export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-pid, signal);

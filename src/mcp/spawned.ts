@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { endGroup } from './process-group.ts';
 
-/** A stdio server: a command and what it runs with. `env` is added to ours; undefined takes a variable away. */
+/** A stdio server: a command with its arguments. `env` is added to this process's environment; undefined removes a variable. */
 export type Command = {
   readonly command: string;
   readonly args?: readonly string[];
@@ -18,13 +18,13 @@ export type SpawnedEvents = {
   /** It could not be started. */
   readonly failed: (error: NodeJS.ErrnoException) => void;
   readonly exited: (code: number | null, signal: NodeJS.Signals | null) => void;
-  /** It has exited, and so has whoever else held its output. */
+  /** It has exited, and so has every process that held its output. */
   readonly closed: () => void;
 };
 
 /**
- * The process of a server, in a process group of its own. It may be started long before anybody hears it: what happens
- * until then is kept, so that the start of a server need not wait for our own.
+ * The process of a server, in a separate process group. It may start long before anybody listens. Events until then are kept,
+ * so that the server's start need not wait for this process's start.
  */
 export class Spawned {
   readonly child: ChildProcess;
@@ -40,7 +40,7 @@ export class Spawned {
       ...(cwd !== undefined && { cwd }),
     });
     this.child = child;
-    child.stdin.on('error', () => {}); // It has gone; its exit tells.
+    child.stdin.on('error', () => {}); // The process has gone; its exit is reported.
     child.stdin.on('drain', () => this.#tell((events) => events.drain()));
     child.stdout.on('data', (chunk: Buffer) => this.#tell((events) => events.stdout(chunk)));
     child.stdout.on('end', () => this.#tell((events) => events.stdoutEnd()));
@@ -50,13 +50,13 @@ export class Spawned {
     child.once('close', () => this.#tell((events) => events.closed()));
   }
 
-  /** Called once. What has happened so far is told at once, in its order. */
+  /** Called once. Reports all earlier events at once, in their order. */
   hear(events: SpawnedEvents): void {
     this.#events = events;
     for (const tell of this.#unheard.splice(0)) tell(events);
   }
 
-  /** For whoever started it and then has no use for it. */
+  /** Ends a process that nobody uses. */
   async end(): Promise<void> {
     if (this.child.pid === undefined) return;
     this.child.stdin?.end();

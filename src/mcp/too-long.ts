@@ -6,11 +6,11 @@ export function tooLongMessage(who: string, bytes: number): string {
   return `${who} sent a frame of ${mib(bytes)}; more than ${mib(MAX_FRAME_BYTES)} is not passed on`;
 }
 
-/** The id of a frame of which only the ends are left: it stands at one of them with the SDKs we know. */
+/** The id of a frame whose middle was dropped: with the known SDKs, the id is near one of its ends. */
 export function idIn(head: Buffer, tail: Buffer): string | undefined {
   const id = /"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)/;
   const start = head.toString('latin1');
-  // Inside params or result an "id" is somebody else's.
+  // Inside params or result, an "id" belongs to something else.
   const first = id.exec(start.split(/"(?:params|result|error)"/)[0]!);
   return first?.[1] ?? /"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*\}\s*$/.exec(tail.toString('latin1'))?.[1];
 }

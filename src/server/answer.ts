@@ -1,15 +1,15 @@
 /**
- * What a route answers, on its way to the socket. A `Response` turns its text into a stream that the adapter then reads back:
- * that cost a queue over HTTP more than its place in the log. So where our own listener asks (`direct`), an answer of JSON
- * is this instead, and the listener writes it in one go. Whoever asks `app.fetch` from elsewhere is given a `Response`.
+ * The answer of a route on its way to the socket. A `Response` turns its text into a stream, and the adapter reads that back.
+ * For a queue over HTTP, that cost more than the write to the log. So for this server's listener (`direct`), a JSON answer is
+ * an object of this file, which the listener writes in one go. Any other caller of `app.fetch` gets a `Response`.
  */
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 
-/** What the listener gives along with a request. Another one gives what it has. */
+/** The adapter's data about a request. Another listener passes the data that it has. */
 export type Bindings = Partial<HttpBindings> & { readonly direct?: true };
 
-/** The page may load from here and nowhere else, runs no inline script and is shown in no frame. */
+/** The page may load only from this server, runs no inline script and is shown in no frame. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -23,7 +23,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** On every answer, whoever made it. */
+/** Set on every answer, whichever layer made it. */
 const ALWAYS = {
   'content-security-policy': CONTENT_SECURITY_POLICY,
   'x-content-type-options': 'nosniff',
@@ -34,7 +34,7 @@ const ALWAYS = {
   'permissions-policy': 'camera=(), microphone=(), geolocation=()',
 } as const;
 
-/** As much of a `Response` as Hono looks at. */
+/** The members of a `Response` that Hono reads. */
 export class JsonAnswer {
   readonly status: number;
   readonly body: string;
@@ -58,9 +58,9 @@ export function complete(answer: Response | JsonAnswer, id: string): void {
   headers.set('x-request-id', id);
 }
 
-/** Written, where it is one of ours. */
+/** Writes the answer, if it is a `JsonAnswer`. */
 export function written(answer: Response, outgoing: HttpBindings['outgoing']): Response {
-  // Whatever its type says: routes hand it on as what Hono expects.
+  // The type says `Response`: routes return it as the type that Hono expects.
   const { status, headers, body } = answer as object as JsonAnswer;
   if (!((answer as object) instanceof JsonAnswer)) return answer;
   outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });

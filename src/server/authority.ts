@@ -1,4 +1,4 @@
-/** What a principal may do. Every route asks here; a refusal says what the token is for. */
+/** The permissions of a principal. Every route asks here. A refusal names what the token is for. */
 import { formatAddress, logOf, parseAddress, splitLog, type Address, type LogKey } from '../core/address.ts';
 import { checksum } from '../core/event.ts';
 import { levelRank, LIMITS, type Level, type NotificationInput } from '../core/notification.ts';
@@ -7,14 +7,14 @@ import type { Stored } from '../core/records.ts';
 import { ProblemError } from './problems.ts';
 import type { Principal } from './tokens.ts';
 
-/** What a request is about; nothing named is everything in the store. */
+/** The target of a request. With nothing named, it is everything in the store. */
 export type Scope = {
   readonly project?: string | undefined;
   readonly log?: LogKey | undefined;
   readonly conversation?: string | undefined;
 };
 
-/** What agents and send-only tokens may claim at most. */
+/** The highest level that agents and send-only tokens may claim. */
 export const MAX_LEVEL: Level = 'error';
 
 export function mustBeAdmin(who: Principal, what: string): void {
@@ -25,19 +25,19 @@ export function mustRead(who: Principal, scope: Scope): void {
   if (!mayRead(who, scope)) throw refused(who, `reading ${described(scope)}`);
 }
 
-/** As a person would: talk, stop, take back, queue again. */
+/** Actions for people: talk, stop, withdraw, queue again. */
 export function mustLead(who: Principal, scope: Scope): void {
   const { project } = whole(scope);
   if (who.kind === 'admin' || (who.kind === 'project' && project === who.project)) return;
   throw refused(who, `changing ${described(scope)}`);
 }
 
-/** Marks read: also what an agent's own token may do, for itself. */
+/** Marking as read: an agent's token may do it too, for itself. */
 export function mustMarkRead(who: Principal, scope: Scope): void {
   if (who.kind === 'agent' ? !mayRead(who, scope) : !mayLead(who, scope)) throw refused(who, `reading for ${described(scope)}`);
 }
 
-/** What was asked for, or what a narrow token may see without saying so. */
+/** The requested scope, or by default everything that a narrow token may see. */
 export function scopeOf(
   who: Principal,
   asked: { log?: string | undefined; project?: string | undefined; conversation?: string | undefined },
@@ -76,7 +76,7 @@ export function mayRead(who: Principal, scope: Scope): boolean {
 const mayLead = (who: Principal, scope: Scope): boolean =>
   who.kind === 'admin' || (who.kind === 'project' && whole(scope).project === who.project);
 
-/** Whether it may be shown a record of a log that it reads: an agent's token for one conversation sees no other's. */
+/** Whether it may see a record of a log that it reads: an agent's token for one conversation sees no other conversation. */
 export function maySee(who: Principal, record: Stored): boolean {
   const { project, agent } = splitLog(record.log);
   if (who.kind === 'admin') return true;
@@ -85,7 +85,7 @@ export function maySee(who: Principal, record: Stored): boolean {
   return agent === who.agent && (who.conversation === null || concerns(record, who.conversation));
 }
 
-/** A record is of a conversation, for some of them, or of the agent as a whole. */
+/** A record concerns one conversation, several of them, or the whole agent. */
 export function concerns({ body }: Stored, conversation: string): boolean {
   const { audience } = body as { readonly audience?: readonly string[] };
   if (body.conversation !== undefined) return body.conversation === conversation;
@@ -98,7 +98,9 @@ export const maySeeItem = (who: Principal, item: Item): boolean =>
   item.audience === who.conversation ||
   (item.audience === ANYONE && (item.takenBy === undefined || item.takenBy === who.conversation));
 
-/** What it may queue there, as it then is: the level is lowered to what it may claim, and it speaks for no one else. */
+/**
+ * Returns the notification as this principal may queue it: the level is lowered to its limit, and the origin names only itself.
+ */
 export function mustQueue(who: Principal, to: Address, input: NotificationInput): NotificationInput {
   if (who.kind === 'admin') return input;
   if (to.project !== who.project) throw refused(who, `queueing for ${formatAddress(to)}`);
@@ -111,16 +113,19 @@ export function mustQueue(who: Principal, to: Address, input: NotificationInput)
   return {
     ...input,
     level: lowered(input.level ?? 'info'),
-    // One that is wrong is told as it was given.
+    // An invalid key is reported as it was given.
     ...(input.key === undefined || input.key.trim() === '' || input.key.length > LIMITS.keyChars
       ? {}
       : { key: ownKey(who, input.key) }),
-    // What an agent says is at least one hop from what made it say so.
+    // A notification of an agent is at least one hop from its cause.
     ...(own === null ? {} : { origin: { ...input.origin, depth: Math.max(1, input.origin?.depth ?? 1), agent: own } }),
   };
 }
 
-/** Of agents and send-only tokens: their keys are theirs, so that they neither count into, replace nor take back what others said. */
+/**
+ * For agents and send-only tokens: a prefix keeps their keys apart. They cannot count into, replace or withdraw the
+ * notifications of others.
+ */
 export function ownKey({ id }: Principal, key: string): string {
   const named = `token/${id}:${key}`;
   return named.length <= LIMITS.keyChars ? named : `token/${id}:${checksum(key)}`;

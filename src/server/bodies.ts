@@ -1,11 +1,11 @@
-/** What is checked of a body before it is parsed: that all of it came, plain, how large it is, and how deep. */
+/** Checks a body before it is parsed: complete, not compressed, not too large, and not too deep. */
 import type { MiddlewareHandler } from 'hono';
 import { MAX_DEPTH, nestsDeeper } from '../core/json.ts';
 import type { Env } from './context.ts';
 import { ProblemError } from './problems.ts';
 
 const MAX_BODY_BYTES = 1_048_576;
-/** Of events and webhooks, which come in batches. */
+/** For events and webhooks, which come in batches. */
 const MAX_EVENT_BODY_BYTES = 5 * 1_048_576;
 
 const isEvent = (path: string): boolean => path === '/api/events' || path.startsWith('/api/webhooks/');
@@ -17,7 +17,7 @@ export const bodies: MiddlewareHandler<Env> = async (c, next) => {
   const told = c.req.header('content-length');
   if (told !== undefined && !(Number(told) <= max)) throw tooLarge(max);
   const encoding = c.req.header('content-encoding') ?? 'identity';
-  // What is small here may be huge when it is unpacked.
+  // A small compressed body may unpack to a huge one.
   if (!/^identity$/iu.test(encoding.trim()))
     throw new ProblemError(
       'unsupported_media_type',
@@ -25,15 +25,15 @@ export const bodies: MiddlewareHandler<Env> = async (c, next) => {
       { headers: { 'accept-encoding': 'identity' } },
     );
   const body = await (told === undefined ? wholeOf(c.req.raw, max) : ofLength(c.req.raw));
-  // Hono keeps promises there, whatever its type says.
+  // Hono stores promises there, whatever the type says.
   c.req.bodyCache.arrayBuffer = Promise.resolve(body) as never;
-  // Events say in their own words what is wrong with them.
+  // The events routes report errors in their own words.
   if (isEvent(path)) return next();
-  // Of the others all is JSON, whatever its content type says.
+  // All other bodies are JSON, whatever the content type says.
   const text = textOf(body);
   if (nestsDeeper(text, MAX_DEPTH))
     throw new ProblemError('bad_argument', `the body nests more than ${MAX_DEPTH} deep; send it flatter`);
-  // Without it Hono makes a Response of the bytes to decode them once more.
+  // Otherwise Hono makes a Response from the bytes and decodes them again.
   c.req.bodyCache.text = Promise.resolve(text) as never;
   await next();
 };
@@ -43,7 +43,7 @@ const tooLarge = (max: number): ProblemError =>
     headers: { connection: 'close' },
   });
 
-/** Its length was told, and is what comes: the HTTP parser sees to that. */
+/** The header gives the length, and the HTTP parser enforces it. */
 async function ofLength(request: Request): Promise<ArrayBuffer> {
   try {
     return await request.arrayBuffer();
@@ -63,7 +63,7 @@ async function wholeOf(request: Request, max: number): Promise<ArrayBuffer> {
     }
   } catch (error) {
     if (error instanceof ProblemError) throw error;
-    // Its sender has gone, or took too long.
+    // The sender has disconnected, or took too long.
     throw new ProblemError('bad_argument', `the body broke off after ${size} bytes; send it whole`);
   }
   const all = new Uint8Array(size);

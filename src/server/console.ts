@@ -1,6 +1,6 @@
 /**
- * The console's files. What is served is what was in the folder when the server started, by exact name: there is no path
- * from a request to a file that is not in this list.
+ * The console's files. The server serves exactly the files that the folder held at its start, by exact name. No path of a
+ * request can reach any other file.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 type File = { readonly body: Encoded; readonly type: string; readonly fixed: boolean };
 
-/** Undefined: there is no such file and no page of that path. */
+/** Undefined: no file and no page has that path. */
 export type Console = (c: Context<Env>) => Response | undefined;
 
 export function consoleFrom(folder: string | undefined, version: string): Console {
@@ -37,15 +37,15 @@ export function consoleFrom(folder: string | undefined, version: string): Consol
     const accepts = c.req.header('accept-encoding') ?? '';
     if (file !== undefined) return answer(file, accepts);
     const browser = (c.req.header('accept') ?? '').includes('text/html');
-    // A page of the console's own, which finds its place by the address.
+    // A page of the console, which chooses its view by the address.
     const page = browser && !/\.[a-z0-9]+$/iu.test(path);
     if (page && index !== undefined) return answer(index, accepts);
-    // Somebody with curl, or a page where there is none.
+    // For curl, and for a path without a page.
     return page || path === '/' ? told(words) : undefined;
   };
 }
 
-/** What is at `/` depends on who asks. */
+/** The answer at `/` depends on the client. */
 const VARY = { vary: 'accept' };
 
 function answer({ body, type, fixed }: File, accepts: string): Response {
@@ -70,10 +70,10 @@ function filesOf(folder: string): Map<string, File> {
     for (const entry of readdirSync(join(folder, inside), { withFileTypes: true })) {
       const name = `${inside}/${entry.name}`;
       const type = TYPES[extname(entry.name)];
-      // A link could lead anywhere: it is neither.
+      // A link could lead anywhere, so it is neither.
       if (entry.isDirectory()) read(name);
       else if (entry.isFile() && type !== undefined)
-        // The build puts a hash into the names of what is in assets.
+        // The build puts a hash into the names of files in assets.
         files.set(name, { body: new Encoded(readFileSync(join(folder, name)), type), type, fixed: inside.startsWith('/assets') });
     }
   };

@@ -1,4 +1,4 @@
-/** What every route is given. */
+/** The context of every route. */
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Emitter } from '../core/event.ts';
@@ -22,12 +22,12 @@ import type { Principal, Tokens } from './tokens.ts';
 export type Env = {
   Bindings: Bindings;
   Variables: {
-    /** Names the answer, in problems and in the log. */
+    /** Identifies the answer in problems and in the log. */
     answer: string;
-    /** Set behind the guards, on every route that is not public. */
+    /** Set by the guards on every route that is not public. */
     who: Principal;
     address: string;
-    /** The route said some itself. */
+    /** The route set some headers itself. */
     headers: true | undefined;
   };
 };
@@ -40,20 +40,20 @@ export type Deps = {
   readonly hub: Hub;
   readonly metrics: Metrics;
   readonly telemetry: Telemetry;
-  /** Queues, counted and traced. */
+  /** Queues a notification, counted and traced. */
   readonly queue: (to: string | Address, input: NotificationInput) => Promise<Queued>;
-  /** The project of the folder that the server runs in. */
+  /** The project of the server's working folder. */
   readonly project: string;
   readonly version: string;
   readonly shell: () => ShellInfo;
   readonly config: (() => Config) | undefined;
   readonly configWriter: ConfigWriter | undefined;
   readonly emitter: Emitter | undefined;
-  /** The subscribers of a project as they are now. */
+  /** The current subscribers of a project. */
   readonly bus: Pick<Bus, 'subscribers' | 'preview'> | undefined;
   readonly toggles: SubscriberToggles | undefined;
-  /** By name, as they are now. */
-  /** Undefined: it is configured, and cannot receive yet. */
+  /** The current webhooks, by name. */
+  /** Undefined: the webhook is configured, but cannot receive yet. */
   readonly webhooks: () => ReadonlyMap<string, WebhookReceiver | undefined>;
 };
 
@@ -67,7 +67,7 @@ const PROBLEMS = {
   503: { description: 'not now; try again', content: problemContent },
 } as const;
 
-/** Of a route that answers with JSON of this shape. */
+/** The document entry of a route that answers with JSON of this shape. */
 export const answers = <S extends z.ZodType, const Status extends 200 | 201 = 200>(
   schema: S,
   description: string,
@@ -81,8 +81,8 @@ export const jsonBody = <S extends z.ZodType>(schema: S): { required: true; cont
 });
 
 /**
- * The answer of a route; its type is the wire's, of `wire/api.ts`, which the schemas are held to.
- * The schemas' own types would ask for arrays that may be changed.
+ * The answer of a route. Its type comes from `wire/api.ts`, and the schemas are checked against that. The schemas' own types
+ * would demand mutable arrays.
  */
 // oxlint-disable-next-line typescript/no-explicit-any, typescript/no-unnecessary-type-parameters -- stands for the typed response of any route; T is said at the call
 export const reply = <T>(c: Context<Env>, body: T, status: 200 | 201 = 200): any =>
@@ -97,14 +97,14 @@ export const limitQuery = (max: number, fallback: number) =>
     .min(1)
     .max(max)
     .default(fallback)
-    .openapi({ description: `at most so many, up to ${max}` });
+    .openapi({ description: `maximum number of entries, up to ${max}` });
 
 export const seqQuery = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 export const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1');
 
 /**
- * A name or an id that stands in a path. What no path can hold (`.`, `..`) or is a route of its own has a space before it
- * there: no name and no id begins with one.
+ * A name or an id in a path. A value that a path cannot hold (`.`, `..`), or that is also a route, has a space before it
+ * there: no name and no id begins with a space.
  */
 export const inPath = (max: number) =>
   z
@@ -122,14 +122,14 @@ export const timeQuery = {
   to: seqQuery.optional().openapi({ description: 'epoch milliseconds, exclusive' }),
 };
 
-/** A query has times as numbers; a person reads them as dates. */
+/** A query gives times as numbers; a person reads them as dates. */
 export function notBefore(from: number, to: number): ProblemError {
   const says = (at: number): string => (at > LAST_TIME ? String(at) : new Date(at).toISOString());
   return new ProblemError('bad_argument', `from ${says(from)} is not before to ${says(to)}`, { field: 'from' });
 }
 const LAST_TIME = 8.64e15;
 
-/** Throws where the end is not after the beginning. */
+/** Throws if the end is not after the beginning. */
 export function timesOf(from = 0, to = Number.MAX_SAFE_INTEGER): { readonly from: number; readonly to: number } {
   if (from >= to) throw notBefore(from, to);
   return { from, to };

@@ -1,4 +1,4 @@
-/** A file's bytes, compressed as its reader accepts them. Each encoding is made once, when it is first asked for. */
+/** A file's bytes, compressed as the client accepts. Each encoding is made once, at its first request. */
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -11,7 +11,7 @@ const LEAST_BYTES = 1_024;
 export class Encoded {
   readonly #plain: Bytes;
   readonly #made = new Map<Encoding, Bytes>();
-  /** Whether clients that accept it get it compressed. */
+  /** Whether clients that accept compression get it. */
   readonly squeezes: boolean;
 
   constructor(bytes: Uint8Array, type: string) {

@@ -1,6 +1,6 @@
 /**
- * What stands before every route, in this order: the Host (a page that has its name point to us does not get in), no token in
- * the address, the Origin (no page of another site, not even by a form), who asks, and how much one may ask.
+ * The checks before every route, in this order. Host: a page whose name was pointed at this machine is refused. No token in the
+ * address. Origin: no page of another site, not even by a form. Then the token, and the rate limit.
  */
 import { hostname } from 'node:os';
 import type { HttpBindings } from '@hono/node-server';
@@ -14,10 +14,10 @@ import type { Principal, Tokens } from './tokens.ts';
 export type GuardOptions = {
   readonly tokens: Tokens;
   readonly metrics: Metrics;
-  /** Names under which this server may be asked, beside the loopback ones. */
+  /** Names that a request may give for this server, in addition to the loopback names. */
   readonly allowedHosts: readonly string[];
   readonly rates?: Partial<Rates> | undefined;
-  /** Of the cookie; a server of another port has another one. */
+  /** The cookie's name; a server on another port uses another one. */
   readonly cookie: () => string;
 };
 
@@ -25,7 +25,7 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 const WILDCARD = new Set(['0.0.0.0', '::', '[::]', '']);
 export const isLoopbackHost = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/iu.test(host);
 
-/** Whoever listens on all addresses is asked by any of them, as numbers or as the machine's name. */
+/** A server that listens on all addresses may be called by any of them, as a number or by the machine's name. */
 const isNumeric = (name: string): boolean => /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/iu.test(name);
 
 export class Guards {
@@ -33,7 +33,7 @@ export class Guards {
   readonly #names: Set<string>;
   readonly #rates: { readonly [K in keyof Rates]: Buckets };
   #anyAddress = false;
-  /** The Host that was let in last: most come with the same one again. */
+  /** The last accepted Host: most requests have the same one again. */
   #accepted: string | undefined;
 
   constructor(options: GuardOptions) {
@@ -48,9 +48,9 @@ export class Guards {
     };
   }
 
-  /** Where it listens decides under which names it may be asked. */
+  /** The address that the server listens on decides which names requests may give. */
   listensOn(host: string): void {
-    // As it stands in an address: `0` is 0.0.0.0 there.
+    // The form of the host in a URL: `0` becomes 0.0.0.0 there.
     const name = nameOf(`http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}`) ?? host.toLowerCase();
     if (WILDCARD.has(host) || WILDCARD.has(name)) {
       this.#anyAddress = true;
@@ -58,7 +58,7 @@ export class Guards {
     } else this.#names.add(name);
   }
 
-  /** Host, address and Origin: for all routes. */
+  /** Checks Host, address and Origin, for all routes. */
   readonly place: MiddlewareHandler<Env> = async (c, next) => {
     const host = c.req.header('host') ?? '';
     if (host !== this.#accepted) {
@@ -85,7 +85,7 @@ export class Guards {
     await next();
   };
 
-  /** Who asks: for the routes behind it. */
+  /** Checks the token, for the routes after it. */
   readonly token: MiddlewareHandler<Env> = async (c, next) => {
     const asked = credentialOf(c, this.#options.cookie());
     if (asked === undefined)
@@ -102,7 +102,7 @@ export class Guards {
     await next();
   };
 
-  /** For routes that need no token. */
+  /** For routes without a token. */
   readonly anyone: MiddlewareHandler<Env> = async (c, next) => {
     const wait = this.#rates.anonymous.take(addressOf(c));
     if (wait !== undefined) throw this.#tooMany('requests', wait);
@@ -110,8 +110,8 @@ export class Guards {
   };
 
   /**
-   * What a wrong token, code or signature is answered with: `why`, and after some of them from one address that it is too
-   * many. A right one is let in all the same: everybody of this machine has the same address.
+   * The answer to a wrong token, code or signature: `why`, and after some failures from one address `rate_limited`. A right
+   * token is still accepted: all processes of this machine have the same address.
    */
   failed(c: Context<Env>, why: ProblemError): ProblemError {
     const wait = this.#rates.failures.take(addressOf(c));
@@ -133,7 +133,10 @@ export class Guards {
   }
 }
 
-/** A cookie goes along by itself: what changes something must come from a page of ours, which alone can send this header. */
+/**
+ * Browsers send cookies by themselves. A change must come from a page of this server, and only such a page can send this
+ * header.
+ */
 function mustBeOwnPage(c: Context<Env>, refuse: (code: 'bad_origin', detail: string) => Error): void {
   if (c.req.method === 'GET' || c.req.method === 'HEAD') {
     const site = c.req.header('sec-fetch-site');
@@ -162,7 +165,7 @@ export function cookieOf(header: string, name: string): string | undefined {
   return undefined;
 }
 
-/** Of the connection: what a proxy says of another is not believed. */
+/** The address of the connection. A proxy's claim about another address is not trusted. */
 export function addressOf(c: Context<Env>): string {
   const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
   return incoming?.socket.remoteAddress ?? 'unknown';
@@ -178,7 +181,7 @@ function nameOf(url: string): string | undefined {
     : parsed.hostname.toLowerCase();
 }
 
-/** Name and port as a Host header says it; of a page without an origin (`null`) there is none. */
+/** Name and port as a Host header gives them. Undefined for a page without an origin (`null`). */
 function hostOf(origin: string): string | undefined {
   const parsed = URL.parse(origin);
   return parsed === null || !/^https?:$/u.test(parsed.protocol) ? undefined : parsed.host.toLowerCase();

@@ -1,4 +1,4 @@
-/** Pages of records. What is looked at for one page is bounded, so a page may be short and have a next one. */
+/** Pages of records. The work for one page is bounded, so a page may be short and still have a next one. */
 import type { LogKey } from '../core/address.ts';
 import type { RecordsPage } from '../wire/api.ts';
 import type { Stored } from '../core/records.ts';
@@ -6,22 +6,22 @@ import type { Inbox } from '../inbox/index.ts';
 import { Chunks, PageBytes } from './page-bytes.ts';
 
 export type HistoryQuery = {
-  /** One log is walked by its index; without one, positions of the whole store are. */
+  /** With a log, its index is walked; without one, the positions of the whole store. */
   readonly log?: LogKey | undefined;
   readonly project?: string | undefined;
   /** Exclusive. */
   readonly after?: number | undefined;
   /** Exclusive. */
   readonly before?: number | undefined;
-  /** The page at the end instead of the one at the beginning; `before` alone means it too. */
+  /** The last page instead of the first; `before` alone means the same. */
   readonly newest?: boolean | undefined;
   readonly limit: number;
   readonly wants: (record: Stored) => boolean;
 };
 
-/** Records of one log looked at for one page, however few of them are wanted. */
+/** Records of one log read for one page, even if few of them match. */
 const MAX_RECORDS = 5_000;
-/** Positions of the store looked at for one page across logs. */
+/** Positions of the store read for one page across logs. */
 const MAX_POSITIONS = 20_000;
 const CHUNK = 500;
 
@@ -62,7 +62,7 @@ export async function history(inbox: Inbox, query: HistoryQuery): Promise<Record
       if (found.length === limit) return page();
     }
     if (records.length === chunk) continue;
-    // Nothing more between the bounds of this page.
+    // No more records between the bounds of this page.
     if (newest) upTo = after;
     else after = upTo;
     break;

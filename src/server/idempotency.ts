@@ -1,11 +1,11 @@
-/** What is sent again with its `Idempotency-Key` is done once: the key is the id. */
+/** A request repeated with the same `Idempotency-Key` is done once: the key is the id. */
 import type { RouteConfig } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { LIMITS } from '../core/notification.ts';
 import type { Env } from './context.ts';
 import { ProblemError } from './problems.ts';
 
-/** For the document: goes into a route. */
+/** For the API document: add it to a route. */
 export const idempotency: { parameters: NonNullable<RouteConfig['parameters']> } = {
   parameters: [
     {
@@ -18,7 +18,7 @@ export const idempotency: { parameters: NonNullable<RouteConfig['parameters']> }
   ],
 };
 
-/** Read by itself: a schema of headers would have all of them read, which costs as much as the schema of the body. */
+/** Read directly: a schema would make Hono read all headers, which costs as much as the schema of the body. */
 export function idempotencyKey(c: Context<Env>): string | undefined {
   const key = c.req.header('idempotency-key');
   if (key !== undefined && key.length > LIMITS.idChars)

@@ -1,6 +1,6 @@
 /**
- * Notifications of a time, by the page: those that were queued, delivered or waiting then. A page looks at a bounded number
- * of them, near the time that was asked for, however much came since.
+ * Pages of notifications within a time: those queued, delivered or waiting then. A page reads a bounded number of them near
+ * the requested time, however many came later.
  */
 import type { LogKey } from '../core/address.ts';
 import type { Item } from '../core/items.ts';
@@ -8,7 +8,7 @@ import type { Inbox } from '../inbox/index.ts';
 import { Chunks, PageBytes } from './page-bytes.ts';
 
 export const TIMED_BY = ['queued', 'delivered', 'waiting'] as const;
-/** `queued`: from `from` to `to`; `delivered`: the same of when it was; `waiting`: open at the end, `to`. */
+/** `queued`: queued from `from` to `to`. `delivered`: delivered from `from` to `to`. `waiting`: open at `to`. */
 export type TimedBy = (typeof TIMED_BY)[number];
 
 export type Timed = {
@@ -18,30 +18,30 @@ export type Timed = {
   /** Epoch ms, exclusive. */
   readonly to: number;
   readonly limit: number;
-  /** As `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly before?: Place | undefined;
   readonly wants: (item: Item) => boolean;
 };
 
-/** Where a page ends: by when it was closed, if that orders it, and by its position. */
+/** The end of a page: the closing time, if the page is ordered by it, and the position. */
 export type Place = { readonly at: number; readonly seq: number };
 
 export type TimedPage = { readonly found: readonly { readonly log: LogKey; readonly item: Item }[]; readonly next: Place | null };
 
-/** The most items of one log that one page looks at. */
+/** The most items of one log that one page reads. */
 const MAX_LOOKED_AT = 2_000;
 const CHUNK = 200;
 
 /**
- * The position in a log from which on everything was written at `time` or later. Times do not run backwards in a log, so
- * halving finds it in some 20 looks.
+ * The position in a log from which all records were written at `time` or later. Times do not run backwards in a log, so a
+ * binary search finds it in some 20 steps.
  */
 export async function positionAt(inbox: Inbox, log: LogKey, time: number): Promise<number> {
   const head = await inbox.store.head();
   let low = 1;
   let high = head + 1;
   if (time > inbox.store.now()) {
-    // Most requests ask for the time up to now: then the newest item answers.
+    // Most requests ask for the time up to now: the newest item then gives the answer.
     const [last] = await inbox.store.read({ log, newestFirst: true, limit: 1 });
     if (last === undefined || last.at < time) return high;
   }
@@ -71,7 +71,7 @@ export async function listInTime(inbox: Inbox, logs: readonly LogKey[], query: T
   return page;
 }
 
-/** Adds a log to the page. Where a log was not read to its end, the page shows nothing older than that point. */
+/** Adds a log to the page. If a log was not read to its end, the page shows nothing older than that point. */
 function merged(page: TimedPage, more: readonly Found[], stopped: Place | null, { by, limit }: Timed): TimedPage {
   const place = ({ item }: Found): Place => placeOf(item, by);
   const floor = page.next === null || (stopped !== null && isAfter(stopped, page.next)) ? stopped : page.next;
@@ -121,7 +121,7 @@ async function oneLog(
         : await inbox.store.items(log, { kind: 'latest', limit: chunk, before: before.seq });
     const last = page.at(-1);
     if (last === undefined) return { items, stopped: null };
-    // The last one may have more audiences than this page holds.
+    // The last notification may have more audiences than this page holds.
     const whole =
       page.length < chunk
         ? page
@@ -140,7 +140,7 @@ async function oneLog(
 
 function isThen(item: Item, { by, from, to }: Timed): boolean {
   const { at, closedAt = Number.POSITIVE_INFINITY } = item;
-  // A folded item is part of the count of another one.
+  // A folded item is part of another item's count.
   if (item.outcome === 'folded') return false;
   switch (by) {
     case 'queued':

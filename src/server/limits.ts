@@ -1,14 +1,14 @@
-/** How much one caller may ask: a bucket that fills evenly, one for each token, and one for each address without any. */
+/** Rate limits: an evenly filling bucket for each token, and for each address without a token. */
 
 export type Rate = { readonly perSecond: number; readonly burst: number };
 
 export type Rates = {
-  /** Of one admin or project token, agent tokens and sessions too. */
+  /** For one admin or project token, including its agent tokens and sessions. */
   readonly token: Rate;
   readonly sendToken: Rate;
-  /** Of one address: requests that nobody needs a token for. */
+  /** For one address: requests that need no token. */
   readonly anonymous: Rate;
-  /** Of one address: wrong tokens and codes. */
+  /** For one address: wrong tokens and codes. */
   readonly failures: Rate;
 };
 
@@ -19,7 +19,7 @@ export const DEFAULT_RATES: Rates = {
   failures: { perSecond: 0.2, burst: 10 },
 };
 
-/** More than so many callers at once are not remembered one by one: those who are rested are forgotten first. */
+/** With more callers than this at once, the buckets that are full again are forgotten first. */
 const MAX_BUCKETS = 10_000;
 
 export class Buckets {
@@ -37,7 +37,7 @@ export class Buckets {
     return this.#buckets.size;
   }
 
-  /** Takes one. The seconds to wait where there is none left. */
+  /** Takes one request. Returns the seconds to wait if none is left. */
   take(caller: string): number | undefined {
     const bucket = this.#bucket(caller);
     if (bucket.left < 1) return Math.max(1, Math.ceil((1 - bucket.left) / this.#rate.perSecond));
@@ -64,7 +64,7 @@ export class Buckets {
     const { perSecond, burst } = this.#rate;
     for (const [caller, { left, at }] of this.#buckets)
       if (left + ((now - at) / 1000) * perSecond >= burst) this.#buckets.delete(caller);
-    // All of them are busy: the oldest go.
+    // No bucket is full: the oldest ones go.
     for (const caller of this.#buckets.keys()) {
       if (this.#buckets.size < MAX_BUCKETS) return;
       this.#buckets.delete(caller);

@@ -1,4 +1,4 @@
-/** Notifications by the page, the newest first: of one agent, or across agents. What is looked at for one page is bounded. */
+/** Pages of notifications, newest first: for one agent, or across agents. The work for one page is bounded. */
 import type { LogKey } from '../core/address.ts';
 import type { NotificationView, Page } from '../wire/api.ts';
 import type { Item } from '../core/items.ts';
@@ -26,14 +26,14 @@ type ListQuery = {
   readonly wants: (item: Item) => boolean;
 };
 
-/** By what a person looks for one. */
+/** The filters of a search. */
 export function wordsOf({ notification }: Item): string {
   const { kind, message, instruction = '', data, origin } = notification;
   const more = data === undefined ? '' : JSON.stringify(data);
   return [message, instruction, formatKind(kind), origin?.person, origin?.agent, more].join('\n');
 }
 
-/** Items looked at for one page of a list that is filtered. */
+/** Items read for one page of a filtered list. */
 const MAX_LOOKED_AT = 2_000;
 
 export async function listOf(inbox: Inbox, log: LogKey, query: ListQuery): Promise<Page<NotificationView>> {
@@ -46,7 +46,7 @@ export async function listOf(inbox: Inbox, log: LogKey, query: ListQuery): Promi
     const chunk = chunks.next();
     looked += chunk;
     const page = await inbox.store.items(log, { kind: 'latest', limit: chunk, before, ...(state === 'all' ? {} : { state }) });
-    // The last one may have more audiences than this page holds: it is asked for as a whole.
+    // The last notification may have more audiences than this page holds, so all of them are read.
     const last = page.at(-1);
     const whole =
       page.length < chunk || last === undefined
@@ -64,7 +64,7 @@ export async function listOf(inbox: Inbox, log: LogKey, query: ListQuery): Promi
   return { items, next: String(before) };
 }
 
-/** Positions of the store looked at for one page across agents. */
+/** Positions of the store read for one page across agents. */
 const MAX_POSITIONS = 20_000;
 
 export async function listAcross(inbox: Inbox, project: string | undefined, query: ListQuery): Promise<Page<NotificationView>> {

@@ -1,6 +1,6 @@
-/** What the server counts, as Prometheus reads it. */
+/** Counts the server's work for Prometheus. */
 
-/** Upper bounds of the buckets of request times, seconds. */
+/** Upper bounds of the histogram of request times, in seconds. */
 const BOUNDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30] as const;
 
 type Timed = { readonly labels: string; readonly counts: number[]; sum: number; count: number };
@@ -11,7 +11,7 @@ export class Metrics {
   readonly #counters = new Map<string, number>();
 
   request(method: string, route: string, status: number, seconds: number): void {
-    // Each request passes here: its labels are written once, not each time.
+    // Each request passes here, so its labels are formatted only once.
     const key = `${method} ${route}`;
     const answered = `${status} ${key}`;
     const counted = this.#requests.get(answered);
@@ -26,7 +26,7 @@ export class Metrics {
     timed.count++;
   }
 
-  /** `name` with its labels, as it stands in the output: `earpiece_queued_total{kind="queued"}`. */
+  /** `name` with its labels in Prometheus' text format: `earpiece_queued_total{kind="queued"}`. */
   count(name: string, with_: Readonly<Record<string, string>> = {}, by = 1): void {
     count(this.#counters, `${name}${labels(with_)}`, by);
   }

@@ -1,12 +1,15 @@
-/** How much JSON one page of a list holds: a page of large records is a short one, and says where the next one begins. */
+/** Limits the JSON of one page of a list. A page of large records is short, and says where the next one begins. */
 
-/** The most bytes of one page, without its frame. Fifty readers of larger pages hold up every other request. */
+/** The most bytes of one page, without its frame. Fifty readers of larger pages would delay every other request. */
 export const PAGE_BYTES = 512 * 1024;
 
 export class PageBytes {
   #used = 0;
 
-  /** Takes all of these or none, and returns whether they fit. The first ones of a page always fit, or nobody could read them. */
+  /**
+   * Takes all of these or none, and returns whether they fit. The first ones of a page always fit, so that somebody can read
+   * them.
+   */
   take(views: readonly unknown[]): boolean {
     const bytes = views.reduce<number>((sum, view) => sum + Buffer.byteLength(JSON.stringify(view)) + 1, 0);
     if (this.#used > 0 && this.#used + bytes > PAGE_BYTES) return false;
@@ -15,7 +18,7 @@ export class PageBytes {
   }
 }
 
-/** The first of these that fit on one page. */
+/** The leading ones of these that fit on one page. */
 export function onOnePage<T>(views: readonly T[]): readonly T[] {
   const room = new PageBytes();
   const over = views.findIndex((view) => !room.take([view]));

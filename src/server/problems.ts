@@ -1,4 +1,4 @@
-/** Everything that goes wrong is answered as an RFC 9457 problem. One table says which status a code has. */
+/** Every error is answered as an RFC 9457 problem. One table maps codes to statuses. */
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Problem } from '../wire/api.ts';
@@ -16,7 +16,7 @@ export const STATUS = {
   bad_frame: { status: 400, title: 'The body is wrong' },
   not_found: { status: 404, title: 'There is no such thing' },
   conflict: { status: 409, title: 'It is not as it was seen, or may not become that' },
-  nobody_there: { status: 409, title: 'Nobody is there to be told' },
+  nobody_there: { status: 409, title: 'No conversation can receive it' },
   not_trusted: { status: 403, title: 'Not trusted' },
   store_unavailable: { status: 503, title: 'The store cannot be reached' },
   store_refused: { status: 409, title: 'The store refuses' },
@@ -26,7 +26,7 @@ export const STATUS = {
   timeout: { status: 504, title: 'It took too long' },
 } as const satisfies Record<ErrorCode, Row>;
 
-/** Those that only a server knows. */
+/** The codes that only a server uses. */
 export const OF_SERVER = {
   unauthorized: { status: 401, title: 'A token is needed' },
   forbidden: { status: 403, title: 'The token does not allow that' },
@@ -48,7 +48,7 @@ export const OF_SERVER = {
 export type ServerCode = keyof typeof OF_SERVER;
 export type ProblemCode = ErrorCode | ServerCode;
 
-/** Thrown by routes and guards; `headers` go with the answer. */
+/** Thrown by routes and guards; the answer gets `headers`. */
 export class ProblemError extends Error {
   readonly code: ProblemCode;
   readonly headers: Readonly<Record<string, string>>;
@@ -72,7 +72,7 @@ type Told = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** `body`: what the client sent, where it is known. */
+/** `body`: the client's body, if known. */
 export function toldOf(error: unknown, body = ''): Told {
   if (error instanceof ProblemError)
     return { code: error.code, detail: error.message, field: error.field, headers: error.headers };
@@ -100,7 +100,7 @@ export function toldOf(error: unknown, body = ''): Told {
 export const beginning = (body: string): string =>
   body === '' ? ': it is empty' : `; it begins with ${JSON.stringify(body.slice(0, 40))}`;
 
-/** `at` names the answer, so that a line of the server's log can be found by it. */
+/** `at` identifies the answer, so that its line in the server's log can be found. */
 export function problemResponse(error: unknown, at: string, given?: string): Response {
   const { code, detail, field, retryable, headers } = toldOf(error, given);
   const { status, title } = rowOf(code);

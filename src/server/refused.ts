@@ -1,11 +1,11 @@
-/** What a schema refused, in one sentence: where, the value, what is allowed, and what was probably meant. */
+/** Describes a schema's refusal in one sentence: the place, the value, the allowed values, and the probable intention. */
 import type { z } from '@hono/zod-openapi';
 import { didYouMean } from '../core/errors.ts';
 import { ProblemError } from './problems.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** `given`: what the schema was asked about. `known`: the keys that it has. */
+/** `given`: the value that the schema checked. `known`: the keys of the schema. */
 export function refusedBy(error: z.ZodError, given: unknown, target: string, known: readonly string[]): ProblemError {
   const issue = deepest(error.issues[0] as Issue);
   const where = target === 'json' ? '' : target === 'param' ? 'the path: ' : `the ${target}: `;
@@ -27,7 +27,7 @@ function wrong(issue: Issue, field: string, given: unknown): string {
   return `${field} ${shown(value)}: ${type === undefined ? rule(issue, value) : `must be ${type}`}`;
 }
 
-/** What the schema allows. */
+/** The rule of the schema. */
 function rule(issue: Issue, value: unknown): string {
   switch (issue.code) {
     case 'invalid_value': {
@@ -40,7 +40,7 @@ function rule(issue: Issue, value: unknown): string {
     case 'too_big':
       return `must ${amount('at most', issue.maximum, issue)}`;
     case 'invalid_format':
-      // The schema has a message of its own.
+      // The schema has a custom message.
       if (!issue.message.startsWith('Invalid ')) return issue.message;
       return 'pattern' in issue && issue.pattern !== undefined
         ? `must match ${issue.pattern.replace(/^\/(.*)\/[a-z]*$/u, '$1')}`
@@ -57,7 +57,7 @@ function rule(issue: Issue, value: unknown): string {
   }
 }
 
-/** What a schema's limit counts: a number's value, or the length of a text or list. */
+/** The amount that a schema's limit refers to: a number's value, or the length of a text or list. */
 function amount(
   bound: string,
   limit: number | bigint,
@@ -96,7 +96,7 @@ function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-/** Of a union the branch that got farthest says what is wrong. */
+/** For a union, the branch that matched furthest gives the error. */
 function deepest(issue: Issue): Issue {
   if (issue.code !== 'invalid_union') return issue;
   const best = issue.errors

@@ -1,6 +1,6 @@
 /**
- * Words looked for in the log, the newest first. What is looked at for one answer is bounded, in records and in characters;
- * the answer says how far back it looked, and whoever wants more asks from there.
+ * Searches words in the log, newest first. The work for one answer is bounded, in records and in characters. The answer says
+ * how far back it searched, and a next request continues there.
  */
 import type { LogKey } from '../core/address.ts';
 import type { Hit, SearchPage } from '../wire/api.ts';
@@ -13,14 +13,14 @@ import { positionAt } from './in-time.ts';
 export type SearchQuery = {
   readonly log: LogKey;
   readonly words: Words;
-  /** Of when it was written, epoch ms: inclusive, exclusive. */
+  /** The time of the write in epoch ms: inclusive, exclusive. */
   readonly from: number;
   readonly to: number;
   /** Exclusive. */
   readonly before?: number | undefined;
   readonly limit: number;
   readonly wants: (record: Stored) => boolean;
-  /** Nobody waits for the answer any more. */
+  /** The client has disconnected. */
   readonly signal: AbortSignal;
 };
 
@@ -58,20 +58,20 @@ export async function search(inbox: Inbox, query: SearchQuery): Promise<SearchPa
     }
     if (records.length < CHUNK) return page(false);
     upTo = (last?.seq ?? 1) - 1;
-    // A look at thousands of records keeps nobody else waiting.
+    // Lets other requests run: a search may read thousands of records.
     await new Promise(setImmediate);
   }
   return page(true);
 }
 
-/** When the record at or before a position was written: how far somebody looked who looked until there. */
+/** The time of the record at or before a position: the reach of a search until there. */
 export async function timeAt(inbox: Inbox, at: number, { log, project }: Scope): Promise<number | null> {
   const within = log !== undefined ? { log } : project !== undefined ? { project } : {};
   const [record] = await inbox.store.read({ ...within, upTo: at, limit: 1, newestFirst: true });
   return record?.at ?? null;
 }
 
-/** All of them, in any order, whatever their case. */
+/** All words must occur, in any order and in any case. */
 export class Words {
   readonly #words: readonly string[];
 
@@ -88,12 +88,12 @@ export class Words {
     return this.#words.every((word) => lower.includes(word));
   }
 
-  /** An id is found by the whole of it: a part of one says nothing. */
+  /** An id only matches as a whole. */
   are(id: string | null): boolean {
     return this.#words.length === 1 && this.#words[0] === id?.toLowerCase();
   }
 
-  /** Where the first of them begins. */
+  /** The position of the first match. */
   first(text: string): number {
     const lower = text.toLowerCase();
     const found = this.#words.map((word) => lower.indexOf(word)).filter((at) => at >= 0);
@@ -103,7 +103,7 @@ export class Words {
 
 type SaidHere = { readonly name: string | null; readonly id: string | null; readonly text: string; readonly also?: string };
 
-/** What a person reads of it. A carrier repeats what was queued: that is found where it was queued. */
+/** The text of it that a person reads. A carrier repeats queued text, which is found at its queue record. */
 function saidIn({ body }: Stored): SaidHere | undefined {
   if (isType(body, 'chat_request')) return { name: body.author ?? null, id: null, text: body.content };
   if (isType(body, 'chat_response')) return { name: null, id: null, text: lines(body.message, body.reasoning, body.data) };

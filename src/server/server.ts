@@ -1,6 +1,6 @@
 /**
- * The HTTP server: an API for programs, streams for whoever watches, and the console. It owns no store and no inbox: whoever
- * made them closes them after `stop`.
+ * The HTTP server: an API for programs, live streams, and the console. It owns no store and no inbox: their owner closes
+ * them after `stop`.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node:http';
@@ -48,23 +48,23 @@ import { Tokens } from './tokens.ts';
 
 export type ServerOptions = ServerSettings & {
   readonly inbox: Inbox;
-  /** Of the folder that the server runs in. */
+  /** The project of the server's working folder. */
   readonly project: string;
   readonly version: string;
-  /** How a terminal reaches the same log. Default: plainly, and nothing is known of clients. */
+  /** How a terminal reaches the same log. Default: a plain view without client names. */
   readonly shell?: () => ShellInfo;
-  /** Default: one on the inbox's store. */
+  /** Default: tokens in the inbox's store. */
   readonly tokens?: Tokens;
-  /** As it is now, for the settings route. */
+  /** The current configuration, for the settings route. */
   readonly config?: () => Config;
-  /** Where settings are changed. Without one they are only shown. */
+  /** Changes settings. Without it they are only shown. */
   readonly configWriter?: ConfigWriter;
-  /** Where events that come in go. Without one they are refused. */
+  /** Emits incoming events. Without it they are refused. */
   readonly emitter?: Emitter;
-  /** The subscribers of a project as they are now, and which are off. */
+  /** The current subscribers of a project, and which are off. */
   readonly bus?: Deps['bus'];
   readonly toggles?: SubscriberToggles;
-  /** By name, as they are now. Default: none. */
+  /** The current webhooks by name. Default: none. */
   readonly webhooks?: Deps['webhooks'];
   readonly streams?: Pick<HubOptions, 'heartbeatMs' | 'maxStreams' | 'maxBehindBytes'>;
   readonly telemetry?: Telemetry;
@@ -75,17 +75,17 @@ export type ServerOptions = ServerSettings & {
 export type ServerSettings = {
   /** The built console; undefined: the API alone. */
   readonly consoleFolder?: string;
-  /** Names under which the server may be asked, beside the loopback ones and the one that it listens on. */
+  /** Names that requests may give for the server, in addition to the loopback names and its own address. */
   readonly allowedHosts?: readonly string[];
   readonly rates?: Partial<Rates>;
-  /** What went wrong with nobody to tell: one line each, safe to print. */
+  /** Reports errors that no client sees: one line each, safe to print. */
   readonly report?: (line: string) => void;
   /** One line for each request, safe to print. */
   readonly log?: (line: string) => void;
   readonly timeouts?: Partial<Timeouts>;
 };
 
-/** Milliseconds. A client that takes longer to say what it wants is cut off. */
+/** In milliseconds. A client that takes longer to send its request is cut off. */
 export type Timeouts = { readonly headers: number; readonly request: number; readonly keepAlive: number; readonly stop: number };
 const TIMEOUTS: Timeouts = { headers: 10_000, request: 30_000, keepAlive: 5_000, stop: 5_000 };
 
@@ -94,14 +94,14 @@ const MAX_HEADER_BYTES = 16_384;
 export type Listening = { readonly url: string; readonly host: string; readonly port: number };
 
 export interface Server {
-  /** For tests and for programs that have a server of their own: `app.fetch`. */
+  /** For tests and for programs with an existing server: `app.fetch`. */
   readonly app: OpenAPIHono<Env>;
   readonly tokens: Tokens;
-  /** Throws `bad_argument` for a port that is taken and for an address that lets others in while there is no token. */
+  /** Throws `bad_argument` for a port that is in use, and for a public address while no token exists. */
   listen(at?: { readonly host?: string; readonly port?: number }): Promise<Listening>;
-  /** An address that logs one browser in, once. */
+  /** An address that logs in one browser, once. */
   loginUrl(): Promise<string>;
-  /** Ends the streams, finishes what is in flight, and is done. */
+  /** Ends the streams, finishes the requests in flight, and resolves. */
   stop(): Promise<void>;
 }
 
@@ -172,7 +172,7 @@ export function createServer(options: ServerOptions): Server {
       await next();
       const route = routeOf(c.req.routePath, path);
       set({ 'http.route': route, 'http.response.status_code': c.res.status });
-      // What went wrong here was made an answer of, so nobody throws it.
+      // Hono turned the error into an answer, so nothing throws here.
       if (c.res.status >= 500) failed(`answered ${c.res.status}`);
       const seconds = (performance.now() - startedAt) / 1_000;
       metrics.request(known(method), route, c.res.status, seconds);
@@ -192,7 +192,7 @@ export function createServer(options: ServerOptions): Server {
   resumeRoutes(app, deps);
   searchRoutes(app, deps);
   forkRoutes(app, deps);
-  // Before what takes any id.
+  // Before the routes that take any id.
   subscriberRoutes(app, deps);
   muteRoutes(app, deps);
   notificationRoutes(app, deps);
@@ -253,11 +253,11 @@ export function createServer(options: ServerOptions): Server {
   };
 }
 
-/** Node's server round the app: how long a client may take, and a stop that finishes what is in flight. */
+/** Node's server around the app: limits the time of a client, and finishes the requests in flight on a stop. */
 class Running {
   readonly #server: NodeServer;
   readonly #timeouts: Timeouts;
-  /** Node's own `closeIdleConnections` leaves out those on which nothing was asked yet; browsers keep such in reserve. */
+  /** Node's own `closeIdleConnections` leaves out connections without a request yet; browsers keep such in reserve. */
   readonly #open = new Set<Socket>();
   readonly #busy = new Set<Socket>();
   #stopped: Promise<void> | undefined;
@@ -293,7 +293,7 @@ class Running {
 
   listen(host: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
-      // Stays: a connection that cannot be taken later (too many open files) ends no server.
+      // This listener stays: a connection that fails later (too many open files) must not end the server.
       this.#server.on('error', (error: NodeJS.ErrnoException) =>
         reject(
           new EarpieceError(
@@ -322,7 +322,7 @@ class Running {
   }
 }
 
-/** The body of a request that could not be read as JSON. Undefined: it broke off. */
+/** The request's body that is not valid JSON. Undefined: the body broke off. */
 async function sentText(c: Context<Env>): Promise<string | undefined> {
   try {
     return await c.req.text();
@@ -331,7 +331,7 @@ async function sentText(c: Context<Env>): Promise<string | undefined> {
   }
 }
 
-/** What a route says with `c.header` stands in no answer of ours: `reply` leaves that one to Hono. */
+/** A `JsonAnswer` ignores headers from `c.header`: `reply` leaves such an answer to Hono. */
 function noteHeaders(c: Context<Env>): void {
   const { header } = c;
   c.header = (...said) => {
@@ -340,11 +340,11 @@ function noteHeaders(c: Context<Env>): void {
   };
 }
 
-/** What needs no token: whether it works, the document, a login, and the console's files. */
+/** Routes without a token: health, the API document, login, and the console's files. */
 function isPublic(method: string, path: string): boolean {
   if (path === '/healthz' || path === '/openapi.json') return true;
   if (path === '/api/session') return method === 'POST';
-  // Whoever signs its webhooks is known by that.
+  // The signature identifies the sender of a webhook.
   if (path.startsWith('/api/webhooks/')) return true;
   return !path.startsWith('/api/') && path !== '/api' && path !== '/metrics';
 }
@@ -352,14 +352,14 @@ function isPublic(method: string, path: string): boolean {
 // oxlint-disable-next-line no-control-regex -- these are what is taken out
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
-/** Nothing that a client sends makes a line of its own, or steers a terminal. */
+/** Text from a client must not start a new line or control a terminal. */
 const safe = (text: string): string =>
   text.slice(0, 2_000).replaceAll(UNSAFE, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`);
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 const known = (method: string): string => (METHODS.includes(method) ? method : 'OTHER');
 
-/** Of many paths one name, or the metrics grow without end. */
+/** One name for many paths, or the metrics would grow without end. */
 const routeOf = (route: string, path: string): string =>
   route === '*' || route === '/*' ? (path.startsWith('/api/') ? 'unknown' : 'console') : route;
 
@@ -374,7 +374,7 @@ function methodsOf(app: OpenAPIHono<Env>, path: string): string[] {
 
 const patternOf = (path: string): RegExp => new RegExp(`^${path.replaceAll(/:[a-z]+/gu, '[^/]+')}$`, 'u');
 
-/** The keys that the route would have taken there, for "did you mean". */
+/** The keys that the route takes, for "did you mean". */
 function knownKeys(app: Api, c: Context<Env>, target: string): readonly string[] {
   const path = c.req.routePath.replaceAll(/:([a-z]+)/gu, '{$1}');
   for (const definition of app.openAPIRegistry.definitions) {

@@ -1,4 +1,4 @@
-/** How a browser comes in: a code that is good for one time and ten minutes becomes a cookie that no script can read. */
+/** Browser login: a code that works once within ten minutes becomes a cookie that no script can read. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Store } from '../core/ports.ts';
 import { ProblemError } from './problems.ts';
@@ -6,13 +6,13 @@ import type { Principal, Tokens } from './tokens.ts';
 
 export const CODE_LASTS_MS = 10 * 60_000;
 const SESSION_LASTS_MS = 30 * 24 * 3_600_000;
-/** The setting: what is kept of each code is its hash, and until when it is good. */
+/** The setting with the hash and the end time of each code. */
 const CODES = 'login codes';
 
 type Codes = Readonly<Record<string, number>>;
 const MAX_CODES = 50;
 
-/** Makes a code that logs one browser in. It stands in the fragment of an address, which no server and no log sees. */
+/** Makes a code that logs in one browser. The code is in the fragment of an address, which no server and no log sees. */
 export async function makeCode(store: Store): Promise<string> {
   const code = randomBytes(16).toString('base64url');
   await changeCodes(store, (codes) => ({ codes: { ...codes, [hashOf(code)]: store.now() + CODE_LASTS_MS }, answer: true }));
@@ -31,7 +31,7 @@ export class Sessions {
     this.#tokens = tokens;
   }
 
-  /** Takes the code: a second try with it fails, in whatever process. */
+  /** Uses up the code: a second try with it fails in every process. */
   async byCode(code: string): Promise<Session> {
     const hash = hashOf(code);
     const until = await changeCodes(this.#store, ({ [hash]: answer, ...codes }) => ({ codes, answer }));
@@ -54,7 +54,10 @@ export class Sessions {
 
 export type Session = { readonly id: string; readonly token: string; readonly maxAgeS: number };
 
-/** Changes the codes, in one step among all processes. The newest are kept, by no clock: another process may know the time better. */
+/**
+ * Changes the codes in one atomic step among all processes. Keeps the newest codes without a clock, since another process may
+ * know the time better.
+ */
 async function changeCodes<T>(store: Store, change: (codes: Codes) => { codes: Codes; answer: T }): Promise<T> {
   for (;;) {
     const before = await store.setting(CODES);

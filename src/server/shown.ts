@@ -1,4 +1,4 @@
-/** What the store knows, as the wire says it. */
+/** Converts the store's data to the types of the wire. */
 import { formatAddress, logOf, parseAddress, splitLog, type LogKey } from '../core/address.ts';
 import { holdsGate } from '../core/clocks.ts';
 import { EarpieceError } from '../core/errors.ts';
@@ -29,7 +29,7 @@ export function agentSummary(inbox: Inbox, overview: AgentOverview): AgentSummar
 }
 
 const NOTHING: Doing = { kind: 'nothing', what: null, since: null, conversation: null };
-/** By the newest record: a call, or what carried on the result of one, which is over then. */
+/** The newest record decides: a call, or a carrier on a result, which ends the call. */
 function doingOf({ last }: AgentOverview): Doing {
   if (last === undefined) return NOTHING;
   const of = (kind: Doing['kind']): Doing => ({
@@ -80,7 +80,7 @@ function forceOf(known: Presence, active: boolean): Force {
   return Object.keys(known.carriers).some((carrier) => carrier.startsWith('gateway')) ? 'refuses_next_call' : 'next_contact';
 }
 
-/** What an interrupt does to each conversation that it is for, in words. */
+/** The effect of an interrupt on each of its conversations, in words. */
 export function effectOf(known: Presence | undefined, address: string, active: boolean, action: string): Effect {
   const force = known === undefined ? 'waits' : forceOf(known, active);
   return { address, host: known?.host ?? null, force, says: SAYS[force](action) };
@@ -97,7 +97,7 @@ const SAYS: Readonly<Record<Force, (action: string) => string>> = {
         : 'aborts what the model writes, and its tools',
   refuses_next_call: (action) =>
     action === 'resume'
-      ? 'its tools are let through again'
+      ? 'its tools run again'
       : action === 'pause'
         ? 'its tool calls are refused until somebody resumes it'
         : 'its next tool call is refused until it has read this',
@@ -149,7 +149,7 @@ export const queuedReply = (queued: Queued): QueuedReply => ({
   to: queued.to,
 });
 
-/** The parts of a path as an address, checked. */
+/** The parts of a path as a checked address. */
 export function agentIn(project: string, agent: string): LogKey {
   const address = parseAddress(`${project}/${agent}`);
   if (address.kind !== 'agent') parseAddress('');

@@ -1,4 +1,4 @@
-/** What happened to one notification, and what was sent of it, as the wire says it. */
+/** The story of one notification and of its deliveries, in the types of the wire. */
 import type { Sent, Story, StoryItem } from '../wire/api.ts';
 import type { Item } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';
@@ -6,10 +6,10 @@ import { isType, type SentView, type Stored } from '../core/records.ts';
 import { wasSentIn, type Inbox, type Why } from '../inbox/index.ts';
 import { notificationView } from './shown.ts';
 
-/** Records of a story that are read for one item: a loop of refusals may have made many. */
+/** Records read for one item of a story: a loop of refusals may have made many. */
 const MAX_HISTORY = 300;
 
-/** What of a story its reader may be shown: the view of a carrier holds whatever else it took. */
+/** The part of a story that its reader may see: the view of a carrier also contains other notifications. */
 export type Sight = {
   readonly item: (item: Item) => boolean;
   readonly record: (record: Stored) => boolean;
@@ -25,7 +25,7 @@ export async function storyOf(inbox: Inbox, why: Why, sees: Sight): Promise<Stor
       items.map(async ({ item, verdict, steps, now }): Promise<StoryItem> => {
         const records = await inbox.store.read({ log: why.log, seqs: item.history.slice(-MAX_HISTORY), limit: MAX_HISTORY });
         const others = new Set(records.flatMap((record) => (sees.record(record) ? [] : [record.seq])));
-        // What is not read may have sent it.
+        // A record that was not read may have delivered it.
         const isWhole = item.history.length <= MAX_HISTORY;
         return {
           notification: notificationView(why.log, item, inbox.store.now()),
@@ -53,14 +53,14 @@ function endedBy(records: readonly Stored[]): StoryItem['ended'] {
 }
 
 type Before = {
-  /** The record before it that is about the notification. */
+  /** The previous record about the notification. */
   readonly last: Stored | undefined;
   readonly sentBefore: boolean;
 };
 
 function sentIn({ seq, at, body }: Stored, { id }: Pick<Item, 'id'>, { last, sentBefore }: Before): Sent[] {
   const base = { seq, at, record: body.type, conversation: body.conversation ?? null };
-  // A frame says that it repeats where one of its items does.
+  // A frame repeats if one of its items does.
   const shown = (view: SentView): Pick<Sent, 'format' | 'item' | 'text' | 'repeated'> => ({
     format: view.format,
     item: itemText(view.items, id),
@@ -78,7 +78,7 @@ function sentIn({ seq, at, body }: Stored, { id }: Pick<Item, 'id'>, { last, sen
   return [];
 }
 
-/** The first refusal is an offer and its record, written together: one answer. */
+/** The first refusal is an offer and its record, written together as one answer. */
 const isOfferOf = (last: Stored | undefined, seq: number, text: string): boolean =>
   last?.seq === seq - 1 && isType(last.body, 'carrier_offered') && last.body.view.text === text;
 

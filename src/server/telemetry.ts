@@ -1,4 +1,4 @@
-/** OpenTelemetry, where the program that runs us has it: `@opentelemetry/api` is an optional peer, loaded when it is there. */
+/** OpenTelemetry, if the host program has it: `@opentelemetry/api` is an optional peer, loaded if it is installed. */
 import type * as api from '@opentelemetry/api';
 
 type OpenTelemetry = Pick<typeof api, 'trace' | 'metrics' | 'SpanStatusCode'>;
@@ -6,15 +6,15 @@ type Attributes = Readonly<Record<string, string | number>>;
 
 export interface Telemetry {
   /**
-   * A span round the work; what it throws is recorded, and thrown on. `set` adds what is known later, `failed` says that it
-   * went wrong although it threw nothing.
+   * Runs work in a span. An exception is recorded and thrown again. `set` adds attributes later. `failed` marks the span as
+   * failed without an exception.
    */
   span<T>(
     name: string,
     attributes: Attributes,
     work: (set: (more: Attributes) => void, failed: (why: string) => void) => Promise<T>,
   ): Promise<T>;
-  /** A span of no length: what somebody else did, at this time (epoch ms). */
+  /** A span without length, for work that somebody else did at this time (epoch ms). */
   happened(name: string, at: number, attributes: Attributes): void;
   count(name: string, attributes: Attributes): void;
 }
@@ -30,8 +30,8 @@ export const NO_TELEMETRY: Telemetry = {
 };
 
 /**
- * Nothing where the package is not installed; a no-op where no SDK is registered, which is OpenTelemetry's own rule. `load` gives
- * the package; its type is not named, because a program without it could not compile against ours.
+ * Undefined if the package is not installed. Without a registered SDK it is a no-op, as OpenTelemetry defines. `load` returns
+ * the package. Its type is not named, because a program without the package could not compile against these types.
  */
 export async function openTelemetry(load: () => Promise<unknown> = () => import('@opentelemetry/api')): Promise<Telemetry> {
   let loaded: OpenTelemetry;

@@ -1,6 +1,6 @@
 /**
- * Who may do what. A token is `ep_<id>_<secret>`; the store keeps its SHA-256 under `token <id>`, beside what it is for, and
- * the list of ids under `tokens`. A revoked one is gone from the store, so it stops at once for every process that asks.
+ * Tokens and their permissions. A token is `ep_<id>_<secret>`. The store keeps its SHA-256 and its target under `token <id>`,
+ * and the list of ids under `tokens`. Revoking deletes a token from the store, so every process refuses it at once.
  */
 import { hash, randomInt, timingSafeEqual } from 'node:crypto';
 import { nameFrom } from '../core/address.ts';
@@ -8,7 +8,7 @@ import type { CreatedToken, TokenInfo, TokenRequest } from '../wire/api.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Store } from '../core/ports.ts';
 
-/** Who asks, as far as a token says. */
+/** The caller, as its token describes it. */
 export type Principal = Pick<TokenInfo, 'id' | 'kind' | 'name' | 'project' | 'agent' | 'conversation' | 'session' | 'expiresAt'>;
 
 type Kept = TokenInfo & {
@@ -19,10 +19,10 @@ type Kept = TokenInfo & {
 
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 const SHAPE = /^ep_([0-9a-z]{12})_[0-9a-z]{40}$/;
-/** When it was last used is written that often at most. */
+/** The time of the last use is written at most this often. */
 const USED_EVERY_MS = 60_000;
 const MAX_TOKENS = 1_000;
-/** Browsers that one token may have logged in: of more, whoever came first is logged out. */
+/** The most browser sessions of one token: with more, the oldest session is logged out. */
 const MAX_SESSIONS = 20;
 const MAX_NAME_CHARS = 100;
 const LASTS_AT_MOST_MS = 3_650 * 86_400_000;
@@ -32,7 +32,7 @@ export class Tokens {
   readonly #mayForget: () => Promise<boolean>;
   readonly #revoked = new Set<(id: string) => void>();
 
-  /** `mayForget`: this clock may decide that a token is over for good. Without it those that are over are refused and kept. */
+  /** `mayForget`: this clock may decide that a token has expired for good. Without it, expired tokens are refused and kept. */
   constructor(store: Store, mayForget: () => Promise<boolean> = async () => false) {
     this.#store = store;
     this.#mayForget = mayForget;
@@ -42,10 +42,10 @@ export class Tokens {
     return this.#make(checked(request), {});
   }
 
-  /** A browser's: as much as `of` allows, until then or until `of` is revoked. */
+  /** A browser's session: the same permissions as `of`, until its end or until `of` is revoked. */
   async session(of: Principal | undefined, lastsMs: number): Promise<CreatedToken> {
     const expiresInMs = of?.expiresAt == null ? lastsMs : Math.min(lastsMs, of.expiresAt - this.#store.now());
-    // A session that was made with a session is one more of the same token.
+    // A session made with a session belongs to the same token.
     const parent = of?.session ? ((await this.#kept(of.id))?.parent ?? of.id) : of?.id;
     if (parent !== undefined) await this.#makeRoom(parent);
     return this.#make(
@@ -61,7 +61,7 @@ export class Tokens {
     );
   }
 
-  /** Undefined: it is none, or none any more. In the same time for every wrong secret of an id. */
+  /** Undefined for an invalid or expired token. Takes the same time for every wrong secret of an id. */
   async check(text: string): Promise<Principal | undefined> {
     const id = SHAPE.exec(text)?.[1];
     const kept = id === undefined ? undefined : await this.#kept(id);
@@ -71,7 +71,7 @@ export class Tokens {
     return principalOf(kept);
   }
 
-  /** Whether a principal that was let in is still let in. */
+  /** Whether a principal still has access. */
   async lives(id: string): Promise<boolean> {
     const kept = await this.#kept(id);
     return kept !== undefined && this.#lives(kept);
@@ -83,12 +83,12 @@ export class Tokens {
     return all.flatMap((kept) => (kept === undefined || isOver(kept, now) ? [] : [infoOf(kept)]));
   }
 
-  /** Whether anybody could come in from elsewhere. */
+  /** Whether any token exists for access from another machine. */
   async any(): Promise<boolean> {
     return (await this.list()).some(({ session }) => !session);
   }
 
-  /** With the sessions that were made with it. False: there was none. */
+  /** Also revokes the sessions that were made with it. False if the token does not exist. */
   async revoke(id: string): Promise<boolean> {
     const kept = await this.#kept(id);
     if (kept === undefined) return false;
@@ -100,7 +100,7 @@ export class Tokens {
     return true;
   }
 
-  /** Told of what this process revokes; what others revoke is noticed by asking. */
+  /** Calls `tell` for each revocation of this process. Revocations of other processes show in `check`. */
   onRevoked(tell: (id: string) => void): () => void {
     this.#revoked.add(tell);
     return () => this.#revoked.delete(tell);
@@ -136,7 +136,7 @@ export class Tokens {
         return [...ids, id];
       });
     } catch (error) {
-      // Nobody was told of it.
+      // The token was not handed out.
       await this.#store.setSetting(`token ${id}`, undefined);
       throw error;
     }
@@ -159,11 +159,11 @@ export class Tokens {
     return kept.parent === undefined || (await this.lives(kept.parent));
   }
 
-  /** Only where it is as it was seen: a token that is revoked meanwhile does not come back. */
+  /** Writes only if the token is unchanged: a token revoked in the meantime must not return. */
   #used(kept: Kept): void {
     const now = this.#store.now();
     if (Math.abs(now - (kept.lastUsedAt ?? 0)) < USED_EVERY_MS) return;
-    // When a token was used is not worth failing a request.
+    // A failed update of the last use must not fail a request.
     this.#store.swapSetting(`token ${kept.id}`, kept, { ...kept, lastUsedAt: now }).catch(() => false);
   }
 
@@ -237,8 +237,8 @@ const principalOf = ({ id, kind, name, project, agent, conversation, session, ex
 });
 
 const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
-/** Of no token: what an unknown one is compared with. */
+/** Belongs to no token: an unknown one is compared with it. */
 const NOBODYS = digest('').toString('hex');
 
-/** Each character is drawn evenly: 5.17 bits, so 40 of them are 206. */
+/** Each character is drawn with equal probability: 5.17 bits, so 40 of them are 206. */
 const letters = (n: number): string => Array.from({ length: n }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');

@@ -19,7 +19,7 @@ test('due when it has been quiet, each key on its own, with one timer', () => {
   expect([settling.size, vi.getTimerCount()]).toEqual([0, 0]);
 });
 
-test('what never rests is due after a while all the same, and then waits anew', () => {
+test('a key that never rests is due after a while, then waits again', () => {
   const due: number[] = [];
   const settling = new Settling<string>({ quietMs: 100, withinMs: 500 }, () => due.push(performance.now()));
   const from = performance.now();
@@ -31,7 +31,7 @@ test('what never rests is due after a while all the same, and then waits anew', 
   expect(due.map((at) => at - from)).toEqual([580, 1180]);
 });
 
-test('flush makes all due now, clear forgets all; what is touched inside waits', () => {
+test('flush makes all due now, clear forgets all; a key touched inside waits', () => {
   const due: string[] = [];
   const settling = new Settling<string>({ quietMs: 100 }, (key) => {
     due.push(key);

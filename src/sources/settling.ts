@@ -1,10 +1,10 @@
 /**
- * Waits until something that changes often has been quiet for a while, key by key, with one timer for all of them: a
- * hundred thousand changed files are a hundred thousand entries of a map, not timers.
+ * Waits until a frequently changing thing has been quiet for a while, for each key, with one timer for all. A hundred thousand
+ * changed files are a hundred thousand entries of a map, not timers.
  */
 export type SettlingOptions = {
   readonly quietMs: number;
-  /** What never comes to rest is due after this all the same. Default: ten times `quietMs`. */
+  /** A key that never gets quiet is due after this time. Default: ten times `quietMs`. */
   readonly withinMs?: number;
   /** Monotonic, milliseconds. */
   readonly now?: () => number;
@@ -15,7 +15,7 @@ export class Settling<K> {
   readonly #withinMs: number;
   readonly #now: () => number;
   readonly #due: (key: K) => void;
-  /** In the order in which they fall due: who is touched again goes to the end. */
+  /** In the order of the due times: a touched key moves to the end. */
   #waiting = new Map<K, { readonly first: number; readonly due: number }>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -37,7 +37,7 @@ export class Settling<K> {
     this.#arm(this.#quietMs);
   }
 
-  /** Everything is due now. */
+  /** All keys are due now. */
   flush(): void {
     const keys = [...this.#waiting.keys()];
     this.clear();

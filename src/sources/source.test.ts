@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Background, lineOf, startAndStop, troubleTeller } from './source.ts';
 
-/** Modes that end when they are told to. */
+/** Modes that end on request. */
 function stepped(): { readonly done: string[]; readonly release: () => void } & ReturnType<typeof startAndStop> {
   const done: string[] = [];
   let waiting: (() => void)[] = [];
@@ -56,7 +56,7 @@ test('a stop before the start does nothing, one during the start ends it early, 
   await tick();
   const stopped = stop();
   const again = start();
-  // What was broken off is no start: it begins again.
+  // An aborted start does not count: it begins again.
   for (let i = 0; i < 3; i++) await tick().then(release);
   await Promise.all([started, stopped, again]);
   expect(done).toEqual(['enter', 'entered, unwanted', 'leave', 'left', 'enter', 'entered']);
@@ -100,7 +100,7 @@ test('work is counted until it ends, also what it starts itself; its failures go
   expect([ended, failures, background.size]).toEqual([['outer', 'inner'], ['at once'], 0]);
 });
 
-test('a line of trouble is said once a minute, whatever its receiver does', () => {
+test('a line of trouble is reported once a minute, whatever its receiver does', () => {
   const lines: string[] = [];
   let now = 0;
   const tell = troubleTeller(

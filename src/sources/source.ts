@@ -1,13 +1,12 @@
 /**
- * Sees things happen outside of an agent and emits them as events. What all sources have in common: a start and a stop
- * that can be called twice, early and together, and work that is counted, so that nothing of it outlives the stop.
+ * Observes things outside of an agent and emits them as events. Shared by all sources: a start and a stop that can be called
+ * twice, early and together, and counted background work, so that no work outlives the stop.
  */
 
 /**
- * - `start` resolves when it sees what happens from then on; `stop` when nothing of it is left: no watcher, timer,
- *   process or emit. Both may be called at any time, any number of times; the last call counts. A stopped one can be
- *   started again.
- * - Neither rejects for what the machine refuses: that is one line for `onTrouble`, and the source is idle.
+ * - `start` resolves when it sees all later changes; `stop` when nothing of it is left: no watcher, timer, process or emit.
+ *   Both may be called at any time, any number of times; the last call counts. A stopped source can be started again.
+ * - Neither rejects for an error of the machine: that is one line for `onTrouble`, and the source is idle.
  */
 export type Source = {
   readonly name: string;
@@ -16,15 +15,15 @@ export type Source = {
 };
 
 export type Modes = {
-  /** Stopped → running. `signal` aborts when a stop is called meanwhile; `leave` is called all the same. */
+  /** Stopped → running. `signal` aborts if a stop is called in the meantime; `leave` is then still called. */
   readonly enter: (signal: AbortSignal) => Promise<void>;
   /** Running → stopped. */
   readonly leave: () => Promise<void>;
-  /** What either threw: a fault of ours, and no reason for the host to stumble. */
+  /** An error that either threw: a fault of Earpiece that must not crash the host. */
   readonly failed: (error: unknown) => void;
 };
 
-/** Start and stop as `Source` demands them: one transition at a time, and none that nobody wants any more. */
+/** Start and stop as `Source` demands: one transition at a time, and no outdated one. */
 export function startAndStop({ enter, leave, failed }: Modes): Pick<Source, 'start' | 'stop'> {
   let wanted = false;
   let running = false;
@@ -32,7 +31,7 @@ export function startAndStop({ enter, leave, failed }: Modes): Pick<Source, 'sta
   let last: Promise<void> = Promise.resolve();
   const settle = (): Promise<void> => {
     last = last.then(async () => {
-      // What a stop broke off has to leave before it can be entered again.
+      // An entry that a stop aborted must be left before the next entry.
       while (wanted !== running || (running && abort.signal.aborted)) {
         running = !running;
         try {
@@ -58,7 +57,7 @@ export function startAndStop({ enter, leave, failed }: Modes): Pick<Source, 'sta
   };
 }
 
-/** The only way to start work that nobody awaits. What it throws goes to `failed`. */
+/** The only way to start work that nobody awaits. Its errors go to `failed`. */
 export class Background {
   readonly #failed: (error: unknown) => void;
   #running = new Set<Promise<void>>();
@@ -84,15 +83,15 @@ export class Background {
     }
   }
 
-  /** Resolves when nothing runs any more, what started meanwhile included. */
+  /** Resolves when no work runs any more, including work started in the meantime. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 }
 
 /**
- * Where a source reports what went wrong. The same line is said again only after a minute: a storm of one failure is one
- * line, also where it says each time how many ms that took. What the receiver throws is ignored.
+ * Reports a source's errors. The same line is repeated only after a minute, even if its number of ms differs: many failures of
+ * one kind are one line. Errors of the receiver are ignored.
  */
 export function troubleTeller(onTrouble: ((line: string) => void) | undefined, now: () => number): (line: string) => void {
   const said = new Map<string, number>();
@@ -105,11 +104,11 @@ export function troubleTeller(onTrouble: ((line: string) => void) | undefined, n
     try {
       onTrouble?.(line);
     } catch {
-      // A report that fails is not worth a source that fails.
+      // A failing report must not fail the source.
     }
   };
 }
 
-/** What went wrong, in one line. */
+/** An error in one line. */
 export const lineOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split('\n', 1)[0]?.trim() || 'unknown error';

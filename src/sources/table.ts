@@ -1,9 +1,10 @@
-/** What sees things happen around an agent, for people who want to know where its notifications come from. */
+/** The sources around an agent, for people who want to know where its notifications come from. */
 import type { EVENT_TYPES } from '../bus/event-types.ts';
 
 /**
- * - `runs`: in whose process. An agent is one of `earpiece chat` and `earpiece run`; a command is one that somebody types.
- * - `switch`: what of the configuration says whether it is on. Without one it is on wherever it runs.
+ * - `runs`: the process that runs it. An agent is one of `earpiece chat` and `earpiece run`; a command is one that somebody
+ *   types.
+ * - `switch`: the setting that turns it on. Without one it is always on.
  */
 export type SourceEntry = {
   readonly what: string;

@@ -1,7 +1,7 @@
-/** Names of files, branches and commits in the lines and keys of events: others chose them. */
+/** Formats names of files, branches and commits for lines and keys of events: other people choose these names. */
 import { hash } from 'node:crypto';
 
-/** Whatever its characters are, it stays within its line. */
+/** Cannot leave its line, whatever its characters. */
 export const inLine = (text: string): string =>
   text.toWellFormed().replaceAll(
     // oxlint-disable-next-line no-control-regex -- names of files may hold them
@@ -9,9 +9,9 @@ export const inLine = (text: string): string =>
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** And within its quotes. */
+/** And cannot leave its quotes. */
 export const quoted = (text: string): string => `\`${inLine(text).replaceAll('`', '\\u0060')}\``;
 
-/** Keys are short; of a longer name the end tells most. */
+/** Keys are short; the end of a longer name is its most specific part. */
 export const keyOf = (name: string): string =>
   name.length <= 256 ? name : `${hash('sha256', name).slice(0, 16)}…${name.slice(-200).toWellFormed()}`;

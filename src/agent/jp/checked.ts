@@ -1,4 +1,4 @@
-/** What an entry of JP has to be, so that a provider takes the conversation that it belongs to. */
+/** The schema of an entry of JP that providers accept in a conversation. */
 import { z } from 'zod';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
@@ -14,7 +14,7 @@ const notification = z.object({ kind, message: text, level: z.enum(LEVELS).optio
 const carried = { notifications: z.array(notification).optional() };
 const sized = z.union([name, z.object({ policy: name, over: z.number().min(0).optional() }).loose()]);
 
-/** The types that reach a provider, or decide what does. Others are kept as they are. */
+/** The types that reach a provider, or decide which records do. Others are kept unchanged. */
 const SHAPES: Readonly<Record<string, z.ZodType>> = {
   chat_request: z.object({ content: text, author: text.nullish(), ...carried }),
   chat_response: z
@@ -38,18 +38,18 @@ const SHAPES: Readonly<Record<string, z.ZodType>> = {
     }),
 };
 
-/** Throws `bad_argument`, naming the file, the entry (from 0) and what is wrong with it. */
+/** Throws `bad_argument` with the file, the entry (from 0) and the error. */
 export function checkEntries(entries: readonly Json[], file: string): readonly JpEntry[] {
   const calls = new Map<string, number>();
   const wrong = (at: number, what: string): EarpieceError =>
-    new EarpieceError('bad_argument', `${file}: entry ${at} ${what}; mend or remove that entry and import again`);
+    new EarpieceError('bad_argument', `${file}: entry ${at} ${what}; correct or remove that entry and import again`);
   return entries.map((entry, at) => {
     const type =
       typeof entry === 'object' && entry !== null && !Array.isArray(entry) ? (entry as { type?: Json }).type : undefined;
-    if (typeof type !== 'string') throw wrong(at, 'is no event with a "type"');
+    if (typeof type !== 'string') throw wrong(at, 'is not an event with a "type"');
     const shape = Object.hasOwn(SHAPES, type) ? SHAPES[type] : undefined;
     if (shape === undefined && isOurs(type))
-      throw wrong(at, `has the type ${JSON.stringify(type)}, which belongs to Earpiece and is none of JP`);
+      throw wrong(at, `has the type ${JSON.stringify(type)}, which belongs to Earpiece and not to JP`);
     const checked = shape?.safeParse(entry);
     if (checked !== undefined && !checked.success) throw wrong(at, `(${type}) ${problemOf(checked.error, entry as JpEntry)}`);
     if (type === 'tool_call_request') {

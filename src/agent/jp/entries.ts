@@ -1,7 +1,7 @@
 /**
- * JP's conversations on disk, to and from records. JP writes each event as one entry: `timestamp`, `type`, its fields and
- * `metadata`; strings in tool arguments, tool results and metadata are in base64 at rest. What we do not know of an entry
- * is kept, so that writing it again gives the entry that was read.
+ * Converts JP's conversation files to records and back. JP writes each event as one entry: `timestamp`, `type`, its fields and
+ * `metadata`. Strings in tool arguments, tool results and metadata are base64 in the file. Unknown fields are kept, so that
+ * writing an entry again gives the same entry.
  */
 import type { Json } from '../../core/json.ts';
 import type { Draft } from '../../core/records.ts';
@@ -9,7 +9,7 @@ import type { Draft } from '../../core/records.ts';
 export type JpEntry = { readonly type: string; readonly timestamp?: string } & { readonly [key: string]: Json };
 type Table = { readonly [key: string]: Json };
 
-/** The record of one entry. Its own things are under `metadata.jp`, what a provider needs again under `metadata.provider`. */
+/** The record of one entry. JP's own fields go to `metadata.jp`, fields that a provider needs again to `metadata.provider`. */
 export function recordOf(entry: JpEntry): Draft {
   const { timestamp, metadata: encoded, ...rest } = entry;
   const metadata = encoded === undefined ? undefined : (decoded(encoded) as Table);
@@ -17,7 +17,7 @@ export function recordOf(entry: JpEntry): Draft {
   const provider = providerOf(metadata);
   const jp = { ...(timestamp === undefined ? {} : { timestamp }), ...(metadata === undefined ? {} : { metadata }) };
   const record = { ...body, metadata: { jp, ...(provider === undefined ? {} : { provider }) } } as unknown as Draft;
-  // A string that was not in base64, against the rule, would come back otherwise than it was.
+  // A string that is wrongly not in base64 would change on the way back.
   if (JSON.stringify(entryOf(record)) === JSON.stringify(ordered(entry))) return record;
   return { ...record, metadata: { jp: { ...jp, entry }, ...(provider === undefined ? {} : { provider }) } };
 }
@@ -68,7 +68,7 @@ function encodeFields(entry: Table & { type: string }): Table {
   return field === undefined || entry[field] === undefined ? entry : { ...entry, [field]: encoded_(entry[field]) };
 }
 
-/** Every string in it from base64; what is not base64 of UTF-8 text stays. */
+/** Decodes every base64 string in it; a string that is not base64 of UTF-8 text stays. */
 function decoded(value: Json): Json {
   if (typeof value === 'string') {
     const bytes = Buffer.from(value, 'base64');

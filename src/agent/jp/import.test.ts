@@ -186,9 +186,9 @@ describe('conversations of JP', () => {
 
   it.each([
     ['no folder', undefined, 'events.json cannot be read (ENOENT)'],
-    ['no JSON', '[{', 'is no JSON'],
+    ['no JSON', '[{', 'is not JSON'],
     ['no list', '{}', 'is not a list of events'],
-    ['an entry without a type', '[{"type":"turn_start"},{"x":1}]', 'entry 1 is no event with a "type"'],
+    ['an entry without a type', '[{"type":"turn_start"},{"x":1}]', 'entry 1 is not an event with a "type"'],
   ])('%s is refused', async (_what, text, message) => {
     if (text !== undefined) write(text);
     await expect(importJp(inbox, folder, 'shop/jp')).rejects.toThrow(message);

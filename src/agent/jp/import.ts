@@ -17,12 +17,13 @@ export type Imported = {
   readonly pending: number;
 };
 
-/** Of one conversation. */
+/** The largest file of one conversation. */
 const MAX_BYTES = 256 * 1_048_576;
 
 /**
  * Reads a conversation folder of JP (`metadata.json`, `base_config.json`, `events.json`) into the log, as a conversation of
- * `agent`, named like the folder unless `to` names one. Throws `bad_argument` for what is no such folder, and for a conversation that has records already.
+ * `agent`. Its name is the folder's, unless `to` names one. Throws `bad_argument` if the folder is not one of JP, and if the
+ * conversation already has records.
  */
 export async function importJp(inbox: Inbox, folder: string, to: string): Promise<Imported> {
   const name = basename(folder.replace(/\/+$/, ''));
@@ -99,6 +100,6 @@ function readJson(file: string, needed: boolean): Json | undefined {
   try {
     return JSON.parse(text.replace(/^\uFEFF/u, '')) as Json;
   } catch (cause) {
-    throw new EarpieceError('bad_argument', `${file} is no JSON: ${(cause as Error).message}`);
+    throw new EarpieceError('bad_argument', `${file} is not JSON: ${(cause as Error).message}`);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What was delivered in a conversation of JP, by JP's own rule: everything queued after the last message to the model is
- * pending, everything before it is not. Its notifications have no ids; they get some from where they stand.
+ * Derives from JP's rule which notifications a conversation of JP has delivered: those queued after the last message to the
+ * model are pending, earlier ones are not. JP's notifications have no ids, so they get ids from their positions.
  */
 import { makeNotification, type Kind, type Level, type Notification, type NotificationInput } from '../../core/notification.ts';
 import type { Json } from '../../core/json.ts';
@@ -11,7 +11,10 @@ import { render } from '../../core/views/index.ts';
 
 type JpNotification = { readonly kind: Kind | string; readonly level?: Level; readonly message: string };
 
-/** Queue records get ids; carriers get the notifications that they carried, with those ids and a view; the rest is closed as filtered. */
+/**
+ * Queue records get ids. Carriers get the notifications that they carried, with those ids and a view. The rest is closed as
+ * filtered.
+ */
 export function closeByPosition(
   records: readonly Draft[],
   options: {

@@ -113,9 +113,9 @@ describe('what a turn may use', () => {
   });
 
   it.each([
-    [{ tokens: 0 }, 'budget.tokens 0 is no number above 0; leave it out for no limit'],
-    [{ timeoutMs: Number.NaN }, 'budget.timeoutMs NaN is no number above 0; leave it out for no limit'],
-    [{ warnAt: { time: 80 } }, 'budget.warnAt.time 80 is no part of the whole: above 0, at most 1'],
+    [{ tokens: 0 }, 'budget.tokens must be a number above 0, got 0; leave it out for no limit'],
+    [{ timeoutMs: Number.NaN }, 'budget.timeoutMs must be a number above 0, got NaN; leave it out for no limit'],
+    [{ warnAt: { time: 80 } }, 'budget.warnAt.time must be above 0 and at most 1, got 80'],
   ])('%j is refused', (options, message) => {
     expect(() => budget(options)).toThrow(message);
   });

@@ -1,18 +1,18 @@
 /**
- * What one turn of an agent may use: tokens, requests to the model, time; and how full its context is. Warns before it is
- * over and says when it is, each once a turn.
+ * The limits of one agent turn: tokens, requests to the model, time, and the size of its context. Emits a warning before each
+ * limit and an event at the limit, once a turn.
  */
 import { EarpieceError } from '../../core/errors.ts';
 import { plainDuration, plainNumber, seen, type Seen } from './seen.ts';
 
 export type BudgetOptions = {
-  /** Of all requests of one turn together, what is sent and what is answered, cached or not. */
+  /** Input and output tokens of all requests of one turn, cached or not. */
   readonly tokens?: number;
-  /** What the model can hold: the last request and its answer. */
+  /** The context window of the model: the last request and its answer must fit. */
   readonly contextTokens?: number;
-  /** How long a turn should take. Only warned of: who wants an end stops the turn. */
+  /** How long a turn should take. It only warns: to end the turn, stop it. */
   readonly timeoutMs?: number;
-  /** The part of each at which it is warned of. Default 0.8 of tokens and time, 0.7 of iterations and context. */
+  /** The part of each limit at which the warning comes. Default 0.8 of tokens and time, 0.7 of iterations and context. */
   readonly warnAt?: {
     readonly tokens?: number;
     readonly iterations?: number;
@@ -37,15 +37,18 @@ export class Budget {
   #iterations = 0;
   #context = 0;
 
-  /** `iterations`: requests to the model in one turn. Throws `bad_argument` for what is no limit. */
+  /** `iterations`: requests to the model in one turn. Throws `bad_argument` for an invalid limit. */
   constructor(options: BudgetOptions & { readonly iterations: number }) {
     const { tokens, contextTokens, timeoutMs, iterations, warnAt = {} } = options;
     for (const [name, limit] of Object.entries({ tokens, contextTokens, timeoutMs }))
       if (limit !== undefined && !(Number.isFinite(limit) && limit > 0))
-        throw new EarpieceError('bad_argument', `budget.${name} ${limit} is no number above 0; leave it out for no limit`);
+        throw new EarpieceError(
+          'bad_argument',
+          `budget.${name} must be a number above 0, got ${limit}; leave it out for no limit`,
+        );
     for (const [name, part] of Object.entries(warnAt))
       if (part !== undefined && !(part > 0 && part <= 1))
-        throw new EarpieceError('bad_argument', `budget.warnAt.${name} ${part} is no part of the whole: above 0, at most 1`);
+        throw new EarpieceError('bad_argument', `budget.warnAt.${name} must be above 0 and at most 1, got ${part}`);
     this.#limits = { token: tokens, iteration: iterations, timeout: timeoutMs, context: contextTokens };
     this.#warnAt = {
       token: warnAt.tokens ?? WARN_AT.tokens,
@@ -55,10 +58,10 @@ export class Budget {
     };
   }
 
-  /** A turn begins: all but the context is as new. */
+  /** A turn begins: everything except the context starts again. */
   begin(now: number): void {
     this.#told.clear();
-    // It was said when the last turn ended, so it stands at the beginning of this one.
+    // The end of the last turn emitted it, so the beginning of this turn shows it.
     if (this.#contextToldLate) this.#told.add('context.approaching_limit');
     this.#contextToldLate = false;
     this.#beganAt = now;
@@ -78,12 +81,12 @@ export class Budget {
     return this.#tokens;
   }
 
-  /** More tokens are used than there are. */
+  /** The turn has used more tokens than its limit. */
   get overspent(): boolean {
     return this.#tokens > (this.#limits.token ?? Number.POSITIVE_INFINITY);
   }
 
-  /** What has been reached and was not told in this turn. */
+  /** The limits reached, without those already emitted in this turn. */
   reached(now: number): readonly Seen[] {
     const elapsed = now - this.#beganAt;
     return [
@@ -107,8 +110,8 @@ export class Budget {
   }
 
   /**
-   * What is worth telling of a turn that ends by itself: that it used too much, and how full the context is. That little
-   * was left for it is over with it.
+   * The events for a turn that ends by itself: exceeded limits, and the size of the context. The warnings before a limit end
+   * with the turn.
    */
   reachedLate(now: number): readonly Seen[] {
     const late = this.reached(now).filter(({ type }) => !/^budget\..*\.warning$/u.test(type));
@@ -116,7 +119,7 @@ export class Budget {
     return late;
   }
 
-  /** The turn is ended because it may make no further request. */
+  /** The turn ended because it may make no further request. */
   outOfIterations(): Seen {
     const limit = this.#limits.iteration ?? 0;
     return seen(`The last turn was ended: it took more than ${plainNumber(limit)} requests to the model`, {
@@ -152,7 +155,7 @@ export class Budget {
     ];
   }
 
-  /** True when it was told before. */
+  /** True if it was already emitted. */
   #once(type: string): boolean {
     const before = this.#told.has(type);
     this.#told.add(type);
@@ -160,10 +163,10 @@ export class Budget {
   }
 }
 
-/** Rounded down: what is below a limit is not shown as 100. */
+/** Rounded down: a value below the limit must not show as 100. */
 const percent = (current: number, limit: number): number => Math.floor((current / limit) * 100);
 
-/** Under the names of both vocabularies that there are for it, so that either's templates find them. */
+/** Under the names of both vocabularies, so that the templates of either find them. */
 function counted(kind: Kind, current: number, limit: number): Record<string, string | number> {
   const remaining = Math.max(0, limit - current);
   const percentage = percent(current, limit);

@@ -1,4 +1,4 @@
-/** With which model and tools a conversation goes on, and what is different from its last turn. */
+/** Compares the model and the tools of a resumed conversation with its last turn. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Draft } from '../../core/records.ts';
 import { seen, type Seen } from './seen.ts';
@@ -8,10 +8,10 @@ export type Setup = { readonly model: string; readonly tools: readonly string[] 
 
 const NAMES = 10;
 
-/** Written with a turn that has another setup than the one before. */
+/** Recorded with a turn whose setup differs from the previous one. */
 export const setupRecord = (setup: Setup): Draft => ({ type: 'config_delta', delta: { agent: setup } });
 
-/** Of the last turn; undefined where none is written down. */
+/** The setup of the last turn; undefined if none is recorded. */
 export function lastSetup(records: readonly Draft[]): Setup | undefined {
   for (const record of records.toReversed()) {
     const agent = record.type === 'config_delta' ? (record as { delta?: { agent?: Partial<Setup> } }).delta?.agent : undefined;
@@ -22,7 +22,7 @@ export function lastSetup(records: readonly Draft[]): Setup | undefined {
 
 export const sameSetup = (a: Setup | undefined, b: Setup): boolean => isDeepStrictEqual(a, b);
 
-/** Keys of what `changes` gives for this conversation, so that it can be taken back when it is as before. */
+/** The keys of the events from `changes` for this conversation, to withdraw them when the old setup returns. */
 export const setupKeys = (session: string): readonly string[] => [`config.tools:${session}`, `config.model:${session}`];
 
 export function changes(before: Setup, now: Setup, session: string): readonly Seen[] {

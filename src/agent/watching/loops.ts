@@ -1,7 +1,6 @@
 /**
- * Sees that an agent calls the same thing again and again: the same signature in three of its last six batches. Told once
- * a turn. The signature is the names of the tools with the arguments that say what they are about; a call that has none of
- * these is compared by all of its arguments.
+ * Detects that an agent repeats a call: the same signature in three of its last six batches. Emitted once a turn. The signature
+ * is the tools' names with their identifying arguments. A call without such arguments is compared by all of them.
  */
 import type { Json } from '../../core/json.ts';
 import { cut, plainDuration, seen, type Seen } from './seen.ts';
@@ -25,7 +24,7 @@ export class Loops {
     this.#told = false;
   }
 
-  /** The batch as it is called; what it makes known, if it is a loop that was not told in this turn. */
+  /** Called with each batch of calls. Returns the event if a loop begins that was not yet emitted in this turn. */
   batch(calls: readonly Called[], now: number): readonly Seen[] {
     const signature = calls.map(signatureOf).toSorted().join(', ');
     this.#batches = [...this.#batches, { signature, at: now }].slice(-LAST);

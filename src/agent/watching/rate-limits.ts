@@ -1,6 +1,6 @@
 /**
- * How much of its rate limits a model's provider says are left, from the headers of its answers; and that it refused a
- * request because of them. Low is told once until the limit resets.
+ * Reads the remaining rate limits of a model's provider from the headers of its answers, and refusals because of them. A low
+ * limit is emitted once until it resets.
  */
 import { plainDuration, plainNumber, seen, type Seen } from './seen.ts';
 
@@ -10,15 +10,15 @@ export type Headers = Readonly<Record<string, string | undefined>>;
 export type Limit = { readonly name: string; readonly limit: number; readonly remaining: number; readonly resetAt?: number };
 
 const LOW_AT = 0.1;
-/** Where a provider does not say when a limit resets. */
+/** The default if a provider does not report when a limit resets. */
 const WINDOW_MS = 60_000;
-/** A refusal is news for so long. */
+/** How long a refusal stays worth a notification. */
 const REFUSED_TTL_MS = 10 * 60_000;
 
 export class RateLimits {
   readonly #provider: string;
   readonly #lowAt: number;
-  /** Until when each is told. */
+  /** Until when each limit counts as already emitted. */
   readonly #told = new Map<string, number>();
 
   constructor({ provider, lowAt = LOW_AT }: { readonly provider: string; readonly lowAt?: number }) {
@@ -26,7 +26,7 @@ export class RateLimits {
     this.#lowAt = lowAt;
   }
 
-  /** Of an answer, with its headers in lower case. */
+  /** Reads an answer's headers, names in lower case. */
   heard(headers: Headers, now: number): readonly Seen[] {
     return limitsIn(headers, now).flatMap(({ name, limit, remaining, resetAt }) => {
       if (remaining > limit * this.#lowAt || (this.#told.get(name) ?? 0) > now) return [];
@@ -41,7 +41,7 @@ export class RateLimits {
             severity: 'warning',
             key: `ratelimit:${this.#provider}:${name}`,
             supersede: true,
-            // Afterwards it says nothing any more.
+            // The notification expires then.
             ttlMs: Math.max(1_000, until - now),
             data: {
               provider: this.#provider,
@@ -60,7 +60,7 @@ export class RateLimits {
     });
   }
 
-  /** A request was refused with 429. `afterMs`: how long to wait, as the provider says. */
+  /** A request was refused with 429. `afterMs`: the provider's requested wait. */
   refused({ afterMs }: { readonly afterMs?: number | undefined }): Seen {
     const after = afterMs === undefined ? '' : `; it wants ${plainDuration(afterMs)} of waiting`;
     return seen(`${this.#provider} refused a request: its rate limit is exceeded${after}`, {
@@ -78,9 +78,10 @@ export class RateLimits {
 }
 
 /**
- * Every limit of which both the size and what is left are told:
+ * Every limit with both its size and its remainder in the headers:
  * - `anthropic-ratelimit-<name>-{limit,remaining,reset}`, reset as RFC 3339 (Anthropic's API reference, "Rate limits");
- * - `x-ratelimit-{limit,remaining,reset}[-<name>]`, reset as "6m0s", seconds or epoch (OpenAI's "Rate limits" and its kin);
+ * - `x-ratelimit-{limit,remaining,reset}[-<name>]`, reset as "6m0s", seconds or epoch (OpenAI's "Rate limits" and compatible
+ *   APIs);
  * - `ratelimit-{limit,remaining,reset}`, reset in seconds (drafts of the IETF's RateLimit fields).
  */
 export function limitsIn(headers: Headers, now: number): readonly Limit[] {
@@ -109,7 +110,7 @@ export function limitsIn(headers: Headers, now: number): readonly Limit[] {
   );
 }
 
-/** Epoch ms: of a date, of "1m30.5s", of seconds from now, of an epoch in seconds or milliseconds. */
+/** Epoch ms, from a date, "1m30.5s", seconds from now, or an epoch in seconds or milliseconds. */
 function resetOf(value: string, now: number): number | undefined {
   const text = value.trim();
   if (/^\d+(\.\d+)?$/u.test(text)) {

@@ -1,8 +1,8 @@
-/** What the small sources round an agent's loop have in common: they decide from values, whoever asks them emits. */
+/** Shared by the small event sources around an agent's loop: they decide from values, and their caller emits. */
 import type { EventInput } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
 
-/** An event, but for whom it concerns and who saw it. Its message is said in `data` too, for templates. */
+/** An event without its subject and its source. `data` also contains its message, for templates. */
 export type Seen = Omit<EventInput, 'source' | 'subject'> & { readonly message: string };
 
 type Told = Pick<Seen, 'type' | 'severity' | 'key' | 'supersede' | 'ttlMs'> & { readonly data: Readonly<Record<string, Json>> };

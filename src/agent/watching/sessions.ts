@@ -1,11 +1,11 @@
-/** A conversation that is taken up again, goes on, and is left. */
+/** Events of a conversation that is resumed, runs, and is closed. */
 import { isType, type Draft } from '../../core/records.ts';
 import { cut, plainNumber, seen, type Seen } from './seen.ts';
 
 const QUESTION_CHARS = 100;
 const QUERY_CHARS = 200;
 
-/** Of a conversation that is opened, by its records: nothing for a new one. `session` is its address. */
+/** Events of an opened conversation, by its records: none for a new one. `session` is its address. */
 export function resumed(records: readonly Draft[], session: string): readonly Seen[] {
   const asked = records.flatMap((record) => (isType(record, 'chat_request') ? [record] : []));
   if (asked.length === 0) return [];
@@ -68,7 +68,7 @@ export const turnEnded = ({ turn, reason, cycles, toolCalls, tokens, error }: En
     },
   });
 
-/** `turns`: how many there were since it was opened. */
+/** `turns`: the number of turns since it was opened. */
 export const sessionEnded = (session: string, turns: number): Seen =>
   seen(`The conversation was left after ${plainNumber(turns)} turn${turns === 1 ? '' : 's'}`, {
     type: 'session.end',

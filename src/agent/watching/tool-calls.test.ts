@@ -47,7 +47,7 @@ it('the same call that fails again says how often it did, within its turn', () =
   expect(retries()).toBe(0);
 });
 
-it('a tool that fails again says how often in a row, whatever it was called with', () => {
+it('the event of a failing tool counts its consecutive failures, whatever the arguments', () => {
   const calls = new ToolCalls();
   const ended = (end: CallEnd, more: object = {}): unknown => calls.ended({ ...call, ...more }, end, 1)[0]?.data?.['failures'];
   expect([ended(failed('x')), ended(failed('y'), { args: {} }), ended(failed('', { type: 'timeout' }))]).toEqual([1, 2, 3]);

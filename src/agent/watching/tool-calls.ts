@@ -1,11 +1,11 @@
-/** What became of the tools that a model called: exactly one of success, failure and timeout for each that came to an end. */
+/** Events about the tools that a model called: exactly one of success, failure and timeout for each call that ended. */
 import type { Json } from '../../core/json.ts';
 import { cut, plainDuration, seen, type Seen } from './seen.ts';
 
-/** Why a call failed. `type`: "timeout", "unknown_tool", the name of what was thrown, … */
+/** Why a call failed. `type`: "timeout", "unknown_tool", the name of the error, … */
 export type CallFailure = { readonly type: string; readonly message: string; readonly timeoutMs?: number };
 
-/** `interrupted`: it was ended with its turn, or its batch; that is nothing that the tool did. */
+/** `interrupted`: it was ended with its turn or its batch, so its tool is not the cause. */
 export type CallEnd =
   | { readonly kind: 'success'; readonly resultLength: number }
   | { readonly kind: 'failed'; readonly failure: CallFailure }
@@ -13,16 +13,16 @@ export type CallEnd =
 
 export type ToolUse = { readonly id: string; readonly name: string; readonly args: Json };
 
-/** Of what a tool says of its failure: the beginning, where most say what it is, and the end, where the output of programs does. */
+/** The kept part of a tool's error: the beginning, which usually names the error, and the end, where programs print it. */
 const ERROR_CHARS = 300;
 const END_CHARS = 100;
 /** Longer arguments are left out of the event. */
 const ARGUMENT_CHARS = 2_000;
 
-/** The calls of one turn, so that a call that fails again says how often it did, and a tool how often in a row. */
+/** The calls of one turn, to count repeated failures of a call and consecutive failures of a tool. */
 export class ToolCalls {
   readonly #failed = new Map<string, number>();
-  /** Of each tool: how often in a row. */
+  /** Consecutive failures of each tool. */
   readonly #inARow = new Map<string, number>();
   count = 0;
 

@@ -1,16 +1,16 @@
-/** Answers with a delivery in them, to clients over HTTP. */
+/** Sends answers that contain a delivery to clients over HTTP. */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 import type { Delivery } from '../riding/rider.ts';
 import type { Settling } from '../riding/settling.ts';
 
-/** What to do when the client resets this connection. A connection has one answer at a time. */
+/** The callback for a reset of this connection. A connection has one answer at a time. */
 const onReset = new WeakMap<Socket, () => void>();
 
 /**
- * Sends bytes that deliver something. The delivery counts once the bytes have left. A client that is killed before it has
- * read them makes its system reset the connection, and then the delivery is released; one that hangs up in order does not.
+ * Sends bytes that carry a delivery. The delivery counts once the bytes have left. If a client is killed before it reads them,
+ * its system resets the connection and the delivery is released. An orderly hang-up does not release it.
  */
 export function deliver(
   response: ServerResponse,

@@ -9,35 +9,35 @@ import { bodyOf, mediaTypeOf } from '../../mcp/http/target.ts';
 import { reasonOf } from '../riding/guarded.ts';
 
 export type HttpFrontOptions = {
-  /** 127.0.0.1 by default. Another address than a loopback one needs a token. */
+  /** 127.0.0.1 by default. An address other than a loopback address needs a token. */
   readonly host?: string;
   /** Any free one by default. */
   readonly port?: number;
-  /** Where MCP is served, `/mcp` by default. */
+  /** The path of the MCP endpoint, `/mcp` by default. */
   readonly path?: string;
-  /** What a client must send as `Authorization: Bearer …`. */
+  /** The token that a client must send as `Authorization: Bearer …`. */
   readonly token?: string;
-  /** Host names that may stand in `Host` and `Origin`, beside the loopback ones and `host`. */
+  /** Host names allowed in `Host` and `Origin`, in addition to the loopback names and `host`. */
   readonly allowedHosts?: readonly string[];
 };
 
-/** What answers the requests that were let in. */
+/** Answers the requests that passed the front's checks. */
 export interface HttpEndpoint {
-  /** `body` only for a POST. Must answer in the end; what it rejects with becomes a 500. */
+  /** `body` only for a POST. Must answer in the end; a rejection becomes status 500. */
   handle(exchange: Exchange): Promise<void>;
   close(options?: { readonly now?: boolean }): Promise<void>;
 }
 
 export type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse; readonly body: Buffer };
 
-/** How long the last answers may take to leave. A client that does not read keeps no gateway alive. */
+/** How long the last answers may take to leave. A client that does not read cannot keep the gateway alive. */
 const LAST_ANSWER_MS = 500;
 
 const LOOPBACK = ['127.0.0.1', 'localhost', '::1', '[::1]'];
 
 /**
- * Streamable HTTP on this machine. A page in a browser must not reach it: `Host` and `Origin` have to name this machine
- * (DNS rebinding), and with a token nobody else gets in.
+ * Streamable HTTP on this machine. A page in a browser must not reach it: `Host` and `Origin` must name this machine (against
+ * DNS rebinding). With a token, requests without the token are refused.
  */
 export class HttpFront {
   readonly #options: HttpFrontOptions;
@@ -46,7 +46,7 @@ export class HttpFront {
   readonly #report: (line: string) => void;
   readonly #allowed: ReadonlySet<string>;
   readonly #path: string;
-  /** Not ended yet, or not written yet. */
+  /** Requests that have not ended, or whose answer is not yet written. */
   readonly #open = new Set<ServerResponse>();
 
   constructor(options: HttpFrontOptions, endpoint: HttpEndpoint, report: (line: string) => void) {
@@ -59,10 +59,10 @@ export class HttpFront {
     this.#report = report;
     this.#path = path;
     this.#allowed = new Set([...LOOPBACK, host, ...allowedHosts].map((name) => name.toLowerCase()));
-    // Not by `import`, which reads every export of it and so loads undici: 55 ms and 5 MB.
+    // `import` would read every export and so load undici: 55 ms and 5 MB.
     const { createServer } = process.getBuiltinModule('node:http');
     this.#server = createServer((request, response) => void this.#serve(request, response));
-    // A tool may take as long as it takes, and an event stream stays open.
+    // A tool has no time limit, and an event stream stays open.
     this.#server.requestTimeout = 0;
     this.#server.timeout = 0;
   }
@@ -86,7 +86,7 @@ export class HttpFront {
   async close(options?: { readonly now?: boolean }): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     await this.#endpoint.close(options);
-    // Requests in flight got a last answer: it has to leave this process.
+    // Requests in flight got a last answer, which still has to leave this process.
     const late = new AbortController();
     const left = [...this.#open].map((response) => once(response, 'close', { signal: late.signal }).catch(() => {}));
     await Promise.race([Promise.all(left), sleep(LAST_ANSWER_MS, undefined, { signal: late.signal }).catch(() => {})]);
@@ -98,7 +98,7 @@ export class HttpFront {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#open.add(response);
     response.once('close', () => this.#open.delete(response));
-    response.on('error', () => {}); // The client hung up; `close` tells those who want to know.
+    response.on('error', () => {}); // The client hung up; `close` notifies the listeners.
     try {
       const refused = this.#refusal(request);
       if (refused) {
@@ -154,10 +154,10 @@ function hostName(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname.toLowerCase() : undefined;
 }
 
-/** The scheme's name has no case (RFC 9110). */
+/** The scheme's name is case-insensitive (RFC 9110). */
 const bearerIn = (authorization = ''): string | undefined => /^bearer +(.*)$/i.exec(authorization)?.[1];
 
-/** In the same time whatever they have in common. */
+/** Takes the same time for every wrong token. */
 function sameText(a: string, b: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

@@ -19,7 +19,7 @@ export async function httpGateway(options: GatewayOptions, front: Front & { kind
   return { url, closed, close };
 }
 
-/** One server behind HTTP is passed on as it is, everything else gets sessions. */
+/** One server behind HTTP is passed through unchanged. Every other setup gets sessions. */
 function endpointOf(options: GatewayOptions, front: Front & { kind: 'http' }, { make, ...common }: Common): HttpEndpoint {
   const [upstream, ...others] = options.upstreams;
   const named = options.session === undefined ? {} : { session: options.session };

@@ -7,7 +7,7 @@ import type { Outgoing } from '../riding/carry.ts';
 import { deliver } from './delivering.ts';
 import { CONVERSATION } from '../../mcp/http/headers.ts';
 
-/** Headers that are between two neighbours, or that are made anew. */
+/** Headers that belong to one hop, or that are created again. */
 const NOT_PASSED = [
   'connection',
   'keep-alive',
@@ -25,7 +25,7 @@ const NOT_PASSED = [
   CONVERSATION,
 ];
 
-/** Bytes for the client. What they deliver counts once they have left. `last`: the response ends with them. */
+/** Writes bytes to the client. Their delivery counts once they have left. `last`: the response ends with them. */
 export function write(
   response: ServerResponse,
   client: HttpClient | undefined,
@@ -43,7 +43,7 @@ export function write(
   });
 }
 
-/** An answer as it is. */
+/** An unchanged answer. */
 export async function forward(
   upstream: IncomingMessage,
   response: ServerResponse,
@@ -54,7 +54,7 @@ export async function forward(
   try {
     await pipeline(upstream, response);
   } catch {
-    response.destroy(); // One of the two hung up, and the other learns it so.
+    response.destroy(); // When one side hangs up, the other side is closed too.
   }
 }
 
@@ -68,7 +68,7 @@ export function drained(response: ServerResponse): Promise<void> {
   });
 }
 
-/** The headers that go on to the other side. */
+/** The headers to pass to the other side. */
 export function passed(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   const out: OutgoingHttpHeaders = {};
   for (const [name, value] of Object.entries(headers)) if (!NOT_PASSED.includes(name)) out[name] = value;

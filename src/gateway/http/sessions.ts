@@ -31,22 +31,22 @@ import { failing, STOPPED } from '../failing.ts';
 import type { Endpoint, MakeEndpoint } from '../session.ts';
 
 const IDLE_MS = 30 * 60_000;
-/** A client that kept an event stream open and let it go has most likely gone; one that has not begins anew. */
+/** A client that closed the event stream it kept open has most likely gone. If it has not, it begins a new session. */
 const HUNG_UP_MS = 2 * 60_000;
 const SWEEP_MS = 60_000;
 const KEEP_ALIVE_MS = 15_000;
 const MAX_SESSIONS = 200;
-/** Frames that are kept for a client whose event stream is not open. */
+/** Frames kept for a client whose event stream is not open. */
 const MAX_KEPT = 1_000;
 
 const HEADER_MISMATCH = -32020;
 const SESSION_NOT_FOUND = -32001;
 
 /**
- * The server side of streamable HTTP, for servers that do not speak it. In the older generation initialize begins a
- * session, with an endpoint of its own. In the stateless one all requests of one client (who it says it is, and which
- * conversation it names) share an endpoint; their ids and progress tokens are made unique on the way in and given back on
- * the way out, since two windows of one program use the same ones.
+ * The server side of streamable HTTP, for servers that do not speak it. In the older generation, initialize begins a session
+ * with a separate endpoint. In the stateless generation, all requests with the same client name and conversation share an
+ * endpoint. Two windows of one program use the same ids and progress tokens: the endpoint makes them unique for the server and
+ * restores them in the answers.
  */
 export class HttpSessions implements HttpEndpoint {
   readonly #make: MakeEndpoint;
@@ -64,7 +64,7 @@ export class HttpSessions implements HttpEndpoint {
     const session = id === undefined ? undefined : this.#sessions.get(id);
     if (request.method === 'POST') {
       const frame = soundFrameOf(asLine(body));
-      if (frame.kind === 'opaque') return refuse(response, 400, `the body is no JSON-RPC message: ${frame.reason}`, -32700);
+      if (frame.kind === 'opaque') return refuse(response, 400, `the body is not a JSON-RPC message: ${frame.reason}`, -32700);
       if (frame.kind === 'batch')
         return refuse(response, 400, 'batches are not part of this protocol: send each message by itself', INVALID_REQUEST);
       if (frame.kind === 'request' && isStateless(frame)) return this.#stateless(frame, request.headers, response);
@@ -74,7 +74,7 @@ export class HttpSessions implements HttpEndpoint {
       if (session) return session.post(frame, response);
     }
     if (id === undefined) {
-      const status = request.method === 'POST' ? 400 : 405; // A stateless client that asks for an event stream learns so that there is none.
+      const status = request.method === 'POST' ? 400 : 405; // This status informs a stateless client that there is no event stream.
       return refuse(response, status, 'the header Mcp-Session-Id is missing: begin with initialize');
     }
     if (session === undefined)
@@ -135,7 +135,7 @@ export class HttpSessions implements HttpEndpoint {
   }
 }
 
-/** A POST that waits for its answer. What was made unique is given back: `id` and `token` are the client's own. */
+/** A POST that waits for its answer. `id` and `token` are the client's own values, restored in the answer. */
 type Post = {
   readonly response: ServerResponse;
   readonly request: Request;
@@ -149,7 +149,7 @@ class HttpSession {
   readonly #options: { readonly id: string; readonly stateless: boolean; readonly ended: () => void };
   readonly #endpoint: Endpoint;
   readonly #settling = new Settling();
-  /** By the id under which the endpoint knows the request. */
+  /** By the id that the endpoint gave the request. */
   readonly #posts = new Map<string, Post>();
   #stream: { readonly response: ServerResponse; readonly keepAlive: NodeJS.Timeout } | undefined;
   #listened = false;
@@ -170,7 +170,7 @@ class HttpSession {
       settling: this.#settling,
       channel: {
         send: (out) => this.#send(out),
-        pause: () => {}, // Each request has a connection of its own; the server's stdin buffers.
+        pause: () => {}, // Each request has a separate connection; the server's stdin buffers.
         resume: () => {},
         gone: (why) => this.#end(why),
       },
@@ -254,7 +254,7 @@ class HttpSession {
     return { request, post: { ...post, id, ...(tokenText !== undefined && { token: tokenText }) } };
   }
 
-  /** A cancel names a request by the client's id. When two clients use the same, nobody can tell which is meant. */
+  /** A cancel names a request by the client's id. If two clients use the same id, the cancel is ambiguous. */
   #renamed(frame: Frame): Frame {
     const cancelled = cancelledBy(frame);
     if (cancelled === undefined) return frame;
@@ -275,7 +275,7 @@ class HttpSession {
   #answer(frame: Frame & { kind: 'success' | 'failure' }, out: Outgoing): boolean {
     const post = this.#posts.get(frame.id);
     if (post === undefined) {
-      out.delivery?.release('cancelled'); // The client hung up on it.
+      out.delivery?.release('cancelled'); // The client hung up on this request.
       return true;
     }
     this.#posts.delete(frame.id);
@@ -291,7 +291,7 @@ class HttpSession {
       this.#write(response, body, out);
       response.end();
     }
-    // A server of the older generation was only probed: this endpoint will not be asked again.
+    // The client only probed a server of the older generation: it will not use this endpoint again.
     if (frame.kind === 'failure' && post.method === 'server/discover' && this.#posts.size === 0)
       this.#end('it does not know the stateless protocol');
     return true;
@@ -322,7 +322,7 @@ class HttpSession {
     return false;
   }
 
-  /** The POST that a frame of the server's belongs to, as far as it says so. */
+  /** The POST that a server's frame belongs to, as far as the frame names one. */
   #postFor(frame: Frame): Post | undefined {
     if (frame.kind !== 'request' && frame.kind !== 'note') return undefined;
     const subscription = param(frame, '_meta', META_SUBSCRIPTION);
@@ -348,7 +348,7 @@ class HttpSession {
     return sseEvent(edited(frame.bytes, edits));
   }
 
-  /** The server is gone: what is still open was answered before. */
+  /** The server has gone: the open requests were answered before. */
   #end(why: string): void {
     if (this.#gone !== undefined) return;
     this.#gone = why;

@@ -2,7 +2,7 @@ import { arrive, begin, leave, type Conversation, type Identity } from '../../in
 
 /**
  * Records the presence of one connection's conversation: its arrival, its first tool call, its end. A connection that never
- * calls a tool is no conversation, so it inherits nothing.
+ * calls a tool is not a conversation and inherits nothing.
  */
 export class Attendance {
   readonly #connection: string;
@@ -15,17 +15,17 @@ export class Attendance {
     this.#connection = connection;
   }
 
-  /** The conversation has inherited all that it can: its own notifications are complete. */
+  /** The conversation has inherited everything it can: its notifications are complete. */
   hasBegun(conversation: Conversation): boolean {
     return this.#begun === conversation;
   }
 
-  /** The connection is there; nobody has called a tool by it yet. */
+  /** The connection is open, but has not called a tool yet. */
   arrive(conversation: Conversation): Promise<void> {
     if (this.#conversation !== conversation) {
       const left = this.#conversation;
       this.#conversation = conversation;
-      // The former conversation continues in this one (`/clear`), or has other connections.
+      // The former conversation continues in this one (`/clear`), or still has other connections.
       this.#arrived = (async () => {
         if (left !== undefined) await leave(left, { connection: this.#connection, staysUntilTold: true });
         await arrive(conversation, { connection: this.#connection, pending: true });
@@ -47,13 +47,13 @@ export class Attendance {
     const conversation = this.#conversation;
     if (conversation === undefined) return;
     await this.#arrived;
-    // A host that binds its process also tells when its session ends.
+    // A host that binds its process also reports the end of its session.
     await leave(conversation, { connection: this.#connection, staysUntilTold: identity.by === 'binding' });
   }
 
   async #begin(conversation: Conversation, nested: boolean | undefined): Promise<void> {
     const { waits } = await begin(conversation, nested === undefined ? {} : { nested });
-    // A delivery to the ended conversation may still be released: then the next call asks again.
+    // A delivery to the ended conversation may still be released. The next call then checks again.
     if (!waits) this.#begun = conversation;
   }
 }

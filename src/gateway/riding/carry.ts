@@ -7,8 +7,8 @@ import type { Awaitable, Call, Connection, Delivery, Result, Ride } from './ride
 import { treatmentOf, type SchemaKind } from './tools.ts';
 
 /**
- * Bytes on their way to a client. `frame`: what they are, where nobody changed them since they were read. `delivery` is
- * settled when the bytes have arrived; `requestId` names the request that they answer.
+ * Bytes on their way to a client. `frame`: their parsed form, if nobody has changed them since they were read. `delivery` is
+ * settled when the bytes have arrived. `requestId` names the request that they answer.
  */
 export type Outgoing = {
   readonly bytes: Buffer;
@@ -17,13 +17,13 @@ export type Outgoing = {
   readonly delivery?: Delivery;
 };
 
-/** The answer `frame` as it became: `bytes` may be its own. */
+/** The changed answer to `frame`. */
 export const answering = (frame: Success, bytes: Buffer): Outgoing => (bytes === frame.bytes ? { bytes, frame } : { bytes });
 
 /** One tools/call that is waiting for its answer. `cancelled` may become true at any time until then. */
 export type OpenCall = Call & { readonly connection: Connection; cancelled: boolean };
 
-/** The contact point: asks what rides on a tools/call result, and makes the bytes that the client gets. */
+/** The contact point: asks what to add to a tools/call result, and makes the bytes for the client. */
 export function carry(rider: GuardedRider, call: OpenCall, schema: SchemaKind | undefined, frame: Success): Awaitable<Outgoing> {
   const { requestId } = call;
   const treatment = treatmentOf(call.connection.profile, schema);
@@ -44,7 +44,7 @@ export function carry(rider: GuardedRider, call: OpenCall, schema: SchemaKind | 
       return unchanged();
     }
     if (!isJson(frame.bytes)) {
-      delivery.release('write_error'); // The client will not be able to read it, with or without what rides.
+      delivery.release('write_error'); // The client cannot read the result, with or without a notification.
       return unchanged();
     }
     if (ride.kind === 'replace') {
@@ -77,7 +77,7 @@ function resultOf(call: OpenCall, carrier: Carrier): Result {
   };
 }
 
-/** Lines that a view has at most, about: where there are fewer left, nothing is offered. */
+/** About the most lines that a view has. With less room left, nothing is offered. */
 const VIEW_LINES = 40;
 
 function maxCharsOf(profile: Profile, carrier: Carrier): number {

@@ -1,4 +1,4 @@
-/** The tool by which an agent reads what is open. */
+/** The tool with which an agent reads its open notifications. */
 import { EarpieceError } from '../../core/errors.ts';
 import type { OwnTool } from './rider.ts';
 import { SESSION_TOKEN } from './task-tools.ts';
@@ -19,7 +19,7 @@ export const GET_NOTIFICATIONS: OwnTool = {
   annotations: { title: 'Get notifications', readOnlyHint: true, openWorldHint: false },
 };
 
-/** The arguments of a call. Throws for any other. */
+/** The arguments of a call. Throws for invalid ones. */
 export function readArguments(args: unknown): { markAsRead: boolean; token: unknown } {
   const given = (args ?? {}) as Record<string, unknown>;
   for (const key of Object.keys(given))

@@ -20,7 +20,7 @@ test('a process that was not run for longer than the 250 ms reads what was answe
   expect(reports).toEqual([]);
 });
 
-test('a tool of ours waits until what came too late was let go: a pull would not find it', async () => {
+test('an own tool waits until a late offer is released: a pull would not find its notifications', async () => {
   const order: string[] = [];
   const { promise, resolve } = Promise.withResolvers<Ride>();
   const release = (reason: string): void => void order.push(`released: ${reason}`);

@@ -13,27 +13,27 @@ import type {
   Verdict,
 } from './rider.ts';
 
-/** A rider that has not answered by then counts as having nothing to say. */
+/** A rider that has not answered within this time has nothing to add. */
 export const RIDER_WITHIN_MS = 250;
-/** How long a handshake waits for the text of ours. A store opens within some 50 ms, on a busy machine within a second. */
+/** How long a handshake waits for the rider's text. A store opens within some 50 ms, on a busy machine within a second. */
 const INSTRUCTIONS_WITHIN_MS = 1_000;
-/** As long as it is known not to answer, the calls wait this long only: an outage costs the agent 250 ms, not 250 ms a call. */
+/** While the rider is known not to answer, calls wait only this long: an outage costs the agent 250 ms, not 250 ms a call. */
 const OUTAGE_WITHIN_MS = 25;
 
-/** What failed first may not be asked for again: after this long without failures anything that answers ends the outage. */
+/** The method that failed first may never be called again. After this long without failures, any answer ends the outage. */
 const CALM_MS = 60_000;
 
 /**
- * A rider that cannot stop traffic: what it throws and what comes too late is reported once for each outage, and the call
- * passes. An outage ends when that answers which failed first, in time or not: reading may go on where writing is locked.
+ * Wraps a rider so that it cannot stop traffic. An exception or a late answer is reported once for each outage, and the call
+ * passes. An outage ends when the method that failed first answers, in time or not: reading may work while writing is locked.
  */
 export class GuardedRider {
   readonly #rider: Rider;
   readonly #report: (line: string) => void;
   readonly #withinMs: number;
-  /** Answers that came too late, or still do, by connection: what they hold is let go when they are there. */
+  /** Late answers by connection, arrived or not. Their deliveries are released on arrival. */
   readonly #late = new Map<Connection['key'], Set<Promise<void>>>();
-  /** What failed first in this outage. */
+  /** The method that failed first in this outage. */
   #out: string | undefined;
   #failedAt = 0;
 
@@ -65,7 +65,10 @@ export class GuardedRider {
     );
   }
 
-  /** Asked once a connection, before its first call: it may take a little longer than a call. What fails leaves the text out. */
+  /**
+   * Called once a connection, before its first call, so it may take a little longer than a call. On failure the text is left
+   * out.
+   */
   instructions(connection: Connection): Awaitable<string | undefined> {
     return this.#rider.instructions === undefined ? undefined : this.#instructions(connection);
   }
@@ -83,13 +86,13 @@ export class GuardedRider {
   }
 
   silent(connection: Connection): boolean {
-    // An outage is over when the rider has answered; so it is asked.
+    // Only an answer of the rider ends an outage, so the rider is asked.
     return this.#out === undefined && this.#now('silent', () => this.#rider.silent?.(connection) ?? false, false);
   }
 
   /**
-   * An own tool takes the time it takes; when it fails the call fails, since there is nothing to pass it on to. What waits for
-   * this connection may be in an offer that came too late: a pull would not list it, so the tool waits until it is let go.
+   * An own tool has no time limit. If it fails, the call fails, since no server could answer instead. A late offer may hold
+   * notifications of this connection, and a pull would not list them: the tool waits until that offer is released.
    */
   async callTool(connection: Connection, call: OwnCall): Promise<OwnAnswer> {
     const late = this.#late.get(connection.key);
@@ -189,11 +192,11 @@ export class GuardedRider {
       const value = await answer;
       this.#well(what);
       if (!('delivery' in value)) return;
-      // The text of a gate that is known is sent without waiting for its record.
+      // The text of a known gate is sent without waiting for its record.
       if (value.kind === 'refuse' && instead.kind === 'refuse') value.delivery?.confirm();
       else value.delivery?.release('late');
     } catch {
-      // It was reported as late; there is no delivery to give back.
+      // The call was reported as late; there is no delivery to release.
     }
   }
 

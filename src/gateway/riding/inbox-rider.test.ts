@@ -51,7 +51,7 @@ function riderOver(store: Store): { inbox: Inbox; rider: InboxRider; connection:
 
 it('a pull right behind another one does not show again what that one has read', async () => {
   proves('pull:repeated');
-  // A store on a busy disk: what an answer came to is written a while after it was said.
+  // A store on a busy disk: the receipt is written a while after the answer.
   const { inbox, rider, connection } = riderOver(
     slowStore((drafts) => (drafts.includes('notification_read') ? sleep(50) : undefined)),
   );

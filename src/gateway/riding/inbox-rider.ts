@@ -1,6 +1,6 @@
 /**
- * What rides on the gateway's results: an inbox behind the `Rider` port. One conversation per connection, found anew now
- * and then since its host may show another one (`/clear`).
+ * Puts an inbox behind the gateway's `Rider` port. Each connection has one conversation. The rider looks it up again now and
+ * then, since the connection's host may show another one (`/clear`).
  */
 import type { ReleasedRecord } from '../../core/records.ts';
 import { instructionsOf } from '../../core/views/wording.ts';
@@ -31,11 +31,11 @@ import type { Toolbox } from './toolbox.ts';
 
 export type { InboxRiderOptions } from './inbox-rider-options.ts';
 
-/** The gateway's own tools, the same for every connection. Those for tasks cost tokens where nobody has any. */
+/** The gateway's own tools, the same for every connection. Without tasks, their tools are left out: they cost tokens. */
 export const ownTools = ({ tasks }: { readonly tasks: boolean }): readonly OwnTool[] =>
   tasks ? [GET_NOTIFICATIONS, ...GATEWAY_TASK_TOOLS] : [GET_NOTIFICATIONS];
 
-/** `idle`: everything that was begun in the background is written. */
+/** `idle`: all background work is written. */
 export type InboxRider = Rider & { idle(): Promise<void> };
 
 export function inboxRider(options: InboxRiderOptions): InboxRider {
@@ -57,7 +57,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     );
     background.add(done);
   };
-  /** The servers of which it is settled what was said: by this gateway itself, or by an earlier one. */
+  /** The servers whose last notification is already checked, in this gateway or an earlier one. */
   const settled = new Set<string>();
   const works = (seat: Seat, server: string): void => {
     if (settled.has(server)) return;
@@ -71,14 +71,14 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
           confirm: () => settle(seat.settling(offer.confirm())),
           release: (reason: ReleasedRecord['reason']) => settle(seat.settling(offer.release(reason))),
         };
-  /** When the call began, in the store's time: its result may be long in coming. */
+  /** When the call began, in the store's time: the result may come much later. */
   const begun = ({ beganAt }: Call): { readonly beganAt?: number } =>
     beganAt === undefined ? {} : { beganAt: inbox.store.now() - Math.round(performance.now() - beganAt) };
 
   const before = async (seat: Seat, call: Call): Promise<Verdict> => {
     const conversation = await seat.working();
     if (conversation.policy().interrupt !== 'before') return { kind: 'pass' };
-    // The call itself confirms the answer before it: what that answer showed is read.
+    // The call itself confirms the previous answer: everything that answer showed counts as read.
     await seat.settled();
     const refusal = await conversation.refuse({
       on: nameOf(call),
@@ -144,7 +144,10 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       return { result: { ...text(messageOf(error)), isError: true }, ...noDelivery };
     }
   };
-  /** A tool of ours passes every gate, and carries like any other, failing too; its own answer is never replaced. */
+  /**
+   * An own tool passes every gate and carries notifications like any other tool, even when it fails. Its answer is never
+   * replaced.
+   */
   const taskTool = async (connection: Connection, call: OwnCall): Promise<OwnAnswer> => {
     const seat = seatOf(connection);
     let conversation: Conversation | undefined;
@@ -165,7 +168,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
   };
   const carrying = async (seat: Seat, conversation: Conversation, call: OwnCall, result: CallToolResult): Promise<OwnAnswer> => {
     const { connection } = seat;
-    // What was reported is reported, whether or not something can ride on the answer.
+    // The report is already written, whether or not the answer carries notifications.
     const ride = await riding(seat, conversation, {
       on: call.tool,
       tools: [...new Set([call.tool, namesOn(connection)(call.tool)])],
@@ -196,12 +199,12 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
         const { markAsRead, token } = readArguments(call.args);
         const seat = seatOf(connection);
         const conversation = await speakerOf(inbox, seat, token);
-        // The answer before this call is read: what it showed does not come again.
+        // The agent has read the answer before this call: its notifications do not come again.
         await seat.settled();
         const pulled = await conversation.pull({ mark: markAsRead });
         const answer = {
           success: true,
-          // Whoever is known has no use for it, and shows it to nobody.
+          // A known client does not need the token and must not show it to anybody.
           ...(seat.bound ? {} : { session_token: await sessionTokenOf(inbox.store, conversation) }),
           count: pulled.notifications.length,
           notifications: pulled.notifications,
@@ -258,7 +261,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
 }
 
 const text = (body: string): CallToolResult => ({ content: [{ type: 'text', text: body }] });
-/** The names that `after:<tool>` may give a tool: `server:tool`, `tool`, and the one that the client lists. */
+/** The names of a tool for `after:<tool>`: `server:tool`, `tool`, and the name in the client's list. */
 const namesFor = ({ shown }: Connection, call: Call): readonly string[] => [
   ...new Set([nameOf(call), call.tool, shown?.(call.server, call.tool) ?? call.tool]),
 ];

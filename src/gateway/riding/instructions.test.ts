@@ -35,7 +35,7 @@ describe('our words behind the instructions of a server', () => {
     );
   });
 
-  it('what is no JSON passes as it is', () => {
+  it('invalid JSON passes unchanged', () => {
     const broken = Buffer.from(answer('{"instructions":"x", y}'));
     expect(withInstructions({ ...(frameOf(Buffer.from(answer('{}'))) as Success), bytes: broken }, OURS)).toBe(broken);
   });

@@ -1,7 +1,7 @@
 import type { Success } from '../../mcp/frames/frame.ts';
 import { addMember, edited, isJson, member, objectAt, stringAt } from '../../mcp/frames/json.ts';
 
-/** The two requests whose answers hold `instructions`, one a generation of the protocol. */
+/** The two requests whose answers hold `instructions`, one in each generation of the protocol. */
 export const isHandshake = (method: string): boolean => method === 'initialize' || method === 'server/discover';
 
 /** The answer to a handshake with `text` behind the server's own instructions; no other byte changes. */
@@ -17,5 +17,5 @@ export function withInstructions(frame: Success, text: string): Buffer {
   return edited(json, [{ at: end, put: JSON.stringify(behind(own, text)).slice(1, -1) }]);
 }
 
-/** What goes behind instructions that are there. */
+/** The text to append to existing instructions. */
 const behind = (own: string, text: string): string => (own === '' ? text : `\n\n${text}`);

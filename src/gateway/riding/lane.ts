@@ -1,15 +1,15 @@
 import type { Awaitable } from './rider.ts';
 
 /**
- * Keeps an order although some of what goes through it has to be waited for. As long as nothing waits, things go straight
- * through; what comes behind something that waits, waits too (its own waiting has begun already).
+ * Keeps values in order when some need to wait. While nothing waits, values pass at once. A value behind a waiting one waits
+ * too, although its own work has begun.
  */
 export class Lane<T> {
   readonly #emit: (value: T) => void;
   readonly #waiting: Awaitable<T | undefined>[] = [];
   #draining = false;
 
-  /** What enters must not reject. `undefined` emits nothing. */
+  /** A pushed promise must not reject. `undefined` emits nothing. */
   constructor(emit: (value: T) => void) {
     this.#emit = emit;
   }

@@ -2,21 +2,21 @@ import { ASKED_AGAIN_MS, type KnownGate } from '../../inbox/index.ts';
 import { noDelivery, type Call, type Verdict } from './rider.ts';
 
 /**
- * The gate of one connection as it was last known, for a call that the store does not answer in time. A pause holds. Any other
- * interrupt holds as it does with a store: until a call comes a second or more after the last refusal.
+ * The last known gate of one connection, for a call that the store does not answer in time. A pause holds. Any other interrupt
+ * holds as it does with a store: until a call comes a second or more after the last refusal.
  */
 export class LastGate {
   #gate: KnownGate | undefined;
-  /** Whose gate, and which interrupts hold it up. */
+  /** The conversation of the gate, and the interrupts that close it. */
   #name: string | undefined;
   #refusedAt = Number.POSITIVE_INFINITY;
 
-  /** The calls that passed because nothing was known in time, while the store still works on its answer. */
+  /** The calls that passed without a known gate, while the store still works on its answer. */
   readonly #passed = new WeakSet<Call>();
 
   /**
-   * The text to refuse with: the first one for these interrupts of this conversation, which may have been sent before it could
-   * be written. Undefined: the call has passed, so no refusal of it may be written.
+   * The text to refuse with: the first one for these interrupts of this conversation, which may be sent before its record is
+   * written. Undefined: the call has passed, so no refusal of it may be written.
    */
   known(gate: KnownGate, call: Call, conversation: string): string | undefined {
     const name = [conversation, ...gate.ids].join(' ');
@@ -32,12 +32,14 @@ export class LastGate {
     this.#refusedAt = performance.now();
   }
 
-  /** The store's answer for this call: no gate is up. A call that passed without an answer says nothing of the gate. */
+  /**
+   * The store answered that no gate closes for this call. A call that passed without an answer proves nothing about the gate.
+   */
   down(call: Call): void {
     if (!this.#passed.delete(call)) this.#gate = undefined;
   }
 
-  /** The refusal of a call that nobody can decide on now; undefined: it passes. */
+  /** The refusal of a call that nobody can decide now. Undefined if the call passes. */
   held(call: Call): Verdict | undefined {
     const gate = this.#gate;
     if (gate === undefined || (!gate.paused && performance.now() - this.#refusedAt >= ASKED_AGAIN_MS)) {

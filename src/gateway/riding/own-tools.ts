@@ -6,25 +6,25 @@ import { envelopeOf, isStateless } from '../../mcp/frames/protocol.ts';
 import type { Awaitable, Connection, OwnTool } from './rider.ts';
 import { editedPage, ownToolEdits, OwnNames, profileEdits, toolsIn, type Catalog } from './tools.ts';
 
-/** A tools/list of our own to the upstream. Undefined when it does not answer. */
+/** Sends the gateway's own tools/list to the upstream. Undefined if the upstream does not answer. */
 export type AskForTools = (params: object, like: Request) => Promise<Success | Failure | undefined>;
 
-/** The tools that the rider brings, and tools/list as clients get it: own tools at its end, schemas as the profile needs them. */
+/** The rider's own tools, and tools/list for clients: own tools at its end, schemas adapted to the profile. */
 export class OwnTools {
   readonly #rider: GuardedRider | undefined;
   readonly #catalog: Catalog;
   readonly #ask: AskForTools;
-  /** Names are settled at their first use, so that they stay the same for the connection. */
+  /** The first use fixes a name, so that it stays the same for the connection. */
   readonly #names = new WeakMap<Connection, OwnNames>();
 
-  /** Without a rider there are no own tools, and what is left is tools/list as the profile needs it. */
+  /** Without a rider there are no own tools: only the profile changes tools/list. */
   constructor(rider: GuardedRider | undefined, catalog: Catalog, ask: AskForTools) {
     this.#rider = rider;
     this.#catalog = catalog;
     this.#ask = ask;
   }
 
-  /** The own tool that is meant by a name. Has to ask the upstream for its names when no client ever did. */
+  /** The own tool that a name refers to. Asks the upstream for its names if no client ever did. */
   meant(request: Request, connection: Connection, name: string): Awaitable<string | undefined> {
     const known = this.#rider?.toolsKnown();
     return known === undefined
@@ -38,12 +38,12 @@ export class OwnTools {
     return this.#askForAll(request).then(() => this.#namesFor(connection).meant(name));
   }
 
-  /** By which name the client knows an own tool. Settles nothing: before it was told one, it knows none. */
+  /** The name under which the client knows an own tool. Does not fix a name: before tools/list, the client knows no name. */
   nameOf(connection: Connection, tool: string): string {
     return this.#names.get(connection)?.given(tool) ?? tool;
   }
 
-  /** An answer to tools/list, as this client gets it. */
+  /** An answer to tools/list, changed for this client. */
   listed(connection: Connection, frame: Success): Awaitable<Buffer> {
     const known = this.#rider?.toolsKnown();
     return known === undefined ? this.#listed(connection, frame) : known.then(() => this.#listed(connection, frame));
@@ -86,7 +86,7 @@ export class OwnTools {
   }
 }
 
-/** Calls an own tool. Undefined when the client has cancelled the call meanwhile. */
+/** Calls an own tool. Undefined if the client cancelled the call in the meantime. */
 export async function answerOwn(
   rider: GuardedRider,
   request: Request,

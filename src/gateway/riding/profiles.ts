@@ -1,7 +1,7 @@
 /**
- * How a client shows a tool's result to its model decides how something may ride on it. A profile is chosen once for a
- * connection and is a pure function of the client's `clientInfo`, so that tools/list stays the same bytes for as long as
- * the client stays the same one (prompt caches depend on it).
+ * How a client shows a tool's result to its model decides how the result can carry notifications. A profile is chosen once for
+ * a connection and is a pure function of the client's `clientInfo`. tools/list therefore stays the same bytes for the same
+ * client: prompt caches depend on it.
  */
 
 import type { ClientInfo } from '../../mcp/frames/protocol.ts';
@@ -9,26 +9,30 @@ import type { ClientInfo } from '../../mcp/frames/protocol.ts';
 export type ProfileKind =
   /** Shows text blocks: a trailing block is enough. tools/list stays as it is. */
   | 'blocks'
-  /** Shows only `structuredContent` where there is some: an optional `_notices` goes into schema and content, and a block beside it. */
+  /**
+   * Shows only `structuredContent` if there is some: schema and content get an optional `_notices`, and a block is added too.
+   */
   | 'extend'
-  /** `outputSchema` and `structuredContent` are taken away, so that blocks are all that there is to show. */
+  /** `outputSchema` and `structuredContent` are removed, so that the client can only show blocks. */
   | 'strip';
 
 export type Profile = {
   readonly kind: ProfileKind;
-  /** A longer result is cut or written to a file by the client, so nothing may ride on it. In characters shown to the model. */
+  /**
+   * The client cuts a longer result or writes it to a file, so such a result carries nothing. In characters shown to the model.
+   */
   readonly maxResultChars: number;
   /** The same for a result with `isError`. */
   readonly maxErrorChars: number;
-  /** The client sends a cancel after every answer, so one that follows an answer says nothing. */
+  /** The client sends a cancel after every answer, so a cancel after an answer means nothing. */
   readonly cancelsAnswered?: true;
-  /** The client reads its lists when it connects and heeds no list_changed. Measured, see `PROFILES`. */
+  /** The client reads its lists when it connects and ignores list_changed. Measured, see `PROFILES`. */
   readonly listsOnce?: true;
   /** The client counts UTF-8 bytes, not characters. */
   readonly inBytes?: true;
-  /** The model reads the server's `instructions`, so that no frame has to explain the mark. Measured, see `PROFILES`. */
+  /** The model reads the server's `instructions`, so frames need not explain the mark. Measured, see `PROFILES`. */
   readonly showsInstructions?: true;
-  /** The client joins all text blocks with this many line breaks and measures that text: pictures do not count. */
+  /** The client joins all text blocks with this many line breaks and measures that text. Pictures do not count. */
   readonly joined?: { readonly breaks: number; readonly maxLines?: number };
 };
 
@@ -38,7 +42,7 @@ const EXTEND: Profile = { kind: 'extend', ...UNLIMITED };
 const BLOCKS: Profile = { kind: 'blocks', ...UNLIMITED };
 export const CLAUDE_CODE: Profile = { kind: 'extend', maxResultChars: 50_000, maxErrorChars: 11_000 };
 
-/** Cuts at 12,000 bytes for models it knows nothing of, its own line about the time included; the last blocks go first. */
+/** For models it does not know, cuts at 12,000 bytes, including its own line about the time. The last blocks are cut first. */
 export const CODEX: Profile = { kind: 'extend', maxResultChars: 11_900, maxErrorChars: 11_900, inBytes: true };
 
 /**
@@ -61,15 +65,15 @@ export const OPENCODE: Profile = {
   cancelsAnswered: true,
 };
 
-/** A client we do not know: the model may see blocks, structured content or both, so both are given. */
+/** An unknown client: its model may see blocks, structured content or both, so it gets both. */
 export const UNKNOWN_CLIENT: Profile = EXTEND;
 
 type Row = { readonly name: string; readonly prefix?: true; readonly profile: Profile };
 
 /**
  * Seen in the raw requests of Claude Code 2.1.330 (a message), Codex 0.169 (tool descriptions), Gemini CLI 0.61 and Qwen Code
- * 0.24.4 (user text), opencode 1.18.33 (a system message). Not shown by pi's bridge (`pi-mcp`). Of clients that are not
- * measured nothing is known: their frames explain the mark.
+ * 0.24.4 (user text), opencode 1.18.33 (a system message). Not shown by pi's bridge (`pi-mcp`). Other clients are not measured:
+ * their frames explain the mark.
  */
 const shown = (profile: Profile): Profile => ({ ...profile, showsInstructions: true });
 
@@ -79,7 +83,7 @@ const shown = (profile: Profile): Profile => ({ ...profile, showsInstructions: t
  */
 const listedOnce = (profile: Profile): Profile => ({ ...profile, listsOnce: true });
 
-/** By the name in `clientInfo`, lower case; `prefix` where clients put the server's name or their own variant behind it. */
+/** By the name in `clientInfo`, lower case. `prefix` for clients that append the server's name or a variant. */
 export const PROFILES: readonly Row[] = [
   { name: 'claude-code', prefix: true, profile: shown(CLAUDE_CODE) },
   { name: 'claude code', prefix: true, profile: shown(CLAUDE_CODE) },

@@ -18,7 +18,7 @@ import {
   type Range,
 } from '../../mcp/frames/json.ts';
 
-/** Where the text rides in `structuredContent`, and what tools/list declares for it. */
+/** The field for the text in `structuredContent`, and its declaration for tools/list. */
 export const NOTICES = '_notices';
 
 /** The fixed field of signal mode, beside `content`. */
@@ -33,12 +33,12 @@ export type Carrier = {
   readonly isError: boolean;
 };
 
-/** What happens to the structured content of one tool's results. */
+/** How to treat the structured content of one tool's results. */
 export type Treatment = 'leave' | 'extend' | 'remove';
 
 /**
- * Undefined for a result that the model does not read as this call's answer: one without content, one of another
- * `resultType` (`input_required`, `task`) and a task handle of the older generation. Those pass as they are.
+ * Undefined for a result that the model does not read as this call's answer: one without content, one with another
+ * `resultType` (`input_required`, `task`), or a task handle of the older generation. These pass unchanged.
  */
 export function carrierIn(frame: Success): Carrier | undefined {
   const json = frame.bytes;
@@ -60,7 +60,7 @@ export function carrierIn(frame: Success): Carrier | undefined {
   };
 }
 
-/** The result as the client gets it when nothing rides. The same bytes unless structured content is to be removed. */
+/** The client's result when nothing rides. The bytes stay the same unless structured content must be removed. */
 export function plain({ frame, object, structured }: Carrier, treatment: Treatment): Buffer {
   return treatment === 'remove' && structured && isJson(frame.bytes)
     ? edited(frame.bytes, removeMembers(frame.bytes, object, 'structuredContent'))
@@ -87,7 +87,7 @@ export function withRide(
   return edited(json, edits);
 }
 
-/** `text` in place of everything. A client that knows of an output schema accepts it only as a failing result. */
+/** `text` in place of the whole result. A client that knows an output schema accepts it only as a failing result. */
 export function replaced({ frame, object }: Carrier, text: string, { asError }: { readonly asError: boolean }): Buffer {
   const json = frame.bytes;
   const resultType = member(json, object, 'resultType');
@@ -98,8 +98,8 @@ export function replaced({ frame, object }: Carrier, text: string, { asError }: 
 }
 
 /**
- * About how many characters (or bytes) of the result the model is shown: text blocks or structured content, whichever is
- * longer. With `breaks`, the text blocks alone, joined with each other and with the one that rides.
+ * About how many characters (or bytes) of the result the model sees: text blocks or structured content, whichever is
+ * longer. With `breaks`, the text blocks alone, joined with each other and with the notification.
  */
 export function charsOf(
   carrier: Carrier,
@@ -115,7 +115,7 @@ export function charsOf(
   return Math.max(text, structured && !joined ? size(textOf(frame.bytes, structured)) : 0);
 }
 
-/** How many lines the text blocks have, joined with each other and with the one that rides. */
+/** How many lines the text blocks have, joined with each other and with the notification. */
 export function linesOf(carrier: Carrier, breaks: number): number {
   let lines = 0;
   for (const { text } of blocksOf(carrier)) if (text !== undefined) lines += linesIn(text) + breaks - 1;
@@ -149,7 +149,7 @@ function structuredEdits({ frame, object, structured }: Carrier, treatment: Trea
   return removeMembers(json, object, 'structuredContent');
 }
 
-/** The last member may be one that goes away: then the new one cannot stand behind it with a comma of its own. */
+/** If the last member is removed too, the new member cannot follow it with a comma. */
 function addAfterRemovals(json: Buffer, object: ObjectAt, name: string, value: string, removals: readonly Edit[]): Edit {
   const kept = object.members.filter(
     ({ keyStart }) => !removals.some(({ at, put }) => put === '' && keyStart >= at.start && keyStart < at.end),

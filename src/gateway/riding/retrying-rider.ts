@@ -4,8 +4,8 @@ import type { OwnTool, Rider } from './rider.ts';
 const RETRY_MS = 2_000;
 
 /**
- * A rider whose log may not be there (yet, or for a while): the gateway starts at once and passes calls, and the log is
- * tried again every 2 s. The own tools do not depend on it, so that tools/list stays the same bytes.
+ * A rider whose log may be missing for a while. The gateway starts at once and passes calls, and the rider retries the log
+ * every 2 s. The own tools do not depend on the log, so tools/list stays the same bytes.
  */
 export function retryingRider(
   open: () => Promise<InboxRider>,
@@ -50,14 +50,14 @@ export function retryingRider(
     held: (connection, call) => ready?.held?.(connection, call),
     silent: (connection) => ready?.silent?.(connection) ?? false,
     working: () => ready?.working?.() ?? false,
-    // At once where the log is open: what follows about a server finds the conversation.
+    // Runs at once if the log is open, so that a following event about a server finds the conversation.
     opened: (connection) => (ready ? ready.opened(connection) : later((opened) => opened.opened(connection))),
     closed: (connection) => {
       if (ready) ready.closed(connection);
     },
     // After `opened`, which may still wait for the log.
     upstream: (event, of) => (ready ? ready.upstream(event, of) : later((opened) => opened.upstream(event, of))),
-    // What is still being opened must not open after the end, and receipts that are on their way are written.
+    // A log that is still opening must not open after the end. Receipts on their way are written first.
     end: async () => {
       await opening?.catch(() => undefined);
       await ready?.idle();

@@ -2,49 +2,49 @@ import type { ClientInfo } from '../../mcp/frames/protocol.ts';
 import type { Profile } from './profiles.ts';
 
 /**
- * What may ride on the results that pass through the gateway. The gateway knows MCP, transports and bytes; a rider knows
- * notifications. None of a rider's methods can stop traffic: whatever throws, or is slower than 250 ms, counts as "nothing
- * to say", and the call passes unchanged with one line on stderr for each outage.
+ * Adds notifications to the results that pass through the gateway. The gateway knows MCP, transports and bytes; a rider knows
+ * notifications. No method of a rider can stop traffic. A method that throws, or needs more than 250 ms, counts as "nothing to
+ * say": the call passes unchanged, with one line on stderr for each outage.
  *
  * For one tools/call: `before` → the upstream works → `after` → the bytes are written → `confirm` or `release` of the
- * delivery that `after` gave. An own tool goes `callTool` → written → `confirm` or `release`. A call that the client has
- * cancelled is not asked about any more. A JSON-RPC error (there is no result that anything could ride on) and a result
- * without `content` (`input_required`, a task handle) skip `after`.
+ * delivery that `after` returned. For an own tool: `callTool` → written → `confirm` or `release`. After the client cancels a
+ * call, the rider is not asked about it. A JSON-RPC error (no result to add to) and a result without `content`
+ * (`input_required`, a task handle) skip `after`.
  */
 export interface Rider {
-  /** Own tools, added to the end of tools/list. Must be the same for the same connection each time, from `toolsKnown` on. */
+  /** Own tools, added to the end of tools/list. Must stay the same for a connection from `toolsKnown` on. */
   tools(connection: Connection): readonly OwnTool[];
 
-  /** Resolves when it is known which own tools there are; undefined once it is. Does not reject. */
+  /** Resolves when the own tools are known; undefined if they already are. Does not reject. */
   toolsKnown?(): Promise<void> | undefined;
 
-  /** An own tool was called. `call.tool` is its name as `tools` gave it, whatever the client knows it by. No time limit. */
+  /** Runs an own tool. `call.tool` is its name in `tools`, whatever name the client uses. No time limit. */
   callTool(connection: Connection, call: OwnCall): Awaitable<OwnAnswer>;
 
   /** Before the upstream sees a tools/call. */
   before(connection: Connection, call: Call): Awaitable<Verdict>;
 
-  /** A tools/call result (failing ones too) is about to go to the client: what rides on it. */
+  /** Returns what to add to a tools/call result (failing ones too) on its way to the client. */
   after(connection: Connection, result: Result): Awaitable<Ride>;
 
-  /** Certain, without waiting, that `after` has nothing for any result of this moment: then the result is not looked at. */
+  /** True if `after` certainly has nothing for any result now. Must not wait. The result is then not parsed. */
   silent?(connection: Connection): boolean;
-  /** For a call on which `before` does not answer in time: the refusal of the gate as it was last known. Must not wait. */
+  /** For a call on which `before` does not answer in time: the refusal of the last known gate. Must not wait. */
   held?(connection: Connection, call: Call): Verdict | undefined;
 
-  /** It has its log and works on what it read: waiting for it is no outage. */
+  /** True while the rider works on an open log: waiting for it does not count as an outage. */
   working?(): boolean;
 
-  /** What the server's instructions say of notifications, behind the server's own text. Must be the same for the same agent. */
+  /** Text about notifications, appended to the server's own instructions. Must be the same for the same agent. */
   instructions?(connection: Connection): Awaitable<string | undefined>;
 
-  /** A client said who it is (initialize, or its first request in the stateless protocol). */
+  /** A client identified itself (initialize, or its first request in the stateless protocol). */
   opened(connection: Connection): void;
   closed(connection: Connection): void;
 
   /**
-   * An upstream went away or came back. Called before the calls that it left open are answered, so that their results can
-   * carry it. `of` is the key of the one connection whose upstream it is; without it, all connections share that upstream.
+   * An upstream disconnected or reconnected. Called before its open calls are answered, so that their results can carry the
+   * notification. `of` is the key of the one connection that uses the upstream. Without it, all connections share the upstream.
    */
   upstream(event: UpstreamEvent, of?: Connection['key']): void;
 }
@@ -57,13 +57,13 @@ export type Connection = {
   /** The conversation that the client named: HTTP header `earpiece-conversation`, or what the gateway was started with. */
   readonly session?: string;
   readonly profile: Profile;
-  /** By which name the client knows a tool of ours, as far as that is settled: see `OwnNames`. */
+  /** The name under which the client knows an own tool, as far as it is fixed: see `OwnNames`. */
   readonly nameOf?: (tool: string) => string;
-  /** By which name the client knows a server's tool. Without it: by the server's own name for it. */
+  /** The name under which the client knows a server's tool. By default, the server's own name for it. */
   readonly shown?: (server: string, tool: string) => string;
 };
 
-/** A tool in MCP's JSON, as it stands in tools/list. One with `hidden` is not listed: a host calls it, and no model does. */
+/** A tool as JSON for tools/list. One with `hidden` is not listed: a host calls it, but no model does. */
 export type OwnTool = { readonly name: string; readonly hidden?: true } & Readonly<Record<string, unknown>>;
 
 export type Call = {
@@ -72,7 +72,7 @@ export type Call = {
   readonly tool: string;
   /** The JSON text of the request's id, so that `1` and `"1"` differ. */
   readonly requestId: string;
-  /** When its request arrived, as `performance.now()` counts. */
+  /** When its request arrived, on the clock of `performance.now()`. */
   readonly beganAt?: number;
 };
 
@@ -85,9 +85,9 @@ export type Verdict =
 
 export type Result = Call & {
   readonly isError: boolean;
-  /** How many characters of it the model is shown, about. */
+  /** About how many characters of the result the model sees. */
   readonly chars: number;
-  /** `chars` and what rides must stay within this (`Infinity` when the client has no limit). */
+  /** `chars` plus the addition must stay within this (`Infinity` if the client has no limit). */
   readonly maxChars: number;
   /** The result's JSON text, as the upstream sent it. */
   readonly raw: () => string;
@@ -95,15 +95,17 @@ export type Result = Call & {
 
 export type Ride =
   | { readonly kind: 'none' }
-  /** `text` is added as a block of its own after the result's (none when empty), `signal` as the result's field `notification`. */
+  /**
+   * `text` is added as a separate block after the result's (none when empty), `signal` as the result's field `notification`.
+   */
   | { readonly kind: 'ride'; readonly text: string; readonly signal?: string; readonly delivery: Delivery }
-  /** The client gets `text` and nothing of the result. */
+  /** The client gets `text` in place of the result. */
   | { readonly kind: 'replace'; readonly text: string; readonly delivery: Delivery };
 
 /**
- * The gateway calls exactly one of these, exactly once: `confirm` when the bytes were written and the client's next frame
- * is no cancel, or after 250 ms; `release` when it did not get there. A delivery that came too late (the 250
- * ms were over) is released too. Must not throw and must not block.
+ * Settles a delivery. The gateway calls exactly one of these, exactly once. It calls `confirm` if the bytes were written and
+ * the client's next frame is not a cancel, or after 250 ms. It calls `release` if the bytes did not arrive, or if the delivery
+ * came after the time limit of 250 ms. Must not throw and must not block.
  */
 export type Delivery = { confirm(): void; release(reason: ReleaseReason): void };
 
@@ -111,7 +113,7 @@ export type ReleaseReason = 'cancelled' | 'write_error' | 'too_big' | 'late' | '
 
 export type OwnAnswer = Delivery & { readonly result: CallToolResult };
 
-/** MCP's CallToolResult; more fields may stand beside these. */
+/** MCP's CallToolResult; it may have more fields. */
 export type CallToolResult = { readonly content: readonly object[]; readonly isError?: boolean } & Readonly<
   Record<string, unknown>
 >;
@@ -119,17 +121,17 @@ export type CallToolResult = { readonly content: readonly object[]; readonly isE
 export type UpstreamEvent = {
   readonly server: string;
   /**
-   * `failed`: it never worked, or not yet. `started`: it does now. `introduced`: the client has been answered without this
-   * server, and `detail` is what its instructions say.
+   * `failed`: it never worked, or not yet. `started`: it works now. `introduced`: the client was answered without this server,
+   * and `detail` holds its instructions.
    */
   readonly state: 'disconnected' | 'reconnected' | 'failed' | 'started' | 'introduced';
   readonly detail: string;
 };
 
-/** A rider that is not asynchronous need not make promises: the gateway then has no turn of the event loop to wait for. */
+/** A synchronous rider need not return promises: the gateway then waits for no turn of the event loop. */
 export type Awaitable<T> = T | Promise<T>;
 
-/** Nothing rides: the gateway is a plain pass-through. */
+/** Nothing rides: the gateway only passes frames through. */
 export const noRider: Rider = {
   tools: () => [],
   callTool: () => ({ result: { content: [], isError: true }, ...noDelivery }),

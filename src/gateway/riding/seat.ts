@@ -1,4 +1,4 @@
-/** One connection and the conversation that it has now. Its host may show another one any time (`/clear`). */
+/** One connection and its current conversation. Its host may show another one at any time (`/clear`). */
 import { EarpieceError } from '../../core/errors.ts';
 import { isSignal, placeOfSession, type Conversation, type Identity, type Inbox } from '../../inbox/index.ts';
 import { Attendance } from './attendance.ts';
@@ -7,14 +7,14 @@ import { LastGate } from './last-gate.ts';
 import type { Connection, OwnTool } from './rider.ts';
 import { isTaskTool } from './task-tools.ts';
 
-/** How long the conversation of a connection is taken for granted. */
+/** How long the conversation of a connection stays valid without another look. */
 const IDENTIFY_EVERY_MS = 500;
 
 export class Seat {
   readonly connection: Connection;
   #options: InboxRiderOptions;
   #conversation: Promise<Conversation> | undefined;
-  /** The same, when it is there, and whether its view speaks even when nothing waits. */
+  /** The conversation, if it exists, and whether its view shows text even without notifications. */
   #known: { readonly conversation: Conversation; readonly speaks: boolean } | undefined;
   #identifiedAt = Number.NEGATIVE_INFINITY;
   #identity: Identity | undefined;
@@ -29,7 +29,7 @@ export class Seat {
     this.#attendance = new Attendance(`${options.inbox.owner.pid} ${connection.key}`);
   }
 
-  /** The conversation once it has begun: with what it inherits, so that its gate is known. */
+  /** The conversation once it has begun and inherited, so that its gate is known. */
   async working(): Promise<Conversation> {
     if (await this.#isRebound()) this.#identifiedAt = Number.NEGATIVE_INFINITY;
     const conversation = await this.conversation();
@@ -47,8 +47,8 @@ export class Seat {
   }
 
   /**
-   * The answer to nearly every call, without a turn of the event loop: certain that nothing waits and no gate is up.
-   * `silent`: then nothing is said either.
+   * The answer to nearly every call, without a turn of the event loop: certainly no notification waits and no gate is closed.
+   * `silent`: the view shows no text either.
    */
   quiet(): 'silent' | 'speaks' | undefined {
     if (this.#known === undefined || this.#isOld() || !this.#attendance.hasBegun(this.#known.conversation)) return undefined;
@@ -75,7 +75,7 @@ export class Seat {
     if (this.connection.profile.showsInstructions) this.#mark = mark;
   }
 
-  /** Counts what settles a delivery to this connection. */
+  /** Counts the settled deliveries to this connection. */
   settling<T>(work: Promise<T>): Promise<T> {
     const done = (): void => void this.#settling.delete(work);
     this.#settling.add(work);
@@ -83,7 +83,7 @@ export class Seat {
     return work;
   }
 
-  /** Of the conversation that `working` gave. */
+  /** The identity of the conversation that `working` returned. */
   get identity(): Identity {
     if (this.#identity === undefined) throw new TypeError('nobody has asked yet whose connection this is');
     return this.#identity;
@@ -94,12 +94,12 @@ export class Seat {
     await Promise.allSettled(this.#settling);
   }
 
-  /** It is known whose conversation it is: somebody said so, its host shows it, or it has a client's name. */
+  /** The conversation is known: somebody named it, its host shows it, or it has a client's name. */
   get bound(): boolean {
     return this.#identity !== undefined && this.#identity.by !== 'default';
   }
 
-  /** A hook has told meanwhile which session its host shows: the gate of that one counts from this call on. */
+  /** A hook has since reported another session of its host: that session's gate counts from this call on. */
   async #isRebound(): Promise<boolean> {
     const { by, host, conversation } = this.#identity ?? {};
     if (host === undefined || by === 'given') return false;
@@ -141,8 +141,8 @@ export class Seat {
 }
 
 /**
- * In whose name a connection reads and reports: its own conversation's. Only a connection that nobody knows may speak for
- * another conversation, with that conversation's token; an address is no token.
+ * The conversation for which a connection reads and reports: usually its own. Only a connection of an unknown client may speak
+ * for another conversation, with that conversation's token. An address does not count as a token.
  */
 export async function speakerOf(inbox: Inbox, seat: Seat, token: unknown): Promise<Conversation> {
   const own = await seat.working();
@@ -152,7 +152,7 @@ export async function speakerOf(inbox: Inbox, seat: Seat, token: unknown): Promi
   const place = await placeOfSession(inbox.store, token);
   if (place !== undefined && place.log === own.log && place.id === own.id) return own;
   const shown = JSON.stringify(token.slice(0, 80));
-  // The same words whether or not there is such a token.
+  // The same error whether or not the token exists.
   if (seat.bound)
     throw new EarpieceError(
       'not_trusted',
@@ -166,11 +166,11 @@ export async function speakerOf(inbox: Inbox, seat: Seat, token: unknown): Promi
   return inbox.conversation({ log: place.log, conversation: place.id }, { ...own.options, pulls: true });
 }
 
-/** By which name a client knows a tool of ours, whenever it is asked. */
+/** Looks up the name of an own tool on a client, anew for each call. */
 export const namesOn =
   (connection: Connection) =>
   (tool: string): string =>
     connection.nameOf?.(tool) ?? tool;
 
-/** What instructions may ask for, by the names that are ours. */
+/** The own names of the tools that instructions may ask for. */
 const namesOf = (tools: readonly OwnTool[]): readonly string[] => tools.map(({ name }) => name).filter(isTaskTool);

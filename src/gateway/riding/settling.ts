@@ -3,8 +3,8 @@ import { cancelledBy, type Frame } from '../../mcp/frames/frame.ts';
 import type { Delivery } from './rider.ts';
 
 /**
- * A cancel that arrives this long after the bytes were written can have crossed with them: the client may never have read
- * the answer. A later cancel is of an answer that the client has.
+ * A cancel this soon after the write can have crossed with the answer: the client may never have read it. A later cancel is
+ * for an answer that the client has.
  */
 export const CONFIRM_AFTER_MS = 250;
 
@@ -20,8 +20,8 @@ type Unsettled = {
  * Deliveries of one client between "about to be written" and "settled".
  *
  * writing: `begin` → the bytes are on their way. A cancel of that request releases.
- * written: `written` → for `confirmAfterMs` a cancel of that request releases; any frame that is no cancel confirms, and so does
- * the end of that time. A client that cancels one answer after another has them: its second cancel in a row confirms.
+ * written: `written` → for `confirmAfterMs` a cancel of that request releases. Any other frame confirms, and so does the end of
+ * that time. A client that cancels one answer after another has read them: its second cancel in a row confirms.
  * Each delivery gets exactly one answer. A cancel of a settled request is ignored, as MCP allows.
  */
 export class Settling {
@@ -30,7 +30,7 @@ export class Settling {
   #crossed = false;
   /** See `Profile.cancelsAnswered`: no cancel crosses with an answer of this client. */
   cancelsAnswered = false;
-  /** Whether the client's process is dead. Asked once, when the client is gone. */
+  /** Whether the client's process is dead. Called once, when the client has disconnected. */
   hasDied: () => boolean = () => false;
 
   constructor(confirmAfterMs: number = CONFIRM_AFTER_MS) {
@@ -38,7 +38,7 @@ export class Settling {
   }
 
   begin(requestId: string, delivery: Delivery): void {
-    // An id that is used again while its first answer is unsettled: the client went on, so it has that answer.
+    // The client reuses an id before its first answer is settled: the client continued, so it has that answer.
     this.#settle(requestId, (before) => before.confirm());
     this.#open.set(requestId, { delivery, written: false, again: this.#crossed });
     fault('carrier.before_bytes');
@@ -67,18 +67,18 @@ export class Settling {
     this.#settle(requestId, (delivery) => delivery.release('cancelled'));
   }
 
-  /** The client's next frame is here. */
+  /** The client's next frame has arrived. */
   heard(frame: Frame): void {
     if (this.#open.size === 0) return;
     const cancelled = cancelledBy(frame);
-    // A cancel says nothing about the other answers: a client that stops cancels all of its calls, one frame each.
+    // A cancel proves nothing about the other answers: a client that stops cancels all of its calls, one frame each.
     if (cancelled !== undefined) return this.#cancelled(cancelled);
     for (const [requestId, { written }] of this.#open) if (written) this.#taken(requestId);
   }
 
   /**
-   * The client is gone. What it got in whole before it hung up, it got: a client that ends in order does so right after an
-   * answer. One that was killed right after it may never have read it.
+   * The client has disconnected. It has every answer that it received whole before an orderly hang-up: clients often end right
+   * after an answer. A client that was killed right after an answer may not have read it.
    */
   end(): void {
     const died = this.#open.size > 0 && this.hasDied();

@@ -1,4 +1,4 @@
-/** The tools for tasks as the gateway lists and answers them: a connection may say by a token for whom it speaks. */
+/** Lists and answers the tools for tasks. A connection may speak for another conversation with a token. */
 import type { Conversation } from '../../inbox/index.ts';
 import type { TaskAnswer } from '../../tasks/index.ts';
 import { isTaskTool, TASK_TOOLS } from '../../tasks/tool-list.ts';
@@ -16,12 +16,12 @@ export const GATEWAY_TASK_TOOLS: readonly OwnTool[] = TASK_TOOLS.map((tool) => (
   inputSchema: { ...tool.inputSchema, properties: { ...tool.inputSchema.properties, session_token: SESSION_TOKEN } },
 }));
 
-/** Throws what the agent did wrong, as a sentence for it. */
+/** Throws the agent's mistake as a sentence for the agent. */
 export async function answerTaskCall(conversation: Conversation, call: OwnCall): Promise<TaskAnswer> {
-  // Loaded by the first call: few gateways ever answer one.
+  // Loaded by the first call: few gateways need it.
   const { answerTask, Tasks } = await import('../../tasks/index.ts');
   return answerTask(new Tasks(conversation.inbox), conversation, call, { also: ['session_token'] });
 }
 
-/** Whoever speaks for a conversation says so by its token. */
+/** The token of the conversation that the caller speaks for. */
 export const tokenOf = ({ args }: OwnCall): unknown => (args as { session_token?: unknown } | null | undefined)?.session_token;

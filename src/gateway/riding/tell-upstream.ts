@@ -22,7 +22,7 @@ export async function saidOfServers({ store }: Inbox, log: LogKey): Promise<Read
 export const isFailure = ({ notification, outcome }: Item): boolean =>
   notification.kind.name === 'disconnected' && outcome !== 'withdrawn';
 
-/** Tells the agent that a server works, where an earlier gateway said last that it failed. Otherwise writes nothing. */
+/** Notifies the agent that a server works, if an earlier gateway last reported a failure. Otherwise writes nothing. */
 export async function tellWorks(
   deps: Parameters<typeof tellUpstream>[0],
   conversation: Conversation,
@@ -33,7 +33,10 @@ export async function tellWorks(
     await tellUpstream(deps, conversation, { server, state: 'started', detail: 'it answers' });
 }
 
-/** Tells the agent that a server has gone, and withdraws that when the server is back. Without an emitter it queues directly. */
+/**
+ * Notifies the agent that a server has disconnected, and withdraws that when it reconnects. Without an emitter it queues
+ * directly.
+ */
 export async function tellUpstream(
   { inbox, emitter }: { readonly inbox: Inbox; readonly emitter?: Emitter | undefined },
   conversation: Conversation,
@@ -58,10 +61,10 @@ export async function tellUpstream(
   await inbox.queue(conversation.address, notificationFrom(made));
 }
 
-/** Of the instructions of one server. */
+/** The most characters of one server's instructions. */
 const INSTRUCTIONS_CHARS = 2_000;
 
-/** To this conversation only: others may have had the text in their handshake. */
+/** To this conversation only: others may have the text from their handshake. */
 async function tellInstructions(inbox: Inbox, conversation: Conversation, event: UpstreamEvent): Promise<void> {
   await inbox.queue(conversation.address, {
     kind: 'mcp.instructions',
@@ -71,7 +74,7 @@ async function tellInstructions(inbox: Inbox, conversation: Conversation, event:
   });
 }
 
-/** What this conversation was told of the server: another one may have a process of its own that is still gone. */
+/** Withdraws only this conversation's notification: the server process of another conversation may still be down. */
 async function takeBack(inbox: Inbox, { log, id }: Conversation, server: string): Promise<void> {
   const open = await inbox.store.items(log, { kind: 'key', key: `mcp:${server}` });
   for (const item of open)

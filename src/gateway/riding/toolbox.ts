@@ -1,10 +1,10 @@
 import type { Conversation, Identity } from '../../inbox/index.ts';
 import type { OwnCall, OwnTool } from './rider.ts';
 
-/** Own tools that whoever starts the gateway adds to those of the inbox. They pass every gate. */
+/** Extra own tools, added to those of the inbox by the code that starts the gateway. They pass every gate. */
 export type Toolbox = {
   readonly tools: readonly OwnTool[];
-  /** In the name of the connection's conversation. Throws what the caller did wrong, as a sentence for it. */
+  /** Runs the tool for the connection's conversation. Throws the caller's mistake as a sentence for the caller. */
   answer(call: OwnCall, caller: { readonly conversation: Conversation; readonly identity: Identity }): Promise<BoxAnswer>;
 };
 
@@ -12,6 +12,6 @@ export type BoxAnswer = {
   readonly text: string;
   /** Notifications may ride on this answer. Default: no. */
   readonly carries?: boolean;
-  /** What the text itself delivers. */
+  /** The delivery that the text carries. */
   readonly delivery?: { confirm(): Promise<unknown>; release(): Promise<unknown> };
 };

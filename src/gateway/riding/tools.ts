@@ -19,7 +19,7 @@ import type { Profile } from './profiles.ts';
 import { NOTICES, type Treatment } from './results.ts';
 import type { OwnTool } from './rider.ts';
 
-/** What a tool's outputSchema allows: there is none, it can take one more property, or it cannot. */
+/** Whether a tool has an outputSchema, and whether that schema allows one more property. */
 export type SchemaKind = 'none' | 'open' | 'closed';
 
 export type ListedTool = {
@@ -44,7 +44,7 @@ const NOTICES_SCHEMA = JSON.stringify({
   description: 'Notifications for you that came while you worked. They are not part of what the tool says.',
 });
 
-/** Keywords beside which one more property could be refused or mean something else. */
+/** Schema keywords that could refuse one more property, or give it another meaning. */
 const CLOSING_KEYWORDS = [
   '$ref',
   '$dynamicRef',
@@ -61,7 +61,7 @@ const CLOSING_KEYWORDS = [
   'dependentSchemas',
 ];
 
-/** Undefined when the result is no list of tools. Entries that are no tools are left alone. */
+/** The tools of a result. Undefined if the result does not list tools. Invalid entries are left alone. */
 export function toolsIn(frame: Success): ToolsPage | undefined {
   const json = frame.bytes;
   const object = objectAt(json, frame.result.start);
@@ -73,7 +73,7 @@ export function toolsIn(frame: Success): ToolsPage | undefined {
   return { frame, list, tools, ...(cursor !== undefined && { cursor }) };
 }
 
-/** Edits that make a page what the profile needs. */
+/** Edits that adapt a page to the profile. */
 export function profileEdits({ frame: { bytes }, tools }: ToolsPage, profile: Profile): Edit[] {
   return tools.flatMap((tool) => {
     const treatment = treatmentOf(profile, tool.kind);
@@ -98,7 +98,7 @@ export function editedPage(page: ToolsPage, edits: readonly Edit[]): Buffer {
   return edited(page.frame.bytes, edits);
 }
 
-/** What the profile does to results of a tool. A tool that was never listed has no schema that the client could hold against us. */
+/** How the profile treats a tool's results. A tool that was never listed has no schema for the client to check against. */
 export function treatmentOf(profile: Profile, schema: SchemaKind | undefined): Treatment {
   switch (profile.kind) {
     case 'blocks':
@@ -112,12 +112,12 @@ export function treatmentOf(profile: Profile, schema: SchemaKind | undefined): T
   }
 }
 
-/** What is known of an upstream's tools, from every tools/list that passed. Only grows, so that names stay what they were. */
+/** All known tools of an upstream, from every tools/list that passed. Only grows, so that names do not change. */
 export class Catalog {
   readonly #kinds = new Map<string, SchemaKind>();
   #complete = false;
 
-  /** True when a last page has been seen: a name that is not here is not the upstream's. */
+  /** True after a last page: an unlisted name is not the upstream's. */
   get complete(): boolean {
     return this.#complete;
   }
@@ -136,7 +136,7 @@ export class Catalog {
   }
 }
 
-/** Own tools under names that the upstream does not use: `earpiece_<name>` where it has the name itself. */
+/** Gives own tools names that the upstream does not use: `earpiece_<name>` if the upstream uses the name. */
 export class OwnNames {
   readonly #given = new Map<string, string>();
   readonly #own = new Map<string, string>();
@@ -154,7 +154,7 @@ export class OwnNames {
     return this.#given.get(own) ?? own;
   }
 
-  /** The tool as the client lists it: under its name here, and speaking of the others by theirs. */
+  /** The tool for the client's list: under its name there, with the listed names of the other tools in its texts. */
   listed(tool: OwnTool): OwnTool {
     const { name, description } = tool;
     if (typeof description !== 'string') return { ...tool, name: this.given(name) };
@@ -162,7 +162,7 @@ export class OwnNames {
     return { ...tool, name: this.given(name), description: told };
   }
 
-  /** The own tool that the client means by a name, if it means one. */
+  /** The own tool that a client's name refers to, if there is one. */
   meant(name: string): string | undefined {
     return this.#own.get(name);
   }

@@ -1,4 +1,4 @@
-/** The requests of several servers to one client: each gets an id that no other server's has. */
+/** Passes the requests of several servers to one client, each under an id that is unique there. */
 import { errorFrame, type Failure, type Request, type Success } from '../../mcp/frames/frame.ts';
 import { edited, textOf } from '../../mcp/frames/json.ts';
 import { METHOD_NOT_FOUND } from '../../mcp/frames/protocol.ts';
@@ -7,7 +7,7 @@ import type { Outgoing } from '../riding/carry.ts';
 
 export class Asking {
   readonly #toClient: (out: Outgoing) => boolean;
-  /** Requests that the client has not answered, by the id that it knows them by. */
+  /** Requests that the client has not answered, by their id at the client. */
   readonly #asked = new Map<string, { readonly peer: Peer; readonly id: string }>();
   #count = 0;
 
@@ -15,7 +15,7 @@ export class Asking {
     this.#toClient = toClient;
   }
 
-  /** A client of the stateless generation cannot be asked: the server gets an error. */
+  /** A stateless client takes no requests: the server gets an error. */
   refuse(peer: Peer, frame: Request): void {
     const why = `the client speaks a protocol in which it cannot be asked (${frame.method})`;
     peer.sendBytes(errorFrame(frame.id, METHOD_NOT_FOUND, why));

@@ -1,4 +1,4 @@
-/** The gateway's own tools among those of several servers: their names, the tools/list with all, and their calls. */
+/** Combines the gateway's own tools with those of several servers: their names, one tools/list, and their calls. */
 import { param, type Request } from '../../mcp/frames/frame.ts';
 import { INVALID_PARAMS, isStateless, toolOf } from '../../mcp/frames/protocol.ts';
 import type { OpenCall, Outgoing } from '../riding/carry.ts';
@@ -27,17 +27,17 @@ export class SharedCatalog {
     this.#options = options;
   }
 
-  /** How many calls of own tools run. */
+  /** How many calls of own tools are running. */
   get waiting(): number {
     return this.#calls.size;
   }
 
-  /** By which name the client knows an own tool. */
+  /** The name under which the client knows an own tool. */
   nameOf(tool: string): string {
     return this.#names?.given(tool) ?? tool;
   }
 
-  /** The client does not want the answer to this call any more. */
+  /** The client no longer wants the answer to this call. */
   cancel(id: string): void {
     const call = this.#calls.get(id);
     if (call) call.cancelled = true;
@@ -57,7 +57,7 @@ export class SharedCatalog {
     });
   }
 
-  /** The own tool that a call means. Undefined: it means a server's. */
+  /** The own tool that a call refers to. Undefined if it is a server's tool. */
   meant(frame: Request): string | undefined {
     const name = toolOf(frame);
     return name === undefined ? undefined : this.#ownNames().meant(name);

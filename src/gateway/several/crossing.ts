@@ -1,4 +1,4 @@
-/** How frames cross between a client and a server of different protocol generations. */
+/** Translates frames between a client and a server of different protocol generations. */
 import type { Request, Success } from '../../mcp/frames/frame.ts';
 import { addMember, edited, member, objectAt, stringAt, type Edit, type ObjectAt } from '../../mcp/frames/json.ts';
 import { isStateless } from '../../mcp/frames/protocol.ts';
@@ -8,7 +8,7 @@ import { LISTS } from './lists.ts';
 
 const CACHEABLE = [...Object.keys(LISTS), 'resources/read'];
 
-/** Edits that put an envelope on a request of the older generation. */
+/** Edits that add an envelope to a request of the older generation. */
 export function envelopeEdits(frame: Request, meta: object): Edit[] {
   const params = frame.params && objectAt(frame.bytes, frame.params.start);
   if (params === undefined) {

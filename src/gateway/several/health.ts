@@ -1,12 +1,12 @@
-/** Tells an agent once when a server stops working, and once when it works again. */
+/** Notifies an agent once when a server stops working, and once when it works again. */
 import type { GuardedRider } from '../riding/guarded.ts';
 import type { Connection, UpstreamEvent } from '../riding/rider.ts';
 
 export class Health {
   readonly #rider: GuardedRider;
-  /** Servers that the agent was told do not work. */
+  /** Servers reported to the agent as not working. */
   readonly #bad = new Set<string>();
-  /** Events from before the client has said who it is. */
+  /** Events from before the client identified itself. */
   readonly #early: UpstreamEvent[] = [];
   #agent: Connection['key'] | undefined;
 
@@ -14,7 +14,7 @@ export class Health {
     this.#rider = rider;
   }
 
-  /** From now on it is known whom to tell. */
+  /** From now on the receiver is known. */
   begin(agent: Connection['key']): void {
     this.#agent = agent;
     for (const event of this.#early.splice(0)) this.tell(event);

@@ -24,7 +24,7 @@ export type ListsOptions = {
   readonly report: (line: string) => void;
   /** The envelope for a request to a stateless server. */
   readonly envelope: (like: Request) => object;
-  /** Called when a server that was left out of a list has answered. */
+  /** Called when a server has answered that was left out of a list. */
   readonly changed: (peer: Peer, capability: string) => void;
 };
 
@@ -32,7 +32,7 @@ export class Lists {
   readonly #options: ListsOptions;
   readonly #owners = new Map<string, Peer>();
   readonly #templates = new Map<string, Peer>();
-  /** Answers that came too late for their list. The next list takes them. */
+  /** Answers that came too late for their list. The next list uses them. */
   readonly #late = new Map<string, readonly Entry[]>();
 
   constructor(options: ListsOptions) {
@@ -62,7 +62,7 @@ export class Lists {
     return entries;
   }
 
-  /** The server that listed a resource or a template that it fits. */
+  /** The server that listed a resource, or a template that matches it. */
   known(uri: string): Peer | undefined {
     return (
       this.#owners.get(uri) ?? this.#templates.get(uri) ?? [...this.#templates].find(([template]) => fits(template, uri))?.[1]
@@ -73,7 +73,7 @@ export class Lists {
     return this.#owners.get(uri);
   }
 
-  /** The same. Where no list has it yet, this asks the servers. */
+  /** The same. If no list has the resource yet, this asks the servers. */
   async ownerOf(uri: string, like: Request): Promise<Peer | undefined> {
     const found = this.known(uri);
     if (found) return found;
@@ -104,7 +104,7 @@ export class Lists {
     return [];
   }
 
-  /** All pages of one server's list, each entry as JSON text under the name that the client knows it by. */
+  /** All pages of one server's list, each entry as JSON text under the client's name for it. */
   async #entriesOf(peer: Peer, like: Request, method: ListMethod): Promise<Entry[]> {
     const { list, known } = LISTS[method];
     const entries: Entry[] = [];
@@ -144,7 +144,7 @@ export class Lists {
   }
 }
 
-/** Whether a URI can have been made from a URI template: its fixed parts stand in the URI, in their order. */
+/** Whether a URI matches a URI template: the URI contains the template's fixed parts in their order. */
 function fits(template: string, uri: string): boolean {
   const [first = '', ...rest] = template.split(/\{[^}]*\}/);
   if (!uri.startsWith(first)) return false;

@@ -1,4 +1,4 @@
-/** A request that cannot be given to any server. The client gets the code and the message. */
+/** A request that no server can take. The client gets the code and the message. */
 export class Refusal extends Error {
   readonly code: number;
 

@@ -1,4 +1,4 @@
-/** Which server a request goes to, and which one the client waits for. */
+/** Finds the server for a request, and the server that a client waits for. */
 import { editedRequest, param, type Request } from '../../mcp/frames/frame.ts';
 import { stringAt, type Edit } from '../../mcp/frames/json.ts';
 import { INVALID_PARAMS, isStateless } from '../../mcp/frames/protocol.ts';
@@ -15,7 +15,7 @@ export type RouterOptions = {
   readonly separator: string;
   readonly lists: Lists;
   readonly starting: Starting;
-  /** The envelope for stateless servers, of a client that sends none. */
+  /** The envelope for stateless servers, for a client that sends none. */
   readonly envelope: () => object;
   readonly toClient: (out: Outgoing) => void;
 };
@@ -29,7 +29,7 @@ export class Router {
     this.#options = options;
   }
 
-  /** How many requests servers have to answer. */
+  /** How many requests wait for an answer of a server. */
   get waiting(): number {
     return this.#routed.size;
   }
@@ -39,7 +39,7 @@ export class Router {
     return this.#routed.get(id)?.peer;
   }
 
-  /** The request that this server's answer is for. It waits no more. Undefined when the server was not sent it. */
+  /** The client's request that this server answers. Removes it. Undefined if the server never got it. */
   answered(id: string, peer: Peer): Request | undefined {
     const routed = this.#routed.get(id);
     if (routed?.peer !== peer) return undefined;
@@ -47,14 +47,14 @@ export class Router {
     return routed.request;
   }
 
-  /** The client waits no more. Returns the server that has the request. */
+  /** The client no longer waits. Returns the server that has the request. */
   forget(id: string): Peer | undefined {
     const peer = this.peerOf(id);
     this.#routed.delete(id);
     return peer;
   }
 
-  /** To the server that the name begins with, without that beginning. */
+  /** Routes to the server whose name is the prefix, and removes the prefix. */
   byName(frame: Request, path: readonly string[], what: string): Promise<void> {
     const at = param(frame, ...path);
     const name = stringAt(frame.bytes, at);
@@ -70,7 +70,7 @@ export class Router {
     return this.#forward(frame, owner.peer, [{ at, put: JSON.stringify(owner.name) }]);
   }
 
-  /** To the server that has the resource. */
+  /** Routes to the server that has the resource. */
   async byUri(frame: Request, path: readonly string[]): Promise<void> {
     const uri = stringAt(frame.bytes, param(frame, ...path)) ?? '';
     const peer = await this.#options.lists.ownerOf(uri, frame);
@@ -83,7 +83,7 @@ export class Router {
     this.#routed.set(frame.id, routed);
     if (!peer.ready) {
       await this.#options.starting.settled(peer);
-      if (this.#routed.get(frame.id) !== routed) return; // The client has cancelled it.
+      if (this.#routed.get(frame.id) !== routed) return; // The client has cancelled the request.
       if (!peer.ready) {
         this.#routed.delete(frame.id);
         this.#options.toClient(failing(frame, peer.trouble));
@@ -94,7 +94,7 @@ export class Router {
     peer.send(editedRequest(frame, [...edits, ...envelope]));
   }
 
-  /** The server that a name belongs to, and the name as that server knows it. */
+  /** The server that a name belongs to, and the server's own name for the tool. */
   ownerOf(name: string): { peer: Peer; name: string } | undefined {
     // The longest name wins: with servers "a" and "a__b", "a__b__c" is the tool "c" of "a__b".
     const owners = this.#options.peers

@@ -1,4 +1,4 @@
-/** Several servers start side by side: none waits for another, and the client waits for none of them for long. */
+/** Starts several servers in parallel: no server waits for another, and the client waits only a short time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Peer } from '../peer.ts';
@@ -8,21 +8,21 @@ import type { Introduction } from './introduction.ts';
 /** How long the client and its calls wait for servers, in ms. */
 export type Patience = {
   /**
-   * How long the answer to server/discover waits for servers. It is a probe: Claude Code 2.1.330 takes a server that has not
-   * answered about 3 s after its start for one of the older generation.
+   * How long the answer to server/discover waits for servers. Claude Code 2.1.330 probes with it. It treats a server that has
+   * not answered about 3 s after its start as one of the older generation.
    */
   readonly probeMs: number;
-  /** Servers that are ready by then are in the client's first lists. The others come later, with list_changed. */
+  /** Servers that are ready by then are in the client's first lists. The others follow with list_changed. */
   readonly graceMs: number;
-  /** The same for a client that reads its lists once (`Profile.listsOnce`): what is not there then never is. */
+  /** The same for a client that reads its lists once (`Profile.listsOnce`): it never sees later servers. */
   readonly onceMs: number;
-  /** How long the others have once the first server is ready: Codex begins its turn without slow tools. */
+  /** How long the other servers have once the first one is ready: Codex begins its turn without slow tools. */
   readonly othersMs: number;
-  /** The agent is told that a server does not work when it has not answered by then. */
+  /** If a server has not answered by then, the agent is notified that it does not work. */
   readonly hangsMs: number;
   /** How long a call waits for a server that is still starting. */
   readonly callMs: number;
-  /** A server that takes longer is left out of this list. When it answers, the client is told that the list has changed. */
+  /** A server that takes longer is left out of this list. When it answers, the client gets list_changed. */
   readonly listMs: number;
 };
 
@@ -36,7 +36,7 @@ export const PATIENCE: Patience = {
   listMs: 3_000,
 };
 
-/** How long after a failed handshake a server that may come later is tried again: at first, and at most. */
+/** The first and the longest delay before another attempt with a server that failed its handshake but may come later. */
 const RETRY_MS = 5_000;
 const MAX_RETRY_MS = 60_000;
 
@@ -77,7 +77,7 @@ export class Starting {
     this.#late = true;
   }
 
-  /** Resolves when the server is ready or has failed. False when it is still starting after the time that a call waits. */
+  /** Resolves when the server is ready or has failed. False if it is still starting after the waiting time of a call. */
   async settled(peer: Peer): Promise<boolean> {
     return peer.ready || (await within(this.#options.patience.callMs, this.#settled.get(peer)!.promise));
   }
@@ -120,7 +120,7 @@ export class Starting {
   }
 }
 
-/** True when the work ends within that time. */
+/** True if the work ends within that time. */
 export async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
   const timeout = new AbortController();
   const late = sleep(ms, false, { signal: timeout.signal }).catch(() => false);

@@ -1,10 +1,10 @@
-/** The changes that a stateless client listens to, at servers of both generations. */
+/** Subscribes a stateless client to changes, at servers of both generations. */
 import { param, type Note, type Request } from '../../mcp/frames/frame.ts';
 import { edited, stringAt, textOf } from '../../mcp/frames/json.ts';
 import { META_SUBSCRIPTION } from '../../mcp/frames/protocol.ts';
 import type { Peer } from '../peer.ts';
 
-/** Which part of a subscription lets a change through. */
+/** The part of a subscription that a change matches. */
 const CHANGES: Readonly<Record<string, string>> = {
   'notifications/tools/list_changed': 'toolsListChanged',
   'notifications/prompts/list_changed': 'promptsListChanged',
@@ -15,7 +15,7 @@ const CHANGES: Readonly<Record<string, string>> = {
 type Subscription = { readonly id: string; readonly filter: Readonly<Record<string, unknown>>; readonly at: Map<Peer, string> };
 
 export type SubscriptionsOptions = {
-  /** The envelope for our requests to stateless servers. */
+  /** The envelope for the gateway's requests to stateless servers. */
   readonly envelope: () => object;
   readonly ownerOf: (uri: string) => Peer | undefined;
 };
@@ -28,7 +28,7 @@ export class Subscriptions {
     this.#options = options;
   }
 
-  /** The frame that acknowledges it, or undefined when the request has no filter. */
+  /** The frame that acknowledges the subscription, or undefined if the request has no filter. */
   begin(frame: Request, peers: readonly Peer[]): Buffer | undefined {
     const at = param(frame, 'notifications');
     const filter = at && (JSON.parse(textOf(frame.bytes, at)) as Record<string, unknown>);
@@ -42,7 +42,7 @@ export class Subscriptions {
     );
   }
 
-  /** A server that became ready after they began. */
+  /** A server became ready after the subscriptions began. */
   join(peer: Peer): void {
     for (const subscription of this.#open.values()) this.#listen(peer, subscription);
   }
@@ -56,7 +56,7 @@ export class Subscriptions {
     }
   }
 
-  /** A server's change, once for each subscription that wants it. Undefined when it is no change. */
+  /** A server's change, once for each subscription that matches. Undefined if the note is not a change. */
   of(peer: Peer, note: Note): Buffer[] | undefined {
     if (note.method === 'notifications/subscriptions/acknowledged') return [];
     const part = Object.hasOwn(CHANGES, note.method) ? CHANGES[note.method] : undefined;
@@ -86,7 +86,7 @@ export class Subscriptions {
   }
 }
 
-/** A change as the subscription with this id gets it. */
+/** A change for the subscription with this id. */
 function stamped(frame: Note, id: string): Buffer {
   const there = param(frame, '_meta', META_SUBSCRIPTION);
   if (there) return edited(frame.bytes, [{ at: there, put: id }]);

@@ -1,16 +1,16 @@
-/** The gateway's answer to the handshake of a client of several servers. */
+/** The gateway's answer to the handshake with a client of several servers. */
 import { LEGACY_VERSION, LEGACY_VERSIONS } from '../../mcp/frames/protocol.ts';
 import type { Peer } from '../peer.ts';
 
 export type Welcome = { readonly instructions?: string } & Readonly<Record<string, unknown>>;
 
-/** `version`: the one that the client asks for in the older generation. `pending`: some server may still come. */
+/** `version`: the one that the client asks for in the older generation. `pending`: some servers may still come. */
 export function welcome(
   peers: readonly Peer[],
   { version, pending }: { readonly version: string | undefined; readonly pending: boolean },
 ): Welcome {
   const ready = peers.filter((peer) => peer.ready);
-  // What a server can that has not come yet is not known, and cannot be said later.
+  // The capabilities of a pending server are unknown and cannot be announced later, so all are declared.
   const has = (capability: string): boolean => pending || ready.some((peer) => peer.can(capability));
   const parts = ready.flatMap(({ name, instructions }) => (instructions === undefined ? [] : [`${name}: ${instructions}`]));
   return {

@@ -14,8 +14,8 @@ import {
 } from './json.ts';
 
 /**
- * One JSON-RPC message as the wire carries it. `bytes` is the whole of it with its line ending (if it has one), the
- * ranges point into it. `id` is the id's JSON text, brought to one spelling, so that it can be compared.
+ * One JSON-RPC message as bytes. `bytes` includes its line ending (if it has one); the ranges point into it. `id` is the id's
+ * JSON text in one canonical spelling, so that ids can be compared.
  */
 export type Frame = Request | Note | Success | Failure | Batch | Opaque;
 
@@ -25,19 +25,19 @@ export type Request = {
   readonly method: string;
   readonly params?: Range;
 } & Identified;
-/** A JSON-RPC notification: a request without an id. ("Notification" is what rides, in this project.) */
+/** A JSON-RPC notification: a request without an id. In this project, "notification" means an event for an agent. */
 export type Note = { readonly kind: 'note'; readonly bytes: Buffer; readonly method: string; readonly params?: Range };
 export type Success = { readonly kind: 'success'; readonly bytes: Buffer; readonly result: Range } & Identified;
 export type Failure = { readonly kind: 'failure'; readonly bytes: Buffer; readonly error: Range } & Identified;
 export type Batch = { readonly kind: 'batch'; readonly bytes: Buffer; readonly elements: readonly Range[] };
-/** Not a message that we understand. It is passed on where there is one place to pass it to. */
+/** Not a valid message. It is passed on if there is only one receiver. */
 export type Opaque = { readonly kind: 'opaque'; readonly bytes: Buffer; readonly reason: string };
 
 type Identified = { readonly id: string; readonly idAt: Range };
 
 /**
- * What the bytes are, as far as can be told without looking into strings: good enough to pass them on unchanged. Where
- * they are changed or answered by themselves, `soundFrameOf`.
+ * Classifies bytes without parsing the strings in them: good enough to pass the bytes on unchanged. To change or answer them,
+ * use `soundFrameOf`.
  */
 export function frameOf(bytes: Buffer): Frame {
   const start = skipSpace(bytes, 0);
@@ -63,27 +63,27 @@ export function frameOf(bytes: Buffer): Frame {
   return { kind: 'opaque', bytes, reason: 'an id without method, result or error' };
 }
 
-/** The same, and anything that `JSON.parse` does not take is opaque. */
+/** The same, but everything that `JSON.parse` refuses is opaque. */
 export function soundFrameOf(bytes: Buffer): Frame {
   return isJson(bytes) ? frameOf(bytes) : { kind: 'opaque', bytes, reason: 'not JSON' };
 }
 
-/** A frame that was read already, as `soundFrameOf` would read it. */
+/** A parsed frame, checked as `soundFrameOf` would check it. */
 export function sound(frame: Frame): Frame {
   return isJson(frame.bytes) ? frame : { kind: 'opaque', bytes: frame.bytes, reason: 'not JSON' };
 }
 
-/** A request with edits in its id or its params, known without reading it again. The edits must not touch its other members. */
+/** A request with edits in its id or its params, without parsing it again. The edits must not touch its other members. */
 export function editedRequest(request: Request, edits: readonly Edit[]): Request {
   if (edits.length === 0) return request;
   const bytes = edited(request.bytes, edits);
-  // A request without params may have got some.
+  // An edit may have added params.
   if (request.params === undefined) return frameOf(bytes) as Request;
   const idAt = moved(request.idAt, edits);
   return { ...request, bytes, id: idOf(bytes, idAt), idAt, params: moved(request.params, edits) };
 }
 
-/** Where a range is after the edits. */
+/** The position of a range after the edits. */
 function moved({ start, end }: Range, edits: readonly Edit[]): Range {
   const growth = (of: (edit: Edit) => boolean): number =>
     edits.filter(of).reduce((sum, { at, put }) => sum + Buffer.byteLength(put) - (at.end - at.start), 0);
@@ -93,7 +93,7 @@ function moved({ start, end }: Range, edits: readonly Edit[]): Range {
   };
 }
 
-/** The id's JSON text; of several spellings of one value (`"\u0041"` and `"A"`, `1.0` and `1`) always the same one. */
+/** The id's JSON text. Different spellings of one value (`"\u0041"` and `"A"`, `1.0` and `1`) give the same text. */
 export function idOf(bytes: Buffer, at: Range): string {
   const text = textOf(bytes, at);
   const plain = text.startsWith('"') ? !text.includes('\\') : /^-?\d+$/.test(text);
@@ -105,7 +105,7 @@ export function param(frame: Request | Note, ...path: readonly string[]): Range 
   return frame.params && valueAt(frame.bytes, frame.params.start, path);
 }
 
-/** Bytes with every line break between JSON tokens made a space and one at the end: a frame that fits into a line. */
+/** Replaces every line break between JSON tokens with a space and ends with a line break: the frame then fits into a line. */
 export function asLine(bytes: Buffer): Buffer {
   const trimmed = bytes.at(-1) === 0x0a ? bytes.subarray(0, -1) : bytes;
   const line = Buffer.allocUnsafe(trimmed.length + 1);
@@ -117,8 +117,8 @@ export function asLine(bytes: Buffer): Buffer {
 }
 
 /**
- * A line as it may be passed on. A stream that ends in the middle of a frame leaves bytes without a line ending: undefined
- * for a part of a frame, because whatever is written next would become one line with it.
+ * A line that may be passed on. A stream that ends within a frame leaves bytes without a line ending. The result is undefined
+ * for such a part, because the next write would join it into one line.
  */
 export function wholeLine(bytes: Buffer): Buffer | undefined {
   if (bytes.at(-1) === 0x0a) return bytes;

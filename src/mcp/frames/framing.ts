@@ -1,17 +1,17 @@
-/** A longer frame is refused: it would have to be held in memory whole. */
+/** A longer frame is refused, since the whole frame would have to be in memory. */
 export const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 
 export type LineSink = {
-  /** One line with its line ending; the last one may have none. Empty lines come too. */
+  /** One line with its line ending; the last one may have none. Empty lines are passed too. */
   readonly line: (bytes: Buffer) => void;
-  /** A line was longer than `maxBytes` and is gone. `head` and `tail` are what is left of it, to find out whose it was. */
+  /** A line was longer than `maxBytes` and was dropped. `head` and `tail` are its ends, to find out its id. */
   readonly tooLong: (gone: { readonly bytes: number; readonly head: Buffer; readonly tail: Buffer }) => void;
 };
 
 /** How much is kept of the start and the end of a line that is too long. */
 const KEEP_BYTES = 4096;
 
-/** Cuts a byte stream into lines (stdio framing). Chunks may end anywhere, in the middle of a character too. */
+/** Splits a byte stream into lines (stdio framing). Chunks may end anywhere, even within a character. */
 export class LineReader {
   readonly #sink: LineSink;
   readonly #maxBytes: number;
@@ -37,7 +37,7 @@ export class LineReader {
     if (from < chunk.length) this.#hold(chunk.subarray(from));
   }
 
-  /** The stream has ended: what is left counts as a line. */
+  /** The stream has ended: the remaining bytes count as a line. */
   end(): void {
     if (this.#held > 0 || this.#gone) this.#emit();
   }
@@ -52,7 +52,7 @@ export class LineReader {
     this.#held += part.length;
     if (this.#held <= this.#maxBytes) return;
     const all = Buffer.concat(this.#parts);
-    // Copies: a slice would keep the whole of it in memory.
+    // Copies: a slice would keep the whole chunk in memory.
     this.#gone = {
       bytes: all.length,
       head: Buffer.from(all.subarray(0, KEEP_BYTES)),
@@ -78,8 +78,8 @@ function lastOf(tail: Buffer, part: Buffer): Buffer {
 }
 
 /**
- * One server-sent event. `data` is what its data lines hold, joined by line breaks; `raw` is all of it with the empty
- * line that ends it, so that it can be passed on as it came.
+ * One server-sent event. `data` joins its data lines with line breaks. `raw` is the whole event with the empty line that ends
+ * it, so that it can be passed on unchanged.
  */
 export type SseEvent = {
   readonly data: Buffer | undefined;
@@ -89,7 +89,7 @@ export type SseEvent = {
   readonly raw: Buffer;
 };
 
-/** Cuts a byte stream into server-sent events. Comments, `id` and `retry` stay in `raw`. */
+/** Splits a byte stream into server-sent events. Comments, `id` and `retry` stay in `raw`. */
 export class SseReader {
   readonly #lines: LineReader;
   readonly #sink: (event: SseEvent) => void;
@@ -110,7 +110,7 @@ export class SseReader {
     this.#lines.push(chunk);
   }
 
-  /** The stream has ended. An event without its empty line counts as sent: some servers forget it before they hang up. */
+  /** The stream has ended. An event without its empty line still counts: some servers forget it before they hang up. */
   end(): void {
     this.#lines.end();
     if (this.#held > 0) this.#emit();
@@ -156,7 +156,7 @@ export class SseReader {
   }
 }
 
-/** The event that carries `bytes` in place of what the event had. */
+/** The event with `bytes` in place of its data. */
 export function sseEvent(
   bytes: Buffer,
   like: { readonly event?: string; readonly id?: string; readonly retry?: string } = { event: 'message' },

@@ -1,10 +1,9 @@
 /**
- * Positions in JSON bytes. Parsing and printing again would change what passes (1.0, big integers, duplicate
- * keys, escapes, order), so the gateway looks for byte ranges and cuts between them.
+ * Positions in JSON bytes. Parsing and printing again would change the bytes (1.0, big integers, duplicate keys, escapes,
+ * order), so the gateway finds byte ranges and cuts between them.
  *
- * Finding things takes a document at its word: what is inside a string is not looked at, so a broken escape goes
- * unnoticed (checking each byte in JavaScript costs more than all the rest of a call). Before bytes are changed, `isJson`
- * says whether the document is one.
+ * The search does not look inside strings, so it misses a broken escape. (A check of each byte in JavaScript costs more than
+ * the rest of a call.) Before bytes are changed, `isJson` checks the whole document.
  */
 /** Bytes from `start` up to, not including, `end`. */
 export type Range = { readonly start: number; readonly end: number };
@@ -12,7 +11,7 @@ export type Range = { readonly start: number; readonly end: number };
 /** One `"key": value`: the value without the space around it, the key with its quotes. */
 export type Member = Range & { readonly keyStart: number; readonly keyEnd: number };
 
-/** A container with its brackets, and what is in it in the order in which it stands there. */
+/** A container with its brackets, and its entries in their order. */
 export type ObjectAt = Range & { readonly members: readonly Member[] };
 export type ArrayAt = Range & { readonly elements: readonly Range[] };
 
@@ -26,7 +25,7 @@ export function isJson(json: Buffer): boolean {
   }
 }
 
-/** The object that starts at `start`, or undefined when there is none or it is malformed. */
+/** The object that starts at `start`, or undefined if there is none or it is malformed. */
 export function objectAt(json: Buffer, start: number): ObjectAt | undefined {
   if (json[start] !== OPEN_BRACE) return undefined;
   const members: Member[] = [];
@@ -48,7 +47,7 @@ export function objectAt(json: Buffer, start: number): ObjectAt | undefined {
   }
 }
 
-/** The array that starts at `start`, or undefined when there is none or it is malformed. */
+/** The array that starts at `start`, or undefined if there is none or it is malformed. */
 export function arrayAt(json: Buffer, start: number): ArrayAt | undefined {
   if (json[start] !== OPEN_BRACKET) return undefined;
   const elements: Range[] = [];
@@ -65,7 +64,7 @@ export function arrayAt(json: Buffer, start: number): ArrayAt | undefined {
   }
 }
 
-/** The value of a member. Of several with the same name the last counts, as with `JSON.parse`. */
+/** The value of a member. Among several with the same name the last one counts, as with `JSON.parse`. */
 export function member(json: Buffer, object: ObjectAt, name: string): Range | undefined {
   for (let index = object.members.length - 1; index >= 0; index -= 1) {
     const candidate = object.members[index]!;
@@ -98,7 +97,7 @@ export function stringAt(json: Buffer, range: Range | undefined): string | undef
   return typeof text === 'string' ? text : undefined;
 }
 
-/** The value at a range, as far as JavaScript can hold it. Undefined when it is malformed. */
+/** The value at a range, as far as JavaScript can represent it. Undefined if it is malformed. */
 export function parsed(json: Buffer, range: Range): unknown {
   try {
     return JSON.parse(textOf(json, range)) as unknown;
@@ -118,7 +117,7 @@ export function insert(position: number, put: string | Buffer): Edit {
   return { at: { start: position, end: position }, put };
 }
 
-/** `json` with all edits made; they must not overlap. Edits of one place are made in the order given. */
+/** `json` with all edits made; they must not overlap. Edits at the same place are made in the given order. */
 export function edited(json: Buffer, edits: readonly Edit[]): Buffer {
   if (edits.length === 0) return json;
   const ordered = edits.toSorted((a, b) => a.at.start - b.at.start || a.at.end - b.at.end);
@@ -133,21 +132,21 @@ export function edited(json: Buffer, edits: readonly Edit[]): Buffer {
   return Buffer.concat(parts);
 }
 
-/** Adds a member behind the last one. */
+/** Adds a member after the last one. */
 export function addMember(object: ObjectAt, name: string, value: string): Edit {
   const last = object.members.at(-1);
   const entry = `${JSON.stringify(name)}:${value}`;
   return last === undefined ? insert(object.start + 1, entry) : insert(last.end, `,${entry}`);
 }
 
-/** Adds elements behind the last one. */
+/** Adds elements after the last one. */
 export function addElements(array: ArrayAt, values: readonly string[]): Edit {
   const last = array.elements.at(-1);
   const text = values.join(',');
   return last === undefined ? insert(array.start + 1, text) : insert(last.end, `,${text}`);
 }
 
-/** Takes every member of that name away, each with one comma. */
+/** Removes every member of that name, each with one comma. */
 export function removeMembers(json: Buffer, object: ObjectAt, name: string): Edit[] {
   const kept = object.members.filter((candidate) => !keyIs(json, candidate, name));
   if (kept.length === object.members.length) return [];
@@ -202,7 +201,7 @@ export function skipValue(json: Buffer, from: number): number {
   return byte === OPEN_BRACE || byte === OPEN_BRACKET ? skipContainer(json, from) : skipScalar(json, from);
 }
 
-/** With a stack of its own: a frame of a million brackets must not end the process. */
+/** An explicit stack: a frame of a million brackets must not overflow the call stack. */
 function skipContainer(json: Buffer, from: number): number {
   const open: number[] = [];
   let at = from;
@@ -221,7 +220,7 @@ function skipContainer(json: Buffer, from: number): number {
       at = skipScalar(json, at);
       if (at === -1) return -1;
     }
-    // A value has ended: close what ends with it, or go on behind a comma.
+    // A value has ended: close the containers that end with it, or continue after a comma.
     for (;;) {
       const container = open.at(-1);
       if (container === undefined) return at;
@@ -239,7 +238,7 @@ function skipContainer(json: Buffer, from: number): number {
   }
 }
 
-/** From a key to where its value starts, or -1. */
+/** From a key to the start of its value, or -1. */
 function skipKey(json: Buffer, from: number): number {
   const end = skipString(json, from);
   if (end === -1) return -1;
@@ -257,7 +256,7 @@ function skipScalar(json: Buffer, from: number): number {
       return skipWord(json, from, 'false');
     case 0x6e:
       return skipWord(json, from, 'null');
-    // No JSON, but Python writes and reads them: a frame with one is a call, or an answer, for a server or a client in Python.
+    // These are not JSON, but Python writes and reads them: a frame with one is a call, or an answer, for Python.
     case 0x4e:
       return skipWord(json, from, 'NaN');
     case 0x49:
@@ -276,7 +275,7 @@ function skipWord(json: Buffer, from: number, word: string): number {
   return from + word.length;
 }
 
-/** How many bytes of a string are looked at one by one before it is worth asking for the next quote. */
+/** How many bytes of a string are checked one by one before a search for the next quote is faster. */
 const SHORT = 32;
 
 function skipString(json: Buffer, from: number): number {
@@ -291,7 +290,7 @@ function skipString(json: Buffer, from: number): number {
     }
     const quote = json.indexOf(QUOTE, at);
     if (quote === -1) return -1;
-    // An odd number of backslashes before it, not counting what was skipped above, and it is escaped.
+    // The quote is escaped after an odd number of backslashes, without those skipped above.
     let backslash = quote;
     while (backslash > at && json[backslash - 1] === BACKSLASH) backslash -= 1;
     if ((quote - backslash) % 2 === 0) return quote + 1;

@@ -2,10 +2,10 @@ import type { Note, Request } from './frame.ts';
 import { param } from './frame.ts';
 import { parsed, stringAt, type Range } from './json.ts';
 
-/** Who speaks: as a client names itself in `initialize`, or in each request of the stateless generation. */
+/** The name of a client in `initialize`, or in each request of the stateless generation. */
 export type ClientInfo = { readonly name: string; readonly version?: string };
 
-/** Where the stateless generation (2026-07-28 and later) says in each request what initialize said once. */
+/** The fields with which each request of the stateless generation (2026-07-28 and later) repeats the data of initialize. */
 export const META_VERSION = 'io.modelcontextprotocol/protocolVersion';
 export const META_CLIENT = 'io.modelcontextprotocol/clientInfo';
 
@@ -17,16 +17,16 @@ export const META_SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 /** The first version without initialize. Versions are dates, so they compare as text. */
 export const STATELESS_SINCE = '2026-07-28';
 
-/** The versions with initialize, the newest first. */
+/** The versions with initialize, newest first. */
 export const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 export const LEGACY_VERSION = '2025-11-25';
 
-/** True for a request that brings its own protocol version: its result must say `resultType`. */
+/** True for a request that contains its protocol version: its result must have `resultType`. */
 export function isStateless(request: Request): boolean {
   return param(request, '_meta', META_VERSION) !== undefined;
 }
 
-/** A request whose answer ends a stream: it stays open, and a server that was started again is asked again. */
+/** A request that stays open until its stream ends. A restarted server gets it again. */
 export function staysOpen({ method }: { readonly method: string }): boolean {
   return method === 'subscriptions/listen' || method === 'events/stream';
 }
@@ -53,7 +53,7 @@ export function toolOf(request: Request | Note): string | undefined {
   return stringAt(request.bytes, param(request, 'name'));
 }
 
-/** The envelope that a request of our own needs in the stateless generation, taken from one of the client's. */
+/** The envelope for the gateway's own requests in the stateless generation, taken from a client's request. */
 export function envelopeOf(request: Request): Record<string, unknown> | undefined {
   const at = param(request, '_meta');
   if (at === undefined || !isStateless(request)) return undefined;
@@ -63,7 +63,7 @@ export function envelopeOf(request: Request): Record<string, unknown> | undefine
   );
 }
 
-/** JSON-RPC codes that the gateway answers with itself. */
+/** JSON-RPC codes of the gateway's own answers. */
 export const INTERNAL_ERROR = -32603;
 export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;

@@ -2,15 +2,15 @@ import { param, type Request } from '../frames/frame.ts';
 import { stringAt } from '../frames/json.ts';
 
 /**
- * The headers in which the stateless generation repeats what stands in the body, so that what is between client and
- * server need not read it. A server refuses a request whose headers and body disagree.
+ * Headers in which the stateless generation repeats parts of the body, so that proxies need not read the body. A server refuses
+ * a request whose headers and body disagree.
  */
 export const PROTOCOL_VERSION = 'mcp-protocol-version';
 export const METHOD = 'mcp-method';
 export const NAME = 'mcp-name';
 export const SESSION_ID = 'mcp-session-id';
 
-/** The header in which a client names its conversation. It is for us and goes no further. */
+/** The header in which a client names its conversation. The gateway does not pass it on. */
 export const CONVERSATION = 'earpiece-conversation';
 
 /** Which member of `params` the header Mcp-Name repeats. */
@@ -30,13 +30,13 @@ export function nameIn(request: Request): string | undefined {
 
 const ENCODED = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
 
-/** A header value for any text: what plain ASCII cannot hold goes as Base64 between `=?base64?` and `?=`. */
+/** A header value for any text: text beyond plain ASCII becomes Base64 between `=?base64?` and `?=`. */
 export function headerValue(text: string): string {
   const plain = /^[\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !ENCODED.test(text);
   return plain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
 }
 
-/** The text of a header value, or undefined when it is not well formed. */
+/** The text of a header value, or undefined if it is malformed. */
 export function headerText(value: string): string | undefined {
   const trimmed = value.trim();
   if (!trimmed.startsWith('=?base64?')) return trimmed;
@@ -44,7 +44,7 @@ export function headerText(value: string): string | undefined {
   return encoded ? Buffer.from(encoded[1]!, 'base64').toString() : undefined;
 }
 
-/** Arguments that a tool wants repeated in headers: its inputSchema says `x-mcp-header` at a property. */
+/** Arguments that a tool wants repeated in headers: its inputSchema marks the property with `x-mcp-header`. */
 export type HeaderParam = { readonly header: string; readonly path: readonly string[] };
 
 export function headerParams(inputSchema: unknown, path: readonly string[] = []): HeaderParam[] {

@@ -23,26 +23,26 @@ import type { HttpUpstream } from '../upstream.ts';
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
 
-/** How often an answer that broke off is asked for again while its client waits: a server that has gone will not have it. */
+/** How many GETs ask for the rest of an interrupted answer while its client waits: a server that has gone will not have it. */
 const RESUME_TRIES = 2;
 
 /**
- * A server behind streamable HTTP, seen as a stream of frames. Each frame goes in a POST of its own; answers come as JSON
- * or as events. In the older generation the server's own frames come by a GET that stays open, sessions are kept and made
- * anew when the server forgot ours, and broken event streams are taken up again where they broke. In the stateless one a
- * cancelled request is one whose POST is aborted.
+ * A server behind streamable HTTP as a stream of frames. Each frame is sent in a separate POST; answers come as JSON or as
+ * events.
+ * In the older generation a GET that stays open brings the server's own frames. The link makes a new session when the server
+ * forgot the old one, and resumes broken event streams. In the stateless generation, aborting its POST cancels a request.
  */
 export class HttpLink implements Link {
   readonly #name: string;
   readonly #target: HttpTarget;
   readonly #events: LinkEvents;
   readonly #stop = new AbortController();
-  /** Requests that wait for their answer, to abort them. */
+  /** Requests that wait for their answer, so that they can be aborted. */
   readonly #waiting = new Map<string, { readonly request: Request; readonly abort: AbortController }>();
   readonly #headerParams = new Map<string, readonly HeaderParam[]>();
   #handshake: { initialize?: Request; initialized?: Frame; session?: string; version?: string } = {};
   #renewing: Promise<boolean> | undefined;
-  /** Posts overtake each other: none may overtake the end of the handshake. */
+  /** Posts may overtake each other, but none may overtake the end of the handshake. */
   #ready: Promise<void> | undefined;
   #listening = false;
   #away = false;
@@ -80,7 +80,7 @@ export class HttpLink implements Link {
         });
         response.resume();
       } catch {
-        // The server may have gone, or not want to hear of it: the session ends by itself.
+        // The server may have gone, or refuse: the session then expires by itself.
       }
     }
     this.#target.close();
@@ -152,7 +152,7 @@ export class HttpLink implements Link {
     this.#events.lost(request.id, `The MCP server "${this.#name}" answered with HTTP ${status}${said === '' ? '' : `: ${said}`}`);
   }
 
-  /** Passes on the frames of a JSON body. False when there is none that answers the request. */
+  /** Passes on the frames of a JSON body. False if none of them answers the request. */
   #take(body: Buffer, request: Request | undefined): boolean {
     const array = arrayAt(body, 0);
     if (array) {
@@ -161,7 +161,7 @@ export class HttpLink implements Link {
     }
     const frame = lineFrom(body);
     if (frame.kind === 'failure' && request && frame.id !== request.id) {
-      // Refused before the server read our id: the client needs its own.
+      // The server refused before it read the id: the client needs the id of its request.
       const { bytes, error } = frame;
       const code = valueAt(bytes, error.start, ['code']);
       const message = stringAt(bytes, valueAt(bytes, error.start, ['message']));
@@ -176,12 +176,14 @@ export class HttpLink implements Link {
   }
 
   #pass(frame: Frame): void {
-    if (frame.kind === 'opaque') return; // For example half a frame: the stream ended in the middle of it.
+    if (frame.kind === 'opaque') return; // For example half a frame, if the stream ended within it.
     if (frame.kind === 'success') this.#learn(frame);
     this.#events.frame(frame);
   }
 
-  /** Keeps what later requests need of an answer: the agreed version, and the arguments that a tool wants in headers. */
+  /**
+   * Stores the parts of an answer that later requests need: the agreed version, and the arguments that a tool wants in headers.
+   */
   #learn({ id, bytes, result }: Success): void {
     const request = this.#waiting.get(id)?.request;
     if (request === undefined) return;
@@ -196,7 +198,7 @@ export class HttpLink implements Link {
     }
   }
 
-  /** Reads an event stream to its end, and takes it up again when it broke before the answer that it is for. */
+  /** Reads an event stream to its end, and resumes it if it broke before the expected answer. */
   async #readEvents(response: IncomingMessage, request: Request | undefined): Promise<void> {
     let stream: IncomingMessage | undefined = response;
     let lastEventId: string | undefined;
@@ -218,7 +220,7 @@ export class HttpLink implements Link {
         for await (const chunk of stream as AsyncIterable<Buffer>) reader.push(chunk);
         reader.end();
       } catch {
-        // It broke; what came until then counts.
+        // The stream broke; the events before that count.
       }
       if (this.#stop.signal.aborted || answered || (request && !this.#waiting.has(request.id))) return;
       if (request && lastEventId === undefined) break;
@@ -227,7 +229,7 @@ export class HttpLink implements Link {
     if (request) this.#events.lost(request.id, `The MCP server "${this.#name}" ended its answer before it was complete.`);
   }
 
-  /** A GET for what the server sends by itself, or for the rest of a broken stream. Undefined when the server has none. */
+  /** A GET for the server's own frames, or for the rest of a broken stream. Undefined if the server offers no stream. */
   async #resume(
     lastEventId: string | undefined,
     firstDelayMs: number,
@@ -262,7 +264,7 @@ export class HttpLink implements Link {
     this.#listening = false;
   }
 
-  /** The server forgot the session: the same handshake again, whose answer the client has had already. */
+  /** The server forgot the session: repeats the same handshake. The client already has its answer. */
   #renewSession(): Promise<boolean> {
     this.#renewing ??= (async () => {
       const { initialize, initialized } = this.#handshake;
@@ -319,7 +321,7 @@ export class HttpLink implements Link {
   }
 }
 
-/** A frame of an HTTP message, as one that fits into a line. */
+/** A frame of an HTTP message in a form that fits into a line. */
 const lineFrom = (bytes: Buffer): Frame => frameOf(asLine(bytes));
 
 function sessionOf(response: IncomingMessage): { session?: string } {

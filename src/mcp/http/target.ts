@@ -8,11 +8,11 @@ export type HttpRequest = {
   readonly signal?: AbortSignal;
 };
 
-/** One HTTP server that we talk to, over connections that are kept. Not `fetch`: that adds headers and unpacks bodies. */
+/** An HTTP server over kept connections. Not `fetch`, which adds headers and unpacks bodies. */
 export class HttpTarget {
   readonly url: URL;
   readonly #headers: Readonly<Record<string, string>>;
-  /** Not by `import`, which reads every export of it and so loads undici: 55 ms and 5 MB. */
+  /** `import` would read every export and so load undici: 55 ms and 5 MB. */
   readonly #http: Pick<typeof http, 'Agent' | 'request'>;
   readonly #agent: http.Agent;
 
@@ -23,12 +23,12 @@ export class HttpTarget {
     this.#agent = new this.#http.Agent({ keepAlive: true });
   }
 
-  /** Resolves with the head of the answer. Rejects when there is none. */
+  /** Resolves with the head of the answer. Rejects if there is none. */
   async send(request: HttpRequest): Promise<IncomingMessage> {
     try {
       return await this.#sendOnce(request);
     } catch (error) {
-      // The server closed a kept connection just when we used it again: it has seen nothing of this.
+      // The server closed a kept connection just when it was used again: the server saw nothing of this request.
       if (error instanceof StaleConnection) return this.#sendOnce(request);
       throw error;
     }
@@ -57,7 +57,7 @@ export class HttpTarget {
 
 class StaleConnection extends Error {}
 
-/** The whole body, or undefined when it is longer than `maxBytes`. */
+/** The whole body, or undefined if it is longer than `maxBytes`. */
 export async function bodyOf(message: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   const parts: Buffer[] = [];
   let length = 0;
@@ -73,7 +73,7 @@ export function mediaTypeOf(headers: IncomingHttpHeaders): string {
   return (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
 }
 
-/** What says why a request got no answer: an AggregateError of two addresses says nothing by itself. */
+/** Explains why a request got no answer: the message of an AggregateError of two addresses is empty. */
 export function networkReason(error: unknown): string {
   const cause = error instanceof AggregateError ? (error.errors as unknown[])[0] : error;
   if (!(cause instanceof Error)) return String(cause);

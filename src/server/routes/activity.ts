@@ -1,4 +1,4 @@
-/** What a chart is made of: how much was queued, delivered and waiting, how long it took, and what it cost. */
+/** The data of a chart: how many notifications were queued, delivered and waiting, their delay, and their cost. */
 import type { ActivityReply, Counts, Delivery } from '../../wire/api.ts';
 import type { LogKey } from '../../core/address.ts';
 import type { Item } from '../../core/items.ts';
@@ -14,7 +14,7 @@ import { activity, logParam, nameParam } from '../../wire/schemas.ts';
 import type { Principal } from '../tokens.ts';
 
 const HOUR = 3_600_000;
-/** For one answer: more is not looked at, and said so. */
+/** For one answer: further items are not read, and the answer says so. */
 const MAX_ITEMS = 20_000;
 const MAX_LOGS = 1_000;
 const MAX_BUCKETS = 500;
@@ -119,7 +119,7 @@ async function activityOf(inbox: Inbox, who: Principal, asked: Asked): Promise<A
       const took = Math.max(0, deliveredAt - item.at);
       times.push(took);
       delivered.times.push(took);
-      // Of a line that several share, one pays.
+      // Several notifications may share a line: only one of them counts its cost.
       if (item.text !== undefined && (item.group === undefined || item.group[0] === item.id)) {
         const cost = estimateTokens(item.text);
         delivered.tokens += cost;
@@ -128,7 +128,7 @@ async function activityOf(inbox: Inbox, who: Principal, asked: Asked): Promise<A
       }
     }
     const closedAt = item.closedAt ?? Number.POSITIVE_INFINITY;
-    // It waits at the end of each bucket between.
+    // The notification waits at the end of each bucket in between.
     const first = Math.max(0, Math.floor((item.at - from) / bucketMs));
     for (let i = first; i < n; i++) {
       const bucket = buckets[i];
@@ -158,8 +158,8 @@ function deliveryOf(times: readonly number[]): Delivery {
 }
 
 /**
- * Items that were closed in the time or were open at its end: nothing else was queued, delivered or waiting then. True when
- * there were more than are looked at.
+ * Items that closed in the time or were open at its end: no other items were queued, delivered or waiting then. True if more
+ * exist than are read.
  */
 async function eachItem(inbox: Inbox, asked: Asked, look: (item: Item) => void): Promise<boolean> {
   const { log, project, to } = asked;
@@ -189,12 +189,12 @@ async function closedIn(walk: Walk, log: LogKey): Promise<void> {
     const last = page.at(-1);
     if (last === undefined || page.length < CHUNK) return;
     before = { closedAt: last.closedAt ?? from, seq: last.seq };
-    // Others get their turn.
+    // Lets other requests run.
     await new Promise(setImmediate);
   }
 }
 
-/** Of those that were closed later, as many as were queued in the week before: nobody waits longer for a chart. */
+/** Reads items that closed later, back to those queued a week before: a chart must not take long. */
 async function openAt(walk: Walk, log: LogKey, state: 'open' | 'closed'): Promise<void> {
   const { from, to } = walk.asked;
   let before = await positionAt(walk.inbox, log, to);

@@ -1,4 +1,4 @@
-/** Who is there, and what they do. */
+/** Lists agents, their conversations and their work. */
 import { logOf, parseAddress, type LogKey } from '../../core/address.ts';
 import type { AgentSummary, ConversationSummary, Page } from '../../wire/api.ts';
 import { mayRead, mustRead } from '../authority.ts';
@@ -27,7 +27,7 @@ export function agentRoutes(api: Api, { inbox }: Deps): void {
     async (c) => {
       const who = principalOf(c);
       const { after, limit, ...asked } = c.req.valid('query');
-      // A token for one project or agent asks for what it may see without saying so.
+      // By default, a token for one project or agent asks for everything that it may see.
       const project = asked.project ?? who.project ?? undefined;
       if (who.kind === 'agent') {
         const log = `${who.project}/${who.agent}` as LogKey;
@@ -99,6 +99,6 @@ export function agentRoutes(api: Api, { inbox }: Deps): void {
   );
 }
 
-/** Right before this name, in the order of names. */
+/** Directly before this name in the order of names. */
 const before = (log: LogKey): LogKey =>
   `${log.slice(0, -1)}${String.fromCharCode(log.charCodeAt(log.length - 1) - 1)}\u{10ffff}` as LogKey;

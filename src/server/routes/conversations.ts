@@ -1,4 +1,4 @@
-/** One conversation: its history, and what a person says to it. */
+/** One conversation: its history, and a person's messages to it. */
 import { conversationId, type ConversationId, type LogKey } from '../../core/address.ts';
 import type { Effect, InterruptReply, QueuedReply, RecordsPage } from '../../wire/api.ts';
 import type { Action } from '../../core/notification.ts';
@@ -170,11 +170,11 @@ const MESSAGES: Readonly<Record<Exclude<Action, 'resume'>, string>> = {
   pause: 'Pause: finish this step and wait.',
 };
 
-/** A browser that logged in with a token is whose token that is. */
+/** A browser session belongs to the owner of the token that it was made with. */
 export const personOf = ({ name, session }: Principal): string =>
   session ? (/^browser of (.+)$/u.exec(name)?.[1] ?? 'a person in the console') : name;
 
-/** What an action does to each conversation that it is for. */
+/** The effect of an action on each of its conversations. */
 export async function effectsOf(
   inbox: Inbox,
   { log, conversation }: { readonly log: LogKey; readonly conversation?: ConversationId },

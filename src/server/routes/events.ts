@@ -1,4 +1,4 @@
-/** Events from outside: CloudEvents with a token, and webhooks that are known by their signature. */
+/** Events from outside: CloudEvents with a token, and webhooks with a signature. */
 import { parseAddress } from '../../core/address.ts';
 import type { EmittedReply } from '../../wire/api.ts';
 import type { Emitted, EventInput, Heard } from '../../core/event.ts';
@@ -17,7 +17,7 @@ import type { Principal } from '../tokens.ts';
 export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }): void {
   const { inbox, emitter, metrics, webhooks } = deps;
 
-  /** In one go and in their order: what repeats is folded, and is not waited for one by one. One that fails stops no other. */
+  /** All at once and in their order: repeats are folded without a wait for each. One failure does not stop the others. */
   const emitAll = async (events: readonly EventInput[], from: 'token' | 'webhook'): Promise<readonly Emitted[]> => {
     const to = emitter ?? refuseEvents();
     const results = await Promise.allSettled(
@@ -51,7 +51,7 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
         body: {
           required: true,
           content: {
-            // Only named: `eventFromCloudEvent` is what checks them, and says what is wrong with more care.
+            // Only the names: `eventFromCloudEvent` checks the values and gives better errors.
             'application/cloudevents+json': { schema: { $ref: '#/components/schemas/CloudEvent' } },
             'application/cloudevents-batch+json': {
               schema: { type: 'array', items: { $ref: '#/components/schemas/CloudEvent' } },
@@ -65,7 +65,7 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
       const who = principalOf(c);
       if (emitter === undefined) refuseEvents();
       const given = eventsIn(c.req.header(), Buffer.from(await c.req.arrayBuffer()), subjectFor(who, deps.project));
-      // What a bus would refuse: all of them are looked at before the first is emitted.
+      // Checks all events for what the bus would refuse, before the first one is emitted.
       const events = given.map((each, i) => {
         try {
           const event = allowed(who, each);
@@ -136,7 +136,7 @@ function refuseEvents(): never {
   throw new ProblemError('not_found', 'this server takes no events: it was made without an emitter; queue notifications instead');
 }
 
-/** Says which of several it is. */
+/** Names the event within a batch. */
 function inBatch(error: unknown, i: number, of: number, others?: string): unknown {
   if (of === 1 || !(error instanceof EarpieceError)) return error;
   const { code, data, retryable } = error;
@@ -144,7 +144,7 @@ function inBatch(error: unknown, i: number, of: number, others?: string): unknow
   return new EarpieceError(code, message, { data, retryable, cause: error });
 }
 
-/** Structured, batch or binary, as the specification has it; plain JSON is read as structured. */
+/** Structured, batch or binary mode, as in the specification. Plain JSON counts as structured. */
 function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer, subject: string): readonly EventInput[] {
   const type = headers['content-type'] ?? '';
   if (headers['ce-specversion'] !== undefined) return [binary(headers, body, { type, subject })];
@@ -155,7 +155,7 @@ function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer, subje
     );
   const json = jsonOf(body);
   if (!Array.isArray(json)) {
-    if (/batch/iu.test(type)) throw new ProblemError('bad_event', 'the content type says a batch, and the body is no list');
+    if (/batch/iu.test(type)) throw new ProblemError('bad_event', 'the content type names a batch, but the body is not a list');
     return [eventFromCloudEvent(json, { subject })];
   }
   const list = json as readonly Json[];
@@ -168,13 +168,13 @@ function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer, subje
     try {
       return eventFromCloudEvent(each, { subject });
     } catch (error) {
-      // Nothing was emitted yet: all of them are read first.
+      // All events are read before the first one is emitted.
       throw inBatch(error, i, list.length);
     }
   });
 }
 
-/** Whom an event without a subject concerns: what its token is for, else everyone active in the server's project. */
+/** The default subject of an event: the target of the token, or else everyone active in the server's project. */
 const subjectFor = ({ project, agent, conversation }: Principal, own: string): string => {
   if (project === null || agent === null) return `${project ?? own}/*`;
   return conversation === null ? `${project}/${agent}` : `${project}/${agent}#${conversation}`;
@@ -217,8 +217,8 @@ function jsonOf(body: Buffer): Json {
 }
 
 /**
- * Whose token it is decides what it may say. What agents and send-only tokens emit is held apart as webhooks are: its
- * source and its keys are its own, so that it neither counts into, replaces nor takes back what others said.
+ * The token limits the event. Events of agents and send-only tokens are kept apart like webhooks: a prefix marks their source
+ * and keys. They cannot count into, replace or withdraw the notifications of others.
  */
 function allowed(who: Principal, event: EventInput): EventInput {
   const to = parseAddress(event.subject);

@@ -1,4 +1,4 @@
-/** What a conversation was forked from, what was forked from it, and where a fork of it would begin. */
+/** The lineage of a conversation: its origin, its forks, and the point where a new fork would begin. */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import type { Fork, ForksReply } from '../../wire/api.ts';
 import type { Inbox } from '../../inbox/index.ts';
@@ -9,7 +9,7 @@ import { forks } from '../../wire/schemas.ts';
 import { agentIn } from '../shown.ts';
 import { agentParams } from './agents.ts';
 
-/** Conversations of the agent that are looked at, those seen last. */
+/** The most recently seen conversations of the agent that are read. */
 const MAX_LOOKED_AT = 500;
 
 export function forkRoutes(api: Api, { inbox }: Deps): void {
@@ -51,7 +51,7 @@ export function forkRoutes(api: Api, { inbox }: Deps): void {
   );
 }
 
-/** The one right before it in its lineage. */
+/** The directly preceding conversation in its lineage. */
 async function originOf(inbox: Inbox, log: LogKey, id: ConversationId): Promise<ForksReply['origin']> {
   const { conversation, upTo } = (await inbox.lineage({ log, id })).at(-2) ?? {};
   return conversation === undefined || upTo === undefined ? null : { conversation, upTo };

@@ -1,4 +1,4 @@
-/** About the server itself. */
+/** Routes about the server itself. */
 import type { Health } from '../../wire/api.ts';
 import { mustBeAdmin } from '../authority.ts';
 import { createRoute, reply, z, type Api, type Deps } from '../context.ts';
@@ -12,7 +12,7 @@ export const documentOf = (api: Api, version: string): object =>
       title: 'Earpiece',
       version,
       description:
-        'Durable notifications for LLM agents. Times are epoch milliseconds. What goes wrong is answered as application/problem+json (RFC 9457).',
+        'Durable notifications for LLM agents. Times are epoch milliseconds. Errors are answered as application/problem+json (RFC 9457).',
       license: { name: 'MIT' },
     },
     servers: [{ url: '/' }],
@@ -89,7 +89,7 @@ export function metaRoutes(api: Api, deps: Deps): void {
       security: [],
       responses: { 200: { description: 'OpenAPI 3.1', content: { 'application/json': { schema: z.looseObject({}) } } } },
     }),
-    // Tasks and whatever else is mounted later is in it.
+    // Includes tasks and every other route that is mounted later.
     (c) => c.json(documentOf(api, version) as never, 200) as never,
   );
 }

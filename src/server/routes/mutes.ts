@@ -1,4 +1,4 @@
-/** Mutes: silence a kind for an agent, see what is silenced, and lift it. The rules are the inbox's. */
+/** Mutes: silence a kind for an agent, list the mutes, and lift one. The inbox has the rules. */
 import type { LogKey } from '../../core/address.ts';
 import type { MutesReply, MuteView } from '../../wire/api.ts';
 import type { Inbox } from '../../inbox/index.ts';
@@ -10,7 +10,7 @@ import * as schemas from '../../wire/schemas.ts';
 import { agentOf } from '../shown.ts';
 import { personOf } from './conversations.ts';
 
-/** Agents looked at for one list. */
+/** Agents read for one list. */
 const MAX_AGENTS = 500;
 
 export function muteRoutes(api: Api, { inbox }: Deps): void {

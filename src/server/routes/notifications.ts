@@ -1,4 +1,4 @@
-/** Notifications: queue, list, why, take back, read, queue again, wait for a receipt. */
+/** Notifications: queue, list, explain, withdraw, mark read, queue again, wait for a receipt. */
 import { parseAddress, type LogKey } from '../../core/address.ts';
 import type { NotificationsPage, QueuedReply, ReceiptReply, Story, WithdrawReply } from '../../wire/api.ts';
 import type { Item } from '../../core/items.ts';
@@ -31,7 +31,7 @@ import type { Principal } from '../tokens.ts';
 
 const idParams = z.object({ id: inPath(256) });
 const logQuery = z.strictObject({ log: schemas.logParam.optional() });
-/** Logs that are searched for an id where its own is not named. */
+/** Logs searched for an id if the request names no log. */
 const MAX_SEARCHED = 500;
 const MAX_WAIT_S = 60;
 
@@ -87,7 +87,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
           by: z
             .enum(TIMED_BY)
             .default('queued')
-            .openapi({ description: 'with from and to: what they are times of; waiting: open at `to`' }),
+            .openapi({ description: 'with from and to: which times they filter; waiting: open at `to`' }),
           kind: z.string().max(200).optional().openapi({ description: 'source.name' }),
           before: z
             .string()
@@ -283,7 +283,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
   );
 }
 
-/** The log of an id: the one that was named, or the first that this token may read which has it. */
+/** The log of an id: the named one, or the first readable log that contains the id. */
 async function logWith(inbox: Inbox, who: Principal, id: string, named: string | undefined): Promise<LogKey> {
   if (named !== undefined || who.kind === 'agent') return scopeOf(who, { log: named }).log as LogKey;
   if (who.kind === 'send') mustRead(who, { project: who.project ?? undefined });
@@ -310,7 +310,7 @@ async function visible(inbox: Inbox, who: Principal, log: LogKey, id: string): P
   return items.filter((item) => maySeeItem(who, item));
 }
 
-/** What an id was counted into, else itself. */
+/** The id that this id was counted into, or else itself. */
 async function standsFor(inbox: Inbox, log: LogKey, id: string): Promise<string> {
   const [item] = await inbox.store.items(log, { kind: 'ids', ids: [id as NotificationId] });
   return item?.outcome === 'folded' ? (item.group?.[0] ?? id) : id;
@@ -318,7 +318,7 @@ async function standsFor(inbox: Inbox, log: LogKey, id: string): Promise<string>
 
 const rank = (receipt: string): number => (RECEIPTS as readonly string[]).indexOf(receipt);
 
-/** Of several audiences the one that got least far says how far it got. */
+/** With several audiences, the least advanced one determines the receipt. */
 function receiptReply(id: string, items: readonly Item[], until: (typeof RECEIPTS)[number]): ReceiptReply {
   const receipts = items.map((item) => receiptOf(item));
   const reached = receipts.every((each) => rank(each) >= rank(until));

@@ -27,7 +27,7 @@ export function resumeRoutes(api: Api, { inbox }: Deps): void {
         person: author ?? personOf(who),
         ...(message === undefined ? {} : { message }),
       });
-      // A pause that holds for conversations that begin later has none to tell.
+      // A pause for later conversations has no conversation to notify yet.
       const holders = lifted.filter(({ log }) => !log.endsWith('/*'));
       const told = new Map(holders.map((each) => [`${each.log}#${each.conversation ?? ''}`, each]));
       const effects = await Promise.all(

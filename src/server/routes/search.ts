@@ -1,4 +1,4 @@
-/** Words in a conversation: found in the log, however much of it is on a page. */
+/** Finds words in a conversation's log, beyond the part on the page. */
 import type { ConversationId } from '../../core/address.ts';
 import type { SearchPage } from '../../wire/api.ts';
 import type { Stored } from '../../core/records.ts';

@@ -1,6 +1,7 @@
 /**
- * What is configured, who decided it, and changing what a person changes while agents work. A change goes into the file where
- * people and programs look for it, so the command line sees the same, and whoever runs takes it up with its next carrier.
+ * Shows the configuration and the source of each value, and changes the settings that people change while agents work. A change
+ * goes into the file that people and programs read. The command line shows the same values, and running processes use them from
+ * their next carrier on.
  */
 import { existsSync } from 'node:fs';
 import type { SettingChange, SettingScope, SettingsReply } from '../../wire/api.ts';
@@ -59,7 +60,7 @@ export function settingsRoutes(api: Api, deps: Deps): void {
   );
 }
 
-/** A token must not be able to run commands or to move the log, so those settings are not changed over the network. */
+/** A token must not be able to run commands or to move the log, so the network cannot change those settings. */
 function mustBeChangeable(key: string): void {
   if (takesEffect(key) !== undefined && changeOf(key) === undefined)
     throw new ProblemError('bad_argument', `${key} is not changed over HTTP; use earpiece config set, or its file`, {
@@ -79,7 +80,7 @@ function replyOf({ config, configWriter, project }: Deps): SettingsReply {
     problems: configWriter?.problems() ?? [],
     settings: (said?.kind === 'table' ? said.settings : []).map((each) => ({
       key: each.key,
-      // Passwords and secrets of servers stand in the values, and not in the texts.
+      // The values contain passwords and secrets of servers; the texts do not.
       value: typeof each.value === 'string' ? each.text : isPlain(each.value) ? each.value : null,
       text: each.text,
       decidedBy: each.decidedBy,

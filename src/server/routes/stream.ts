@@ -1,4 +1,4 @@
-/** Records as they are written, as server-sent events. */
+/** Sends records as they are written, as server-sent events. */
 import type { HttpBindings } from '@hono/node-server';
 import { conversationId } from '../../core/address.ts';
 import { scopeOf } from '../authority.ts';
@@ -46,7 +46,7 @@ export function streamRoutes(api: Api, { hub }: Deps): void {
       if (lastId !== undefined && !/^\d{1,15}$/u.test(lastId))
         throw new ProblemError(
           'bad_argument',
-          `Last-Event-ID ${JSON.stringify(lastId)} is no position; leave it out to begin now`,
+          `Last-Event-ID ${JSON.stringify(lastId)} is not a valid position; leave it out to begin now`,
         );
       if (hub.stopped) throw new ProblemError('stopping', 'the server stops; come again', { headers: { 'retry-after': '1' } });
       hub.mustHavePlace(who);
@@ -55,7 +55,7 @@ export function streamRoutes(api: Api, { hub }: Deps): void {
         'cache-control': 'no-store, no-transform',
         'x-accel-buffering': 'no',
       };
-      // Nobody would read it, and nobody would end it.
+      // A HEAD request has no reader who could end the stream.
       if (c.req.method === 'HEAD') return c.body(null, 200, headers) as never;
       const from = lastId === undefined ? after : Number(lastId);
       const { outgoing } = (c.env ?? {}) as Partial<HttpBindings>;

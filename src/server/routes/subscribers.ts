@@ -1,4 +1,4 @@
-/** Subscribers: what they listen to, how often they spoke, on and off. The paths and names are those of the fifth seed. */
+/** Subscribers: their sources, how often they emitted, and whether they are on. Paths and names keep their original form. */
 import { WHY_LOCKED } from '../../bus/toggles.ts';
 import { testNotification, type Subscriber } from '../../bus/index.ts';
 import type { SubscriberItem, SubscribersReply, SubscriberTestReply } from '../../wire/api.ts';
@@ -201,7 +201,7 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
       try {
         await toggles.set({ kind: 'project', project }, ids, who.name, bus.subscribers(project));
       } catch (error) {
-        // An id in a body is bad input, not a place that is not there.
+        // An id in a body is a bad argument, not a missing resource.
         if (error instanceof EarpieceError && error.code === 'not_found')
           throw new ProblemError('bad_argument', error.message, { field: 'disabled_subscribers' });
         throw error;
@@ -236,7 +236,7 @@ const WHEN: Readonly<Record<Subscriber['output']['injectAt'], string>> = {
   turn_end: "rides at the end of the agent's cycle",
 };
 
-/** When it will show, or why it will not. */
+/** When a message will show, or why it will not. */
 function sentSays(verdict: Verdict | null, at: Subscriber['output']['injectAt'], now: number): string {
   if (verdict === null) return 'sent as a test';
   if (willRide(verdict)) return `sent as a test: it ${WHEN[at]}`;
@@ -248,7 +248,7 @@ function sentSays(verdict: Verdict | null, at: Subscriber['output']['injectAt'],
   return `sent as a test. ${says}`;
 }
 
-/** Positions looked at to count who spoke this week, and for how long an answer is good. */
+/** Positions read to count this week's events, and how long that answer stays valid. */
 const MAX_POSITIONS = 20_000;
 const GOOD_FOR_MS = 5_000;
 

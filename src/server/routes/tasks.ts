@@ -1,4 +1,4 @@
-/** Tasks of agents, as a person leads them. Whoever works on a task that is taken out of their hands is interrupted. */
+/** Tasks of agents for a person. If a task is taken from an agent, the agent is interrupted. */
 import type { LogKey } from '../../core/address.ts';
 import type { Page, TaskView } from '../../wire/api.ts';
 import { NEXT_STATUSES, TASK_STATUSES, type Task, type TaskActor, type TaskExecution } from '../../core/task.ts';

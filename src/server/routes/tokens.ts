@@ -1,4 +1,4 @@
-/** Tokens: made, listed, revoked. For admins. */
+/** Creates, lists and revokes tokens. For admins. */
 import type { CreatedToken, Page, TokenInfo } from '../../wire/api.ts';
 import { mustBeAdmin } from '../authority.ts';
 import { answers, createRoute, jsonBody, reply, z, type Api, type Deps } from '../context.ts';

@@ -78,7 +78,7 @@ it('what is written while a stream catches up is not left out', async () => {
   await writing;
 });
 
-it('a store that fails ends no hub: it is told once and tried again', async () => {
+it('a failing store does not end the hub: the failure is reported once and retried', async () => {
   const told: string[] = [];
   const failing = new Hub({ store, tokens, metrics: new Metrics(), telemetry: NO_TELEMETRY, report: (line) => told.push(line) });
   const reader = new Reader(await failing.open(who, {}));
@@ -159,7 +159,7 @@ it('an older log in the place of this one ends every stream', async () => {
   store.head = older.head.bind(older);
   store.read = older.read.bind(older);
   await write(1);
-  await expect(reader.until(1)).rejects.toThrow('the log is another one');
+  await expect(reader.until(1)).rejects.toThrow('the log was replaced');
   expect(hub.size).toBe(0);
 });
 

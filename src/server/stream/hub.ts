@@ -1,13 +1,13 @@
 /**
- * All streams of one server on one watch of the store. Each stream is in one mode:
+ * Feeds all streams of one server from one watch of the store. Each stream is in one mode:
  *
- * - **catching up**: it reads the store itself, page by page, as fast as its reader takes it, from where it left off.
- *   Leaves for *live* in the very step in which it has everything up to the hub's position: then nothing is between them.
- * - **live**: the hub pushes each record to it that it wants, encoded once for all.
- * - **ended**: its reader went, or did not keep up (`MAX_BEHIND_BYTES`), its token was revoked, the log is another one than
- *   before, or the server stops.
+ * - **catching up**: the stream reads the store page by page, as fast as its reader takes it, from its last position.
+ *   It becomes *live* in the same step in which it reaches the hub's position, so no record is missed.
+ * - **live**: the hub pushes each matching record to it, encoded once for all streams.
+ * - **ended**: its reader disconnected or did not keep up (`MAX_BEHIND_BYTES`), its token was revoked, the log was replaced, or
+ *   the server stops.
  *
- * A reader that was cut off comes again with the last id that it saw, so nothing is kept for it.
+ * A reader that was cut off reconnects with the last id that it saw, so the hub keeps nothing for it.
  */
 import { EarpieceError } from '../../core/errors.ts';
 import type { Store } from '../../core/ports.ts';
@@ -25,7 +25,7 @@ export type HubOptions = {
   readonly tokens: Tokens;
   readonly metrics: Metrics;
   readonly telemetry: Telemetry;
-  /** What goes wrong with nobody to tell. */
+  /** Reports errors that no client sees. */
   readonly report: (line: string) => void;
   readonly heartbeatMs?: number;
   readonly maxStreams?: number;
@@ -33,12 +33,12 @@ export type HubOptions = {
   readonly maxHeldBytes?: number;
 };
 
-/** A client takes a connection for dead where it hears nothing for two of them and a half. */
+/** A client treats a connection as dead after two and a half of these without data. */
 const HEARTBEAT_MS = 10_000;
 const MAX_STREAMS = 5_000;
-/** What all streams hold together for readers that do not take it; above it, each one that is behind is cut at its next record. */
+/** The most bytes that all streams hold for slow readers. Above it, each stream that is behind is cut at its next record. */
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
-/** Streams written to in one turn of the event loop: thousands must not hold up the requests. */
+/** Streams written to in one turn of the event loop: thousands must not delay the requests. */
 const WRITES_A_TURN = 64;
 const PAGE = 200;
 /** Streams that read the store at the same time: thousands that come back together take turns. */
@@ -56,7 +56,7 @@ export class Hub implements Streams {
   readonly #tokenCheck: NodeJS.Timeout;
   readonly #forgetRevoked: () => void;
   readonly #stopping = new AbortController();
-  /** Undefined until the store was asked for the first time. */
+  /** Undefined until the first answer of the store. */
   #position: number | undefined;
   #ready: Promise<void> | undefined;
   #running: Promise<void> | undefined;
@@ -81,7 +81,7 @@ export class Hub implements Streams {
     return this.#stopping.signal.aborted;
   }
 
-  /** Aborts when the server stops: for whatever waits. */
+  /** Aborts everything that waits when the server stops. */
   get stopping(): AbortSignal {
     return this.#stopping.signal;
   }
@@ -91,21 +91,21 @@ export class Hub implements Streams {
     return this.#position ?? 0;
   }
 
-  /** Throws `too_many_streams` where one more is not served. */
+  /** Throws `too_many_streams` above the limit. */
   mustHavePlace(who: Principal): void {
     this.#places.mustHaveOne(who);
   }
 
   /**
-   * The body of an answer: server-sent events. `hangUp` closes its connection, whatever is still in it. Throws
-   * `too_many_streams`, and `bad_argument` for a position that the log does not have.
+   * The body of an answer: server-sent events. `hangUp` closes the connection with its unsent data. Throws `too_many_streams`,
+   * and `bad_argument` for a position that the log does not have.
    */
   async open(who: Principal, query: StreamQuery, hangUp?: () => void): Promise<ReadableStream<Uint8Array>> {
     const leave = this.#places.take(who);
     try {
       await this.#places.turn();
       await this.#run();
-      // Nobody could tell whether a stream has everything.
+      // Without the position, no stream could know whether it is complete.
       if (this.#position === undefined)
         throw new EarpieceError('store_unavailable', 'the log cannot be read just now; try again', { retryable: true });
       const head = await this.#options.store.head();
@@ -125,7 +125,7 @@ export class Hub implements Streams {
     }
   }
 
-  /** The last word to each stream, then their end. */
+  /** Sends each stream its last record, then ends it. */
   async stop(): Promise<void> {
     if (this.stopped) return this.#running;
     this.#stopping.abort();
@@ -136,18 +136,18 @@ export class Hub implements Streams {
     await this.#running;
   }
 
-  /** For streams: one of them reads. */
+  /** For streams: one stream reads. */
   reading<T>(work: () => Promise<T>): Promise<T> {
     return this.#turns.take(work);
   }
 
-  /** For streams: the queue of one grew or shrank. True when all together hold too much. */
+  /** For streams: the queue of one grew or shrank. True if all together hold too much. */
   holds(more: number): boolean {
     this.#held += more;
     return this.#held > (this.#options.maxHeldBytes ?? MAX_HELD_BYTES);
   }
 
-  /** For streams: it has everything up to the position. */
+  /** For streams: this stream has everything up to the position. */
   join(stream: Stream): void {
     this.#live.add(stream);
   }
@@ -158,13 +158,13 @@ export class Hub implements Streams {
     stream.leave();
   }
 
-  /** Resolves when the store was asked for the first time, whether or not it answered. */
+  /** Resolves after the first request to the store, whether or not it answered. */
   #run(): Promise<void> {
     this.#ready ??= new Promise((started) => (this.#running = this.#watch(started)));
     return this.#ready;
   }
 
-  /** Until the hub stops; trouble with the store is reported and tried again. */
+  /** Runs until the hub stops. Store errors are reported and retried. */
   async #watch(started: () => void): Promise<void> {
     const { store, report } = this.#options;
     const { signal } = this.#stopping;
@@ -190,18 +190,18 @@ export class Hub implements Streams {
     }
   }
 
-  /** An older log stands in the place of this one. Who comes again with an id that it does not have is told so. */
+  /** An older log replaced this one. A client that reconnects with an unknown id gets an error. */
   async #anew(): Promise<void> {
     this.#position = await this.#options.store.head();
-    for (const stream of this.#all) stream.cut('the log is another one');
+    for (const stream of this.#all) stream.cut('the log was replaced');
   }
 
   async #push(page: readonly Stored[]): Promise<void> {
-    // Before anything that came after a revocation is shown to those whom it ended.
+    // Revoked streams end before they get any record from after the revocation.
     await this.#checkTokens();
     const encoded = new Map<Stored, Uint8Array>();
     let written = 0;
-    // A stream that joins meanwhile is visited too, and leaves out what it has.
+    // A stream that joins in the meantime is visited too, and skips the records that it has.
     for (const stream of this.#live) {
       stream.push(page, encoded);
       if (++written % WRITES_A_TURN === 0) await nextTurn();
@@ -227,7 +227,7 @@ export class Hub implements Streams {
       try {
         if (!(await this.#options.tokens.lives(id))) this.#endOf(id);
       } catch {
-        // The store cannot be asked: nothing can be read from it either.
+        // The store does not answer, so nothing can be read from it either.
       }
     }
   }

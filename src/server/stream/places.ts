@@ -1,14 +1,14 @@
 /**
- * How many streams there may be, in all and for one token. A place is taken before anything is read for its stream, so one
- * that is still being opened counts.
+ * Limits the number of streams, in total and for one token. A place is taken before anything is read for its stream, so a
+ * stream that is still opening counts.
  */
 import { ProblemError } from '../problems.ts';
 import type { Principal } from '../tokens.ts';
 
-/** What one token may have of the streams that are served: others still get theirs. */
+/** The part of all streams that one token may use, so that other tokens get theirs. */
 const PART_OF_ADMIN = 0.8;
 const PART_OF_ONE = 0.2;
-/** Streams that are opened in one turn of the event loop: a burst of them must not hold up the requests. */
+/** Streams opened in one turn of the event loop: a burst of them must not delay the requests. */
 const OPENED_A_TURN = 64;
 
 export class Places {
@@ -22,7 +22,7 @@ export class Places {
     this.#max = max;
   }
 
-  /** Throws `too_many_streams` where one more is not served. */
+  /** Throws `too_many_streams` above the limit. */
   mustHaveOne(who: Principal): void {
     const own = this.#takenBy.get(who.id) ?? 0;
     const ofOne = Math.ceil(this.#max * (who.kind === 'admin' ? PART_OF_ADMIN : PART_OF_ONE));
@@ -33,7 +33,7 @@ export class Places {
     });
   }
 
-  /** Returns how to give it back; a second time does nothing. */
+  /** Returns a function that frees the place; a second call does nothing. */
   take(who: Principal): () => void {
     this.mustHaveOne(who);
     this.#add(who.id, 1);
@@ -44,7 +44,7 @@ export class Places {
     };
   }
 
-  /** Resolves when the stream may be opened, in the order in which they came. */
+  /** Resolves when the stream may open, in order of arrival. */
   async turn(): Promise<void> {
     if (this.#openedNow >= OPENED_A_TURN) return new Promise((resolve) => void this.#waiting.push(resolve));
     if (this.#openedNow++ === 0) setImmediate(() => this.#nextTurn());

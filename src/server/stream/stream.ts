@@ -1,4 +1,4 @@
-/** One stream: which records it wants, how far it is, and what its reader has taken. `hub.ts` says in which modes it is. */
+/** One stream: its filter, its position, and the state of its reader. `hub.ts` defines its modes. */
 import type { Store } from '../../core/ports.ts';
 import type { Stored } from '../../core/records.ts';
 import { concerns, maySee, type Scope } from '../authority.ts';
@@ -6,15 +6,15 @@ import type { Metrics } from '../metrics.ts';
 import type { Principal } from '../tokens.ts';
 
 const MAX_BEHIND_BYTES = 512 * 1024;
-/** What a page that is read for one stream comes to at most, about: thousands that read nothing must fit into memory. */
+/** About the most bytes of a page that is read for one stream: the pages of thousands of idle readers must fit into memory. */
 const PAGE_BYTES = 64 * 1024;
-/** What a stream holds for its reader before it reads on. */
+/** The most bytes that a stream holds for its reader before it reads more. */
 const HELD_BYTES = 64 * 1024;
-/** The first page of a stream: nobody knows yet how large its records are. */
+/** The first page of a stream: the size of its records is still unknown. */
 const FIRST_PAGE = 16;
-/** How long a client waits before it comes again. */
+/** How long a client waits before it reconnects. */
 const RETRY_MS = 1_000;
-/** Heartbeats for which a reader may take nothing at all. */
+/** A reader that takes nothing during this many heartbeats is cut off. */
 const STUCK_BEATS = 6;
 /** Records of one page. */
 const PAGE = 200;
@@ -24,19 +24,19 @@ const HEARTBEAT = encoder.encode(': \n\n');
 
 export type StreamQuery = Scope & {
   readonly types?: readonly string[] | undefined;
-  /** Exclusive; undefined: only what comes from now on. */
+  /** Exclusive. Undefined: only new records. */
   readonly after?: number | undefined;
 };
 
-/** What a stream needs of the hub. */
+/** The hub's functions for a stream. */
 export type Streams = {
   /** Everything up to here was pushed to the live streams. */
   readonly position: number;
-  /** One of them reads. */
+  /** One stream reads. */
   reading<T>(work: () => Promise<T>): Promise<T>;
-  /** The queue of one grew or shrank. True when all together hold too much. */
+  /** The queue of one stream grew or shrank. True if all together hold too much. */
   holds(more: number): boolean;
-  /** It has everything up to the position. */
+  /** The stream has everything up to the position. */
   join(stream: Stream): void;
   leave(stream: Stream): void;
 };
@@ -48,7 +48,7 @@ type Asked = {
   readonly query: StreamQuery;
   readonly after: number;
   readonly hangUp: (() => void) | undefined;
-  /** Gives its place back. */
+  /** Frees its place. */
   readonly leave: () => void;
 };
 
@@ -63,9 +63,9 @@ export class Stream {
   readonly #options: StreamOptions;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #mode: 'catching_up' | 'live' | 'ended' = 'catching_up';
-  /** Everything up to here was sent, or is not for this stream. */
+  /** Everything up to here was sent, or does not match this stream. */
   #at: number;
-  /** Records of the next page that it reads itself. */
+  /** Records of the next page that the stream reads itself. */
   #page = FIRST_PAGE;
   #sent = 0;
   #taken = 0;
@@ -85,7 +85,7 @@ export class Stream {
       {
         start: (controller) => {
           this.#controller = controller;
-          // With an id, so that a client that saw nothing else comes back to this place.
+          // With an id, so that a client without any other record resumes here.
           this.#send(encoder.encode(`retry: ${RETRY_MS}\nid: ${after}\nevent: ready\ndata: ${JSON.stringify({ after })}\n\n`));
         },
         pull: () => this.#pull(),
@@ -95,7 +95,7 @@ export class Stream {
     );
   }
 
-  /** From the hub. */
+  /** Called by the hub. */
   push(page: readonly Stored[], encoded: Map<Stored, Uint8Array>): void {
     for (const record of page) {
       if (this.#mode !== 'live') return;
@@ -110,7 +110,7 @@ export class Stream {
 
   beat(): void {
     if (this.#mode === 'ended') return;
-    // Nothing was taken since the last beats: whoever reads that slowly is gone, or will come again.
+    // Nothing was read since the last heartbeats: such a reader has gone, or will reconnect.
     this.#account();
     const room = this.#controller?.desiredSize ?? 0;
     const taken = this.#sent - (HELD_BYTES - room);
@@ -128,11 +128,11 @@ export class Stream {
     try {
       this.#controller?.close();
     } catch {
-      // Its reader has gone.
+      // The reader has disconnected.
     }
   }
 
-  /** The reader has room: while catching up, that is when the next page is read. */
+  /** The reader has room: while catching up, the next page is read now. */
   async #pull(): Promise<void> {
     try {
       while (this.#mode === 'catching_up') {
@@ -140,12 +140,12 @@ export class Stream {
         if (sent) return;
       }
     } catch (error) {
-      // The store is away: the client comes again, and goes on where it was.
+      // The store does not answer: the client reconnects and resumes at its position.
       this.cut(error instanceof Error ? error.message : String(error));
     }
   }
 
-  /** One page. True when something was sent, so that the reader takes it first. */
+  /** Sends one page. True if it contained records, so that the reader takes them first. */
   async #catchUp(): Promise<boolean> {
     const { store } = this.#options;
     const { project, log } = this.#query;
@@ -162,7 +162,7 @@ export class Stream {
     const sentBefore = this.#sent;
     for (const record of page) {
       if (this.#sent - sentBefore >= PAGE_BYTES) {
-        // The rest of it when its reader has taken this.
+        // The rest follows when the reader has taken this.
         this.#page = Math.max(1, page.indexOf(record));
         return true;
       }
@@ -193,7 +193,7 @@ export class Stream {
     this.#send(bytes, asked);
   }
 
-  /** `asked`: its reader had room when this was read; only what is pushed can be too much. */
+  /** `asked`: the reader had room when this was read. Only pushed records can be too much. */
   #send(bytes: Uint8Array, asked = false): void {
     if (this.#mode === 'ended' || this.#controller === undefined) return;
     this.#controller.enqueue(bytes);
@@ -204,7 +204,7 @@ export class Stream {
     this.cut('too slow');
   }
 
-  /** Tells the hub what its queue holds. True when all streams together hold too much. */
+  /** Reports the size of its queue to the hub. True if all streams together hold too much. */
   #account(): boolean {
     const held = this.#mode === 'ended' ? 0 : HELD_BYTES - (this.#controller?.desiredSize ?? HELD_BYTES);
     const more = held - this.#held;
@@ -212,7 +212,7 @@ export class Stream {
     return this.#hub.holds(more);
   }
 
-  /** Not `close`, which would wait until the reader has taken what it does not take. */
+  /** `close` would wait until the reader takes data that it does not take. */
   cut(why: string): void {
     if (this.#mode === 'ended') return;
     this.#mode = 'ended';

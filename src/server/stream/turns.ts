@@ -1,4 +1,4 @@
-/** So many at a time, the others in the order in which they came. */
+/** Runs a limited number at a time, the others in order of arrival. */
 export class Turns {
   #free: number;
   readonly #waiting: (() => void)[] = [];

@@ -1,4 +1,4 @@
-/** Which files a source follows: those that the agent has read, and those that its globs match. */
+/** The files that a source follows: those that the agent has read, and those that its globs match. */
 import { dirname } from 'node:path';
 import type { Content } from './knowledge.ts';
 
@@ -7,20 +7,20 @@ export type Entry = {
   known?: Content;
   state?: string;
   told?: Content | undefined;
-  /** By the agent; otherwise it is in the globs. */
+  /** Read by the agent; otherwise it matches the globs. */
   read: boolean;
-  /** Known from an earlier process, and not looked at since. */
+  /** Known from an earlier process, and not checked since. */
   seeded: boolean;
-  /** How many writes of the agent are under way. */
+  /** How many writes of the agent are running. */
   writing: number;
-  /** It seemed gone, empty or half written: that has to be seen twice. */
+  /** It looked missing, empty or half written: a second check must confirm that. */
   doubted: boolean;
-  /** The work on this file that was begun last. */
+  /** The latest work on this file. */
   last: Promise<unknown>;
 };
 
 type EntriesDeps = {
-  /** At most so many files that were read are remembered. */
+  /** The most files to remember among those that were read. */
   readonly maxFiles: number;
   /** The globs match this path. */
   readonly isInGlobs: (path: string) => boolean;
@@ -31,7 +31,7 @@ type EntriesDeps = {
 export class Entries {
   readonly #deps: EntriesDeps;
   readonly #byPath = new Map<string, Entry>();
-  /** Those that the agent has read, the longest unread first. */
+  /** The files that the agent has read; those not read for longest come first. */
   readonly #reads = new Set<Entry>();
   /** Folders of files that were read. */
   readonly #folders = new Set<string>();
@@ -52,7 +52,7 @@ export class Entries {
     return this.#folders;
   }
 
-  /** How many are followed because of the globs alone. */
+  /** How many files are followed only because of the globs. */
   get unread(): number {
     return this.#byPath.size - this.#reads.size;
   }
@@ -74,7 +74,7 @@ export class Entries {
     return entry;
   }
 
-  /** The agent has read it now. Beyond `maxFiles` the file that was not read for longest is forgotten. */
+  /** The agent has read it now. Beyond `maxFiles`, the file not read for longest is forgotten. */
   isRead(entry: Entry): void {
     entry.read = true;
     this.#byPath.set(entry.path, entry);
@@ -90,7 +90,7 @@ export class Entries {
     if (oldest !== undefined) this.forget(oldest);
   }
 
-  /** The agent's reading is forgotten. A file that exists in the globs is still followed. */
+  /** Forgets the agent's read. An existing file in the globs is still followed. */
   forget(entry: Entry): void {
     this.#reads.delete(entry);
     entry.read = false;
@@ -99,7 +99,7 @@ export class Entries {
   }
 }
 
-/** Runs `work` after all work on this file that was begun before. */
+/** Runs `work` after all earlier work on this file. */
 export async function alone<T>(entry: Entry, work: () => Promise<T>): Promise<T> {
   const mine = entry.last.then(work, work);
   entry.last = mine.catch(() => {});

@@ -10,7 +10,7 @@ type FileEvent = Omit<EventInput, 'source' | 'subject'>;
 
 export type FileChange = 'changed' | 'deleted' | 'created' | 'restored';
 
-/** `read`: by the agent; what only the globs are about is less urgent. */
+/** `read`: by the agent; a file that only the globs match is less urgent. */
 export type SeenChange = {
   readonly path: string;
   readonly change: FileChange;
@@ -36,7 +36,7 @@ export function fileEvent(root: string, { path, change, read, current, previous 
   };
 }
 
-/** Not `about` the file: with this read the agent knows what stands there now, and not that it read something else before. */
+/** Not `about` the file: this read shows the agent the present content, but not that the earlier content was different. */
 export function staleEvent(root: string, path: string, previous: Hash, current: Hash): FileEvent {
   const shown = shownPath(root, path);
   return {
@@ -50,7 +50,7 @@ export function staleEvent(root: string, path: string, previous: Hash, current: 
 
 export const aboutFile = (root: string, path: string): string => `file:${resolve(root, path)}`;
 
-/** Relative to the root where it lies inside. */
+/** Relative to the root, if it lies inside. */
 export function shownPath(root: string, path: string): string {
   const absolute = resolve(root, path);
   const inside = relative(root, absolute);

@@ -1,7 +1,7 @@
 /**
- * Files that change while an agent works with them. The watcher only hints that something may have happened at a path;
- * what is told follows from what the agent knows of the file and what stands there now, by content. So it does not matter
- * how an editor saves, a touch is nothing, the agent's own writes are nothing, and what is put back is taken back.
+ * Emits changes to the files that an agent works with. The watcher only hints that a path may have changed. The events follow
+ * from the agent's knowledge of a file and its present content. So it does not matter how an editor saves, a touch is ignored,
+ * the agent's own writes are ignored, and restoring a file withdraws its event.
  */
 import { existsSync, type Stats } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
@@ -19,51 +19,54 @@ import { FolderWatch } from './watching.ts';
 
 export type FilesOptions = {
   readonly emitter: Emitter;
-  /** Whom the events concern: `project/agent#conversation`. */
+  /** The subject of the events: `project/agent#conversation`. */
   readonly subject: string;
   /** The folder that paths are relative to. */
   readonly root: string;
   /**
-   * Files below the root that are told of though the agent did not read them, as info: `src/**`, `*.{json,toml}`,
-   * `!src/generated/**`. Never `.git`, `node_modules` and what `.gitignore` files name. Default: none.
+   * Files below the root whose changes are emitted as info although the agent did not read them: `src/**`, `*.{json,toml}`,
+   * `!src/generated/**`. Never `.git`, `node_modules` and files that `.gitignore` excludes. Default: none.
    */
   readonly globs?: readonly string[];
-  /** How long a path has to be quiet before somebody looks. Default 100. */
+  /** How long a path must be quiet before the source checks it, in ms. Default 100. */
   readonly debounceMs?: number;
   /**
-   * Most files that are remembered, of those read and of those in the globs. Of read ones those that were not read for
-   * longest are forgotten, of the globs those found last are left out. Default 100,000.
+   * The most files to remember: read files and files in the globs. Above it, the read files not read for longest are forgotten,
+   * and the last found files in the globs are left out. Default 100,000.
    */
   readonly maxFiles?: number;
-  /** What an earlier process knew when it ended, as `known()` gave it. */
+  /** The knowledge of an earlier process when it ended, from `known()`. */
   readonly known?: Readonly<Record<string, string>>;
-  /** One line for each thing that went wrong beside the events. */
+  /** One line for each error outside of the events. */
   readonly onTrouble?: (line: string) => void;
 };
 
-/** What the agent read or wrote: all bytes of the file (a text as UTF-8), or their hash. What was cut or converted is not that. */
+/**
+ * The content that the agent read or wrote: all bytes of the file (a text as UTF-8), or their hash. Not a part of it or a
+ * conversion.
+ */
 export type FileContent = string | Uint8Array | { readonly hash: string };
 
-/** Paths are relative to the root, or absolute. None of these rejects because of a file. */
+/** Paths are relative to the root, or absolute. No error of a file rejects these methods. */
 export type FilesSource = Source & {
   /**
-   * The agent has read this file; from now on it is told when somebody changes it. Without `content` the file is read
-   * here. When an earlier read saw something else, and no event said so since, `source.stale` is emitted: awaited, it
-   * rides on the result of this read.
+   * The agent has read this file; from now on the source emits its changes. Without `content`, this method reads the file. If
+   * an earlier read saw other content and no event reported that, `source.stale` is emitted. If awaited, it rides on the result
+   * of this read.
    */
   noteRead(path: string, content?: FileContent): Promise<void>;
-  /** The agent has just written it. Where that can be arranged, `withOwnWrite` also sees what others did right before. */
+  /** The agent has just written it. Prefer `withOwnWrite`, which also sees changes of others directly before. */
   noteWrite(path: string, content?: FileContent): Promise<void>;
-  /** Whatever happens to these files while `write` runs is the agent's own doing. Returns and throws what `write` does. */
+  /** All changes to these files while `write` runs count as the agent's. Returns and throws what `write` does. */
   withOwnWrite<T>(paths: string | readonly string[], write: () => T | Promise<T>): Promise<T>;
-  /** What the agent knows now, by absolute path, for the next process. */
+  /** The agent's present knowledge by absolute path, for the next process. */
   known(): Readonly<Record<string, Hash>>;
-  /** What a tool that shows the file returns in `ToolOutcome.knows`. */
+  /** The subject that a tool showing the file returns in `ToolOutcome.knows`. */
   about(path: string): string;
 };
 
 const WORKERS = 16;
-/** Emits that may be under way before the next look. */
+/** Emits that may run before the next check. */
 const EMITS = 10_000;
 const EMPTY = hashOf('');
 
@@ -109,7 +112,7 @@ class Files implements FilesSource {
     this.#emits = new Background(failed);
     this.#settling = new Settling({ quietMs: debounceMs }, (entry) => this.#enqueue(entry));
     for (const [path, hash] of Object.entries(known)) {
-      // What no earlier process can have written is not known.
+      // No earlier process can have written this value.
       if (!isHash(hash)) continue;
       const entry = this.#entries.at(this.#absolute(path));
       this.#entries.isRead(entry);
@@ -145,7 +148,7 @@ class Files implements FilesSource {
       const differs = read && told === undefined && known !== undefined && known !== now;
       return differs && known !== 'absent' && now !== 'absent' ? { previous: known, current: now } : undefined;
     });
-    // It may have changed after it was read, and nobody watched yet.
+    // The file may have changed after the read, before it was watched.
     this.#touch(entry);
     if (stale === undefined || this.#mode === 'stopped') return;
     const event = staleEvent(this.#root, path, stale.previous, stale.current);
@@ -165,7 +168,7 @@ class Files implements FilesSource {
 
   async withOwnWrite<T>(paths: string | readonly string[], write: () => T | Promise<T>): Promise<T> {
     const entries = (typeof paths === 'string' ? [paths] : paths).flatMap((path) => this.#noted(path) ?? []);
-    // What others did up to now is not the agent's doing, and after its write nobody could tell.
+    // Changes until now are not the agent's; after its write nobody could tell them apart.
     if (this.#mode === 'watching') await Promise.all(entries.map((entry) => this.#check(entry, { sure: true })));
     for (const entry of entries) entry.writing++;
     try {
@@ -190,7 +193,8 @@ class Files implements FilesSource {
     for (const problem of this.#scope.problems) this.#trouble(problem);
     this.#mode = 'scanning';
     const watched = this.#scope.globs.length > 0;
-    if (watched && !existsSync(this.#root)) this.#trouble(`${this.#root} does not exist; its files are told when they appear`);
+    if (watched && !existsSync(this.#root))
+      this.#trouble(`${this.#root} does not exist; changes to its files are emitted when they appear`);
     const watcher = new FolderWatch({
       ignored: (path, stats) => this.#ignored(path, stats),
       follows: (path) => this.#entries.has(path),
@@ -198,7 +202,7 @@ class Files implements FilesSource {
       trouble: this.#trouble,
     });
     this.#watcher = watcher;
-    // What was known before the start, or changed during a stop. The watcher does not see what went while nobody watched.
+    // Known before the start, or changed during a stop: the watcher does not see files removed in that time.
     for (const entry of this.#entries.all) if (!entry.seeded) this.#touch(entry);
     watcher.add([...(watched ? [this.#root] : []), ...this.#entries.folders]);
     await watcher.ready(signal);
@@ -209,7 +213,7 @@ class Files implements FilesSource {
     this.#mode = 'stopping';
     await this.#watcher?.close();
     this.#watcher = undefined;
-    // What was seen is told: nobody will look again.
+    // Pending changes are emitted now: no later check follows.
     this.#settling.flush();
     await this.#looks.idle();
     await this.#emits.idle();
@@ -217,16 +221,16 @@ class Files implements FilesSource {
     this.#settling.clear();
   }
 
-  /** Files of folders that somebody read from are all followed, so that the next one that is read is already watched. */
+  /** All files in the folders of read files are followed, so that the next read file is already watched. */
   #ignored(path: string, stats: Stats | undefined): boolean {
-    // A folder may stand where a file stood.
+    // A folder may have replaced a file.
     if (this.#entries.folders.has(path) || this.#entries.has(path)) return false;
-    // What stands behind a link to a folder stands somewhere else: there it is in the globs, or it is not.
+    // The target of a link to a folder is somewhere else. If the globs match it there, it is followed there.
     if (stats?.isSymbolicLink() && leadsToNoFile(path)) return true;
     const isFolder = stats?.isDirectory();
     if (isFolder !== true && this.#entries.folders.has(dirname(path))) return false;
     if (isFolder === true) return !this.#scope.folder(path);
-    // Before anybody has looked what it is, both may hold.
+    // Before the first check, both may be true.
     if (this.#scope.file(path) || (basename(path) === '.gitignore' && this.#scope.folder(dirname(path)))) return false;
     return isFolder === false || !this.#scope.folder(path);
   }
@@ -273,12 +277,12 @@ class Files implements FilesSource {
     });
   }
 
-  /** Looks, and tells what is new. `sure`: what seems gone or empty is not looked at again first. */
+  /** Checks the file and emits its changes. `sure`: no second check if it looks missing or empty. */
   async #check(entry: Entry, { sure }: { readonly sure: boolean }): Promise<void> {
     await alone(entry, async () => {
       if (entry.known === undefined && entry.state === undefined) return;
       const seen = await look(entry.path);
-      // Its end looks again.
+      // The write's end leads to another check.
       if (entry.writing > 0) return;
       if (seen.kind === 'unclear') return this.#unclear(entry, seen.why);
       const now: Content = seen.kind === 'gone' ? 'absent' : seen.hash;
@@ -303,7 +307,7 @@ class Files implements FilesSource {
         case 'created':
           this.#tell(entry, verdict.kind, now, { current: now, previous: verdict.previous });
       }
-      // It came and went: nobody has to remember it.
+      // The file came and went: it need not be remembered.
       if (!entry.read && entry.known === 'absent' && now === 'absent') this.#entries.forget(entry);
     });
   }
@@ -319,7 +323,7 @@ class Files implements FilesSource {
     const event = fileEvent(this.#root, { path: entry.path, change, read: entry.read, current, previous });
     this.#emits.run(() =>
       this.#emit(event).catch((error: unknown) => {
-        // The next time that somebody looks it is new again.
+        // The next check treats it as new.
         if (entry.told === told) entry.told = before;
         this.#lost(error);
       }),
@@ -341,19 +345,19 @@ class Files implements FilesSource {
     this.#entries.isRead(entry);
   }
 
-  /** Nothing can be said of it now: what was known of it stays. */
+  /** Its state is unclear now, so the earlier knowledge stays. */
   #unknown(entry: Entry): undefined {
     if (entry.known === undefined && entry.state === undefined && entry.writing === 0) this.#entries.forget(entry);
   }
 
-  /** Undefined when nothing can be said of it. */
+  /** Undefined if its state is unclear. */
   async #contentOf(entry: Entry, content: FileContent | undefined): Promise<Content | undefined> {
     if (typeof content === 'string' && content.length <= HASHED_BYTES / 3) return hashOf(content);
     if (content instanceof Uint8Array && content.length <= HASHED_BYTES) return hashOf(content);
     if (typeof content === 'object' && 'hash' in content) {
       if (isHash(content.hash)) return content.hash;
       this.#trouble(
-        `${JSON.stringify(content.hash)} is no hash: write "sha256:" and 64 hexadecimal digits; the file is read instead`,
+        `${JSON.stringify(content.hash)} is not a hash: write "sha256:" and 64 hexadecimal digits; the file is read instead`,
       );
     }
     const seen = await look(entry.path);
@@ -369,10 +373,10 @@ class Files implements FilesSource {
   }
 
   #unclear(entry: Entry, why: string | undefined): void {
-    if (why !== undefined) this.#trouble(`${entry.path} cannot be read (${why}); its changes are told when it can`);
+    if (why !== undefined) this.#trouble(`${entry.path} cannot be read (${why}); its changes are emitted when it can`);
   }
 
-  /** The entry of a file that the agent has something to do with, watched. Undefined for what is no file on a disk. */
+  /** The watched entry of a file that the agent uses. Undefined for a path that cannot be a file on disk. */
   #noted(path: string): Entry | undefined {
     const absolute = this.#absolute(path);
     return /^\/(proc|sys|dev)\//.test(absolute) ? undefined : this.#entries.at(absolute);

@@ -61,7 +61,7 @@ test('a pattern that means harm costs nothing', () => {
   expect(cost).toBeLessThan(250);
 });
 
-test('globs of a source: later ones take away, what cannot be used is named', () => {
+test('globs of a source: later ones exclude, unusable ones are named', () => {
   const scope = scopeOf('/repo', ['src/**', '!**/*.snap', '*.{json,toml}', 'src/keep.snap', '/etc/*', '!', '../x']);
   const told = ['src/a.ts', 'src/x/a.snap', 'src/keep.snap', 'a.json', 'x/a.json', 'src/.git/HEAD', 'src/node_modules/a/b.js'];
   expect(told.filter((path) => scope.file(`/repo/${path}`))).toEqual(['src/a.ts', 'src/keep.snap', 'a.json']);

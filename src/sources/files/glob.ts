@@ -1,7 +1,7 @@
 /**
- * Patterns of paths: `*`, `?`, `[a-z]`, `[!a]` inside a name, `**` over folders, `\` before a character that means itself.
- * Names that begin with a dot are names like any other. Matched name by name with one point to go back to, never by a
- * regular expression: a pattern of a cloned `.gitignore` such as `*a*a*a*a*b` would keep one busy for hours.
+ * Patterns of paths: `*`, `?`, `[a-z]`, `[!a]` inside a name, `**` over folders, `\` before a literal character. Names that
+ * begin with a dot are ordinary names. Matching goes name by name with one point to backtrack to, never by a regular
+ * expression: a hostile `.gitignore` pattern such as `*a*a*a*a*b` would keep a regular expression busy for hours.
  */
 type Part =
   | { readonly kind: 'text'; readonly text: string }
@@ -9,7 +9,7 @@ type Part =
   | { readonly kind: 'class'; readonly has: (char: string) => boolean }
   | { readonly kind: 'star' };
 
-/** For one name of a path. `over`: a `**`, for any number of them. */
+/** Matches one name of a path. `over`: a `**`, for any number of names. */
 type Segment =
   | { readonly kind: 'over' }
   | { readonly kind: 'text'; readonly text: string }
@@ -23,12 +23,12 @@ export const parsePattern = (pattern: string): Pattern =>
     .filter((name) => name !== '')
     .map(parseSegment);
 
-/** `names`: of the path, without empty ones. */
+/** `names`: the names of the path, without empty ones. */
 export function matches(pattern: Pattern, names: readonly string[]): boolean {
   return wildcard(pattern, names, (segment) => segment.kind === 'over', nameMatches);
 }
 
-/** True when something below this folder may match. Only looks at what comes before the first `**`. */
+/** True if a path below this folder may match. Only checks the part before the first `**`. */
 export function mayMatchBelow(pattern: Pattern, folder: readonly string[]): boolean {
   for (const [i, name] of folder.entries()) {
     const segment = pattern[i];
@@ -41,7 +41,7 @@ export function mayMatchBelow(pattern: Pattern, folder: readonly string[]): bool
 
 const MOST = 256;
 
-/** `{a,b}` written out. Undefined when that makes more than 256. */
+/** Expands `{a,b}`. Undefined for more than 256 results. */
 export function expandBraces(pattern: string): readonly string[] | undefined {
   const done: string[] = [];
   const open = [pattern];
@@ -77,8 +77,8 @@ function innermost(pattern: string): { readonly from: number; readonly to: numbe
 }
 
 /**
- * Whether `items` fit `pattern`, in which a star takes any number of them. After the last star that was met nothing before
- * it has to be looked at again, so the work is at most the product of both lengths.
+ * Whether `items` fit `pattern`, in which a star matches any number of them. Parts before the last star need no second check,
+ * so the work is at most the product of both lengths.
  */
 function wildcard<P, I>(
   pattern: readonly P[],
@@ -142,7 +142,7 @@ function parseSegment(name: string): Segment {
   return texts.length === parts.length ? { kind: 'text', text: texts.join('') } : { kind: 'parts', parts };
 }
 
-/** A `[` without its `]` means itself. */
+/** A `[` without its `]` is literal. */
 function parseClass(
   chars: readonly string[],
   from: number,

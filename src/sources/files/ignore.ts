@@ -1,8 +1,8 @@
 /**
- * What nobody wants to hear of below a folder: `.git`, `node_modules`, what editors leave beside the file that they save,
- * and what the `.gitignore` files from that folder down say. Read by ourselves and once for each folder, since a process of
- * `git check-ignore` for every question costs more than the answer is worth; so `.git/info/exclude`, a user's global file
- * and files above the folder do not count, and a changed `.gitignore` counts after `forget`.
+ * Paths below a folder that nobody wants to follow: `.git`, `node_modules`, temporary files of editors, and the files that
+ * `.gitignore` files from that folder down exclude. They are read here, once for each folder, since a process of
+ * `git check-ignore` for each question costs too much. So `.git/info/exclude`, a user's global file and files above the folder
+ * do not count, and a changed `.gitignore` counts after `forget`.
  */
 import { join } from 'node:path';
 
@@ -37,11 +37,13 @@ export class Ignored {
     this.#root = root;
   }
 
-  /** `names`: of the path, from the root down. `kind` is unknown before somebody has looked: then false may change. */
+  /**
+   * `names`: the names of the path from the root down. `kind` is unknown before the first check: then false may change later.
+   */
   has(names: readonly string[], kind: 'file' | 'folder' | 'unknown'): boolean {
     const last = names.at(-1);
     if (last === undefined) return false;
-    // Below an ignored folder everything is, whatever the files in it say.
+    // All paths below an ignored folder are ignored, whatever the files in it say.
     if (this.#folder(names.slice(0, -1))) return true;
     return ALWAYS.some((pattern) => matches(pattern, [last])) || this.#says(names, kind);
   }
@@ -59,7 +61,7 @@ export class Ignored {
     return ignored;
   }
 
-  /** The last rule that matches counts, of the nearest file that has one. */
+  /** The last matching rule of the nearest file with a matching rule counts. */
   #says(names: readonly string[], kind: 'file' | 'folder' | 'unknown'): boolean {
     for (let depth = names.length - 1; depth >= 0; depth--) {
       const inside = names.slice(depth);
@@ -85,7 +87,7 @@ function read(file: string): readonly Rule[] {
   try {
     return parseIgnore(readLimited(file, MAX_BYTES).toString('utf8'));
   } catch {
-    // None there, or none that can be read: nothing is ignored by it.
+    // Missing or unreadable: it ignores nothing.
     return NO_RULES;
   }
 }
@@ -99,7 +101,8 @@ export function parseIgnore(text: string): readonly Rule[] {
     const folderOnly = rule.endsWith('/');
     const path = folderOnly ? rule.slice(0, -1) : rule;
     if (path === '') return [];
-    // A slash before the end ties it to the file's folder. What ends in `/**` is what lies inside, not the folder itself.
+    // A slash before the end ties the pattern to the file's folder. A pattern that ends in `/**` matches the content, not the
+    // folder itself.
     const anchored = path.includes('/');
     const inside = path.endsWith('/**') ? `${path}/*` : path;
     return [{ pattern: parsePattern(anchored ? inside : `**/${inside}`), negated, folderOnly }];

@@ -1,19 +1,19 @@
-/** What the agent knows of one file, what it was told of it, and what a look at it now makes of that. Pure. */
+/** The agent's knowledge of one file, the last event about it, and the result of a check against them. Pure. */
 import type { Hash } from './look.ts';
 
-/** What may stand at a path. */
+/** The possible contents of a path. */
 export type Content = Hash | 'absent';
 
 /**
- * - `known`: what the agent read or wrote last, or what stood there when the globs were first looked at. Undefined: not yet
- *   looked at.
- * - `state`: of a file in the globs at that time, without its content.
- * - `told`: what the last event said that stands there now. Undefined: nothing since it is known.
+ * - `known`: the content that the agent read or wrote last, or that the first check of the globs found. Undefined: not yet
+ *   checked.
+ * - `state`: for a file in the globs at that time, without its content.
+ * - `told`: the content in the last event. Undefined: no event since `known`.
  */
 export type Knowledge = { readonly known?: Content; readonly state?: string; readonly told?: Content | undefined };
 
 export type Judgement =
-  /** Nothing to say; `known` is what is known now. */
+  /** No event; `known` is the new knowledge. */
   | { readonly kind: 'same'; readonly known: Content }
   | { readonly kind: 'again' }
   | { readonly kind: 'restored' }

@@ -10,7 +10,7 @@ export function leadsToNoFile(link: string): boolean {
   }
 }
 
-/** The folder of this path lies elsewhere: there is a symbolic link between it and the root. */
+/** The folder of this path lies elsewhere: a symbolic link is between it and the root. */
 export function isBehindLink(root: string, path: string): boolean {
   try {
     const folder = dirname(path);

@@ -16,7 +16,7 @@ test.each([0, 1, 1_048_575, 1_048_576, 1_048_577, 3_000_000, HASHED_BYTES])('%i 
   expect(seen).toMatchObject({ kind: 'file', hash: hashOf(content), empty: size === 0, moving: false });
 });
 
-test('more is told apart by size and time', async () => {
+test('larger files differ by size and time', async () => {
   writeFileSync(at('huge'), Buffer.alloc(HASHED_BYTES + 1));
   const seen = await look(at('huge'));
   expect(seen).toMatchObject({ kind: 'file', hash: expect.stringMatching(`^stat:${HASHED_BYTES + 1}:`) as string });

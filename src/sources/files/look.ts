@@ -1,16 +1,16 @@
-/** What stands in a file now, as a hash. */
+/** Reads a file's present content as a hash. */
 import { hash, createHash } from 'node:crypto';
 import { constants, open, stat, type FileHandle } from 'node:fs/promises';
 
 /**
- * `sha256:` and 64 hexadecimal digits; of a file above 16 MB `stat:`, its size and its time, since reading it at each
- * change would cost more than a touch that is told as a change.
+ * `sha256:` and 64 hexadecimal digits. For a file above 16 MB: `stat:` with its size and its time. Reading such a file at each
+ * change would cost more than an event for a mere touch.
  */
 export type Hash = `sha256:${string}` | `stat:${string}`;
 
 export const isHash = (text: string): text is Hash => /^(sha256:[0-9a-f]{64}|stat:\d+:[\d.]+)$/.test(text);
 
-/** - `unclear`: nothing can be said of it: no regular file, or it cannot be read (`why`). */
+/** - `unclear`: not a regular file, or it cannot be read (`why`). */
 export type Look =
   | { readonly kind: 'file'; readonly hash: Hash; readonly state: string; readonly empty: boolean; readonly moving: boolean }
   | { readonly kind: 'gone' }
@@ -21,14 +21,14 @@ const CHUNK = 1_048_576;
 
 export const hashOf = (content: string | Uint8Array): Hash => `sha256:${hash('sha256', content, 'hex')}`;
 
-/** What changes when a file is written, without reading it. */
+/** Changes with each write to a file, and needs no read. */
 export const stateOf = (stats: { readonly size: number; readonly mtimeMs: number }): string => `${stats.size}:${stats.mtimeMs}`;
 
-/** `moving`: somebody wrote to it meanwhile, or writes to it still. Never rejects. */
+/** `moving`: somebody wrote to it during the read, or still writes to it. Never rejects. */
 export async function look(path: string): Promise<Look> {
   let handle: FileHandle | undefined;
   try {
-    // Opening a pipe waits for its other side, opening a device may do anything: first ask what it is.
+    // Opening a pipe waits for its other side, and opening a device may do anything: check the type first.
     const before = await stat(path);
     if (before.isDirectory()) return { kind: 'gone' };
     if (!before.isFile()) return { kind: 'unclear' };
@@ -43,12 +43,12 @@ export async function look(path: string): Promise<Look> {
     const { code, message } = error as NodeJS.ErrnoException;
     return code === 'ENOENT' || code === 'ENOTDIR' ? { kind: 'gone' } : { kind: 'unclear', why: code ?? message };
   } finally {
-    // What cannot be closed was read all the same.
+    // The read has succeeded even if the close fails.
     await handle?.close().catch(() => {});
   }
 }
 
-/** In pieces, so that a large file does not hold up everybody else. A short read of a regular file is its end. */
+/** In pieces, so that a large file does not block other work. A short read of a regular file is its end. */
 async function hashed(handle: FileHandle, size: number): Promise<Hash> {
   const buffer = Buffer.allocUnsafe(Math.min(size + 1, CHUNK));
   const { bytesRead } = await handle.read(buffer, 0, buffer.length);

@@ -1,4 +1,4 @@
-/** What the globs of a source are about: files below its root, but not what is ignored there. */
+/** The files that a source's globs select: files below its root that are not ignored there. */
 import { relative, sep } from 'node:path';
 
 import { expandBraces, matches, mayMatchBelow, parsePattern, type Pattern } from './glob.ts';
@@ -6,19 +6,19 @@ import { Ignored } from './ignore.ts';
 
 export type Scope = {
   readonly globs: readonly Pattern[];
-  /** Globs that cannot be used, each with what is wrong with it. */
+  /** Unusable globs, each with its error. */
   readonly problems: readonly string[];
-  /** A file whose change is told. */
+  /** Whether changes to this file are emitted. */
   file(path: string): boolean;
-  /** A folder that has to be looked into. */
+  /** Whether this folder must be scanned. */
   folder(path: string): boolean;
-  /** A file that says what is ignored has changed. */
+  /** An ignore file has changed. */
   changed(path: string): void;
 };
 
 /**
- * `globs`: paths from the root with `*`, `?`, `[a-z]`, `**` over folders and `{a,b}`; `!` at the beginning takes away from
- * those before it.
+ * `globs`: paths from the root with `*`, `?`, `[a-z]`, `**` over folders and `{a,b}`. A glob with a leading `!` excludes paths
+ * that earlier ones match.
  */
 export function scopeOf(root: string, globs: readonly string[]): Scope {
   const ignored = new Ignored(root);
@@ -33,7 +33,7 @@ export function scopeOf(root: string, globs: readonly string[]): Scope {
     return (expandBraces(takes ? glob.slice(1) : glob) ?? []).map((one) => ({ takes, pattern: parsePattern(one) }));
   });
   const gives = rules.filter(({ takes }) => !takes).map(({ pattern }) => pattern);
-  /** Undefined when it is not below the root. */
+  /** Undefined if it is not below the root. */
   const namesOf = (path: string): readonly string[] | undefined => {
     const inside = relative(root, path);
     if (inside === '') return [];
@@ -60,7 +60,7 @@ export function scopeOf(root: string, globs: readonly string[]): Scope {
   };
 }
 
-/** Undefined when it will do, else what is wrong with it. */
+/** Undefined if it is usable, otherwise its error. */
 export function globProblem(glob: string): string | undefined {
   const path = glob.startsWith('!') ? glob.slice(1) : glob;
   if (path.trim() === '') return 'is empty';

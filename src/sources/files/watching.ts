@@ -1,4 +1,4 @@
-/** The watcher of folders, reduced to hints: something may have happened at this path. */
+/** A watcher of folders, reduced to hints: a path may have changed. */
 import type { Stats } from 'node:fs';
 import { resolve } from 'node:path';
 import { watch, type FSWatcher } from 'chokidar';
@@ -6,11 +6,11 @@ import { watch, type FSWatcher } from 'chokidar';
 import { lineOf } from '../source.ts';
 
 export type Hints = {
-  /** May be asked before anybody has looked what it is, and again with `stats`. */
+  /** May be called before the type is known, and again with `stats`. */
   readonly ignored: (path: string, stats: Stats | undefined) => boolean;
-  /** Whether less than an event is enough at this path. */
+  /** Whether any hint is enough at this path, even without an event. */
   readonly follows: (path: string) => boolean;
-  /** `added`: of a file that the watcher did not know. */
+  /** `added`: the watcher did not know the file before. */
   readonly hint: (path: string, added?: Stats) => void;
   readonly trouble: (line: string) => void;
 };
@@ -19,14 +19,14 @@ export class FolderWatch {
   readonly #watcher: FSWatcher;
 
   constructor({ ignored, follows, hint, trouble }: Hints) {
-    // Saving is judged by what stands there afterwards, and what cannot be read is told by whoever looks at it.
+    // A check after the save decides, and it reports files that cannot be read.
     this.#watcher = watch([], { atomic: false, ignorePermissionErrors: true, ignored: (path, stats) => ignored(path, stats) });
     this.#watcher.on('error', (error) => {
-      // A link that leads to itself is no file to be watched; who reads it is told.
+      // A link that leads to itself cannot be watched; a read of it reports the error.
       if ((error as NodeJS.ErrnoException).code !== 'ELOOP') trouble(watchTrouble(error));
     });
     this.#watcher.on('all', (event, path, stats) => hint(path, event === 'add' ? stats : undefined));
-    // A file that becomes a folder, or keeps its size and time, is no event.
+    // The watcher emits no event for a file that becomes a folder, or that keeps its size and time.
     this.#watcher.on('raw', (_event, name: unknown, details: unknown) => {
       const folder = (details as { readonly watchedPath?: unknown } | undefined)?.watchedPath;
       if (typeof folder !== 'string' || typeof name !== 'string') return;
@@ -35,12 +35,12 @@ export class FolderWatch {
     });
   }
 
-  /** Folders that are missing are found when they appear. */
+  /** Missing folders are found when they appear. */
   add(folders: readonly string[]): void {
     this.#watcher.add([...folders]);
   }
 
-  /** Resolves when all that was added before is watched, or `signal` aborts. Call it once. */
+  /** Resolves when all folders added before are watched, or `signal` aborts. Call it once. */
   async ready(signal: AbortSignal): Promise<void> {
     await new Promise<void>((done) => {
       this.#watcher.once('ready', () => done());

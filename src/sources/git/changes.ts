@@ -1,7 +1,7 @@
-/** What is new between two looks at a repository. Pure. */
+/** Compares two states of a repository. Pure. */
 import type { Conflict, GitState, Upstream } from './state.ts';
 
-/** What an event told and nothing took back yet. */
+/** The emitted events that are not yet withdrawn. */
 export type Told = { readonly conflict: boolean; readonly upstream: string | undefined };
 
 export const NOTHING_TOLD: Told = { conflict: false, upstream: undefined };
@@ -14,14 +14,14 @@ export type Change =
       readonly detached: boolean;
       readonly wasDetached: boolean;
     }
-  /** `before`: where the upstream was. */
+  /** `before`: the earlier commit of the upstream. */
   | {
       readonly kind: 'moved';
       readonly branch: string;
       readonly upstream: Upstream & { readonly at: string };
       readonly before: string;
     }
-  /** All of a moved upstream has arrived in the branch. */
+  /** The branch contains all commits of the moved upstream. */
   | { readonly kind: 'up_to_date'; readonly branch: string; readonly upstream: string }
   | { readonly kind: 'conflict'; readonly conflict: Conflict }
   | { readonly kind: 'resolved' };
@@ -43,12 +43,12 @@ function upstream(before: GitState, now: GitState, told: Told): readonly Change[
   const [was, is] = [before.upstream, now.upstream];
   if (now.branch === undefined || is?.at === undefined) return [];
   if (is.behind === 0) return told.upstream === is.name ? [{ kind: 'up_to_date', branch: now.branch, upstream: is.name }] : [];
-  // Another branch has another upstream: that it stands elsewhere is no move.
+  // Another branch has another upstream: a different commit is then not a move.
   if (before.branch !== now.branch || was?.at === undefined || was.name !== is.name || was.at === is.at) return [];
   return [{ kind: 'moved', branch: now.branch, upstream: { ...is, at: is.at }, before: was.at }];
 }
 
-/** Told again when there is more of it, or of another step; not while somebody works it off file by file. */
+/** Emitted again if it grows or belongs to another step, but not while somebody resolves it file by file. */
 function conflict(before: GitState, now: GitState, told: Told): readonly Change[] {
   const [was, is] = [before.conflict, now.conflict];
   if (is === undefined) return told.conflict ? [{ kind: 'resolved' }] : [];

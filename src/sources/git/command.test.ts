@@ -8,7 +8,7 @@ import { gitIn, type CommandOptions } from './command.ts';
 const folder = mkdtempSync(join(tmpdir(), 'earpiece-command-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What comes of a `git` that does this. */
+/** Runs a script in place of `git`. */
 const of = (script: string, options: CommandOptions = {}) => {
   const program = join(folder, 'git');
   writeFileSync(program, `#!/bin/sh\n${script}\n`);

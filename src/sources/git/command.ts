@@ -1,7 +1,7 @@
-/** Runs the `git` of this machine, without a shell, a prompt, or anything that it would leave behind. */
+/** Runs the `git` of this machine, without a shell, without prompts, and without leaving processes behind. */
 import { spawn } from 'node:child_process';
 
-/** - `failed`: `line` is the last of what it said. `missing`: there is no git, or no such folder. */
+/** - `failed`: `line` is the last line of its output. `missing`: git or the folder does not exist. */
 export type Answer =
   | { readonly kind: 'ok'; readonly out: string }
   | { readonly kind: 'failed'; readonly code: number | null; readonly line: string }
@@ -13,14 +13,14 @@ export type CommandOptions = { readonly withinMs?: number; readonly signal?: Abo
 /** Runs one command in `root`. Never rejects. */
 export type Git = (args: readonly string[], options?: CommandOptions) => Promise<Answer>;
 
-/** Lists of a hundred thousand files in conflict end here. */
+/** Lists of a hundred thousand conflicting files end here. */
 const MOST_BYTES = 16 * 1_048_576;
 
 export function gitIn(root: string, program = 'git'): Git {
   return (args, { withinMs = 10_000, signal } = {}) => {
     const { promise, resolve } = Promise.withResolvers<Answer>();
     if (signal?.aborted) return Promise.resolve({ kind: 'stopped', why: 'aborted' });
-    // A session of its own: nobody can be asked for a password, and what it starts can be ended with it.
+    // A separate session: git cannot ask anybody for a password, and its children can be ended with it.
     const child = spawn(program, [...CONFIG, ...args], {
       cwd: root,
       env: environment(),
@@ -33,7 +33,7 @@ export function gitIn(root: string, program = 'git'): Git {
       try {
         if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
       } catch {
-        // It has ended meanwhile.
+        // It has ended in the meantime.
       }
     };
     const abort = (): void => end('aborted');
@@ -70,10 +70,10 @@ export function gitIn(root: string, program = 'git'): Git {
   };
 }
 
-/** A monitor would be a process that stays; a signature would stand in the log. */
+/** A monitor would stay as a process; signatures would appear in the log output. */
 const CONFIG = ['-c', 'core.fsmonitor=false', '-c', 'log.showSignature=false', '-c', 'maintenance.auto=false', '-c', 'gc.auto=0'];
 
-/** Of a hook of git, or of a test: they would lead it to another repository than that of its folder. */
+/** Variables of a git hook or a test: they would lead git to another repository than that of its folder. */
 const LEADS_ELSEWHERE =
   /^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|PREFIX|CEILING_DIRECTORIES|GRAFT_FILE|SHALLOW_FILE|CONFIG|CONFIG_PARAMETERS|CONFIG_COUNT|LITERAL_PATHSPECS|TRACE.*)$/;
 
@@ -82,7 +82,7 @@ function environment(): Record<string, string | undefined> {
   return {
     ...env,
     LC_ALL: 'C',
-    // What it reads it does not write back: the next look would be about our own.
+    // Reading must not write to the repository: the next check would see that write.
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
     GIT_ASKPASS: '',
@@ -91,7 +91,7 @@ function environment(): Record<string, string | undefined> {
   };
 }
 
-/** Names and passwords in URLs are nobody's business. */
+/** Names and passwords in URLs must not be shown. */
 function lastLine(errors: string): string {
   const lines = errors
     .split('\n')

@@ -6,12 +6,12 @@ import type { Arrived } from './state.ts';
 
 type GitEvent = Omit<EventInput, 'source' | 'subject'>;
 
-/** What only git itself can say of a change: who switched, what arrived. */
+/** Details of a change that only git knows: who switched, and which commits arrived. */
 export type Details = { readonly by?: string | undefined; readonly arrived?: Arrived | undefined };
 
 const MOST_FILES = 20;
 
-/** `own`: the agent itself is the cause. Then it needs no telling, and only takes back what is open. */
+/** `own`: the agent itself is the cause. Then the change is not notified, and only withdraws open events. */
 export function gitEvent(top: string, change: Change, { by, arrived }: Details, own: boolean): GitEvent {
   switch (change.kind) {
     case 'switched': {

@@ -1,7 +1,6 @@
 /**
- * A repository that others work in too: its branch is switched, its upstream moves, a merge stops at a conflict. The watcher
- * only hints that something may have happened in git's folder; what is told follows from what git itself says now and said
- * before.
+ * Emits changes to a repository that others also work in: a switched branch, a moved upstream, a merge conflict. The watcher
+ * only hints that git's folder may have changed. The events follow from git's present answers, compared with its earlier ones.
  */
 import { basename, relative, sep } from 'node:path';
 import { watch, type FSWatcher } from 'chokidar';
@@ -16,29 +15,29 @@ import { arrivedBetween, because, lastMove, placesOf, readState, type GitState, 
 
 export type GitOptions = {
   readonly emitter: Emitter;
-  /** Whom the events concern: `project/agent#conversation`. */
+  /** The subject of the events: `project/agent#conversation`. */
   readonly subject: string;
   /** A folder in the work tree. */
   readonly root: string;
-  /** How long git's folder has to be quiet before somebody looks. Default 100. */
+  /** How long git's folder must be quiet before the source checks it, in ms. Default 100. */
   readonly debounceMs?: number;
-  /** Look so often without a hint too, where the file system gives none. Default 0: never. */
+  /** Check at this interval even without a hint, for file systems that give none. Default 0: never. */
   readonly pollMs?: number;
-  /** Fetch from the upstream's remote so often, beginning at the start. Opens the network. Default 0: never. */
+  /** Fetch from the upstream's remote at this interval, beginning at the start. Uses the network. Default 0: never. */
   readonly fetchEveryMs?: number;
-  /** One line for each thing that went wrong beside the events. */
+  /** One line for each error outside of the events. */
   readonly onTrouble?: (line: string) => void;
-  /** Default: `git` of the PATH. */
+  /** Default: the `git` in the PATH. */
   readonly program?: string;
 };
 
 export type GitSource = Source & {
   /**
-   * Whatever happens to the repository while `command` runs is the agent's own doing. For commands that end: what others
-   * do meanwhile is not told. Returns and throws what `command` does.
+   * All changes to the repository while `command` runs count as the agent's. For commands that end: changes by others in that
+   * time are not emitted. Returns and throws what `command` does.
    */
   withOwnCommand<T>(command: () => T | Promise<T>): Promise<T>;
-  /** The agent has just changed something; as it is now it is known. Never rejects. */
+  /** The agent has just changed something: the present state counts as known. Never rejects. */
   noteOwnChange(): Promise<void>;
 };
 
@@ -58,19 +57,19 @@ class Repository implements GitSource {
   readonly #background: Background;
   readonly #settling: Settling<'look'>;
   #places: Places | undefined;
-  /** As the agent knows it, or was told. */
+  /** The state that the agent knows, from itself or from events. */
   #known: GitState | undefined;
   #told: Told = NOTHING_TOLD;
   #ownCommands = 0;
-  /** The agent did something since the last look began: what the next one finds is known. */
+  /** The agent acted since the last check began: the next check's result counts as known. */
   #adopt = false;
-  /** The last look saw what may be half of something. */
+  /** The last check may have seen an incomplete change. */
   #doubted = false;
   #stopping = false;
   #watcher: FSWatcher | undefined;
   #fetching = new AbortController();
   #timers: NodeJS.Timeout[] = [];
-  /** Looks, one after the other. */
+  /** Checks, one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: GitOptions) {
@@ -90,7 +89,7 @@ class Repository implements GitSource {
   }
 
   async withOwnCommand<T>(command: () => T | Promise<T>): Promise<T> {
-    // What others did up to now is not the agent's doing, and after its command nobody could tell.
+    // Changes until now are not the agent's; after its command nobody could tell them apart.
     if (this.#ownCommands === 0) await this.#lookNow();
     this.#ownCommands++;
     try {
@@ -113,7 +112,7 @@ class Repository implements GitSource {
     this.#places = places.value;
     await this.#watch(places.value, signal);
     if (signal.aborted) return;
-    // What it was before the start is known, what happened during a stop is told.
+    // The state before the start counts as known; changes during a stop are emitted.
     this.#adopt ||= this.#known === undefined;
     await this.#look();
     if (pollMs > 0) this.#timers.push(setInterval(() => this.#settling.touch('look'), pollMs));
@@ -129,7 +128,7 @@ class Repository implements GitSource {
     for (const timer of this.#timers.splice(0)) clearTimeout(timer);
     await this.#watcher?.close();
     this.#watcher = undefined;
-    // What was seen is told: nobody will look again.
+    // Pending changes are emitted now: no later check follows.
     this.#settling.flush();
     await this.#background.idle();
     for (const timer of this.#timers.splice(0)) clearTimeout(timer);
@@ -154,7 +153,7 @@ class Repository implements GitSource {
     });
   }
 
-  /** For whoever waits: it never rejects. */
+  /** For callers that wait: it never rejects. */
   async #lookNow(): Promise<void> {
     try {
       await this.#look();
@@ -163,7 +162,7 @@ class Repository implements GitSource {
     }
   }
 
-  /** Asks git, and tells what is new; one look after the other. */
+  /** Asks git and emits the changes; one check after the other. */
   async #look(): Promise<void> {
     const mine = this.#last.then(() => this.#lookAlone());
     this.#last = mine.catch(() => {});
@@ -173,22 +172,22 @@ class Repository implements GitSource {
   async #lookAlone(): Promise<void> {
     const places = this.#places;
     if (places === undefined) {
-      // What the agent did during a stop is not known; then the next start begins anew.
+      // The agent's changes during a stop are unknown, so the next start begins again.
       if (this.#adopt) this.#known = undefined;
       return;
     }
-    // The end of the agent's command looks.
+    // The end of the agent's command leads to a check.
     if (this.#ownCommands > 0) return;
     const own = this.#adopt;
     this.#adopt = false;
     const found = await readState(this.#git, places);
     if (found.kind === 'trouble') this.#trouble(`${places.top} cannot be read: ${found.line}`);
-    // Of what git is doing at the moment half may be seen: a conflict before it is known of what. That is looked at again.
+    // A check during git's work may see an incomplete change, such as a conflict of an unknown operation. It is checked again.
     const { conflict } = found.kind === 'found' ? found.value : {};
     const doubtful = found.kind === 'moving' || (conflict?.operation === 'other' && !own && !this.#doubted && !this.#stopping);
     if (doubtful) this.#settling.touch('look');
     this.#doubted = doubtful;
-    // The agent did something meanwhile: what was read may be from before it, and the look after it is still to come.
+    // The agent acted in the meantime: this state may be older than that, and the check after it still follows.
     if (found.kind !== 'found' || doubtful || this.#ownCommands > 0 || this.#adopt) {
       this.#adopt ||= own;
       return;
@@ -208,7 +207,7 @@ class Repository implements GitSource {
     this.#told = toldAfter(this.#told, change);
     const event = gitEvent(top, change, details, own);
     const { emitter, subject } = this.#options;
-    // In the order of the calls; nobody waits for the last one to be durable before looking again.
+    // In the order of the calls. The next check does not wait until the last event is durable.
     this.#background.run(async () => {
       try {
         await emitter.emit({ ...event, source: 'git', subject });
@@ -218,12 +217,12 @@ class Repository implements GitSource {
     });
   }
 
-  /** Undefined when it was no change after all. */
+  /** Undefined if it was not a change after all. */
   async #detailsOf(change: Change): Promise<Details | undefined> {
     switch (change.kind) {
       case 'switched': {
         const move = await lastMove(this.#git);
-        // A commit on a detached HEAD moves it, and switches nothing.
+        // A commit on a detached HEAD moves it, but switches nothing.
         if (change.detached && change.wasDetached && move?.what.startsWith('checkout:') === false) return undefined;
         return { by: move?.by };
       }
@@ -273,10 +272,10 @@ function toldAfter(told: Told, change: Change): Told {
 
 const OWN = /^(HEAD|index|(MERGE|CHERRY_PICK|REVERT|REBASE)_HEAD|rebase-(merge|apply)|config\.worktree)$/;
 const COMMON = /^(packed-refs|config|refs|refs\/remotes(\/.*)?)$/;
-/** Where newer repositories keep all of their references; a work tree has one of its own. */
+/** The folder in which newer repositories keep all references; each work tree has one. */
 const REFTABLE = /^reftable(\/tables\.list)?$/;
 
-/** Of git's folders only what tells of a branch, an upstream or a conflict: objects and logs are written all the time. */
+/** Only the files of git's folders about a branch, an upstream or a conflict: objects and logs change all the time. */
 function matters(own: string, common: string, path: string): boolean {
   if (path === own || path === common) return true;
   if (basename(path).endsWith('.lock')) return false;

@@ -1,2 +1,2 @@
-/** What others do in the agent's repository. */
+/** Emits changes by others in the agent's repository. */
 export { gitSource, type GitOptions, type GitSource } from './git-source.ts';

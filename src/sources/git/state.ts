@@ -1,14 +1,14 @@
-/** What counts of a repository, asked of git. Nothing here looks at the files of the work tree: that would take long. */
+/** Reads the relevant state of a repository from git. Nothing here reads the files of the work tree: that would take long. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import type { Answer, Git } from './command.ts';
 
-/** `own`: of this work tree. `common`: of the repository; the same folder unless there are several work trees. */
+/** `own`: the folder of this work tree. `common`: that of the repository; the same folder with a single work tree. */
 export type Places = { readonly top: string; readonly own: string; readonly common: string };
 
 export type GitState = {
-  /** During a rebase the branch that is rebased. Undefined: HEAD is detached. */
+  /** During a rebase, the branch that is rebased. Undefined: HEAD is detached. */
   readonly branch: string | undefined;
   /** Undefined: there is no commit yet. */
   readonly head: string | undefined;
@@ -16,7 +16,7 @@ export type GitState = {
   readonly conflict: Conflict | undefined;
 };
 
-/** `at`: the commit of the remote-tracking branch; undefined when that is gone. */
+/** `at`: the commit of the remote-tracking branch; undefined if that branch was deleted. */
 export type Upstream = {
   readonly name: string;
   readonly at: string | undefined;
@@ -27,7 +27,7 @@ export type Upstream = {
 export const OPERATIONS = ['merge', 'rebase', 'am', 'cherry-pick', 'revert', 'other'] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
-/** `step`: what is being merged or picked, so that two conflicts of one rebase are two. */
+/** `step`: the commit that is merged or picked, so that two conflicts of one rebase differ. */
 export type Conflict = { readonly operation: Operation; readonly step: string | undefined; readonly files: readonly string[] };
 
 export type Found<T> = { readonly kind: 'found'; readonly value: T } | { readonly kind: 'trouble'; readonly line: string };
@@ -38,13 +38,13 @@ export async function placesOf(git: Git, root: string): Promise<Found<Places>> {
   if (answer.kind === 'missing') return { kind: 'trouble', line: 'git is not installed, or not in the PATH; nothing is watched' };
   if (answer.kind !== 'ok')
     return /not a git repository/i.test(because(answer))
-      ? { kind: 'trouble', line: `${root} is no git repository; nothing is watched` }
+      ? { kind: 'trouble', line: `${root} is not a git repository; nothing is watched` }
       : { kind: 'trouble', line: `${root} cannot be watched: ${because(answer)}` };
   const [top = '', own = '', common = ''] = answer.out.split('\n');
   return { kind: 'found', value: { top, own, common: resolve(root, common) } };
 }
 
-/** - `moving`: git works on it at this moment, and went on doing so while it was asked several times. */
+/** - `moving`: git works on the repository, and still did after several reads. */
 export async function readState(git: Git, places: Places): Promise<Found<GitState> | { readonly kind: 'moving' }> {
   for (let tries = 0; tries < 3; tries++) {
     const before = stampOf(places);
@@ -65,7 +65,7 @@ const STAMPED = [
   'reftable/tables.list',
 ];
 
-/** What is read in several steps belongs together only if nothing of it was written meanwhile. */
+/** The parts of a state fit together only if nothing of it was written between the reads. */
 const stampOf = ({ own }: Places): string =>
   STAMPED.map((name) => {
     const stats = statSync(join(own, name), { bigint: true, throwIfNoEntry: false });
@@ -78,7 +78,7 @@ async function readOnce(git: Git, { own }: Places): Promise<Found<GitState>> {
     git(['rev-parse', '-q', '--verify', 'HEAD^{commit}']),
     git(['ls-files', '--unmerged', '-z', '--full-name', '--', ':/']),
   ]);
-  // These two say no by their exit code.
+  // These two report "no" by their exit code.
   for (const answer of [pointer, commit])
     if (answer.kind !== 'ok' && !(answer.kind === 'failed' && answer.code === 1)) return troubled(answer);
   if (unmerged.kind !== 'ok') return troubled(unmerged);
@@ -114,7 +114,7 @@ async function upstreamOf(git: Git, ref: string): Promise<Found<Upstream | undef
   };
 }
 
-/** As git's own prompt finds out: by the files that an unfinished operation leaves in its folder. */
+/** Like git's own prompt: by the files that an unfinished operation leaves in its folder. */
 function operationIn(own: string): {
   readonly operation: Operation;
   readonly step?: string | undefined;
@@ -147,7 +147,7 @@ function operationIn(own: string): {
   return { operation, step };
 }
 
-/** Who switched, and whether it was a switch at all: what git noted of the last move of HEAD. */
+/** The author of the last switch, and whether it was a switch at all: git's note about the last move of HEAD. */
 export async function lastMove(git: Git): Promise<{ readonly by: string; readonly what: string } | undefined> {
   const answer = await git(['log', '-g', '-1', '--format=%gn%x00%gs', 'HEAD', '--']);
   const [by, what] = answer.kind === 'ok' ? answer.out.trim().split('\0') : [];
@@ -156,7 +156,7 @@ export async function lastMove(git: Git): Promise<{ readonly by: string; readonl
 
 export type Arrived = { readonly commits: readonly string[]; readonly count: number; readonly rewritten: boolean };
 
-/** What came between two commits of the upstream: the newest five subjects first. */
+/** The commits between two commits of the upstream: the newest five subjects first. */
 export async function arrivedBetween(git: Git, from: string, to: string): Promise<Arrived> {
   const [log, counts] = await Promise.all([
     git(['log', '-5', '--format=%s', `${from}..${to}`, '--']),

@@ -1,11 +1,11 @@
 /**
- * Which lines of a command's output an agent reads. The last lines alone often miss what matters: test runners print the name
- * and the assertion of a failure first, and a long frame of code or a stack after it.
+ * Chooses the lines of a command's output that an agent reads. The last lines alone often miss the cause: test runners print
+ * the name and the assertion of a failure first, and a long code frame or stack after it.
  */
 
-/** Excerpts are chosen from so many of the last lines. */
+/** Excerpts are chosen from this many of the last lines. */
 export const EXCERPT_FROM = 200;
-/** All lines together: they stand in an event, and in a model's context. */
+/** The limit for all lines together, since an event and a model's context hold them. */
 const TOTAL_CHARS = 16_000;
 
 /** Headings under which runners list their failures (vitest, node --test, jest, pytest, cargo). */
@@ -18,7 +18,7 @@ const HEAD_SHARE = 2 / 3;
 export const GAP = '…';
 
 /**
- * At most `most` of `lines` and 16,000 characters, oldest first: of a failure where it begins and how it ends, else the last
+ * At most `most` of `lines` and 16,000 characters, oldest first. For a failure: its beginning and its end; otherwise the last
  * lines.
  */
 export function excerpt(lines: readonly string[], most: number, failed: boolean): readonly string[] {

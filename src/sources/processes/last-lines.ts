@@ -1,14 +1,14 @@
 /**
- * The last lines of what a command writes, however much that is. Each stream is decoded and cut into lines by itself, so a
- * character or a line that comes in pieces is whole here; what is blank is left out.
+ * Keeps the last lines of a command's output in bounded memory. Each stream is decoded and split into lines separately, so a
+ * character or a line in several pieces becomes whole. Blank lines are left out.
  */
 import { StringDecoder } from 'node:string_decoder';
 import { clean } from '../../handles/text.ts';
 
-/** So much of a line without end is kept while it grows, and so much of a line is shown. */
+/** The kept part of a growing unfinished line, and the shown part of a line. */
 const PENDING_CHARS = 8_192;
 const LINE_CHARS = 400;
-/** All lines together. */
+/** The limit for all lines together. */
 const TOTAL_CHARS = 80_000;
 
 export class LastLines {
@@ -20,7 +20,7 @@ export class LastLines {
     this.#lines = lines;
   }
 
-  /** One of the command's streams. Takes bytes as they come. */
+  /** One of the command's streams. Takes bytes in any pieces. */
   stream(): (chunk: Buffer) => void {
     const decoder = new StringDecoder('utf8');
     let pending = '';
@@ -28,13 +28,13 @@ export class LastLines {
     return (chunk) => {
       const parts = (pending + decoder.write(chunk)).split('\n');
       pending = (parts.pop() ?? '').slice(-PENDING_CHARS);
-      // Blank ones may be among them: somewhat more than are wanted.
+      // Blank lines may be among them, so somewhat more lines are kept than wanted.
       for (const line of parts.slice(-4 * this.#lines)) this.#raw.push(line.slice(-PENDING_CHARS));
       if (this.#raw.length > 8 * this.#lines) this.#raw.splice(0, this.#raw.length - 4 * this.#lines);
     };
   }
 
-  /** As people read them: no escape sequences, a progress bar as its last state. */
+  /** As people read them: without escape sequences, a progress bar as its last state. */
   read(): readonly string[] {
     if (this.#lines === 0) return [];
     const lines = [...this.#raw, ...this.#pending.map((pending) => pending())]
@@ -50,6 +50,6 @@ export class LastLines {
   }
 }
 
-/** What is no text says nothing to anybody, and costs a model a token a byte. */
+/** Binary output is useless to a reader, and costs a model a token a byte. */
 const BINARY = '(no text)';
 const isText = (line: string): boolean => line.split('\ufffd').length - 1 <= line.length / 8;

@@ -17,7 +17,7 @@ const ended = (outcome: Outcome, more: Partial<Ended> = {}): ReturnType<typeof e
 
 const exited = (code: number): Outcome => ({ kind: 'exited', code, timedOut: false });
 
-describe('what is told of a command', () => {
+describe('the event about a command', () => {
   proves('sources:processes');
 
   it.each<[Outcome, string, string]>([
@@ -78,7 +78,7 @@ describe('what is told of a command', () => {
     expect(ended(exited(code), { lastLines }).message?.split(/after 12 s: /u)[1]).toBe(said);
   });
 
-  it('a name stands for the command line, which is quoted as it could be typed, and cut', () => {
+  it('a name replaces the command line, which is quoted as it could be typed, and cut', () => {
     expect(ended(exited(0), { name: 'the build' }).message).toBe('the build succeeded after 12 s');
     const long = ended(exited(0), { args: ['it\'s "a" test', 'x'.repeat(5_000)] });
     expect(long.message?.length).toBeLessThan(200);

@@ -1,20 +1,20 @@
-/** What is told of a command that has ended: decided from values alone. */
+/** Makes the event about a command that has ended, from values alone. */
 import type { EventInput } from '../../core/event.ts';
 import { checksum } from '../../core/event.ts';
 import type { Level } from '../../core/notification.ts';
 
-/** How it went. `timedOut`: we ended it because its time was over. */
+/** The result. `timedOut`: the time limit ended it. */
 export type Outcome =
   | { readonly kind: 'exited'; readonly code: number; readonly timedOut: boolean }
   | { readonly kind: 'killed'; readonly signal: string; readonly timedOut: boolean }
-  /** As shells answer: 127 for what is not there, 126 for what cannot be run. */
+  /** As in shells: 127 for a missing command, 126 for one that cannot run. */
   | { readonly kind: 'not_started'; readonly code: 126 | 127; readonly reason: string };
 
 export type Ended = {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** What people call it; default: the command line. */
+  /** A name for people; default: the command line. */
   readonly name?: string | undefined;
   readonly subject: string;
   readonly outcome: Outcome;
@@ -26,8 +26,8 @@ export type Ended = {
 export const isFailure = (outcome: Outcome): boolean => outcome.kind !== 'exited' || outcome.code !== 0 || outcome.timedOut;
 
 /**
- * `process.ended`, or `process.failed` when it did not go well. The newest of the same command in the same folder replaces
- * older ones that nobody has read: what counts is how it stands now.
+ * `process.ended`, or `process.failed` for a failure. The newest event of the same command in the same folder replaces unread
+ * older ones: only the present state counts.
  */
 export function eventOf(ended: Ended): EventInput {
   const { outcome, cwd, durationMs, lastLines } = ended;
@@ -75,10 +75,10 @@ function howItWent(outcome: Outcome, durationMs: number): string {
 const SAYS_FAILURE = /\b(?:fail(?:s|ed|ing|ures?)?|\w*errors?|panic(?:ked)?|\w*exception|fatal|not ok|cannot|denied)\b|[✖✗×]/iu;
 /** `0 failed`, `fail 0`, `errors: 0`. */
 const SAYS_NONE = /\b(?:0|no) (?:fail\w*|errors?)\b|\b(?:fail\w*|errors?):? 0\b/iu;
-/** What package managers say of a script that has failed, whatever it was. */
+/** Lines that package managers print for any failed script. */
 const CHATTER = /^npm (?:error|ERR!)|^ ?ELIFECYCLE|^error Command failed with exit code|Lifecycle script/u;
 
-/** The line that says most: of a failure the last that speaks of one, else the last with words in it. */
+/** The most informative line: for a failure the last line about one, otherwise the last with words in it. */
 function tellingLine(lines: readonly string[], failed: boolean): string | undefined {
   const said = lines.filter((line) => /[\p{L}\p{N}]/u.test(line) && !CHATTER.test(line));
   const line =
@@ -88,7 +88,7 @@ function tellingLine(lines: readonly string[], failed: boolean): string | undefi
   return line === undefined ? undefined : cut(line.trim(), 200);
 }
 
-/** As it could be typed. */
+/** In a form that could be typed. */
 export function commandLine(command: string, args: readonly string[]): string {
   return [command, ...args]
     .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))

@@ -1,7 +1,7 @@
 /**
- * Runs any command and tells an agent how it ended, with its last lines. Whoever runs it notices no difference: same
- * output, same exit code. What is told is durable once this resolves with `told`; when this very process is killed with
- * SIGKILL nobody is told, as nobody is left who could.
+ * Runs any command and notifies an agent of its end, with its last lines. The caller sees the same output and the same exit
+ * code. The event is durable once this resolves with `told`. If this process itself is killed with SIGKILL, no notification is
+ * sent.
  */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';
@@ -19,34 +19,36 @@ export type RunAndTellOptions = {
   readonly command: string;
   readonly args?: readonly string[];
   readonly emitter: Emitter;
-  /** Who is told: an address. */
+  /** The address to notify. */
   readonly subject: string;
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** What people call it, instead of the command line. */
+  /** A name for people, instead of the command line. */
   readonly name?: string | undefined;
   /** How many lines of its output the agent reads; see `excerpt`. Default 20. */
   readonly lines?: number;
   /** Default `error`. */
   readonly levelOnFailure?: Level;
-  /** Ends it after so long: SIGTERM, and SIGKILL 5 s later. */
+  /** Ends the command after this time: SIGTERM, and SIGKILL 5 s later. */
   readonly timeoutMs?: number | undefined;
-  /** Hand on SIGINT, SIGTERM, SIGHUP and SIGQUIT that this process gets. A second one gives up telling. Default false. */
+  /**
+   * Pass on SIGINT, SIGTERM, SIGHUP and SIGQUIT that this process gets. A second one gives up the notification. Default false.
+   */
   readonly forwardSignals?: boolean;
-  /** Where its output goes. Default: to ours. */
+  /** The destination of its output. Default: this process's streams. */
   readonly stdout?: Writable;
   readonly stderr?: Writable;
-  /** Called where the command loses its terminal: the streams are one, and `@lydell/node-pty` is not installed. */
+  /** Called if the command loses its terminal: all streams are the same terminal, and `@lydell/node-pty` is not installed. */
   readonly withoutTerminal?: () => void;
-  /** How long telling is tried while the store is in trouble. Default 5 s. */
+  /** How long to retry the notification while the store fails. Default 5 s. */
   readonly tellWithinMs?: number;
 };
 
 export type RanAndTold = {
-  /** As a shell would answer: 128 and its number for a signal, 127 and 126 for what did not start, 124 for a timeout. */
+  /** As in a shell: 128 plus the number for a signal, 127 and 126 for a command that did not start, 124 for a timeout. */
   readonly exitCode: number;
   readonly outcome: Outcome;
-  /** What was, or should have been, told: to be emitted again where it was not. Its id makes that harmless. */
+  /** The event that was, or should have been, emitted. You may emit it again: its id prevents a duplicate. */
   readonly event: Event;
   readonly telling: { readonly kind: 'told'; readonly emitted: Emitted } | { readonly kind: 'untold'; readonly error: unknown };
 };
@@ -99,7 +101,7 @@ export async function runAndTell(options: RunAndTellOptions): Promise<RanAndTold
   }
 }
 
-/** Its id is the same each time, so trying again never tells twice. */
+/** Its id is the same each time, so a retry never notifies twice. */
 async function tell(
   emitter: Emitter,
   event: Event,
@@ -108,7 +110,7 @@ async function tell(
 ): Promise<RanAndTold['telling']> {
   const deadline = performance.now() + withinMs;
   const stopped = new Promise<never>((_, reject) => {
-    const stop = (): void => reject(new EarpieceError('timeout', 'a signal came before it was told'));
+    const stop = (): void => reject(new EarpieceError('timeout', 'a signal came before the notification was written'));
     if (givenUp?.aborted) stop();
     else givenUp?.addEventListener('abort', stop, { once: true });
   });
@@ -137,12 +139,12 @@ function exitCodeOf(outcome: Outcome): number {
   }
 }
 
-/** As `timeout` of the coreutils answers. */
+/** The exit code of `timeout` in the coreutils. */
 const TIMED_OUT = 124;
 
 const HANDED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
-/** Signals go to the command as long as it runs; after its end one means: no longer. */
+/** Signals go to the command while it runs. After its end, a signal gives up the notification. */
 function catchSignals(): {
   readonly to: (signal: (name: NodeJS.Signals) => void) => void;
   readonly ended: () => AbortSignal;

@@ -1,7 +1,7 @@
 /**
- * Runs a command so that whoever started it sees what they would see without us: its stdin is ours, its output goes on as
- * it comes. Behind a terminal where all three streams are one and the optional `@lydell/node-pty` is there, else through
- * pipes (a program that looks then sees no terminal, and may leave its colours out).
+ * Runs a command so that its caller sees no difference: stdin is this process's stdin, and output passes at once. It gets a
+ * terminal if all three streams are the same terminal and the optional `@lydell/node-pty` is installed. Otherwise it gets
+ * pipes: a program that checks sees no terminal and may leave out its colours.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { accessSync, closeSync, constants as fs, statSync } from 'node:fs';
@@ -20,20 +20,22 @@ export type RunOptions = {
   readonly env: NodeJS.ProcessEnv;
   readonly stdout: Writable;
   readonly stderr: Writable;
-  /** Bytes as they come; behind a terminal all of them are `stdout`. */
+  /** Bytes as they arrive; behind a terminal all of them are `stdout`. */
   readonly wrote: (stream: 'stdout' | 'stderr', chunk: Buffer) => void;
   readonly timeoutMs?: number | undefined;
-  /** Called before it starts, where it would have a terminal if `@lydell/node-pty` were installed. */
+  /** Called before the start if it would get a terminal with `@lydell/node-pty` installed. */
   readonly withoutTerminal?: (() => void) | undefined;
-  /** Told once it runs: how to hand a signal on to it, and behind a terminal how to type into it. */
+  /** Called once it runs, with functions to pass a signal to it and, behind a terminal, to type into it. */
   readonly started?: (signal: (name: NodeJS.Signals) => void, type?: (keys: string) => void) => void;
-  /** Behind a terminal: a person has pressed a key. */
+  /** Behind a terminal: a person pressed a key. */
   readonly keyPressed?: (() => void) | undefined;
 };
 
-/** Between SIGTERM and SIGKILL, when its time is over. */
+/** Between SIGTERM and SIGKILL, after its time limit. */
 const GRACE_MS = 5_000;
-/** What it left behind may hold its streams open: silent so long after its end, they are done. */
+/**
+ * Processes that it left behind may hold its streams open. After this much silence behind its end, the streams count as ended.
+ */
 const SILENCE_MS = 200;
 
 /** Never rejects. */
@@ -47,8 +49,8 @@ export async function run(options: RunOptions): Promise<Outcome> {
 }
 
 async function behindPipes(options: RunOptions): Promise<Outcome> {
-  // In a terminal it stays in the group to which Ctrl+C and Ctrl+Z go. Elsewhere it leads a group of its own, so that all
-  // that it starts can be ended with it.
+  // In a terminal it stays in the group that gets Ctrl+C and Ctrl+Z. Elsewhere it leads a separate group, so that all its
+  // children can be ended with it.
   const terminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
   const pipes = makePipes(2);
   let child: ChildProcess;
@@ -76,7 +78,7 @@ async function behindPipes(options: RunOptions): Promise<Outcome> {
     return notStarted(options.command, await exited);
   }
   const signal = (name: NodeJS.Signals): void => {
-    // The terminal has sent Ctrl+C to both of us.
+    // The terminal has sent Ctrl+C to both processes.
     if (terminal && name === 'SIGINT') return;
     send(terminal ? pid : -pid, name);
   };
@@ -93,7 +95,7 @@ async function behindPipes(options: RunOptions): Promise<Outcome> {
   timer.stop();
   if (exit instanceof Error) return notStarted(options.command, exit);
   while (!(await within(closed, SILENCE_MS))) {
-    // After a stop of this process timers come before what is there to be read: that comes first.
+    // After a stop of this process, timers fire before pending input is read: read that first.
     await new Promise(setImmediate);
     if (performance.now() - wroteAt >= SILENCE_MS && !stdout.isPaused() && !stderr.isPaused()) break;
   }
@@ -122,7 +124,7 @@ async function behindTerminal(options: RunOptions, { spawn: spawnPty }: typeof N
     options.keyPressed?.();
     pty.write(bytes as unknown as string);
   };
-  // From here on keys are the command's, Ctrl+C among them: its terminal makes a signal of it.
+  // From here on keys go to the command, including Ctrl+C: its terminal makes a signal of it.
   stdin.setRawMode(true).on('data', typed).resume();
   stdout.on('resize', resize);
   const reading = pty.onData((data) => {
@@ -149,7 +151,7 @@ type Exit = { readonly code: number | null; readonly signal: string | null };
 const outcomeOf = ({ code, signal }: Exit, timedOut: boolean): Outcome =>
   signal === null ? { kind: 'exited', code: code ?? 1, timedOut } : { kind: 'killed', signal, timedOut };
 
-/** Hands on as fast as `to` takes it. When `to` is gone, `from` is closed: then the command notices as it would without us. */
+/** Passes data as fast as `to` accepts it. When `to` closes, `from` is closed too, so the command notices as usual. */
 function passOn(from: Readable, to: Writable, seen: (chunk: Buffer) => void): Promise<void> {
   const gone = (): void => void from.destroy();
   const goOn = (): void => void from.resume();
@@ -164,7 +166,7 @@ function passOn(from: Readable, to: Writable, seen: (chunk: Buffer) => void): Pr
     from.once('error', gone);
     from.once('close', () => {
       to.off('drain', goOn);
-      // For good where it is a standard stream: it tells of an error after the last write.
+      // A standard stream keeps the listener: it can report an error after the last write.
       if (to !== process.stdout && to !== process.stderr) to.off('error', gone);
       resolve();
     });
@@ -180,14 +182,14 @@ function endAfter(
   let timer = setTimeout(() => {
     over = true;
     signal('SIGTERM');
-    // A stopped one would not see it.
+    // A stopped process would not see it.
     signal('SIGCONT');
     timer = setTimeout(() => signal('SIGKILL'), GRACE_MS);
   }, ms);
   return { stop: () => clearTimeout(timer), over: () => over };
 }
 
-/** What a shell would say before it starts anything; undefined when there is something to start. */
+/** The error that a shell would report before a start; undefined if the command can start. */
 function cannotStart({ command, cwd, env }: RunOptions): Outcome | undefined {
   if (!isFolder(cwd)) return { kind: 'not_started', code: 126, reason: `the folder ${cwd} is not there` };
   const candidates = command.includes('/')
@@ -196,7 +198,7 @@ function cannotStart({ command, cwd, env }: RunOptions): Outcome | undefined {
   const there = candidates.filter(isFile);
   if (there.some((file) => mayRun(file))) return undefined;
   return there.length > 0 || (command.includes('/') && isFolder(resolve(cwd, command)))
-    ? { kind: 'not_started', code: 126, reason: 'it is no program that may be run' }
+    ? { kind: 'not_started', code: 126, reason: 'the file cannot be executed' }
     : { kind: 'not_started', code: 127, reason: 'there is no such command' };
 }
 

@@ -1,6 +1,5 @@
 /**
- * Reminders. There is no clock that would have to run: a reminder is queued at once, durably, and rides at the first
- * contact point after its time.
+ * Reminders. No clock has to run: a reminder is queued at once, durably, and rides at the first contact point after its time.
  */
 import { randomUUID } from 'node:crypto';
 import type { Emitted, Emitter, EventInput } from '../../core/event.ts';
@@ -13,14 +12,14 @@ import type { When } from './when.ts';
 const DAY_MS = 86_400_000;
 
 export type Reminder = {
-  /** Who is reminded: an address. */
+  /** The address to remind. */
   readonly subject: string;
   readonly message: string;
   readonly when: When | { readonly inMs: number };
-  /** With the same key the newest replaces the older ones. */
+  /** With the same key, the newest replaces the older ones. */
   readonly key?: string | undefined;
   readonly level?: ReminderLevel;
-  /** Counted from its time on; after turns, which have none, from now. Default 24 h, after turns 7 d. */
+  /** Counted from its time; after turns, which have no time, from now. Default 24 h, after turns 7 d. */
   readonly ttlMs?: number | undefined;
 };
 
@@ -31,7 +30,7 @@ export const timersSource = ({ emitter, now = Date.now }: { emitter: Emitter; no
   remind: async (reminder) => emitter.emit(reminderEvent(reminder, { id: shortId(), now: now() })),
 });
 
-/** Throws `bad_argument` for what is no reminder. */
+/** Throws `bad_argument` for an invalid reminder. */
 export function reminderEvent(reminder: Reminder, made: { readonly id: string; readonly now: number }): EventInput {
   const { message, when, key, level = 'info', ttlMs } = reminder;
   if (message.trim() === '') throw new EarpieceError('bad_argument', 'a reminder needs a text; write what it is about');
@@ -43,7 +42,7 @@ export function reminderEvent(reminder: Reminder, made: { readonly id: string; r
   if (!REMINDER_LEVELS.includes(level))
     throw new EarpieceError(
       'bad_argument',
-      `level ${JSON.stringify(level)} is none of ${REMINDER_LEVELS.join(', ')}: a critical one would not wait`,
+      `level must be ${REMINDER_LEVELS.join(', ')}, got ${JSON.stringify(level)}: a critical reminder would not wait for its time`,
     );
   const deliver = 'inMs' in when ? { at: made.now + when.inMs } : when;
   return {
@@ -68,13 +67,13 @@ export function reminderEvent(reminder: Reminder, made: { readonly id: string; r
 export const isReminder = ({ notification }: Pick<Item, 'notification'>): boolean =>
   (notification.subscriber?.event.type ?? formatKind(notification.kind)) === 'timer.fired';
 
-/** How people call it: the id under which it was made, not that of its notification. */
+/** The id for people: the one it was created with, not that of its notification. */
 export function reminderId(notificationId: string): string {
   const [, id] = /^timers\/([^~]+)/u.exec(notificationId) ?? [];
   return id ?? notificationId;
 }
 
-/** Whether a word that somebody typed means this one: its id, its notification's, or its key. */
+/** Whether a typed word means this one: its id, its notification's id, or its key. */
 export const isMeant = (word: string, { notification }: Pick<Item, 'notification'>): boolean =>
   reminderId(notification.id) === word || notification.id === word || notification.key === keyOf(word);
 

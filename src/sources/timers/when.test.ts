@@ -23,7 +23,7 @@ describe('a time in words', () => {
     ['at 15:30', '2026-03-28T14:30Z'],
     ['15:30', '2026-03-28T14:30Z'],
     ['at noon', '2026-03-28T11:00Z'],
-    // What is over today is tomorrow.
+    // A time that is past today means tomorrow.
     ['at 9', '2026-03-29T07:00Z'],
     ['9am', '2026-03-29T07:00Z'],
     // Tonight the clocks go forward: nine is nine.

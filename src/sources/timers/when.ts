@@ -1,8 +1,8 @@
-/** When somebody wants to be reminded, in their words and their time zone. */
+/** Parses the time of a reminder, in a person's words and time zone. */
 import type { ParsedResult } from 'chrono-node';
 import { EarpieceError } from '../../core/errors.ts';
 
-/** `at`: epoch ms. `afterTurns`: so many turns later. */
+/** `at`: epoch ms. `afterTurns`: this many turns later. */
 export type When = { readonly at: number } | { readonly afterTurns: number };
 
 export type Here = {
@@ -14,13 +14,13 @@ export type Here = {
 
 const YEAR_MS = 366 * 86_400_000;
 const MAX_TURNS = 1_000;
-/** No time is that long; what is given may be anything. */
+/** Valid times are shorter; the input may be anything. */
 const MAX_CHARS = 200;
 const FORMS = 'write e.g. "in 10m", "at 15:30", "tomorrow at 9", "May 1 at 10:00" or "after 3 turns"';
 
 /**
- * Throws `bad_argument` for what is over, is more than a year away, or is not understood to its end: a reminder that comes at
- * another time than was meant is worse than none.
+ * Throws `bad_argument` for a time that is past, more than a year away, or not fully understood: a reminder at the wrong time
+ * is worse than none.
  */
 export async function parseWhen(text: string, there: Here): Promise<When> {
   const refuse = (why: string): never => {
@@ -52,7 +52,7 @@ export function showTime(at: number, timeZone: string): string {
   return `${weekday} ${parts.year}-${two(parts.month)}-${two(parts.day)} ${two(parts.hour)}:${two(parts.minute)}${seconds}`;
 }
 
-/** A zone that is named behind it is where its clock hangs: `at 15:30 Europe/Berlin`. */
+/** A time zone may follow the time: `at 15:30 Europe/Berlin`. */
 function elsewhere(text: string, here: Here): readonly [string, Here] {
   const [, words = '', timeZone = ''] = /^(.*\S)\s+\(?([A-Za-z_]+(?:\/[A-Za-z0-9_+-]+)+)\)?\s*$/u.exec(text) ?? [];
   try {
@@ -63,7 +63,7 @@ function elsewhere(text: string, here: Here): readonly [string, Here] {
 }
 
 async function read(text: string, { now, timeZone }: Here): Promise<ParsedResult | undefined> {
-  // Loaded here: it is big, and every other command starts faster without it.
+  // Loaded here: the module is big, and every other command starts faster without it.
   const { casual } = await import('chrono-node/en');
   const reference = { instant: new Date(now), timezone: offsetOf(now, timeZone) / 60_000 };
   const [found, ...more] = casual.parse(text, reference, { forwardDate: true });
@@ -73,8 +73,8 @@ async function read(text: string, { now, timeZone }: Here): Promise<ParsedResult
 }
 
 /**
- * What names a zone, or is so many minutes from now, is an instant already. Anything else is what a clock on the wall
- * shows then: tomorrow at 9 is at nine also where the clocks are changed tonight.
+ * A time with a zone, or some minutes from now, is already an instant. Any other time means a wall clock: tomorrow at 9 is at
+ * nine even if the clocks change tonight.
  */
 function instantOf(start: ParsedResult['start'], timeZone: string): number {
   const fromNow = start.tags().has('result/relativeDate');
@@ -82,12 +82,12 @@ function instantOf(start: ParsedResult['start'], timeZone: string): number {
   if (instant) return start.date().getTime();
   const get = (part: 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second'): number => start.get(part) ?? 0;
   const wall = Date.UTC(get('year'), get('month') - 1, get('day'), get('hour'), get('minute'), get('second'));
-  // The offset there and then; the first guess may lie on the other side of a change of the clocks.
+  // The offset at that place and time; the first guess may lie on the other side of a clock change.
   const guess = wall - offsetOf(wall, timeZone);
   return wall - offsetOf(guess, timeZone);
 }
 
-/** How far the clocks of a zone are ahead of UTC, in ms. */
+/** How far a zone's clocks are ahead of UTC, in ms. */
 function offsetOf(at: number, timeZone: string): number {
   const { year, month, day, hour, minute, second } = partsOf(at, timeZone);
   return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1_000) * 1_000;

@@ -1,4 +1,4 @@
-/** The webhook of Prometheus' Alertmanager, version 4 of its payload: an event for each alert. */
+/** The webhook of Prometheus' Alertmanager, version 4 of its payload: one event for each alert. */
 import type { EventInput } from '../../core/event.ts';
 import { checksum } from '../../core/event.ts';
 import { isTable, rfc3339 } from './cloud-event.ts';
@@ -8,8 +8,8 @@ import { Refused, WEBHOOK_LIMITS, type Payload } from './receiver.ts';
 const LABELS_TOLD = 5;
 
 /**
- * `alert.firing` and `alert.resolved`; the newest state of an alert replaces the older one. Alertmanager repeats what
- * still fires: the same alert since the same time is the same event.
+ * `alert.firing` and `alert.resolved`; the newest state of an alert replaces the older one. Alertmanager repeats firing alerts:
+ * the same alert with the same start time is the same event.
  */
 export function alertEvents(payload: Payload): readonly Omit<EventInput, 'source' | 'subject'>[] {
   const { alerts, version } = payload;
@@ -24,7 +24,7 @@ export function alertEvents(payload: Payload): readonly Omit<EventInput, 'source
     throw new Refused(413, 'too_big', `the payload has ${alerts.length} alerts, at most ${WEBHOOK_LIMITS.events} are taken`);
   const omitted = Number(payload['truncatedAlerts'] ?? 0);
   return (alerts as readonly unknown[]).map((alert, i) => {
-    if (!isTable(alert as Payload)) throw new Refused(422, 'bad_event', `alert ${i + 1} of the list is no object`);
+    if (!isTable(alert as Payload)) throw new Refused(422, 'bad_event', `alert ${i + 1} of the list is not an object`);
     return alertEvent(alert as Payload, i === 0 && omitted > 0 ? omitted : undefined);
   });
 }
@@ -68,7 +68,7 @@ function alertEvent(alert: Payload, omitted: number | undefined): Omit<EventInpu
   };
 }
 
-/** At most 50 of them, each of at most 500 characters. */
+/** At most 50 labels, each of at most 500 characters. */
 function textsOf(json: unknown): Readonly<Record<string, string>> {
   if (!isTable(json as Payload)) return {};
   const table = json as Payload;

@@ -1,4 +1,4 @@
-/** Bytes of a stranger as JSON, held to limits before anything walks through them. */
+/** Parses untrusted bytes as JSON, with limits checked before any other code reads the value. */
 import { nestsDeeper, type Json } from '../../core/json.ts';
 import { Refused, WEBHOOK_LIMITS } from './receiver.ts';
 
@@ -19,6 +19,6 @@ export function jsonOf(bytes: Buffer, what = 'the body'): Json {
   try {
     return JSON.parse(text) as Json;
   } catch (error) {
-    throw new Refused(400, 'malformed', `${what} is no JSON: ${(error as Error).message.slice(0, 200)}`);
+    throw new Refused(400, 'malformed', `${what} is not JSON: ${(error as Error).message.slice(0, 200)}`);
   }
 }

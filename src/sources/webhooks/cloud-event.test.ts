@@ -146,13 +146,13 @@ describe('a CloudEvent', () => {
     [
       'no JSON in it',
       { ...(without('data') as object), data_base64: 'AAAA' },
-      expect.stringMatching(/^event data is no JSON \(.*\), and datacontenttype says that it is$/u) as string,
+      expect.stringMatching(/^event data is not JSON \(.*\), but datacontenttype declares it$/u) as string,
     ],
   ])('%s', (_what, json, message) => {
     expect(said(json)).toEqual(message);
   });
 
-  it('typed by a person needs a type only, and what is mistyped in it is told', () => {
+  it('an event typed by a person needs only a type, and its typing errors are reported', () => {
     const defaults = { source: 'cli', subject: 'shop/coder' };
     expect(eventFromCloudEvent({ type: 'build.failed' }, defaults)).toEqual({
       type: 'build.failed',
@@ -183,9 +183,9 @@ describe('a file of them', () => {
   it.each([
     ['', /^there is no event: nothing but blanks was given$/u],
     ['[]', /^there is no event: the list is empty$/u],
-    ['{"type": }', /^it is no JSON \(.*\); write \{"type": "build.failed", "data": \{…\}\}, a list of such, or one a line$/u],
-    ['{\n"type": \n}', /^it is no JSON/u],
-    ['{"type":"a"}\n{"type":', /^line 2 is no JSON/u],
+    ['{"type": }', /^it is not JSON \(.*\); write \{"type": "build.failed", "data": \{…\}\}, a list of such, or one a line$/u],
+    ['{\n"type": \n}', /^it is not JSON/u],
+    ['{"type":"a"}\n{"type":', /^line 2 is not JSON/u],
     ['{"type":"a"}\n{"id":"b"}', /^line 2: event attribute type is missing/u],
     ['[{"type":"a"}, 7]', /^event 2 of the list: a CloudEvent is a JSON object/u],
     [`{"type":"a","data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, /^event data nests more than 64 deep/u],

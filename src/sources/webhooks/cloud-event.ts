@@ -1,7 +1,7 @@
 /**
- * Events as CloudEvents 1.0 writes them in JSON, read and written. `subject` is the address; these extension attributes are
- * ours: `severity`, `message`, `key`, `supersede`, `about`, `purpose`, `ttlms` (milliseconds) and `deliver` (a moment such
- * as `turn_start`, an RFC 3339 time, or `turns:3`). Other extension attributes are not kept.
+ * Reads and writes events as CloudEvents 1.0 in JSON. `subject` is the address. Earpiece adds these extension attributes:
+ * `severity`, `message`, `key`, `supersede`, `about`, `purpose`, `ttlms` (milliseconds) and `deliver` (a moment such as
+ * `turn_start`, an RFC 3339 time, or `turns:3`). Other extension attributes are not kept.
  */
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import { SEVERITIES, type Event, type EventInput } from '../../core/event.ts';
@@ -9,7 +9,9 @@ import { nestsDeeper, tooDeep, type Json } from '../../core/json.ts';
 import { MOMENTS, type Deliver } from '../../core/notification.ts';
 import { WEBHOOK_LIMITS } from './receiver.ts';
 
-/** What holds where an attribute is left out. Without a `source` here the four that the specification demands are demanded. */
+/**
+ * Defaults for missing attributes. Without a `source` here, the four required attributes of the specification must be present.
+ */
 export type CloudEventDefaults = {
   readonly subject?: string;
   readonly source?: string;
@@ -26,8 +28,8 @@ const KNOWN: readonly string[] = Object.values(ATTRIBUTES).flat();
 type Table = { readonly [name: string]: Json };
 
 /**
- * Throws `bad_event` naming the attribute, the value and what is allowed. What follows from the values alone (the form of
- * a type, how much data there may be) is checked when the event is emitted.
+ * Throws `bad_event` with the attribute, its value and the allowed values. Checks that need only the values (the form of a
+ * type, the size of data) follow when the event is emitted.
  */
 export function eventFromCloudEvent(json: Json, defaults: CloudEventDefaults = {}): EventInput {
   if (!isTable(json))
@@ -55,7 +57,7 @@ export function eventFromCloudEvent(json: Json, defaults: CloudEventDefaults = {
     throw wrong('severity', severity, `is one of ${SEVERITIES.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`);
   }
   const { supersede, ttlms } = json;
-  // In HTTP headers, where one may stand too, all values are texts.
+  // In HTTP headers all attribute values are texts.
   if (supersede !== undefined && ![true, false, 'true', 'false'].some((word) => word === supersede))
     throw wrong('supersede', supersede, 'is true or false');
   if (ttlms !== undefined && !(Number.isSafeInteger(Number(ttlms)) && Number(ttlms) > 0))
@@ -80,7 +82,7 @@ export function eventFromCloudEvent(json: Json, defaults: CloudEventDefaults = {
   };
 }
 
-/** Back again. Who caused an event (`origin`) is nobody else's business and left out. */
+/** The inverse of `eventFromCloudEvent`. An event's `origin` is private and left out. */
 export function cloudEventOf(event: Event): Record<string, Json> {
   const { key, about, supersede, ttlMs, purpose, deliver, message } = event;
   return {
@@ -103,7 +105,7 @@ export function cloudEventOf(event: Event): Record<string, Json> {
   };
 }
 
-/** One event, a list of them, or one a line. Throws `bad_event`, naming the line or the place in the list. */
+/** One event, a list of events, or one event a line. Throws `bad_event` with the line or the position in the list. */
 export function cloudEventsIn(text: string, defaults: CloudEventDefaults = {}): readonly EventInput[] {
   return jsonIn(text).map(({ json, where }) => {
     try {
@@ -119,13 +121,13 @@ function jsonIn(given: string): readonly { readonly json: Json; readonly where: 
   const text = given.replace(/^\uFEFF/u, '');
   const lines = text.split('\n').flatMap((line, i) => (line.trim() === '' ? [] : [{ line, where: `line ${i + 1}` }]));
   if (lines.length === 0) throw bad(undefined, 'there is no event: nothing but blanks was given');
-  // In a list an event stands one deeper.
+  // In a list, an event is nested one level deeper.
   if (nestsDeeper(text, WEBHOOK_LIMITS.depth + 1)) throw bad('data', tooDeep('event data'));
   let whole: Json;
   try {
     whole = JSON.parse(text) as Json;
   } catch (error) {
-    // Several lines of which the first is whole are one event a line; anything else is one value with a mistake in it.
+    // Several lines with a valid first line are one event a line. Otherwise the text is one value with an error in it.
     if (lines.length === 1 || !isJson(lines[0]?.line ?? '')) throw noJson('it', error);
     return lines.map(({ line, where }) => {
       try {
@@ -153,7 +155,7 @@ const noJson = (what: string, error: unknown): EarpieceError =>
   bad(
     undefined,
     // The parser quotes the text, which may have several lines.
-    `${what} is no JSON (${(error as Error).message.replace(/\s+/g, ' ')}); write {"type": "build.failed", "data": {…}}, a list of such, or one a line`,
+    `${what} is not JSON (${(error as Error).message.replace(/\s+/g, ' ')}); write {"type": "build.failed", "data": {…}}, a list of such, or one a line`,
   );
 
 function checkNames(json: Table): void {
@@ -204,7 +206,7 @@ function deliverText(deliver: Deliver): string {
   return 'afterTurns' in deliver ? `turns:${deliver.afterTurns}` : `after:${deliver.afterTool}`;
 }
 
-/** An event's data is an object; what is none gets a name: `value`, `text` or `base64`. */
+/** An event's data is an object; another value gets a name: `value`, `text` or `base64`. */
 function dataOf(json: Table, contentType: string | undefined): Event['data'] {
   const { data, data_base64: base64 } = json;
   if (base64 !== undefined) {
@@ -221,7 +223,7 @@ function dataOf(json: Table, contentType: string | undefined): Event['data'] {
 export const isJsonType = (contentType: string): boolean =>
   /^(?:application|text)\/(?:[\w.+-]+\+)?json(?:$|[\s;])/iu.test(contentType.trim());
 
-/** Bytes as an event's data. JSON that is none throws `bad_event`. */
+/** Bytes as an event's data. Throws `bad_event` for invalid JSON. */
 export function asData(bytes: Buffer, contentType: string | undefined): Event['data'] {
   if (bytes.length === 0) return {};
   if (contentType === undefined || isJsonType(contentType)) {
@@ -231,14 +233,14 @@ export function asData(bytes: Buffer, contentType: string | undefined): Event['d
     try {
       json = JSON.parse(text) as Json;
     } catch (error) {
-      throw bad('data', `event data is no JSON (${(error as Error).message}), and datacontenttype says that it is`);
+      throw bad('data', `event data is not JSON (${(error as Error).message}), but datacontenttype declares it`);
     }
     return isTable(json) ? json : { value: json };
   }
   try {
     if (/^text\//iu.test(contentType)) return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch {
-    // Bytes, then.
+    // Not UTF-8, so bytes.
   }
   return { base64: bytes.toString('base64') };
 }

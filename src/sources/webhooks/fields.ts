@@ -1,8 +1,8 @@
-/** Reading what a stranger sent: whatever is not what it should be is not there. */
+/** Reads fields of untrusted data: a value of the wrong type counts as missing. */
 import type { Json } from '../../core/json.ts';
 import { SEVERITIES, type Severity } from '../../core/event.ts';
 
-/** By a dotted path; numbers are places in lists. Only what the value itself has: `constructor` is only a name. */
+/** By a dotted path; numbers are positions in lists. Only own properties: `constructor` is an ordinary name. */
 export function at(json: Json | undefined, path: string): Json | undefined {
   let value = json;
   for (const name of path.split('.')) {
@@ -12,7 +12,7 @@ export function at(json: Json | undefined, path: string): Json | undefined {
   return value;
 }
 
-/** A text that is not blank, in one line, at most so long. A number or a boolean as it is written. */
+/** A nonblank text in one line, up to a maximum length. A number or a boolean becomes text. */
 export function textAt(json: Json | undefined, path: string, chars = 200): string | undefined {
   const value = at(json, path);
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
@@ -30,13 +30,13 @@ const WORDS: Readonly<Record<Severity, RegExp>> = {
   critical: /^(?:critical|crit|fatal|emergency|emerg|alert|page|panic|blocker|disaster)$/u,
 };
 
-/** The severity that somebody else's word for it means. */
+/** The severity for another system's word. */
 export function severityOf(word: string | undefined): Severity | undefined {
   const text = word?.trim().toLowerCase() ?? '';
   return SEVERITIES.find((severity) => WORDS[severity].test(text));
 }
 
-/** A part of a type: what is not allowed in one becomes `_`. */
+/** A part of a type: forbidden characters become `_`. */
 export const typePart = (text: string): string =>
   text
     .trim()

@@ -237,7 +237,7 @@ describe('what GitHub tells', () => {
     expect(told('issue_comment', { action: 'created', comment: { body: 'y'.repeat(10_000) } }).message?.length).toBeLessThan(700);
   });
 
-  it('a greeting is no event', () => {
+  it('a ping is not an event', () => {
     expect(githubEvent({ zen: 'Keep it logically awesome.' }, 'ping', 'd-1')).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-/** What GitHub tells: `github.<event>.<action>`, in a sentence that says what a person would. */
+/** Converts GitHub's webhooks: `github.<event>.<action>`, with a sentence that a person would write. */
 import type { EventInput, Severity } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
 import { at, textAt, typePart } from './fields.ts';
@@ -11,7 +11,7 @@ type Told = {
   readonly message: string;
   readonly severity?: Severity;
   readonly data?: Readonly<Record<string, Json | undefined>>;
-  /** What it is the state of: the newest replaces the older ones. */
+  /** The key of the state: the newest event replaces the older ones. */
   readonly state?: string;
 };
 
@@ -23,10 +23,14 @@ type Context = {
   readonly repository: string;
 };
 
-/** `delivery`: GitHub's own id for it. Undefined for what is only a greeting. */
+/** `delivery`: GitHub's id of the delivery. Undefined for a ping. */
 export function githubEvent(payload: Payload, event: string, delivery: string): GithubEvent | undefined {
   if (!/^[a-z0-9_]{1,64}$/u.test(event))
-    throw new Refused(400, 'malformed', `x-github-event is ${JSON.stringify(event.slice(0, 40))}, which is no event of GitHub`);
+    throw new Refused(
+      400,
+      'malformed',
+      `x-github-event is ${JSON.stringify(event.slice(0, 40))}, which is not an event of GitHub`,
+    );
   if (event === 'ping') return undefined;
   const action = textAt(payload, 'action', 60);
   const sender = textAt(payload, 'sender.login', 100) ?? 'somebody';
@@ -196,7 +200,7 @@ function generic({ event, action, sender, repository }: Context): Told {
   return { message: `${what} in ${repository} by ${sender}` };
 }
 
-/** Actions are participles but for these. */
+/** Actions are participles, except these. */
 const did = (action: string | undefined): string =>
   action === 'synchronize'
     ? 'pushed to'
@@ -227,7 +231,7 @@ function urlOf(payload: Payload, event: string): string | undefined {
   return (link === undefined ? undefined : textAt(payload, link, 500)) ?? textAt(payload, 'repository.html_url', 500);
 }
 
-/** Words come from outside: `constructor` is only a word. */
+/** Untrusted words: `constructor` is an ordinary word. */
 function tableOf<T>(entries: Readonly<Record<string, T>>): ReadonlyMap<string, T> {
   return new Map(Object.entries(entries));
 }

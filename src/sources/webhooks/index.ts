@@ -1,4 +1,4 @@
-/** What comes in over HTTP from others, and CloudEvents as JSON. Whoever serves HTTP gives it to `receive`. */
+/** Receives webhooks over HTTP, and CloudEvents as JSON. An HTTP server passes each request to `receive`. */
 export { eventFromCloudEvent } from './cloud-event.ts';
 export { receive } from './receive.ts';
 export { receiverFrom, WEBHOOK_LIMITS, type Refusal, type WebhookReceiver } from './receiver.ts';

@@ -1,4 +1,4 @@
-/** Payloads of anybody, made events by a map of the configuration. */
+/** Converts any payload to events by a map in the configuration. */
 import type { EventInput } from '../../core/event.ts';
 import { EVENT_LIMITS } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
@@ -6,13 +6,13 @@ import { isTable, rfc3339 } from './cloud-event.ts';
 import { at, severityOf, textAt, typePart } from './fields.ts';
 import { Refused, type WebhookMap } from './receiver.ts';
 
-/** What is known without the map. */
+/** The fields that need no map. */
 export type Mapped = Pick<EventInput, 'type' | 'data'> &
   Partial<Pick<EventInput, 'id' | 'time' | 'severity' | 'message' | 'subject'>>;
 
 const PLACE = /\{([\w$@-]+(?:\.[\w$@-]+)*)\}/gu;
 
-/** Throws `Refused` where the map names an `id` and the payload has none: then nobody could tell it from a repetition. */
+/** Throws `Refused` if the map names an `id` and the payload lacks it: a repetition could not be recognized. */
 export function mapped(payload: Json, map: WebhookMap, receiver: string): Mapped {
   const id = map.id === undefined ? undefined : filled(map.id, payload);
   if (map.id !== undefined && (id === undefined || id.trim() === ''))
@@ -36,7 +36,7 @@ export function mapped(payload: Json, map: WebhookMap, receiver: string): Mapped
   };
 }
 
-/** The text with the payload's values in their places; undefined where one is missing and nothing stands for it. */
+/** The text with the payload's values filled in. Undefined if a value is missing and has no replacement. */
 function filled(text: string, payload: Json, missing?: string): string | undefined {
   let whole = true;
   const made = text.replaceAll(PLACE, (_all, path: string) => {
@@ -47,7 +47,7 @@ function filled(text: string, payload: Json, missing?: string): string | undefin
   return whole ? made : undefined;
 }
 
-/** Whoever wrote the configuration chose how it begins; where the sender would, it begins with the receiver. */
+/** The author of the configuration may choose any beginning. A type from the sender begins with the receiver's name. */
 function typeOf(payload: Json, template: string | undefined, receiver: string): string {
   const own = `webhook.${typePart(receiver)}`;
   const type = typePart((template === undefined ? undefined : filled(template, payload)) ?? '');
@@ -55,7 +55,7 @@ function typeOf(payload: Json, template: string | undefined, receiver: string): 
   return template?.startsWith('{') ? `${own}.${type}` : type;
 }
 
-/** The whole payload, or a part of it; of what is too big, only that it was. */
+/** The whole payload, or a part of it. A payload that is too big is replaced by a note. */
 function dataOf(payload: Json, template: string | undefined): NonNullable<EventInput['data']> {
   const path = template?.replace(/^\{(.*)\}$/u, '$1');
   const part = path === undefined ? payload : at(payload, path);
@@ -65,7 +65,7 @@ function dataOf(payload: Json, template: string | undefined): NonNullable<EventI
   return chars <= EVENT_LIMITS.dataBytes ? data : { left_out: `${chars} characters, more than an event holds` };
 }
 
-/** As RFC 3339 writes it, or seconds or milliseconds since 1970. */
+/** In RFC 3339, or seconds or milliseconds since 1970. */
 function timeOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const number = /^\d{9,14}(?:\.\d+)?$/u.test(text) ? Number(text) : undefined;

@@ -169,7 +169,7 @@ describe('who may send', () => {
     [
       'Standard: no time',
       standard({ body: { type: 'a' }, headers: { 'webhook-timestamp': 'now' } }),
-      '400 malformed: the header webhook-timestamp is no number of seconds',
+      '400 malformed: the header webhook-timestamp is not a number of seconds',
     ],
     [
       'Standard: no id',
@@ -235,13 +235,13 @@ describe('what may be sent', () => {
       () => github({ body: ISSUE, headers: { 'content-type': 'text/html' } }),
       '415 wrong_content_type: the content type is "text/html"; it has to be application/json',
     ],
-    ['no JSON', () => github({ body: Buffer.from('{"a":') }), /^400 malformed: the body is no JSON: /u],
+    ['no JSON', () => github({ body: Buffer.from('{"a":') }), /^400 malformed: the body is not JSON: /u],
     [
       'no UTF-8',
       () => github({ body: Buffer.from([0x7b, 0xff, 0x7d]) }),
       '400 malformed: the body is not UTF-8, which JSON has to be',
     ],
-    ['an empty body', () => github({ body: Buffer.alloc(0) }), /^400 malformed: the body is no JSON/u],
+    ['an empty body', () => github({ body: Buffer.alloc(0) }), /^400 malformed: the body is not JSON/u],
     ['as deep as is allowed', () => anyJson({ body: deep(WEBHOOK_LIMITS.depth - 1) }), 'taken'],
     ['one deeper', () => anyJson({ body: deep(WEBHOOK_LIMITS.depth) }), '400 too_deep: the body nests more than 64 deep'],
     ['a million deep', () => anyJson({ body: deep(1_000_000) }), '400 too_deep: the body nests more than 64 deep'],
@@ -264,11 +264,11 @@ describe('what may be sent', () => {
       '422 bad_event: event data nests more than 64 deep; put it into a file and send its path',
     ],
     ['brackets in a text are no depth', () => anyJson({ body: { a: '['.repeat(1_000), b: '\\"[[' } }), 'taken'],
-    ['a list for an object', () => github({ body: [1] }), '422 bad_event: the body is no JSON object'],
+    ['a list for an object', () => github({ body: [1] }), '422 bad_event: the body is not a JSON object'],
     [
       'no event of GitHub',
       () => github({ body: ISSUE, headers: { 'x-github-event': 'Bad Event' } }),
-      '400 malformed: x-github-event is "Bad Event", which is no event of GitHub',
+      '400 malformed: x-github-event is "Bad Event", which is not an event of GitHub',
     ],
     [
       'no id of GitHub',
@@ -288,7 +288,7 @@ describe('what may be sent', () => {
     [
       'no batch',
       () => cloud({ body: {}, headers: { 'content-type': 'application/cloudevents-batch+json' } }),
-      '400 malformed: the body is no list, and its content type says a batch',
+      '400 malformed: the body is not a list, but its content type names a batch',
     ],
     [
       'too many in a batch',
@@ -321,7 +321,7 @@ describe('what may be sent', () => {
           body: { specversion: '1.0', id: '1', source: 's', type: 'mcp.reconnected' },
           headers: { 'content-type': 'application/cloudevents+json' },
         }),
-      '422 bad_event: the type "mcp.reconnected" belongs to a source of ours (mcp.*); give it a name of its own, such as com.example.mcp.reconnected',
+      '422 bad_event: the type "mcp.reconnected" belongs to a built-in source (mcp.*); choose another name, such as com.example.mcp.reconnected',
     ],
     [
       'too much data',
@@ -354,7 +354,7 @@ describe('what may be sent', () => {
     [
       'an alert that is none',
       () => bearer({ kind: 'alertmanager' })({ body: { alerts: [7] } }),
-      '422 bad_event: alert 1 of the list is no object',
+      '422 bad_event: alert 1 of the list is not an object',
     ],
     [
       'no id where the map wants one',
@@ -366,7 +366,7 @@ describe('what may be sent', () => {
     else expect(refused(received())).toMatch(answer);
   });
 
-  it('whoever has no right is told so before anything is read', () => {
+  it('a sender without the secret is refused before anything is read', () => {
     expect(refused(github({ body: deep(1_000), headers: { 'x-hub-signature-256': 'sha256=00' } }))).toMatch(
       /^401 wrong_signature/u,
     );
@@ -376,7 +376,7 @@ describe('what may be sent', () => {
 describe('the same again', () => {
   proves('sources:webhooks');
 
-  it('is known by what is signed, whatever stands in the headers; only once it is remembered', () => {
+  it('is recognized by its signed part, whatever its headers; only once it is remembered', () => {
     const window = replayWindow();
     const first = github({ body: ISSUE }, window.seen);
     // Its emit failed: the sender tries again, and is heard.
@@ -485,7 +485,7 @@ describe('what becomes of it', () => {
       key: 'webhook/ci:handle:build',
       supersede: true,
     });
-    // A receiver for a whole project may be told which agent of it is meant.
+    // A receiver for a whole project accepts the name of one of its agents.
     expect(cloud('shop/*', { subject: 'shop/writer' })).toMatchObject({ subject: 'shop/writer' });
     expect(cloud('shop/*', { subject: 'bank/teller' })).toMatchObject({ subject: 'shop/*' });
     expect(cloud('shop/*', { subject: 'refs/heads/main' })).toMatchObject({ subject: 'shop/*' });
@@ -587,7 +587,7 @@ describe('what becomes of it', () => {
         data: { id: 7 },
       },
     ]);
-    // What is not there is not made up, and what every object has is not there.
+    // Missing values are not invented, and inherited properties count as missing.
     expect(
       events(
         bearer({
@@ -606,7 +606,7 @@ describe('what becomes of it', () => {
         data: { a: 'xyz', b: 'odd' },
       },
     ]);
-    // The sender may not choose a type of ours.
+    // The sender may not choose a built-in source's type.
     expect(events(bearer({ kind: 'json', map: { type: '{t}' } })({ body: { t: 'tool.call.failure' } }))[0]?.type).toBe(
       'webhook.ci.tool.call.failure',
     );

@@ -1,8 +1,8 @@
 /**
- * A request of a webhook, judged: the events that it means, or why it means none. Reads no clock, opens nothing, and throws
- * for nothing that a stranger sends. What comes in this way is held apart from what our own sources see: its source is
- * `webhook/<name>` (never more urgent than `error`, whatever it claims), its keys are its own, so that it neither counts
- * into, replaces nor takes back what others said, and the types of our own sources are refused.
+ * Judges a webhook request: returns its events, or the reason for a refusal. It reads no clock, opens nothing, and never throws
+ * for a request. Webhooks are kept apart from Earpiece's own sources. Their source is `webhook/<name>`, and their level is at
+ * most `error`. A prefix keeps their keys apart, so they cannot count into, replace or withdraw other notifications. The types
+ * of Earpiece's own sources are refused.
  */
 import { EVENT_TYPES } from '../../bus/event-types.ts';
 import { formatAddress, parseAddress } from '../../core/address.ts';
@@ -20,21 +20,24 @@ import { bodyId, checkSignature, type Headers } from './signatures.ts';
 export type WebhookRequest = {
   /** Names in lower case. */
   readonly headers: Headers;
-  /** As it came: signatures are about bytes. */
+  /** The unchanged bytes: signatures cover bytes. */
   readonly body: Buffer;
   readonly receiver: WebhookReceiver;
-  /** Epoch ms, of the log: it never runs back. */
+  /** Epoch ms of the log's clock, which never runs backwards. */
   readonly now: number;
-  /** Epoch ms, of the clock: how old what is signed is. One that was ahead for a moment must not refuse everybody for as long. Default: `now`. */
+  /**
+   * Epoch ms of the system clock, for the age of a signature. A log clock that once ran ahead must not refuse every request.
+   * Default: `now`.
+   */
   readonly clock?: number;
-  /** Whether this delivery was received before, see `replayWindow`. Default: none was. */
+  /** Whether this delivery was received before, see `replayWindow`. Default: never. */
   readonly seen?: (delivery: string) => boolean;
 };
 
 export type Received =
   /**
-   * To be emitted, in this order; none for a greeting. When all of it is durable, `deliveries` are to be remembered: not
-   * before, for a sender whose delivery failed sends it again.
+   * The events to emit, in this order; none for a ping. Remember `deliveries` once all events are durable, and not before: a
+   * sender repeats a failed delivery.
    */
   { readonly kind: 'events'; readonly events: readonly EventInput[]; readonly deliveries: readonly string[] } | Refusal;
 
@@ -43,7 +46,7 @@ export function receive(request: WebhookRequest): Received {
     checkSize(request.body);
     checkSignature({ ...request, now: request.clock ?? request.now });
     const { events, deliveries } = read(request);
-    // Whoever sends it again has not seen our answer: it did arrive, and nothing is to be sent a third time.
+    // A sender that repeats a delivery has not seen the answer. The delivery has arrived, so this accepts it without events.
     if (deliveries.some((id) => request.seen?.(id)))
       throw new Refused(200, 'replayed', 'this delivery was received before; nothing changed');
     return { kind: 'events', events: events.map((event) => checked(event, request)), deliveries };
@@ -57,7 +60,7 @@ export function receive(request: WebhookRequest): Received {
   }
 }
 
-/** Without source and subject, which the receiver decides; `to` is whom it is said to concern. */
+/** Without source and subject, which the receiver sets. `to` is the addressee that the request names. */
 type Read = Omit<EventInput, 'source' | 'subject'> & { readonly to?: string | undefined };
 
 function read(request: WebhookRequest): { events: readonly Read[]; deliveries: readonly string[] } {
@@ -68,7 +71,7 @@ function read(request: WebhookRequest): { events: readonly Read[]; deliveries: r
     case 'github': {
       const [event, delivery] = [needed(headers, 'x-github-event'), needed(headers, 'x-github-delivery')];
       const told = githubEvent(payloadOf(githubBody(request)), event, delivery);
-      // The id that GitHub gives is not signed: what is signed tells a repetition, whatever stands around it.
+      // GitHub's delivery id is not signed. The signed body identifies a repetition, whatever its headers.
       const id = bodyId(body);
       return { events: told === undefined ? [] : [{ ...told, id }], deliveries: [id] };
     }
@@ -97,7 +100,7 @@ function read(request: WebhookRequest): { events: readonly Read[]; deliveries: r
 function fromMap(payload: Json, { receiver }: WebhookRequest, id: string | undefined): Read {
   const { subject, ...event } = mapped(payload, receiver.map ?? {}, receiver.name);
   const { project } = parseAddress(receiver.to);
-  // Whoever wrote the map said that this is an agent.
+  // The author of the map declared this an agent.
   const to = subject === undefined || subject.includes('/') ? subject : `${project}/${subject}`;
   return { ...event, ...(id === undefined ? {} : { id }), to };
 }
@@ -106,7 +109,7 @@ function cloudEvents({ headers, body }: WebhookRequest): readonly Read[] {
   const type = headers['content-type'] ?? '';
   if (/^application\/cloudevents-batch\+json/iu.test(type)) {
     const batch = jsonOf(body);
-    if (!Array.isArray(batch)) throw new Refused(400, 'malformed', 'the body is no list, and its content type says a batch');
+    if (!Array.isArray(batch)) throw new Refused(400, 'malformed', 'the body is not a list, but its content type names a batch');
     if (batch.length > WEBHOOK_LIMITS.events)
       throw new Refused(413, 'too_big', `the batch has ${batch.length} events, at most ${WEBHOOK_LIMITS.events} are taken`);
     return (batch as readonly Json[]).map((each) => fromCloudEvent(each));
@@ -126,7 +129,7 @@ function cloudEvents({ headers, body }: WebhookRequest): readonly Read[] {
   return [fromCloudEvent({ ...rest, ...(type === '' ? {} : { datacontenttype: type }), data: asData(body, type || undefined) })];
 }
 
-/** The sender's source is part of what makes its ids unique; what moves others' notifications is left out. */
+/** The sender's source is part of the unique id. Fields that could affect other notifications are left out. */
 function fromCloudEvent(json: Json): Read {
   const {
     source,
@@ -141,7 +144,7 @@ function fromCloudEvent(json: Json): Read {
     throw new Refused(
       422,
       'bad_event',
-      `the type ${JSON.stringify(event.type.slice(0, 80))} belongs to a source of ours (${first}.*); give it a name of its own, such as com.example.${event.type.slice(0, 60)}`,
+      `the type ${JSON.stringify(event.type.slice(0, 80))} belongs to a built-in source (${first}.*); choose another name, such as com.example.${event.type.slice(0, 60)}`,
     );
   return { ...event, id: `${source} ${event.id ?? ''}`, to: subject };
 }
@@ -155,7 +158,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   'user',
 ]);
 
-/** Ours now: source, address, key and level are those of the receiver. */
+/** Source, address, key and level now come from the receiver. */
 function checked({ to, key, id, ...event }: Read, { receiver, now }: WebhookRequest): EventInput {
   const source = `webhook/${receiver.name}`;
   const { id: _made, ...made } = makeEvent(
@@ -172,7 +175,7 @@ function checked({ to, key, id, ...event }: Read, { receiver, now }: WebhookRequ
   return { ...made, id: id.length <= EVENT_LIMITS.textChars ? id : `${id.slice(0, 200)}~${checksum(id)}` };
 }
 
-/** A receiver for a whole project may be told which agent of it is meant; any other is for whom it says, whoever asks. */
+/** A receiver for a whole project accepts the name of one of its agents. Any other receiver has a fixed address. */
 function addressee(to: string, wanted: string | undefined): string {
   const own = parseAddress(to);
   if (own.kind !== 'project' || wanted === undefined) return to;
@@ -191,7 +194,7 @@ function json({ headers, body }: WebhookRequest): Json {
   return jsonOf(body);
 }
 
-/** GitHub sends JSON, or a form with JSON in it where its owner left that so. */
+/** GitHub sends JSON, or by an old default a form that contains JSON. */
 function githubBody(request: WebhookRequest): Json {
   if (!/^application\/x-www-form-urlencoded/iu.test(request.headers['content-type'] ?? '')) return json(request);
   const payload = new URLSearchParams(request.body.toString('utf8')).get('payload');
@@ -200,7 +203,7 @@ function githubBody(request: WebhookRequest): Json {
 }
 
 function payloadOf(value: Json): Payload {
-  if (!isTable(value)) throw new Refused(422, 'bad_event', 'the body is no JSON object');
+  if (!isTable(value)) throw new Refused(422, 'bad_event', 'the body is not a JSON object');
   return value;
 }
 

@@ -1,43 +1,43 @@
-/** A place where webhooks come in: what it takes, for whom, and by what it knows the sender. */
+/** The settings of a webhook receiver: its kind, its addressee, and the secret that identifies the sender. */
 import { MAX_DEPTH, type Json } from '../../core/json.ts';
 
 export const WEBHOOK_KINDS = ['cloudevents', 'github', 'standard', 'alertmanager', 'json'] as const;
 export type WebhookKind = (typeof WEBHOOK_KINDS)[number];
 
 /**
- * How a foreign payload becomes an event: texts in which `{path.to.a.value}` stands for what the payload has there. A text
- * without braces is the same for every event. `data` is one such path, for a part instead of the whole payload.
+ * Maps a foreign payload to an event: `{path.to.a.value}` in a text becomes the payload's value there. A text without braces is
+ * the same for every event. `data` is one such path, to keep a part instead of the whole payload.
  */
 export type WebhookMap = {
   readonly type?: string;
   readonly id?: string;
   readonly severity?: string;
   readonly message?: string;
-  /** An agent of the receiver's project; only where that takes for the whole project. */
+  /** An agent of the receiver's project; only for a receiver of the whole project. */
   readonly subject?: string;
   readonly time?: string;
   readonly data?: string;
 };
 
-/** What the configuration says (`webhooks.<name>`). `to` is a whole address. */
+/** The configuration of a receiver (`webhooks.<name>`). `to` is a whole address. */
 export type WebhookSettings = {
   readonly kind: WebhookKind;
   readonly to: string;
   /** The name of the environment variable that holds the secret. */
   readonly secretEnv: string;
-  /** Of kind `json`: the header with an HMAC-SHA256 of the body, instead of a bearer token. */
+  /** For kind `json`: the header with an HMAC-SHA256 of the body, instead of a bearer token. */
   readonly signatureHeader?: string;
   readonly map?: WebhookMap;
 };
 
 export type WebhookReceiver = Omit<WebhookSettings, 'secretEnv'> & { readonly name: string; readonly secret: Buffer };
 
-/** What a front has to hold bodies to while it reads them; `receive` does so too. */
+/** Limits that a server must apply while it reads a body; `receive` checks them too. */
 export const WEBHOOK_LIMITS = { bodyBytes: 4 * 1_048_576, events: 1_000, depth: MAX_DEPTH } as const;
 
 const MIN_SECRET = 8;
 
-/** Puts the secret in. A receiver without one does not exist: whoever reaches the port could speak to the agent. */
+/** Adds the secret. A receiver must have one: otherwise anybody who reaches the port could write to the agent. */
 export function receiverFrom(
   name: string,
   { secretEnv, ...settings }: WebhookSettings,
@@ -57,7 +57,7 @@ export function receiverFrom(
     : refuse(`needs a longer secret in ${secretEnv}: at least ${MIN_SECRET} characters`);
 }
 
-/** Why nothing came of a request. `status` is for HTTP; `code` is stable and for programs, `reason` for people. */
+/** The reason for a refusal. `status` is for HTTP; `code` is stable and for programs, `reason` for people. */
 export type Refusal = {
   readonly kind: 'refused';
   readonly status: 200 | 400 | 401 | 413 | 415 | 422;
@@ -74,7 +74,7 @@ export type Refusal = {
   readonly reason: string;
 };
 
-/** Carries a refusal out of the depth of reading; `receive` makes a value of it again. */
+/** Carries a refusal up from the parsers; `receive` turns it back into a value. */
 export class Refused extends Error {
   readonly refusal: Refusal;
 

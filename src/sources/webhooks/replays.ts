@@ -1,12 +1,12 @@
-/** Deliveries of late, so that the same one again is known at once. The ids of events in the log know it for longer. */
+/** Recent deliveries, to recognize a repetition at once. The ids of events in the log recognize it for longer. */
 export type Replays = {
   /** For `receive`. */
   readonly seen: (id: string) => boolean;
-  /** What came of a delivery is durable. Not before: a sender whose delivery failed sends it again. */
+  /** Call it when a delivery's events are durable, and not before: a sender repeats a failed delivery. */
   readonly remember: (ids: readonly string[]) => void;
 };
 
-/** The oldest are forgotten beyond `max`. */
+/** Beyond `max` the oldest are forgotten. */
 export function replayWindow(max = 10_000): Replays {
   const known = new Set<string>();
   return {

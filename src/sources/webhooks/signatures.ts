@@ -1,4 +1,4 @@
-/** Whether a request comes from whom it says. Every comparison takes the same time however much of it is right. */
+/** Verifies the sender of a request. Every comparison takes the same time, however much of it is right. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { Refused, type WebhookReceiver } from './receiver.ts';
 
@@ -7,10 +7,10 @@ export type Headers = Readonly<Record<string, string | undefined>>;
 
 type Signed = { readonly headers: Headers; readonly body: Buffer; readonly receiver: WebhookReceiver; readonly now: number };
 
-/** Standard Webhooks: how far the sender's clock may be from ours. */
+/** Standard Webhooks: how far the sender's clock may differ from this one. */
 const TOLERANCE_MS = 5 * 60_000;
 
-/** Throws `Refused` unless the request is signed as its kind demands. */
+/** Throws `Refused` unless the request has the signature of its kind. */
 export function checkSignature(signed: Signed): void {
   switch (signed.receiver.kind) {
     case 'github':
@@ -28,7 +28,7 @@ export function checkSignature(signed: Signed): void {
   }
 }
 
-/** What is the same when the same body is sent again, whatever headers it comes with: none of them is signed. */
+/** An id that is the same for every repetition of a body, whatever its headers: headers are not signed. */
 export const bodyId = (body: Buffer): string => createHash('sha256').update(body).digest('hex').slice(0, 40);
 
 /** Hex, with or without `sha256=` before it, or base64. */
@@ -59,16 +59,16 @@ function checkStandard({ headers, body, receiver, now }: Signed): void {
   };
   const [id, timestamp, signatures] = [need('webhook-id'), need('webhook-timestamp'), need('webhook-signature')];
   const at = /^\d{1,12}$/.test(timestamp) ? Number(timestamp) * 1_000 : Number.NaN;
-  if (Number.isNaN(at)) throw new Refused(400, 'malformed', 'the header webhook-timestamp is no number of seconds');
+  if (Number.isNaN(at)) throw new Refused(400, 'malformed', 'the header webhook-timestamp is not a number of seconds');
   const mac = createHmac('sha256', receiver.secret).update(`${id}.${timestamp}.`).update(body).digest();
-  // All of them are looked at: while a secret is changed a sender signs with both.
+  // All signatures are checked: during a change of the secret, a sender signs with both.
   const right = signatures
     .split(/\s+/u)
     .filter((each) => each.startsWith('v1,'))
     .map((each) => same(Buffer.from(each.slice(3), 'base64'), mac));
   if (!right.includes(true))
     throw new Refused(401, 'wrong_signature', 'no v1 signature in webhook-signature is that of this message and our secret');
-  // Told only to whom has signed it.
+  // Only a sender with a valid signature sees this.
   if (Math.abs(now - at) > TOLERANCE_MS)
     throw new Refused(
       401,

@@ -59,14 +59,18 @@ export function folderOf(entries: readonly Entry[], name: string): string | unde
 /** The name of a root that chooses none: its folder's name, or a longer one if another root has that. */
 export function ownName(entries: readonly Entry[], root: string): string {
   const short = shortName(root);
-  const long = nameFrom(`${basename(dirname(root))}-${short}`);
-  const hash = createHash('sha256').update(root).digest('hex').slice(0, 6);
-  const names = [short, long, nameFrom(`${short.slice(0, 100)}-${hash}`)];
+  const plain = [short, nameFrom(`${basename(dirname(root))}-${short}`)];
+  const isFree = (name: string): boolean => firstOf(entries, name) === undefined;
   const isMine = (name: string): boolean => {
     const first = firstOf(entries, name);
     return first !== undefined && rootIn(first) === root;
   };
-  return names.find(isMine) ?? names.find((name) => firstOf(entries, name) === undefined) ?? short;
+  const hasAnother = entries.some((entry) => !plain.includes(entry[0]) && rootIn(entry) === root);
+  const found = plain.find(isMine) ?? (hasAnother ? undefined : plain.find(isFree));
+  if (found !== undefined) return found;
+  const hash = createHash('sha256').update(root).digest('hex').slice(0, 6);
+  const hashed = nameFrom(`${short.slice(0, 100)}-${hash}`);
+  return isMine(hashed) ? hashed : ([...plain, hashed].find(isFree) ?? short);
 }
 
 /** A repository's folder names its project; a bare one ends in `.git`. */

@@ -63,8 +63,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       '.',
     ],
   },
-  // The public library: names of agents, checked arguments, conversations.
-  library: { mayImport: ['core', 'inbox', 'bus', 'tasks', '.'] },
+  // The public library: names of agents, checked arguments, conversations. Settings have the ranges of the configuration.
+  library: { mayImport: ['core', 'inbox', 'bus', 'tasks', 'config', '.'] },
   // What the package exports, one file a subpath.
   entries: {
     mayImport: [

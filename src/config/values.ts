@@ -14,6 +14,8 @@ export type Value<T> = {
   readonly expects: string;
   /** The value is a table, not a level of keys. */
   readonly takesTable?: true;
+  /** Of a duration: the shortest and the longest, in milliseconds. */
+  readonly rangeMs?: { readonly min: number; readonly max: number };
   /** The input field on a page. Without it: a text field. */
   readonly form?: Form;
 };
@@ -177,6 +179,7 @@ function optionalDuration(range: Range, expects: string, never: boolean): Value<
     fromText: (text) => (/^\d+$/.test(text.trim()) && Number(text) > 0 ? read(Number(text)) : read(text.trim())),
     show: (ms) => (ms === null ? 'never' : formatDuration(ms)),
     expects,
+    rangeMs: { min, max },
     form: { kind: 'duration', never },
   };
 }

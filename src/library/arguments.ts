@@ -6,19 +6,28 @@ import { didYouMean, EarpieceError } from '../core/errors.ts';
 
 type Rule =
   | 'text'
+  /** A text that is not blank. */
+  | 'name'
   | 'number'
+  /** A number from 0. */
+  | 'amount'
   | 'flag'
   | 'json'
   | 'signal'
+  | 'function'
+  | 'object'
   /** The inner code checks it. */
   | 'any'
   | Words
   | Keys
+  | Methods
   | { readonly listOf: Words };
 /** One of these words. */
 type Words = readonly string[];
 /** An object with these keys and no others; `or`: something else instead. */
 type Keys = { readonly keys: Readonly<Record<string, Rule>>; readonly or?: 'text' | Words };
+/** An object with these methods, such as a store; `or`: something else instead. */
+type Methods = { readonly methods: Words; readonly like: string; readonly or?: 'name' };
 /** The key may not be left out. */
 type Needed = { readonly needed: Rule };
 
@@ -46,6 +55,12 @@ export function checkWord(call: string, name: string, value: unknown, words: Wor
 
 export function checkText(call: string, name: string, value: unknown): void {
   if (typeof value !== 'string') throw bad(`${call}: ${name} must be a text, got ${shown(value)}`, name);
+}
+
+/** Throws `bad_argument` for anything but a text that is not blank. */
+export function checkName(call: string, name: string, value: unknown): void {
+  checkText(call, name, value);
+  if (!isName(value)) throw bad(`${call}: ${name} must be a text that is not blank, got ${shown(value)}`, name);
 }
 
 function checkKeys(call: string, path: string, value: unknown, table: Readonly<Record<string, Rule | Needed>>): void {
@@ -81,6 +96,13 @@ function checkValue(call: string, path: string, value: unknown, rule: Rule): voi
     for (const each of value) checkWord(call, path, each, rule.listOf);
     return;
   }
+  if (typeof rule === 'object' && 'methods' in rule) {
+    if (rule.or !== undefined && isName(value)) return;
+    const has = (name: string): boolean => typeof (value as Readonly<Record<string, unknown>>)[name] === 'function';
+    if (typeof value !== 'object' || value === null || !rule.methods.every(has))
+      throw bad(`${call}: ${path} must be ${describe(rule)}, got ${shown(value)}`, path);
+    return;
+  }
   if (typeof rule === 'object') {
     if (typeof value === 'string' && rule.or !== undefined) {
       if (rule.or !== 'text') checkWord(call, path, value, rule.or);
@@ -90,7 +112,11 @@ function checkValue(call: string, path: string, value: unknown, rule: Rule): voi
   }
   const fits = {
     text: typeof value === 'string',
+    name: isName(value),
     number: typeof value === 'number' && !Number.isNaN(value),
+    amount: typeof value === 'number' && value >= 0,
+    function: typeof value === 'function',
+    object: typeof value === 'object' && value !== null && !Array.isArray(value),
     flag: typeof value === 'boolean',
     signal: value instanceof AbortSignal,
   }[rule];
@@ -135,14 +161,26 @@ function notJson(value: unknown): string | undefined {
 const toJson = (value: object): unknown =>
   'toJSON' in value && typeof value.toJSON === 'function' ? (value.toJSON as () => unknown)() : value;
 
+const isName = (value: unknown): boolean => typeof value === 'string' && value.trim() !== '';
 const isWords = (rule: Rule): rule is Words => Array.isArray(rule);
 
 function describe(rule: Rule): string {
   if (isWords(rule)) return `one of ${rule.join(', ')}`;
+  if (typeof rule === 'object' && 'methods' in rule)
+    return `${rule.or === undefined ? '' : 'a text that is not blank or '}${rule.like}`;
   if (typeof rule === 'object') return 'listOf' in rule ? `a list of ${rule.listOf.join(', ')}` : 'an object';
-  return { text: 'a text', number: 'a number', flag: 'true or false', json: 'JSON', signal: 'an AbortSignal', any: 'a value' }[
-    rule
-  ];
+  return {
+    text: 'a text',
+    name: 'a text that is not blank',
+    number: 'a number',
+    amount: 'a number from 0',
+    flag: 'true or false',
+    json: 'JSON',
+    signal: 'an AbortSignal',
+    function: 'a function',
+    object: 'an object',
+    any: 'a value',
+  }[rule];
 }
 
 function shown(value: unknown): string {

@@ -10,7 +10,7 @@ import {
 import type { NotificationId } from '../core/notification.ts';
 import type { Decision } from '../core/plan.ts';
 import { begin, type Conversation as Inner, type Offer as Lease, type Pulled } from '../inbox/index.ts';
-import { check, checkText, checkWord, type Table } from './arguments.ts';
+import { check, checkName, checkText, checkWord, type Table } from './arguments.ts';
 
 export type ConversationOptions = {
   /** At which moments your loop can add text. Default: at tool results and user messages. */
@@ -111,7 +111,7 @@ export type Preview = {
 };
 
 const TOOL_RESULT: Table<ToolResult> = {
-  id: { needed: 'text' },
+  id: { needed: 'name' },
   content: { needed: 'text' },
   is_error: 'flag',
   name: 'text',
@@ -132,7 +132,7 @@ const TAKEN_AFTER_MS = 2_000;
 /** The calls of one batch follow each other faster than this. */
 const SAME_BATCH_MS = 1_000;
 
-const OFFER: Table<OfferOptions> = { at: CONTACT_POINTS, on: 'text', maxChars: 'number' };
+const OFFER: Table<OfferOptions> = { at: CONTACT_POINTS, on: 'text', maxChars: 'amount' };
 
 /**
  * Two ways to deliver. If your program writes the transcript, `userMessage` and `toolResult` return each message with its
@@ -189,7 +189,7 @@ export class Conversation {
    * before another call here, the interrupt is told again and flagged as repeated.
    */
   async refuse(tool: string): Promise<Refusal | undefined> {
-    checkText('refuse', 'the name of the tool', tool);
+    checkName('refuse', 'the name of the tool', tool);
     await this.#begin();
     if (this.#refusal !== undefined && this.#now() - this.#refusal.at >= SAME_BATCH_MS) await this.#confirmRefusal();
     const refusal = await this.#inner.refuse({ on: tool });
@@ -224,7 +224,7 @@ export class Conversation {
 
   /** Returns waiting notifications, newest first, for a tool that the model calls. With `mark: false` nothing changes. */
   async notifications(options: { readonly mark?: boolean; readonly limit?: number } = {}): Promise<Notifications> {
-    check('notifications', options, { mark: 'flag', limit: 'number' });
+    check('notifications', options, { mark: 'flag', limit: 'amount' });
     await this.#goOn();
     const { offer, ...pulled } = await this.#inner.pull({ mark: true, ...options });
     return {

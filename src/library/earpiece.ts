@@ -17,6 +17,7 @@ import {
   type Why,
   type Withdrawn,
 } from '../inbox/index.ts';
+import { policyProblem } from '../config/policy-values.ts';
 import { openLoadedInbox, type LoadedInbox } from '../loaded-inbox.ts';
 import { bad, check, checkText, type Table } from './arguments.ts';
 import { Conversation, CONVERSATION, type ConversationOptions } from './conversation.ts';
@@ -65,16 +66,16 @@ export type Active = {
 };
 
 const OPEN: Table<OpenOptions> = {
-  db: 'any',
-  cwd: 'text',
-  env: 'any',
+  db: { methods: ['append', 'read', 'items'], like: 'an open store', or: 'name' },
+  cwd: 'name',
+  env: 'object',
   policy: { keys: Object.fromEntries(Object.keys({ ...DEFAULT_POLICY, wakeQuiet: 0 }).map((key) => [key, 'any' as const])) },
-  clock: 'any',
+  clock: { methods: ['now'], like: 'an object with now()' },
   thread: 'flag',
-  subscribers: 'any',
-  onProblem: 'any',
+  subscribers: { methods: ['of'], like: 'what subscriberFolders() returns' },
+  onProblem: 'function',
 };
-const RECEIPT: Table<ReceiptOptions> = { until: RECEIPTS, withinMs: 'number', signal: 'signal', of: 'text' };
+const RECEIPT: Table<ReceiptOptions> = { until: RECEIPTS, withinMs: 'amount', signal: 'signal', of: 'text' };
 const WAIT_MS = 30_000;
 
 /**
@@ -83,6 +84,8 @@ const WAIT_MS = 30_000;
  */
 export async function openEarpiece(options: OpenOptions = {}): Promise<Earpiece> {
   check('openEarpiece', options, OPEN);
+  const wrong = policyProblem(options.policy ?? {});
+  if (wrong !== undefined) throw bad(`openEarpiece: policy.${wrong.key} ${wrong.text}`, `policy.${wrong.key}`);
   const { env, ...rest } = options;
   return new Earpiece(await openLoadedInbox({ ...rest, ...(env === undefined ? {} : { env }) }));
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { proves } from '../../e2e/verifies.ts';
 import { EarpieceError } from '../core/errors.ts';
+import { DEFAULT_POLICY } from '../core/policy.ts';
 import { openEarpiece, type Conversation, type Earpiece } from './index.ts';
 
 let ear: Earpiece;
@@ -108,6 +109,49 @@ describe('misuse that the compiler did not see', () => {
       'openEarpiece: "policy.maxItem" is not a known key; did you mean "maxItems"?',
     ],
     [
+      'an empty name of a database',
+      () => openEarpiece({ db: '' }),
+      'openEarpiece: db must be a text that is not blank or an open store, got ""',
+    ],
+    [
+      'a number as the database',
+      () => openEarpiece({ db: any(5) }),
+      'db must be a text that is not blank or an open store, got 5',
+    ],
+    ['an object that is no store', () => openEarpiece({ db: any({}) }), 'or an open store, got an object'],
+    ['a database that is true', () => openEarpiece({ db: any(true) }), 'or an open store, got true'],
+    [
+      'a clock that is no clock',
+      () => openEarpiece({ db: 'memory:', clock: any(5) }),
+      'clock must be an object with now(), got 5',
+    ],
+    [
+      'subscribers that are no source',
+      () => openEarpiece({ db: 'memory:', subscribers: any(5) }),
+      'subscribers must be what subscriberFolders() returns, got 5',
+    ],
+    [
+      'a listener that is no function',
+      () => openEarpiece({ db: 'memory:', onProblem: any('yes') }),
+      'onProblem must be a function, got "yes"',
+    ],
+    [
+      'a moment before now',
+      (e) => e.queue('coder', { message: 'x', deliver: { inMs: -1 } }),
+      'deliver.inMs must be a number from 0, got -1',
+    ],
+    ['less than no room', (_, c) => c.offer({ maxChars: -1 }), 'offer: maxChars must be a number from 0, got -1'],
+    [
+      'a tool result without an id',
+      (_, c) => c.toolResult({ id: '', content: 'x' }),
+      'toolResult: id must be a text that is not blank, got ""',
+    ],
+    [
+      'a refusal of a blank tool',
+      (_, c) => c.refuse(''),
+      'refuse: the name of the tool must be a text that is not blank, got ""',
+    ],
+    [
       'a tool result without content',
       (_, c) => c.toolResult(any({ id: 'call_1' })),
       'toolResult: content is missing; pass a text',
@@ -172,6 +216,36 @@ describe('misuse that the compiler did not see', () => {
     const error = await thrown(() => call(ear, coder));
     expect(error.code).toBe('bad_argument');
     expect(error.message).toContain(message);
+  });
+
+  const WAYS = 'write whole milliseconds from 100 to 30000 (100ms to 30s)';
+  it.each<readonly [Record<string, unknown>, string]>([
+    [{ leaseMs: 'x' }, `leaseMs is "x"; ${WAYS}`],
+    [{ leaseMs: -5 }, `leaseMs is -5; ${WAYS}`],
+    [{ leaseMs: 60_000 }, `leaseMs is 60000; ${WAYS}`],
+    [{ leaseMs: undefined }, 'leaseMs is undefined; leave it out'],
+    [{ minLevel: 'xx' }, 'minLevel is "xx"; write one of info, warning, error, critical'],
+    [{ enable: 'no' }, 'enable is "no"; write true or false'],
+    [{ kinds: { ci: false } }, 'kinds.ci is false; write {names: {failed: false}}'],
+    [{ kinds: { ci: { names: { failed: 'no' } } } }, 'kinds.ci.names.failed is "no"; write true or false'],
+    [{ maxItems: -1 }, 'maxItems is -1; write a whole number from 1 to 1000'],
+    [{ maxTokens: 'x' }, 'maxTokens is "x"; write a whole number from 50 to 1000000'],
+    [{ ttlMs: { info: 5 } }, 'ttlMs.info is 5; write whole milliseconds from 1000 to'],
+    [{ ttlMs: { info: null } }, 'ttlMs.warning is undefined; write whole milliseconds'],
+    [{ view: 'nope' }, 'view is "nope"; write one of'],
+    [{ wakeQuiet: { from: 0, to: 1_440 } }, 'wakeQuiet.to is 1440; write whole minutes since midnight'],
+    [{ withheld: { maxBytes: 1_024, keep: 1 } }, 'withheld.keep is not a known key'],
+    [{ coalesceMs: { ci: -1 } }, 'coalesceMs.ci is -1; write whole milliseconds'],
+    [{ redact: ['('] }, 'redact has "(" as element 1'],
+  ])('the setting %j is refused', async (policy, message) => {
+    const error = await thrown(() => openEarpiece({ db: 'memory:', policy: policy as never }));
+    expect(error.code).toBe('bad_argument');
+    expect(error.message).toContain(`openEarpiece: policy.${message}`);
+  });
+
+  it('each default passes as a setting', async () => {
+    await using open = await openEarpiece({ db: 'memory:', policy: DEFAULT_POLICY });
+    expect(open.project).not.toBe('');
   });
 
   it('a reason to release that there is not is refused, and the lease goes on', async () => {

@@ -6,7 +6,7 @@ import type { Table } from './arguments.ts';
 const ORIGIN = {
   keys: { agent: 'text', tool: 'text', person: 'text', cause: 'text', depth: 'number' } satisfies Table<Partial<Origin>>,
 } as const;
-const DELIVER = { or: MOMENTS, keys: { at: 'number', inMs: 'number', afterTurns: 'number', afterTool: 'text' } } as const;
+const DELIVER = { or: MOMENTS, keys: { at: 'number', inMs: 'amount', afterTurns: 'amount', afterTool: 'name' } } as const;
 
 export const NOTIFICATION: Table<NotificationInput> = {
   id: 'text',

@@ -134,6 +134,13 @@ describe('a database in a thread of its own', () => {
     await other.close();
   });
 
+  it.each([0.4, 12.5, 2 ** 40, -1])('waits %d ms for a change, a time that a timer does not take as it is', async (withinMs) => {
+    const store = await open();
+    const changed = store.changed(0, { withinMs });
+    if (withinMs > 1_000) await store.append(LOG, [queued('n0')]);
+    expect(await changed).toBe(withinMs > 1_000 ? 1 : 0);
+  });
+
   it('sees each commit also in one go of its thread', async () => {
     proves('store:thread-quiet');
     const [owned, other] = [await openSqliteStore({ path, together: true }), await openSqliteStore({ path })];

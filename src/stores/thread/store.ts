@@ -46,6 +46,8 @@ export type ThreadOptions = {
 
 /** Beside the sources; in the package, in a separate folder beside or above this chunk. */
 const PLACES = ['./worker.ts', './workers/store.js', '../workers/store.js'];
+/** A timer takes whole milliseconds, and at most these. */
+const wholeMs = (ms: number): number => Math.min(Math.ceil(Math.max(ms, 0)), 2 ** 31 - 1);
 /** Additional time after the thread's own limit. After it the thread counts as stopped, for example by its disk. */
 const SPARE_MS = 50;
 /** The longest wait of a `quiet` call. An idle thread answers in about 0.03 ms. */
@@ -247,7 +249,7 @@ class ThreadStore implements SqliteStore {
     // The end of a wait is not a failure, and needs no thread.
     const over = AbortSignal.any([
       ...(signal ? [signal] : []),
-      ...(withinMs === undefined ? [] : [AbortSignal.timeout(withinMs)]),
+      ...(withinMs === undefined ? [] : [AbortSignal.timeout(wholeMs(withinMs))]),
     ]);
     if (over.aborted) return after;
     try {

@@ -475,6 +475,18 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(summaries[0]?.notification.data).toEqual({ 'files.changed info': dropped });
     });
 
+    it('beyond maxOpen the model reads that errors were dropped, however much else is due', async () => {
+      proves('queue:max-open');
+      policy = { ...DEFAULT_POLICY, maxOpen: 50 };
+      for (let i = 0; i < 100; i++) await inbox.queue('shop/coder', { message: `e${i}`, level: 'error', kind: `ci.failed_${i}` });
+      const texts: string[] = [];
+      for (let offer = await talk().offer({ at: 'tool_result' }); offer; offer = await talk().offer({ at: 'tool_result' })) {
+        texts.push(offer.view.text);
+        await offer.confirm();
+      }
+      expect(texts.join('\n')).toMatch(/\d+ notifications were dropped because too many were waiting/u);
+    });
+
     it('expires by level, at the carry and in the sweep', async () => {
       proves('queue:expiry');
       await inbox.queue('shop/coder', { message: 'x', id: 'n1' });

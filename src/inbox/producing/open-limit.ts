@@ -54,6 +54,8 @@ export class OpenLimit {
       counts.set(kind, (counts.get(kind) ?? 0) + item.count);
     }
     const total = [...counts.values()].reduce((sum, n) => sum + n, 0);
+    // A view never counts an error away, so an agent reads that errors were dropped.
+    const level = [...counts.keys()].some((kind) => / (?:error|critical)$/u.test(kind)) ? 'error' : 'warning';
     const what = [...counts].map(([kind, n]) => `${n} ${kind.replace(' ', ' (')})`).join(', ');
     // If a carrier takes one of them meanwhile, this append fails. Then there is room, and the next count decides.
     await store.append(log, [
@@ -79,7 +81,7 @@ export class OpenLimit {
         {
           id: ids.make('n') as NotificationId,
           kind: { source: 'earpiece', name: 'dropped' },
-          level: 'warning',
+          level,
           message: `${total} notifications were dropped because too many were waiting: ${what}`,
           data: Object.fromEntries(counts),
           key: SUMMARY_KEY,

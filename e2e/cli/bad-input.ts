@@ -277,7 +277,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...send('--id', 'latin1'),
       stdin: { bytes: Uint8Array.of(0x66, 0xfc, 0x72), shown: '`66 fc 72`' },
       stdout: 'latin1  queued for shop/coder\n',
-      stderr: 'earpiece: stdin is not all UTF-8; what could not be read stands as "\ufffd"\n',
+      stderr: 'earpiece: stdin is not all UTF-8; "\ufffd" replaces the unreadable parts\n',
       code: 0,
     },
     {

@@ -90,7 +90,7 @@ describe('emit', () => {
     const to = ['emit', '--to', 'coder', '-'];
     await shell.says(to, { input: '{"type":"mcp.disconnected","severity":"error","data":{"server":"files"}}' });
     expect(await shell.says(to, { input: '{"type":"mcp.reconnected","data":{"server":"files"}}' })).toMatch(
-      /took back \S+~mcp_connection/u,
+      /withdrew \S+~mcp_connection/u,
     );
   });
 

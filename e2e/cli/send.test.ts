@@ -36,7 +36,7 @@ describe('send', () => {
       code: 0,
       stdout: 'n1  queued for shop/claud-code\n',
       stderr:
-        'earpiece: nobody has been seen as shop/claud-code yet; did you mean shop/claude-code? To take it back: earpiece withdraw n1\n',
+        'earpiece: nobody has been seen as shop/claud-code yet; did you mean shop/claude-code? To withdraw it: earpiece withdraw n1\n',
     });
     for (const to of ['claude-code', 'claude-code#s2', 'other/claud-code', 'shop/*'])
       await shell.says(['send', '--to', to, 'hello']);

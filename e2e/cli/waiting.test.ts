@@ -38,7 +38,7 @@ it('send says that nobody was seen under a name, where others were', async () =>
   expect((await shell.run(['send', '--to', 'a b', 'hello'])).stderr).toBe('');
   await ear.conversation('shop/codex#c1').seen();
   expect((await shell.run(['send', '--to', 'a b', '--id', 'n2', 'hello'])).stderr).toContain(
-    'nobody has been seen as shop/a b yet; seen here: codex. To take it back: earpiece withdraw n2',
+    'nobody has been seen as shop/a b yet; seen here: codex. To withdraw it: earpiece withdraw n2',
   );
   expect((await shell.run(['send', '--to', 'codx', 'hello'])).stderr).toContain('did you mean shop/codex?');
 });

@@ -1,8 +1,8 @@
-/** A process that lives long outlives its files: an upgrade in place deletes them, and so does a clean of the cache of npx. */
+/** A long-lived process outlives its files: an upgrade in place deletes them, and so does a clean of the cache of npx. */
 import type { ViewName } from '../core/records.ts';
 import type { UserInbox } from '../user-inbox.ts';
 
-/** The first answers are out by then, so nobody waits for what is loaded. A process that ends sooner does not load it. */
+/** The first answers are out by then, so nobody waits for the loading. A process that ends sooner does not load it. */
 const AFTER_MS = 3_000;
 
 type Ahead = {

@@ -23,11 +23,11 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
       'bridge talks to a plugin on stdin and stdout, and stdin is a terminal; earpiece install puts the plugin into the agent, which starts it',
     );
   const at = { cwd: process.cwd(), env: process.env, flags: options.db === undefined ? {} : { db: options.db } };
-  // A broken configuration takes no message away: what is right in it counts.
+  // A broken configuration must not stop messages: its valid parts count.
   const { config, problems } = readConfig(at);
   for (const problem of problems) complain(formatProblem(problem));
   const given = options.as ?? (config.address?.endsWith('/*') ? undefined : config.address);
-  // A wrong address is said now, and not at each moment.
+  // Reports an invalid address once at the start, and not at each moment.
   logOfHost({ project: config.project, given }, host);
   const parent = process.ppid;
   const ear = await openInboxWith(config, { ...at, onProblem: complain, thread: true });
@@ -46,7 +46,7 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
   const hear = lines(
     (line) => running.hear(line as unknown as FromPlugin),
     (line) =>
-      complain(`bridge: ${JSON.stringify(line.slice(0, 80))} is no JSON object; only the plugin of ${host.title} writes here`),
+      complain(`bridge: ${JSON.stringify(line.slice(0, 80))} is not a JSON object; only the plugin of ${host.title} writes here`),
   );
   process.stdout.write(`${JSON.stringify({ ready: true })}\n`);
   await untilEnd(hear);

@@ -1,4 +1,4 @@
-/** What an MCP client has configured already, read from its own files. */
+/** Reads an MCP client's existing configuration from its files. */
 import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
 /** A server that the client has configured. `variables`: the names in its environment, which are lost when it is removed. */
 export type Configured = { readonly variables: readonly string[] };
 
-/** The server of this name, where the line that we print for the client would put ours. */
+/** The server with this name, at the place where the printed line would put the gateway. */
 export function configuredServer(
   host: InstallHost,
   name: string,

@@ -65,7 +65,7 @@ export class CommandLine {
     return this;
   }
 
-  /** What to add where an option is unknown, because a person who types it most likely meant this. */
+  /** Extra advice for an unknown option, because the person most likely meant this. */
   onMistake(hint: string): this {
     this.about.mistake = hint;
     return this;

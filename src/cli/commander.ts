@@ -23,10 +23,10 @@ export async function runCommander(args: readonly string[], answer: Answer): Pro
 export const programWith = (words: readonly string[], answer?: Answer): Promise<Command> =>
   makeProgram((entry) => words.includes(nameOf(entry)), answer);
 
-/** The whole tree, for the tests of the pages that show commands. */
+/** The whole tree, for tests of pages that show commands. */
 export const wholeProgram = (): Promise<Command> => makeProgram(() => true);
 
-/** Of the commands that are not `whole` only what the list of all says. */
+/** Commands that are not `whole` contain only their row of the list. */
 async function makeProgram(whole: (entry: Entry) => boolean, answer: Answer = () => {}): Promise<Command> {
   const groups: Record<string, CommandLine[]> = {};
   for (const [title, entries] of Object.entries(COMMANDS))
@@ -107,7 +107,7 @@ function optionOf({ flags, description, fallback, words, mandatory }: OptionSpec
   });
 }
 
-/** Commander as we use it: what is wrong with a command line is an error of ours, in one line that ends with where to look. */
+/** Commander for Earpiece: a mistake in a command line is an `EarpieceError` in one line with the help to read. */
 class Line extends Command {
   mistake = '';
 

@@ -1,12 +1,13 @@
-/** What Node made of our sources is kept, so that a command starts in a third of the time: hooks start one per event. */
+/** Caches Node's compiled code, so that a command starts in a third of the time: hooks start one for each event. */
 import { enableCompileCache } from 'node:module';
 import { cacheFolder, type Env } from '../config/places.ts';
 import { makePrivateCache } from '../input/folders.ts';
 
 /**
- * From here on, for what is loaded later. In the user's own cache folder: in a shared one (Node's default) another user
- * could leave code for us to run. A folder that others can write is emptied and closed, one of another user is not used. `NODE_COMPILE_CACHE` and `NODE_DISABLE_COMPILE_CACHE` count as Node documents them.
- * Where nothing can be kept, each start is as slow as the first.
+ * Applies to modules loaded later. The cache is in the user's own cache folder: in a shared one (Node's default) another user
+ * could plant code. A folder that others can write is emptied and closed; a folder of another user is not used.
+ * `NODE_COMPILE_CACHE` and `NODE_DISABLE_COMPILE_CACHE` count as Node documents them. Without a cache, each start is as slow as
+ * the first.
  */
 export function keepCompiled(env: Env): void {
   if (env['NODE_COMPILE_CACHE'] || env['NODE_DISABLE_COMPILE_CACHE']) return;

@@ -1,4 +1,4 @@
-/** What every command starts from: the options of all commands, the open log, and whom a command is about. */
+/** The common base of commands: the options of all commands, the open log, and the target of a command. */
 import { lstatSync } from 'node:fs';
 import { formatAddress, logOf, parseAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
@@ -12,7 +12,7 @@ import { complain } from './terminal.ts';
 
 export type { GlobalOptions };
 
-/** Of the commands that can ask a running server; see `remote.ts`. */
+/** For commands that can ask a running server; see `remote.ts`. */
 export const SERVER_OPTION = [
   '--server <url>',
   'ask this server instead of the database; EARPIECE_TOKEN holds the token',
@@ -58,7 +58,7 @@ export function checkNamed(options: GlobalOptions): void {
   if (options.db !== undefined) missingDatabase(options, configOf(options));
 }
 
-/** What a reading command opens in the place of a missing database. */
+/** The database for a reading command; a missing one is replaced by an empty one in memory. */
 export const readOnly = (options: GlobalOptions, config = configOf(options)): { readonly db?: string } =>
   missingDatabase(options, config) === undefined ? {} : { db: 'memory:' };
 
@@ -114,7 +114,7 @@ export function addressIn({ project, address }: Pick<Config, 'project' | 'addres
   return parseAddress(given.includes('/') ? given : `${project}/${given}`);
 }
 
-/** The agent's log and, where it was named, the conversation. A whole project is no one agent. */
+/** The agent's log and, if named, the conversation. A whole project is refused. */
 export function agentFrom(ear: UserInbox, text: string): { log: LogKey; conversation?: ConversationId } {
   const address = addressFrom(ear, text);
   if (address.kind === 'project')
@@ -126,7 +126,7 @@ export function agentFrom(ear: UserInbox, text: string): { log: LogKey; conversa
   return address.kind === 'conversation' ? { log, conversation: address.conversation } : { log };
 }
 
-/** What a command looks at; nothing named means everything in the store. */
+/** The target of a command; with nothing named, everything in the store. */
 export type Scope = { readonly log?: LogKey; readonly project?: string; readonly conversation?: ConversationId };
 
 export const scopeFrom = (ear: UserInbox, text: string | undefined, all: boolean): Scope => scopeIn(ear.config, text, all);
@@ -160,7 +160,7 @@ export async function logsWith(ear: UserInbox, id: string, address: string | und
   return holding;
 }
 
-/** `before`: what stands before the duration in the same word, `in:`. */
+/** `before`: the prefix of the duration in the same word, `in:`. */
 export function durationOption(option: string, text: string, before = ''): number {
   const ms = text.startsWith(before) ? parseDuration(text.slice(before.length)) : undefined;
   if (ms === undefined)

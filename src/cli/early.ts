@@ -1,6 +1,6 @@
 /**
- * The server that `earpiece gateway -- <command>` wraps starts before the gateway's own code is loaded, because a client waits
- * for both. This file imports nothing else of ours.
+ * Starts the server that `earpiece gateway -- <command>` wraps before the gateway's own code is loaded, because a client waits
+ * for both. This file imports no other module of Earpiece.
  */
 import { Spawned } from '../mcp/spawned.ts';
 
@@ -9,7 +9,7 @@ const VALUES = new Set(['--name', '--as', '--purpose', '--view', '--profile', '-
 
 let started: Spawned | undefined;
 
-/** `words`: what stands behind `gateway` on the command line. Starts nothing where the command line is not plain. */
+/** `words`: the words after `gateway` on the command line. Starts nothing unless the command line is plain. */
 export function startEarly(words: readonly string[]): void {
   const at = words.indexOf('--');
   const [command, ...args] = at === -1 ? [] : words.slice(at + 1);

@@ -1,9 +1,9 @@
-/** What commands say became of an event. */
+/** Words for the effect of an event. */
 import { knownTypeNear } from '../bus/event-types.ts';
 import type { Emitted, Heard } from '../core/event.ts';
 import { plain } from './terminal.ts';
 
-/** Something was made of it: queued, counted, taken back, or it was known already. */
+/** True if a subscriber acted: queued, counted, withdrew, or already knew the event. */
 export const wasHeard = ({ heard }: Emitted): boolean => heard.some(({ kind }) => kind !== 'skipped');
 
 /** A line for each subscriber of its type. */
@@ -26,7 +26,7 @@ function byOne(one: Heard, to: string): string {
     case 'duplicate':
       return `${plain(one.id)} was queued before for ${to}; nothing changed`;
     case 'withdrew':
-      return one.ids.length === 0 ? 'there was nothing to take back' : `took back ${one.ids.map((id) => plain(id)).join(', ')}`;
+      return one.ids.length === 0 ? 'there was nothing to withdraw' : `withdrew ${one.ids.map((id) => plain(id)).join(', ')}`;
     case 'skipped':
       return `nothing, because ${plain(one.because)}`;
     default:

@@ -1,6 +1,6 @@
 import { EarpieceError, type ErrorCode } from '../core/errors.ts';
 
-/** What the command line answers with; `earpiece help exit-codes` prints it. */
+/** The exit codes; `earpiece help exit-codes` prints them. */
 export const EXIT = {
   ok: { code: 0, means: 'done' },
   failed: { code: 1, means: 'something unexpected happened; EARPIECE_DEBUG=1 shows where' },

@@ -40,7 +40,7 @@ export type GatewayOptions = GlobalOptions & {
   profile?: ProfileKind;
 };
 
-/** A server of our own: it stands before no other, and its tools are ours. */
+/** Earpiece's own server, without servers behind it: its tools are built in. */
 export type OwnServer = {
   readonly tools: readonly OwnTool[];
   boxes(place: { readonly inbox: UserInbox; readonly project: string; readonly given: string | undefined }): readonly Toolbox[];
@@ -49,7 +49,7 @@ export type OwnServer = {
 /** `running`: the process of the wrapped server, where it was started already. */
 type Given = { readonly own?: OwnServer; readonly running?: Spawned | undefined };
 
-/** Stands there until its client goes; resolves with the exit code. */
+/** Runs until its client disconnects; resolves with the exit code. */
 export async function serve(words: readonly string[], options: GatewayOptions, given: Given = {}): Promise<number> {
   try {
     return await serveWith(words, options, given);
@@ -60,7 +60,7 @@ export async function serve(words: readonly string[], options: GatewayOptions, g
 }
 
 async function serveWith(words: readonly string[], options: GatewayOptions, { own, running }: Given): Promise<number> {
-  // A broken configuration must not take the agent's tools away: what is right in it counts, the rest is told.
+  // A broken configuration must not remove the agent's tools: its valid parts count, the errors are reported.
   const at = placeOf(options);
   const { config, problems } = readConfig(at);
   const told = new Set([...problems, ...config.gateway.problems].map((problem) => formatProblem(problem)));
@@ -96,7 +96,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
         identify(
           {
             project: config.project,
-            // What it says of us is in the configuration already.
+            // The configuration already contains this address.
             env: { ...process.env, EARPIECE_ADDRESS: undefined },
             given: connection.session ?? address,
             client: connection.client?.name,
@@ -178,7 +178,7 @@ const placeOf = ({ db }: GatewayOptions): Parameters<typeof readConfig>[0] => ({
   flags: db === undefined ? {} : { db },
 });
 
-/** What it refuses at its start is a mistake in what we were given. */
+/** A refusal at the gateway's start is a mistake in its arguments. */
 async function started(options: Parameters<typeof startGateway>[0]): Promise<Gateway> {
   try {
     return await startGateway(options);
@@ -196,8 +196,8 @@ async function started(options: Parameters<typeof startGateway>[0]): Promise<Gat
 }
 
 /**
- * Longer than this no client waits for its tools because of us. A store opens within some 50 ms, on a busy machine within a
- * second; what is missing then is missing for the whole session. Clients give a server 10 s and more to start.
+ * The longest delay of a client's tools by the database. A store opens within some 50 ms, on a busy machine within a second.
+ * Tools that are missing then are missing for the whole session. Clients give a server 10 s and more to start.
  */
 const ASK_WITHIN_MS = 3_000;
 
@@ -211,7 +211,7 @@ async function soon<T>(work: Promise<T>, withinMs: number): Promise<T | undefine
 const projectOf = (address: string | undefined, { project }: Config): string =>
   address?.includes('/') ? parseAddress(address).project : project;
 
-/** Whose conversation this is. A whole project in the configuration is where to send to, and nobody's own address. */
+/** The address of this conversation. A whole project in the configuration is a receiver, and not an agent's own address. */
 function addressOf(options: GatewayOptions, config: Config): string | undefined {
   if (options.as === undefined) return config.address?.endsWith('/*') ? undefined : config.address;
   const address = parseAddress(options.as.includes('/') ? options.as : `${config.project}/${options.as}`);

@@ -35,7 +35,7 @@ const MAX_CONFIG_BYTES = 64 * 1024;
 /** True: this call of `earpiece hook <host>` has nothing to say. False says nothing. Must not throw. */
 export function hasNothingToSay(words: readonly string[], env: Env): boolean {
   try {
-    // A terminal of ours wants to know of each moment.
+    // `earpiece in` needs every moment.
     if (env['EARPIECE_TERMINAL']) return false;
     const [host, option, db, ...others] = words;
     if (host === undefined || host.startsWith('-') || others.length > 0) return false;

@@ -3,7 +3,7 @@
  * host's own protocol has another code than 0. The first import of the command line, so an old Node must be able to run it.
  */
 
-/** The first word that is no option, also where the command line is wrong elsewhere. */
+/** The first word that is not an option, even if the command line is wrong elsewhere. */
 export const commandOf = (args: readonly string[]): string | undefined =>
   args.find((arg, at) => !arg.startsWith('-') && args[at - 1] !== '--db');
 

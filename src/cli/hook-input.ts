@@ -5,7 +5,7 @@ const { closeSync, constants, fstatSync, openSync, readSync } = process.getBuilt
 
 export type HookInput = Readonly<Record<string, unknown>>;
 
-/** What was read by now, and whether more may come. `late`: nothing came for too long. */
+/** The bytes read so far, and whether more may come. `late`: nothing came for too long. */
 type Read = { readonly bytes: Buffer; readonly ended: boolean; readonly late: boolean };
 
 /** So long a hook waits for the next byte: its agent waits for the hook. */
@@ -19,7 +19,7 @@ const CLOSING = '}'.charCodeAt(0);
 let read: Read = { bytes: Buffer.alloc(0), ended: false, late: false };
 let whole: HookInput | undefined;
 
-/** The input, read without an event loop; undefined where it cannot be had whole like that. */
+/** The input, read without an event loop; undefined if it cannot be read whole this way. */
 export function inputAtOnce(): HookInput | undefined {
   if (whole !== undefined || read.ended) return whole;
   const about = fstatSync(0);
@@ -80,7 +80,7 @@ function readInTime(fd: number, chunk: Buffer): number | undefined {
   return undefined;
 }
 
-/** What was read already. */
+/** The bytes that were already read. */
 export const readBefore = (): Read => read;
 
 export const mayBeWhole = (chunk: Buffer): boolean => chunk.at(-1) === CLOSING || chunk.at(-2) === CLOSING;

@@ -6,11 +6,11 @@ import { wake, type HookHost } from '../hosts/index.ts';
 import { opened, readInput, type HookOptions } from './hook.ts';
 import { OVER, WAKES } from './hook-wait.ts';
 
-/** Resolves with the exit code. Whatever goes wrong wakes nobody: what waits rides on the next message. */
+/** Resolves with the exit code. An error wakes nobody: the next message carries the open notifications. */
 export async function look(host: HookHost, options: HookOptions): Promise<number> {
   const heard = host.hear(await readInput());
   if (heard === undefined || heard.caller.subagent !== undefined) return OVER;
-  // A line of ours on stderr would be read by the model.
+  // The model would read a line on stderr.
   const { place, caller } = await opened(host, heard, options, () => {});
   await using _ear = place.inbox;
   const woken = await wake(place, host, caller);

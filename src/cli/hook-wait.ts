@@ -1,7 +1,7 @@
 /**
- * `earpiece hook <host> --wait`: the host starts it in the background when its agent gets idle, and wakes the agent when it ends
- * with code 2. It may wait for days, so it loads as little as a hook call with nothing to say, and looks at two file sizes four
- * times a second. When the database has something new for its session, a process of its own looks what it is.
+ * `earpiece hook <host> --wait`: the host starts it in the background when its agent becomes idle, and wakes the agent when it
+ * ends with code 2. It may wait for days, so it loads as little as an empty hook call, and checks two file sizes four times a
+ * second. When the database has changes for its session, a separate process examines them.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -16,11 +16,11 @@ import { inputAtOnce, type HookInput } from './hook-input.ts';
 
 /** The host wakes its agent. */
 export const WAKES = 2;
-/** Of `--look`: nobody is to be woken any more. */
+/** The exit code of `--look` if nobody needs to be woken any more. */
 export const OVER = 3;
 const LOOK_EVERY_MS = 250;
 const ALIVE_EVERY_MS = 1_000;
-/** Where the database is named by a file, the looks go by time. */
+/** The interval of looks if a file does not name the database. */
 const BLIND_EVERY_MS = 5_000;
 /** The hooks of one event run side by side: the one that binds a new session may end after this one began. */
 const BOUND_WITHIN_MS = 10_000;

@@ -95,7 +95,7 @@ export async function opened(
   onProblem: (line: string) => void,
 ): Promise<Opened> {
   const at = { cwd: caller.folder, env: process.env, flags: options.db === undefined ? {} : { db: options.db } };
-  // A broken configuration takes no message away: what is right in it counts.
+  // A broken configuration must not stop messages: its valid parts count.
   const { config, problems } = readConfig(at);
   for (const problem of problems) onProblem(formatProblem(problem));
   const inbox = await openInboxWith(config, { ...at, onProblem });
@@ -155,7 +155,7 @@ export async function readInput(): Promise<HookInput> {
     );
   throw new EarpieceError(
     'bad_argument',
-    `the hook's input ${shown} is no JSON object; an agent calls this command, with its event on stdin`,
+    `the hook's input ${shown} is not a JSON object; an agent calls this command, with its event on stdin`,
   );
 }
 

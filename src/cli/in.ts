@@ -1,7 +1,7 @@
 /**
- * `earpiece in -- <agent>`: a coding agent in a terminal of ours, for hosts that have hooks and cannot be woken. When something
- * may wake the idle agent, we type one line, and the agent's own prompt hook brings what waits. We type only while the agent
- * waits for its person and that person has typed nothing since; otherwise the bell rings.
+ * `earpiece in -- <agent>`: runs a coding agent in a terminal of Earpiece, for hosts with hooks that cannot be woken. If
+ * something may wake the idle agent, it types one line, and the agent's own prompt hook delivers the notifications. It types
+ * only while the agent waits for its person and the person has typed nothing since; otherwise it rings the bell.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -60,7 +60,7 @@ type Nudging = {
   readonly options: GlobalOptions;
 };
 
-/** Whatever goes wrong with the log is no business of the agent: then it is not woken. */
+/** An error of the log must not disturb the agent: it is only not woken. */
 async function nudge(nudging: Nudging): Promise<void> {
   const { options, signal } = nudging;
   try {

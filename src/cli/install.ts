@@ -1,4 +1,4 @@
-/** What a person types or pastes to put the gateway before a server of their agent, and what undoes it. */
+/** The text that a person types or pastes to put the gateway before a server of their agent, and the text that undoes it. */
 import { realpathSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,10 +13,10 @@ import { VERSION } from './version.ts';
 export type InstallText = {
   /** One sentence: where it goes. */
   readonly how: string;
-  /** The exact command line or file part; where the client has a server of that name, its removal stands before it. */
+  /** The exact command line or file part. If the client has a server with that name, its removal comes first. */
   readonly what: string;
   readonly undo: string;
-  /** What a person should know before they use it, one sentence each. */
+  /** Warnings to read before using it, one sentence each. */
   readonly warnings?: readonly string[];
 };
 
@@ -59,7 +59,7 @@ export function installText(host: InstallHost, question: InstallQuestion): Insta
   };
 }
 
-/** What puts the server back as it was before: without us. */
+/** The text that restores the server without the gateway. */
 function restored(host: InstallHost, name: string, { words }: InstallQuestion): string | undefined {
   if (words.length === 0) return undefined;
   const line = words.map(quote).join(' ');
@@ -87,7 +87,7 @@ function newText(host: InstallHost, question: InstallQuestion): { readonly text:
   const name =
     question.name ?? (words.length > 0 || url !== undefined ? serverName(url === undefined ? words : [url]) : 'earpiece');
   checkName(name);
-  // The client's own `node` may be older than 24: Node and our entry stand there by their absolute paths.
+  // The client's own `node` may be older than 24: absolute paths name Node and the entry file.
   const [command, ...ours] = program();
   const args = [...ours, 'gateway', ...flags(question, name), ...(words.length > 0 ? ['--', ...words] : [])];
   const line = [command, ...args].map(quote).join(' ');
@@ -187,14 +187,14 @@ const entry = (): string => process.argv[1] ?? fileURLToPath(new URL('./main.ts'
 const program = (): readonly [command: string, ...args: string[]] =>
   isCached(entry()) ? ['npx', '-y', `earpiece@${VERSION}`] : [process.execPath, entry()];
 
-/** Where `npx`, `pnpm dlx`, `yarn dlx` and `bunx` keep what they run. */
+/** The cache folders of `npx`, `pnpm dlx`, `yarn dlx` and `bunx`. */
 const isCached = (path: string): boolean => /[\\/](_npx|dlx(-[^\\/]*)?|bunx-[^\\/]*|xfs-[^\\/]*)[\\/]/.test(path);
 
 function flags({ words, url, servers, db, as, purpose, view, profile }: InstallQuestion, name: string): string[] {
   return [
     ...(words.length > 0 || url !== undefined ? ['--name', name] : []),
     ...(url === undefined ? [] : ['--url', url]),
-    // The client starts us in a folder of its own choice.
+    // The client starts the gateway in any folder.
     ...(servers === undefined ? [] : ['--servers', resolve(servers)]),
     ...(db === undefined ? [] : ['--db', db]),
     ...(as === undefined ? [] : ['--as', as]),

@@ -1,6 +1,7 @@
 /**
- * `earpiece mcp`: an MCP server of our own, beside the hooks of a coding agent. The agent reads its notifications and reaches
- * other agents by its tools. A host that can call a server's tool as a hook calls `hook`, which costs it no process.
+ * `earpiece mcp`: Earpiece's own MCP server, beside the hooks of a coding agent. With its tools the agent reads its
+ * notifications and reaches other agents. A host that can call a server's tool as a hook calls `hook`, which needs no new
+ * process.
  */
 import { EarpieceError } from '../core/errors.ts';
 import { stateFolder } from '../config/index.ts';
@@ -77,7 +78,7 @@ type Session = { readonly conversation: Conversation; readonly missed: MissedBat
 const MAX_SESSIONS = 100;
 const LOOKED_FOR_MS = 60_000;
 
-/** What the host had no value for, it leaves as it stood in its settings or as an empty text. */
+/** A field without a value keeps its placeholder from the settings, or is an empty text. */
 function filled(args: unknown): Readonly<Record<string, unknown>> {
   const given = Object.entries((args ?? {}) as Readonly<Record<string, unknown>>);
   return Object.fromEntries(

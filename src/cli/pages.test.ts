@@ -1,4 +1,4 @@
-/** What `inbox` lists is read a page at a time, also what was told and not read. */
+/** The lists of `earpiece inbox` are read a page at a time, also delivered but unread items. */
 import { expect, it } from 'vitest';
 import { proves } from '../../e2e/verifies.ts';
 import { logKey } from '../core/address.ts';

@@ -1,4 +1,4 @@
-/** What is read without commander is what commander would read. */
+/** The plain parser reads a command line as commander would. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { proves } from '../../e2e/verifies.ts';

@@ -5,10 +5,10 @@
  */
 import { GLOBAL_OPTIONS, type CommandLine, type OptionSpec } from './command-line.ts';
 
-/** What the work of a command is called with. */
+/** The arguments for a command's work. */
 export type Read = { readonly command: CommandLine; readonly given: readonly unknown[] };
 
-/** Where the command stands in `args`: only options of all commands are before it. Undefined where commander has to look. */
+/** The command's position in `args`: only options of all commands may precede it. Undefined if commander must parse. */
 export function commandAt(args: readonly string[]): number | undefined {
   for (let i = 0; i < args.length; i++) {
     const arg = args[i] as string;

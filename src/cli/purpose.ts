@@ -1,6 +1,8 @@
 import { EarpieceError } from '../core/errors.ts';
 
-/** What a conversation is for: as the command line says, else the environment. Throws `bad_argument` where that is no word. */
+/**
+ * The purpose of a conversation: from the command line, otherwise the environment. Throws `bad_argument` for an invalid word.
+ */
 export function purposeOf({ purpose = process.env['EARPIECE_PURPOSE'] || undefined }: { purpose?: string }): string | undefined {
   if (purpose === undefined || /^[\w-]{1,64}$/u.test(purpose)) return purpose;
   throw new EarpieceError(

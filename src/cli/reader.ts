@@ -9,7 +9,7 @@ export type Reader = { readonly log: LogKey; readonly conversation: Conversation
 export type ReaderQuestion = {
   readonly project: string;
   readonly env: Env;
-  /** What the configuration calls `address`; it names an agent, but does not make a shell an agent's. */
+  /** The configuration's `address`; it names an agent, but does not make a shell an agent's. */
   readonly address?: string | undefined;
   readonly processes?: Processes;
 };

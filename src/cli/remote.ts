@@ -1,6 +1,6 @@
 /**
- * Commands with `--server <url>`: the same questions, asked of a running server instead of the database. The token is in
- * `EARPIECE_TOKEN`, so that it stands in no command line and no history.
+ * Commands with `--server <url>`: the same questions to a running server instead of the database. The token comes from
+ * `EARPIECE_TOKEN`, so that no command line and no history contains it.
  */
 import { createClient, type ApiError, type Client, type CloudEventInput, type StreamOptions } from '../wire/client/index.ts';
 import { formatAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
@@ -19,10 +19,10 @@ import { VERSION } from './version.ts';
 
 type ReceiptName = (typeof RECEIPTS)[number];
 
-/** What a command needs to ask a server: a client, and what the configuration says of addresses. */
+/** The means to ask a server: a client, and the configured addresses. */
 export type Remote = { readonly client: Client; readonly config: Config };
 
-/** Runs `work` against the server. What it refuses is an error of ours, with the exit code of its kind. */
+/** Runs `work` against the server. A refusal becomes an `EarpieceError` with the exit code of its kind. */
 export async function remotely<T>(url: string, work: (remote: Remote) => Promise<T>): Promise<T> {
   const parsed = URL.parse(url);
   if (parsed === null || !/^https?:$/u.test(parsed.protocol) || parsed.pathname !== '/' || parsed.search !== '')
@@ -82,7 +82,7 @@ const OURS: Readonly<Record<string, ErrorCode>> = {
   stopping: 'upstream',
   too_many_streams: 'upstream',
 };
-/** What a server of another version answers to what it does not know. */
+/** The answers of another version of the server to unknown requests. */
 const UNKNOWN_THERE: ReadonlySet<string> = new Set(['no_such_route', 'method_not_allowed', 'bad_argument']);
 const PASSED_ON: ReadonlySet<string> = new Set([
   'bad_address',
@@ -196,7 +196,7 @@ function heardOf({ subscriber, kind, ids, because }: EmittedReply['events'][numb
   return { subscriber, kind: known, id: ids[0] ?? '' };
 }
 
-/** What waits, newest first; every page of it. */
+/** Open notifications, newest first; all pages. */
 export async function* open({ client }: Remote, scope: Scope): AsyncIterable<{ log: LogKey; item: Item }> {
   for (let before: string | undefined; ;) {
     const page = await client.notifications({ ...scope, state: 'open', limit: 200, ...(before === undefined ? {} : { before }) });

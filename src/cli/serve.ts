@@ -30,7 +30,7 @@ export type ServeOptions = GlobalOptions & {
 const CONSOLE = join(import.meta.dirname, '../../dist/console');
 const SWEEP_EVERY_MS = 60_000;
 
-/** Stands there until it is asked to stop; resolves with the exit code. */
+/** Runs until it is asked to stop; resolves with the exit code. */
 export async function runServer(options: ServeOptions): Promise<number> {
   for (const host of [options.host, ...(options.allowHost ?? [])])
     if (host !== undefined && !/^[A-Za-z0-9_.:-]+$/.test(host))
@@ -45,13 +45,13 @@ export async function runServer(options: ServeOptions): Promise<number> {
     const watched = watchConfig(files);
     const receivers = webhookReceivers(
       () => {
-        // Whoever asks for the policy is told what is wrong with a file that has changed.
+        // Reading the policy reports the errors of a changed file.
         ear.policies.policy(ear.project);
         return watched.current();
       },
       { env: process.env, tell: complain },
     );
-    // What is written and not there is told at once.
+    // Reports configured receivers that cannot start.
     receivers();
     const server = createServer({
       inbox: ear,
@@ -110,9 +110,9 @@ const flagsOf = (options: GlobalOptions): { flags?: { db: string } } =>
   options.db === undefined ? {} : { flags: { db: options.db } };
 
 /**
- * Resolves when the user or the system asks the process to end; the second time it ends at once. A closed terminal asks too,
- * and more than once: the kernel, then its shell. Where nothing is written to a terminal SIGHUP is not about this process
- * (`nohup`, whose wish Node forgets at its start) or asks to read the configuration again, which is read when it changes.
+ * Resolves when the user or the system asks the process to end; a second request ends it at once. A closed terminal asks too,
+ * and more than once: the kernel, then its shell. Without a terminal SIGHUP is only reported. It may come despite `nohup` (Node
+ * forgets that at its start), or ask to read the configuration again, which is read at each change anyway.
  */
 function asked(): Promise<void> {
   const onTerminal = isatty(1) || isatty(2);
@@ -131,7 +131,7 @@ function asked(): Promise<void> {
   });
 }
 
-/** What a desktop has for it; where there is none the address stands on the terminal. */
+/** Opens the desktop's browser; without one the terminal shows the address. */
 function openBrowser(url: string): void {
   const [command = 'xdg-open', ...args] =
     process.platform === 'darwin' ? ['open'] : process.platform === 'win32' ? ['cmd', '/c', 'start', ''] : ['xdg-open'];

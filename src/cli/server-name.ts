@@ -124,7 +124,7 @@ function thingIn(program: string, args: readonly string[], depth: number): strin
   return fromPath(program);
 }
 
-/** The words that are no options and no option's value. `rest`: once there is one, all that follows. */
+/** The words that are neither options nor their values. `rest`: after the first of them, all following words. */
 function positionals(args: readonly string[], valued: readonly string[], { rest = false } = {}): string[] {
   const found: string[] = [];
   for (let at = 0; at < args.length; at += 1) {
@@ -188,7 +188,7 @@ function fromPath(path: string | undefined): string | undefined {
   return undefined;
 }
 
-/** What nearly every server's files and packages are called. */
+/** Words in the names of nearly every server's files and packages. */
 const GENERIC =
   /^(|mcp|server|servers?|mcp-?servers?|index|main|__main__|__init__|app|cli|run|start|stdio|serve|dist|src|build|bin|lib|out|cmd|api|www|sse|http|latest|node_modules|packages)$/i;
 

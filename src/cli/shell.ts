@@ -1,4 +1,4 @@
-/** What a terminal of this machine types to reach the log that the server has, and the MCP clients that it has. */
+/** The command that reaches the server's log from a terminal of this machine, and the MCP clients of the machine. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -24,7 +24,7 @@ export function shellInfo({ db }: Config, env: Env, argv: readonly string[] = pr
   const [node = process.execPath, entry = ''] = argv;
   // Out of a clone nothing of the name `earpiece` is on the path.
   const words = entry.endsWith('.ts') ? [node, entry] : ['earpiece'];
-  // Another shell does not have what this one was told, and is in another folder.
+  // Another shell lacks this shell's environment, and is in another folder.
   const { EARPIECE_DB: _, ...others } = env;
   const same = readConfig({ cwd: env['HOME'] ?? homedir(), env: others }).config.db === db || isAddress(db);
   return {

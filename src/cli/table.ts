@@ -62,7 +62,7 @@ const PAINT = /\u001b\[[0-9;]*m/g;
 // oxlint-disable-next-line no-control-regex -- to keep them apart from what they paint
 const PAINTED = /(\u001b\[[0-9;]*m)/;
 let segmenter: Intl.Segmenter | undefined;
-/** What a terminal shows as one. It takes 9 ms to make what finds them, which most commands never need. */
+/** Characters as a terminal shows them. Making the segmenter takes 9 ms, and most commands never need it. */
 const segmentsOf = (text: string): Intl.Segments =>
   (segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' })).segment(text);
 

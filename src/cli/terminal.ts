@@ -68,7 +68,7 @@ export function print(text: string): void {
 
 export const printJson = (value: unknown): void => print(JSON.stringify(value));
 
-/** One line, or several where the configuration has several problems. What could steer the terminal is spelled out. */
+/** One line, or several if the configuration has several problems. Control characters are spelled out. */
 export function complain(text: string): void {
   const safe = text.replaceAll(UNSAFE, (char) => (char === '\n' ? char : `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`));
   process.stderr.write(`earpiece: ${safe}\n`);
@@ -77,7 +77,7 @@ export function complain(text: string): void {
 /** Writes what is only done once it has arrived; resolves with what went wrong. The caller then goes on and tells. */
 export async function handOver(text: string): Promise<NodeJS.ErrnoException | undefined> {
   if (text === '') return undefined;
-  // For good: the stream tells of the error after the callback did.
+  // Stays for good: the stream reports the error after the callback did.
   process.stdout.on('error', () => {});
   return new Promise((resolve) => {
     process.stdout.write(text.endsWith('\n') ? text : `${text}\n`, (error) => resolve(error ?? undefined));
@@ -85,8 +85,8 @@ export async function handOver(text: string): Promise<NodeJS.ErrnoException | un
 }
 
 /**
- * A reader that goes away (`earpiece log | head`) is no error and ends the work; a full disk behind `>` is one. Whoever
- * listens to stdout's errors himself decides himself; `run` treats what they throw on as this does.
+ * A reader that closes early (`earpiece log | head`) ends the work without an error; a full disk behind `>` is an error. Code
+ * that listens to stdout's errors decides itself; `run` treats an error that it throws in the same way.
  */
 export function endWithReaders(code: () => number, failed: number): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -96,7 +96,7 @@ export function endWithReaders(code: () => number, failed: number): void {
     complain(unwritten(error));
     process.exit(failed);
   });
-  // Nobody is left who could be told.
+  // Nobody could read a report.
   process.stderr.on('error', () => {});
 }
 

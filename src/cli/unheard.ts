@@ -1,4 +1,4 @@
-/** What to do about events that nobody hears: a subscriber's file that would, to be put where it says. */
+/** Advice about events without a subscriber: a subscriber's file that would match, and where to put it. */
 import { join, relative } from 'node:path';
 import { matchesType, projectFolder, subscriberTrust, type Subscriber, type SubscriberSet } from '../bus/index.ts';
 import { userSubscribersFolder } from '../config/index.ts';

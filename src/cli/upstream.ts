@@ -16,7 +16,7 @@ export function upstreamOf({ prefix, target }: ServerConfig): Upstream {
   };
 }
 
-/** What an entry keeps for one server is not shown to the others. */
+/** Values that an entry keeps for one server are hidden from the others. */
 const WITHOUT_KEPT = Object.fromEntries(
   Object.keys(process.env).flatMap((name) => (name.startsWith(KEPT) ? [[name, undefined] as const] : [])),
 );

@@ -8,7 +8,7 @@ import { isWaitedFor, NUDGE, waitFor, type Caller, type HookHost } from '../host
 import { systemProcesses, type Conversation } from '../inbox/index.ts';
 import type { GlobalOptions } from './context.ts';
 
-/** What one process tells the other. */
+/** The message between the two processes. */
 type Wait = { readonly address: string; readonly session: string; readonly host: Owner; readonly transcript: string };
 
 /** The host's command only writes into a queue. */

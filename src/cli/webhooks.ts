@@ -1,4 +1,4 @@
-/** Who may send webhooks, as the configuration is now: what is new, changed, gone or trusted counts from the next request on. */
+/** The current webhook receivers of the configuration: changes count from the next request on. */
 import type { Config, Env, Problem } from '../config/index.ts';
 import { receiverFrom, type WebhookReceiver } from '../sources/webhooks/index.ts';
 

@@ -25,7 +25,7 @@ export async function brokenServers(inbox: Inbox, logs: readonly LogKey[], now: 
   }));
 }
 
-/** The tools of its own that each host calls most, which no gateway sees. */
+/** The host's own tools that each host calls most; no gateway sees them. */
 const OWN_TOOLS: readonly (readonly [RegExp, string])[] = [
   [/^claude/i, 'Bash, Read, Edit, Write, Grep and Task'],
   [/^codex/i, 'shell commands and apply_patch'],

@@ -1,10 +1,10 @@
-/** What `doctor`, the gateway and the server say about clocks that are wrong. */
+/** The reports of `doctor`, the gateway and the server about wrong clocks. */
 import { isExpired, offBy } from '../core/clocks.ts';
 import type { LogKey } from '../core/address.ts';
 import type { Inbox, WrongClock } from '../inbox/index.ts';
 import type { Finding } from './what-agents-miss.ts';
 
-/** Held notifications that are named; of more only the number is said. */
+/** The most held notifications that are named; beyond it only their number. */
 const NAMED = 5;
 
 /** Once, where the clock of this process is wrong: it hides what it takes for expired. */

@@ -1,4 +1,4 @@
-/** Which conversation `chat` and `run` write: a new one, or one to go on with. */
+/** Chooses the conversation that `chat` and `run` write: a new one, or an existing one to continue. */
 import { formatAddress, logOf, type ConversationId, type LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Presence } from '../../core/ports.ts';
@@ -13,9 +13,9 @@ export type Wish = {
   readonly resume?: string | true;
   /** A new one that begins as this one; true: as the one that was seen last. */
   readonly fork?: string | true;
-  /** Of what is forked, only so many turns. */
+  /** Fork only the first n turns. */
   readonly turns?: number;
-  /** What a new one is called after: `chat`, `run`. */
+  /** The prefix of a new one's name: `chat`, `run`. */
   readonly kind: string;
 };
 
@@ -23,13 +23,13 @@ export type Choice = {
   readonly address: string;
   readonly log: LogKey;
   readonly conversation: string;
-  /** Named by whoever began it: the same command goes on with it. */
+  /** Named by its starter: the same command continues it. */
   readonly named: boolean;
   /** It has records. */
   readonly goesOn: boolean;
-  /** A turn of it that was cut off is its own to go on with; a fork leaves it to whoever leads the other. */
+  /** It may continue its own interrupted turn; a fork leaves that turn to the process that leads the original. */
   readonly resumes: boolean;
-  /** What it was begun with; empty for a new one. */
+  /** Its stored settings from the beginning; empty for a new one. */
   readonly begun: Begun;
 };
 
@@ -41,7 +41,7 @@ export type Begun = {
   readonly tasks?: boolean;
 };
 
-/** Our agent where nobody says which. */
+/** The agent's name if no option names one. */
 const AGENT = 'agent';
 
 export async function chooseConversation(ear: LoadedInbox, wish: Wish): Promise<Choice> {
@@ -89,7 +89,7 @@ async function hasRequests(ear: LoadedInbox, log: LogKey, conversation: string):
   return false;
 }
 
-/** What a conversation is begun with stays with it: another system text would change the prompt from its first byte. */
+/** A conversation keeps the settings that it began with: another system prompt would change the prompt from its first byte. */
 export const begunRecord = (begun: Begun): Draft => ({ type: 'config_delta', delta: begun });
 
 async function begunWith(ear: LoadedInbox, log: LogKey, conversation: string): Promise<Begun> {
@@ -101,7 +101,7 @@ async function begunWith(ear: LoadedInbox, log: LogKey, conversation: string): P
 
 function agentOf(ear: LoadedInbox, as: string | undefined): { log: LogKey; named?: string } {
   const address = addressFrom(ear, as);
-  // A whole project is where to send to; here somebody is to be it.
+  // A whole project can receive, but cannot be one agent.
   if (address.kind === 'project') {
     if (as !== undefined)
       throw new EarpieceError(
@@ -110,7 +110,7 @@ function agentOf(ear: LoadedInbox, as: string | undefined): { log: LogKey; named
       );
     return { log: `${address.project}/${AGENT}` as LogKey };
   }
-  // What the environment calls an address is the agent around this process; its conversation is its own.
+  // An address in the environment names the surrounding agent; that agent's conversation is not this one.
   return { log: logOf(address), ...(as !== undefined && address.kind === 'conversation' ? { named: address.conversation } : {}) };
 }
 
@@ -133,14 +133,14 @@ async function idOf(
 
 async function newestOf(ear: LoadedInbox, log: LogKey, option: 'resume' | 'fork'): Promise<string> {
   const all = await conversationsOf(ear, log);
-  // What another process leads can be forked, not gone on with.
+  // A conversation that another process leads can be forked, but not continued.
   const newest = (option === 'resume' ? all.find((presence) => !isHeld(ear, presence)) : undefined) ?? all[0];
   if (newest === undefined)
     throw new EarpieceError('not_found', `${log} has no conversation to go on with; without --${option} a new one begins`);
   return newest.conversation;
 }
 
-/** Conversations that an agent of ours led, the one seen last first. */
+/** Conversations that Earpiece's own agent led, the last seen first. */
 async function conversationsOf(ear: LoadedInbox, log: LogKey): Promise<readonly Presence[]> {
   return (await ear.store.presence({ log })).filter(({ host }) => host === 'earpiece').toSorted((a, b) => b.seenAt - a.seenAt);
 }

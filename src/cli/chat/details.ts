@@ -1,4 +1,4 @@
-/** What was shown in short: each has a number, under which `/show` gives the whole. */
+/** Shortened texts: each has a number with which `/show` prints the whole. */
 export type Detail = { readonly title: string; readonly text: string };
 
 /** So many are kept; the oldest go first. */

@@ -1,6 +1,6 @@
 /**
- * What a person (or a script) can do with a conversation, whatever shows it. Messages wait for their turn; everything else
- * happens at once.
+ * The actions of a person (or a script) on a conversation, for any front. Messages wait for their turn; all other actions
+ * happen at once.
  */
 import type { AgentEvent, TurnResult } from '../../agent/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -14,22 +14,22 @@ export type DriverOptions = {
   readonly show: (event: AgentEvent) => Promise<void> | void;
   /** A message goes to the agent now. */
   readonly sent: (text: string) => void;
-  /** Something of ours failed; the conversation goes on. */
+  /** An internal error; the conversation continues. */
   readonly trouble: (message: string) => void;
 };
 
-/** A turn began between our look and our send: it is tried again so much later. */
+/** A turn began between the check and the send: the send is retried after this delay. */
 const AGAIN_MS = 50;
 
 export class Driver {
   readonly session: Session;
-  /** What became of the last turn. */
+  /** The result of the last turn. */
   last: TurnResult['how'] | undefined;
   readonly #options: DriverOptions;
   readonly #events: ReturnType<Session['agent']['events']>;
   readonly #showing: Promise<void>;
   #waiting: string[] = [];
-  /** A turn that we have asked for. */
+  /** A turn that this driver requested. */
   #turn: Promise<unknown> | undefined;
   #woken = false;
   #again: NodeJS.Timeout | undefined;
@@ -53,18 +53,18 @@ export class Driver {
     return this.#waiting;
   }
 
-  /** What is shown as sent, once it is. */
+  /** The message is shown as sent only after it was sent. */
   send(text: string): void {
     this.#waiting.push(text);
     this.#pump();
   }
 
-  /** The messages that wait, taken back. */
+  /** Removes and returns the waiting messages. */
   takeBack(): readonly string[] {
     return this.#waiting.splice(0);
   }
 
-  /** Into the turn that runs; with none it is a message. */
+  /** Adds text to the running turn; without one it is a message. */
   reply(text: string): void {
     if (!this.busy) return this.send(text);
     this.#options.sent(text);
@@ -75,7 +75,7 @@ export class Driver {
     this.session.agent.stop();
   }
 
-  /** A turn about what is open. False when nothing is, or a turn runs already. */
+  /** A turn about the open notifications. False if none is open, or a turn already runs. */
   async wake(ids?: readonly NotificationId[]): Promise<boolean> {
     if (this.busy) return false;
     const about = ids ?? (await this.open()).map(({ id }) => id);
@@ -84,18 +84,18 @@ export class Driver {
     return true;
   }
 
-  /** Goes on with a turn that was cut off, if there is one. */
+  /** Continues an interrupted turn, if there is one. */
   resume(): void {
     this.#begin(this.session.agent.resume());
   }
 
-  /** What waits for this conversation, oldest first. */
+  /** The open notifications of this conversation, oldest first. */
   async open(): Promise<readonly Item[]> {
     const { log, id } = this.session.agent.conversation;
     return (await this.session.ear.store.items(log, { kind: 'open', conversation: id })).filter(({ state }) => state === 'open');
   }
 
-  /** Takes back what waits: all of it, or the n-th, counted from 1. */
+  /** Withdraws open notifications: all of them, or the n-th, counted from 1. */
   async dismiss(n?: number): Promise<readonly string[]> {
     const open = await this.open();
     const chosen = n === undefined ? open : open.slice(n - 1, n);
@@ -113,7 +113,7 @@ export class Driver {
     while (this.busy || this.#waiting.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** No event is shown any more after this; the session stays open. */
+  /** No more events are shown after this; the session stays open. */
   async end(): Promise<void> {
     this.#ended = true;
     this.#waiting = [];
@@ -130,7 +130,7 @@ export class Driver {
     if (next === undefined) return;
     this.#begin(
       this.session.agent.send(next).catch((error: unknown) => {
-        // A turn of the agent's own that has just begun refuses at once, before anything is shown.
+        // If the agent has just begun a turn by itself, it refuses at once, before anything is shown.
         if (!(error instanceof EarpieceError && error.code === 'bad_argument')) throw error;
         this.#waiting.unshift(next);
         this.#again ??= setTimeout(() => {

@@ -11,7 +11,7 @@ export class Editor {
   #before = '';
   #after = '';
   #history: string[];
-  /** Where in the history we are; its length is what is being typed. */
+  /** The position in the history; its length means the line being typed. */
   #at: number;
   #typed = '';
   #pasting = false;

@@ -1,4 +1,4 @@
-/** What a resumed conversation was about, in short. */
+/** A short summary of a resumed conversation. */
 import { fromRecord, isType, type Draft } from '../../core/records.ts';
 import { formatKind } from '../../core/notification.ts';
 import { level, paint, plain } from '../terminal.ts';
@@ -9,7 +9,7 @@ import { wrapAll } from './wrap.ts';
 const TURNS = 3;
 const ROWS = 4;
 
-/** The last turns: what was said, how many calls it took, how the answer began. Empty for a new conversation. */
+/** The last turns: the person's message, the number of calls, the beginning of the answer. Empty for a new conversation. */
 export function historyLines(records: readonly Draft[], width: number): string[] {
   const turns = turnsOf(records);
   if (turns.length === 0) return [];
@@ -21,7 +21,7 @@ export function historyLines(records: readonly Draft[], width: number): string[]
   ];
 }
 
-/** What a person typed, oldest first, for the prompt's history. */
+/** The messages of a person, oldest first, for the prompt's history. */
 export const typed = (records: readonly Draft[]): string[] =>
   records.flatMap((record) =>
     isType(record, 'chat_request') && record.source !== 'system' && record.content !== '' ? [record.content] : [],

@@ -1,6 +1,6 @@
 /**
- * A conversation for programs. Out: one event a line, `AgentEvent` and a few of ours. In: one message a line, as text or as
- * an object: {"type":"send"|"reply","text":…}, {"type":"stop"}, {"type":"wake","ids":[…]?}, {"type":"quit"}.
+ * A conversation for programs. Output: one event a line, `AgentEvent` and the front's own. Input: one message a line, as text
+ * or as an object: {"type":"send"|"reply","text":…}, {"type":"stop"}, {"type":"wake","ids":[…]?}, {"type":"quit"}.
  */
 import { createInterface } from 'node:readline';
 import { didYouMean } from '../../core/errors.ts';
@@ -13,12 +13,12 @@ import { codeOf } from './pipe-front.ts';
 import type { Session } from './session.ts';
 import { onReaderGone, onSignals, SIGNAL_CODES } from './signals.ts';
 
-/** What is said beside the agent's own events. */
+/** Events in addition to the agent's own. */
 export type FrontEvent =
   | { readonly type: 'opened'; readonly conversation: string; readonly model: string; readonly resumed: boolean }
   | { readonly type: 'told'; readonly message: string }
   | { readonly type: 'note'; readonly message: string }
-  /** A line of the input that is none, or something of ours that failed. */
+  /** An invalid input line, or an internal error. */
   | { readonly type: 'error'; readonly message: string };
 
 const say = (event: FrontEvent): void => printJson(event);

@@ -1,4 +1,4 @@
-/** How single things of a conversation look. All lines are safe to print and fit the width, wherever their text came from. */
+/** Formats the parts of a conversation. All lines are safe to print and fit the width, wherever their text came from. */
 import type { Json } from '../../core/json.ts';
 import { formatKind, type Level, type Notification } from '../../core/notification.ts';
 import { cut, widthOf } from '../table.ts';
@@ -8,10 +8,10 @@ import { safe, wrapAll } from './wrap.ts';
 /** A notification that is longer is shown in part. */
 const NOTE_LINES = 3;
 const NOTE_CHARS = 200;
-/** Of a result, where no width cuts it. */
+/** The most characters of a result if no width cuts it. */
 const RESULT_CHARS = 200;
 
-/** What a person said. */
+/** A message of a person. */
 export const said = (text: string, width: number): string[] =>
   wrapAll(text, width, `${paint(['cyan', 'bold'], '›')} `, '  ').map((line) => paint('bold', line));
 
@@ -30,7 +30,7 @@ export function resultLine(call: CallView, { content, isError }: ResultView, wid
   const gist = safe(text.trim());
   const sign = isError ? `${paint('red', '✗')} ` : '';
   const between = isError ? 5 : 3;
-  // The call has the room that its result leaves, and more than half in any case.
+  // The call gets the room that its result leaves, and always more than half.
   const wanted = widthOf(gist) + between + (whole ? 0 : MORE_CHARS);
   const head = callLine(call, Math.max(width - wanted, Math.floor(width * 0.55)));
   const room = Math.min(RESULT_CHARS, width - widthOf(head) - between);
@@ -47,7 +47,7 @@ function partly(gist: string, room: number, more: string): string {
   return `${shown}${shown.endsWith('…') ? '' : ' …'}${more}`;
 }
 
-/** The line that tells most: of a handle how it stands, of what failed the last. `whole`: it is all there is. */
+/** The most informative line: for a handle its state, for a failure the last line. `whole`: nothing is left out. */
 function gistOf(content: string, isError: boolean): { readonly text: string; readonly whole: boolean } {
   const handle = handleIn(content);
   if (handle !== undefined) return handle;
@@ -62,7 +62,7 @@ function gistOf(content: string, isError: boolean): { readonly text: string; rea
   return { text: both ? `${before} ${last.trim()}` : last, whole: both && lines.length === 2 };
 }
 
-/** How a handle stands, where a result is an answer about one; what it shows is in the answer. */
+/** The state of a handle, if a result is an answer about one; the answer contains the handle's output. */
 function handleIn(content: string): { readonly text: string; readonly whole: boolean } | undefined {
   if (!content.startsWith('{"id":')) return undefined;
   try {
@@ -80,7 +80,7 @@ function handleIn(content: string): { readonly text: string; readonly whole: boo
   }
 }
 
-/** What a call is about, in one line: its command, path, question; else its arguments as they are. */
+/** The subject of a call in one line: its command, path or question; otherwise its arguments. */
 export function summaryOf(args: Json): string {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return JSON.stringify(args);
   const given = args as { readonly [key: string]: Json };
@@ -96,7 +96,7 @@ export function summaryOf(args: Json): string {
   return about === '' ? how : `${about} (${how})`;
 }
 
-/** Under these names tools have what they are about. */
+/** The arguments under which tools name their subject. */
 const MAIN = ['command', 'task', 'path', 'file', 'file_path', 'url', 'query', 'pattern', 'message', 'input', 'text'] as const;
 
 function compact(rest: { readonly [key: string]: Json }): string {
@@ -120,7 +120,7 @@ export function pendingLine({ level: of, kind, message, count }: PendingView, wi
   return `${shown}${' '.repeat(Number.isFinite(width) ? Math.max(0, width - widthOf(shown) - widthOf(end)) : 1)}${end}`.trimEnd();
 }
 
-/** Solid when it was delivered. `number` is called when not all of it is shown; without it, all of it is. */
+/** Solid once delivered. `number` is called if a part is left out; without it, everything is shown. */
 export function noteLines(note: Notification, width: number, number?: () => number): string[] {
   const bar = DELIVERED();
   const who = note.origin?.person === undefined ? '' : ` ${plain(note.origin.person, 60)}:`;
@@ -130,7 +130,7 @@ export function noteLines(note: Notification, width: number, number?: () => numb
   const body = note.instruction === undefined ? note.message : `${note.message}\n→ ${note.instruction}`;
   const { text, short } = number === undefined ? { text: body.trimEnd(), short: false } : shortened(body);
   const hang = `${bar}   `;
-  // The first line stands beside the head where there is room for a few words.
+  // The first line is beside the head if there is room for a few words.
   const beside = width - widthOf(head) >= 24;
   const lines = beside ? besideHead(text, width, head, hang) : [head.trimEnd(), ...wrapAll(text, width, hang)];
   if (short && number !== undefined) lines.push(`${hang}${paint('dim', `… /show ${number()}`)}`);
@@ -149,7 +149,7 @@ function besideHead(text: string, width: number, head: string, hang: string): st
   ];
 }
 
-/** How the carrier is called, and how long they had been waiting. */
+/** The carrier's name, and how long the notifications waited. */
 export const rodeLine = (on: string, waitedMs: number | undefined, count: number, width: number, show?: number): string =>
   cut(
     `${DELIVERED()}   ${paint('dim', `${on}${waitedMs === undefined ? '' : ` · ${count > 1 ? 'the oldest ' : ''}${seconds(waitedMs)} after it was queued`}${show === undefined ? '' : ` · /show ${show}`}`)}`,

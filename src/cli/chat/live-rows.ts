@@ -1,4 +1,4 @@
-/** The rows that live below what scrolled away: the text, calls and thoughts of this moment, waiting notifications, the status. */
+/** The live rows below the printed ones: the current text, calls and thoughts, waiting notifications, the status. */
 import type { Item } from '../../core/items.ts';
 import { formatKind } from '../../core/notification.ts';
 import { cut } from '../table.ts';
@@ -106,7 +106,7 @@ export class LiveRows {
   }
 }
 
-/** The end of a text, at most so many characters of it. */
+/** The end of a text, up to a number of characters. */
 const ending = (text: string, chars: number): string => {
   const points = [...text];
   return points.length <= chars ? text : `…${points.slice(-(chars - 1)).join('')}`;

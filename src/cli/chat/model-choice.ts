@@ -1,4 +1,4 @@
-/** Which model an agent of ours talks to, and what to say to a person who has named none. */
+/** Chooses the model of Earpiece's own agent, and the advice for a person who has named none. */
 import { openModel, PROVIDERS } from '../../agent/index.ts';
 import type { Env } from '../../config/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -7,7 +7,7 @@ export type Model = { readonly name: string; readonly model: Awaited<ReturnType<
 
 const OLLAMA_WITHIN_MS = 500;
 
-/** The first that is named counts. Throws `bad_argument` with the ways to name one. */
+/** The first named one counts. Throws `bad_argument` with the ways to name one. */
 export async function chooseModel(names: readonly (string | undefined)[], env: Env): Promise<Model> {
   const name = names.find((each) => each !== undefined && each !== '');
   if (name === undefined) throw new EarpieceError('bad_argument', await noModel(env));
@@ -48,7 +48,7 @@ async function noModel(env: Env): Promise<string> {
   ].join('\n');
 }
 
-/** Models that providers have under these names; only for the example. */
+/** Example models of the providers, only for the advice. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   openai: 'gpt-5',
   'openai-chat': 'gpt-5',
@@ -56,7 +56,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   google: 'gemini-3-pro-preview',
 };
 
-/** What Ollama on this machine (or at OLLAMA_HOST) has; undefined when none answers. */
+/** The models of Ollama on this machine (or at OLLAMA_HOST); undefined if it does not answer. */
 export async function ollamaModels(env: Env): Promise<readonly string[] | undefined> {
   const host = env['OLLAMA_HOST'] ?? '127.0.0.1:11434';
   try {

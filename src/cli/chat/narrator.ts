@@ -1,6 +1,6 @@
 /**
- * Tells on a surface what an agent does. A call is told when it has ended, with its result; a notification when it rode,
- * below the call that took it along. What runs at this moment is in `running`, for a surface that shows it live.
+ * Shows an agent's work on a surface. A call is shown at its end, with its result. A notification is shown on its delivery,
+ * below the call that carried it. `running` holds the current calls, for a surface that shows them live.
  */
 import type { AgentEvent } from '../../agent/index.ts';
 import type { Json } from '../../core/json.ts';
@@ -10,7 +10,7 @@ import type { Details } from './details.ts';
 import { noteLines, pendingLine, resultLine, rodeLine, seconds, said } from './lines.ts';
 import { safe, wrapAll } from './wrap.ts';
 
-/** Where a conversation is shown. */
+/** A place that shows a conversation. */
 export interface Surface {
   /** In columns; Infinity where nothing is cut. */
   readonly width: number;
@@ -18,17 +18,17 @@ export interface Surface {
   readonly showsPending: boolean;
   /** Finished lines, safe and painted. */
   print(lines: readonly string[]): void;
-  /** The model's words, as they come: not safe yet. */
+  /** The model's words as they arrive, not yet safe to print. */
   text(piece: string): void;
-  /** The model's words are over, for now. Called also when there were none. */
+  /** The model's words have ended for now. Also called if there were none. */
   endText(): void;
 }
 
-/** What was delivered, as the transcript has it. */
+/** Delivered notifications, from the transcript. */
 export type Delivered = {
   readonly notifications: readonly Notification[];
   readonly summarized: number;
-  /** What the model reads of each: one text for those that were said together. */
+  /** The text for the model of each; notifications with a shared text are one entry. */
   readonly said: readonly { readonly ids: readonly NotificationId[]; readonly text: string }[];
   /** When the oldest was queued, and the time now: epoch ms. */
   readonly queuedAt?: number;
@@ -41,11 +41,11 @@ type Block = 'none' | 'said' | 'text' | 'tools' | 'note';
 
 export class Narrator {
   readonly #surface: Surface;
-  /** Without it nothing can be shown later: notifications are shown whole. */
+  /** Without it nothing can be shown later, so notifications are shown whole. */
   readonly #details: Details | undefined;
   readonly #lookUp: (ids: readonly NotificationId[]) => Promise<Delivered>;
   readonly #running = new Map<string, { name: string; args: Json; since: number; progress: string }>();
-  /** What rode on a batch, until its last call is told. */
+  /** Notifications on a batch, kept until its last call is shown. */
   #riding: { readonly text: string; readonly delivered: Delivered } | undefined;
   #thought = '';
   #thoughtSince = 0;
@@ -61,12 +61,12 @@ export class Narrator {
     return [...this.#running.values()];
   }
 
-  /** What the model thinks at this moment; empty when it does not. */
+  /** The model's current thought; empty if there is none. */
   get thought(): string {
     return this.#thought;
   }
 
-  /** What was told last is a call, so that the next one stands right below it. */
+  /** The last printed item is a call, so the next one follows without a blank line. */
   get amongCalls(): boolean {
     return this.#block === 'tools';
   }
@@ -148,17 +148,17 @@ export class Narrator {
     }
   }
 
-  /** Something stands above that others have printed. */
+  /** Other code has printed above. */
   apart(): void {
     this.#block = 'note';
   }
 
-  /** What a person said. */
+  /** Shows a person's message. */
   said(text: string): void {
     this.#print('said', said(text, this.#surface.width));
   }
 
-  /** Something of ours: dim. */
+  /** Shows a dimmed note of the program. */
   note(text: string): void {
     this.#print(
       'note',
@@ -166,12 +166,12 @@ export class Narrator {
     );
   }
 
-  /** What the agent tells its user in the middle of its work. */
+  /** Shows the agent's message to its user. */
   told(message: string): void {
     this.#print('note', wrapAll(message, this.#surface.width, `${paint('cyan', '»')} `, '  '));
   }
 
-  /** Lines that were asked for; they stand for themselves. */
+  /** Shows requested lines as they are. */
   lines(lines: readonly string[]): void {
     this.#surface.endText();
     this.#surface.print([...(this.#block === 'none' ? [] : ['']), ...lines]);
@@ -180,7 +180,7 @@ export class Narrator {
 
   #begin(block: Block, text: string): void {
     if (this.#block !== block) {
-      // A model may begin with blank lines; the distance is ours.
+      // A model may begin with blank lines; the narrator sets the distance.
       if (text.trim() === '') return;
       if (this.#block !== 'none') this.#surface.print(['']);
       this.#block = block;
@@ -205,7 +205,7 @@ export class Narrator {
     const number = whole && (() => (n ??= whole()));
     const lines = notifications.flatMap((note) => {
       const item = items.find(({ ids }) => ids.includes(note.id));
-      // Those that were said together are one line, with the first of them.
+      // Notifications with a shared text are one line, at the first of them.
       if (item !== undefined && item.ids[0] !== note.id) return [];
       return noteLines(item === undefined ? note : asSaid(note, item.text), width, number);
     });
@@ -230,12 +230,12 @@ export class Narrator {
   }
 }
 
-/** A template's words stand in the place of the message; the default line is the message behind level and kind. */
+/** A template's text replaces the message; the default line is the message after level and kind. */
 function asSaid(note: Notification, text: string): Notification {
   const words = (all: string): string => all.replaceAll(/\s+/gu, ' ').trim();
   if (words(text).includes(words(note.message))) return note;
   const { instruction: _instruction, ...rest } = note;
-  // Level and kind stand before it on the screen.
+  // The screen already shows level and kind before it.
   const before = `${note.kind.source} ${note.level}: `;
   return { ...rest, message: text.startsWith(before) ? text.slice(before.length) : text };
 }

@@ -1,4 +1,4 @@
-/** A surface for pipes and files: one thing after the other, whole words as they come. */
+/** A surface for pipes and files: prints items in sequence, and only whole words. */
 import { stripVTControlCharacters } from 'node:util';
 import { Flow } from './wrap.ts';
 import type { Surface } from './narrator.ts';
@@ -34,7 +34,7 @@ export class PlainSurface implements Surface {
       this.#written = 0;
     }
     const { open } = this.#flow;
-    // The last word may be half a character still; what is before it is safe to show.
+    // The last word may end in half a character; the text before it is safe to show.
     this.#options.text(open.slice(this.#written));
     this.#written = open.length;
   }

@@ -1,6 +1,6 @@
 /**
- * The terminal as a scroll of finished rows with a few living ones below. Finished rows are written once and belong to the
- * terminal then, its scrollback included; the living ones are drawn anew with each change, in one write.
+ * The terminal: printed rows that scroll, with a few live rows below. Printed rows are written once and then belong to the
+ * terminal and its scrollback. Live rows are drawn again at each change, in one write.
  */
 import { widthOf } from '../table.ts';
 
@@ -10,21 +10,21 @@ export type Output = {
   write(text: string): unknown;
 };
 
-/** `cursor` is a place in `rows`, from 0; without it the cursor is hidden. */
+/** `cursor` is a position in `rows`, from 0; without it the cursor is hidden. */
 export type Living = { readonly rows: readonly string[]; readonly cursor?: { readonly row: number; readonly column: number } };
 
 const HIDE = '\u001b[?25l';
 const SHOW = '\u001b[?25h';
-/** Between these a terminal that knows them shows nothing of what is half drawn. */
+/** Between these, a supporting terminal shows no half drawn state. */
 const HOLD = '\u001b[?2026h';
 const LET_GO = '\u001b[?2026l';
 
 export class Screen {
   readonly #out: Output;
-  /** Asked whenever something is drawn, so that what is printed and what lives always belong together. */
+  /** Called at each draw, so that printed and live rows always match. */
   readonly #ask: () => Living;
   #living: Living = { rows: [] };
-  /** The living rows as they stand on the terminal, and where its cursor is among them. */
+  /** The live rows on the terminal, and the cursor's position among them. */
   #drawn: readonly string[] = [];
   #at = 0;
   #over = true;
@@ -66,7 +66,7 @@ export class Screen {
     if (!same) this.#draw([], living);
   }
 
-  /** The terminal has another size: what stands there may be broken into more rows now. */
+  /** The terminal's size changed: its rows may now be wrapped differently. */
   resized(): void {
     const { columns } = this.#out;
     const tall = (rows: readonly string[]): number =>
@@ -75,7 +75,7 @@ export class Screen {
     if (!this.#over) this.#draw([], this.#ask());
   }
 
-  /** Draws all of it anew on an empty terminal. */
+  /** Draws everything again on an empty terminal. */
   clear(): void {
     this.#out.write('\u001b[2J\u001b[H');
     this.#drawn = [];
@@ -83,7 +83,7 @@ export class Screen {
     this.#draw([], this.#ask());
   }
 
-  /** The living rows go; the cursor stands below what was printed. What is printed from now on is only written. */
+  /** Removes the live rows and moves the cursor below the printed ones. Later output is only printed. */
   end(): void {
     if (this.#over) return;
     this.#draw([], { rows: [] });
@@ -94,7 +94,7 @@ export class Screen {
   #draw(finished: readonly string[], living: Living): void {
     this.#living = living;
     const { rows, cursor } = living;
-    // More than the terminal has would scroll away and could not be drawn anew: the last ones count.
+    // Rows beyond the terminal's height would scroll away and could not be drawn again: the last ones are kept.
     const cut = Math.max(0, rows.length - (this.height - 1));
     const shown = rows.slice(cut);
     const up = this.#at > 0 ? `\u001b[${this.#at}A` : '';

@@ -1,4 +1,4 @@
-/** An agent with all that it works with: model, tools, background handles, MCP servers. Opened and ended as one. */
+/** An agent with all of its parts: model, tools, background handles, MCP servers. Opened and closed as one. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { agentTool } from '../../agent/sub-agents.ts';
@@ -32,17 +32,17 @@ import { surroundingsOf, type Surroundings } from './surroundings.ts';
 export type SessionOptions = {
   readonly choice: Choice;
   readonly model: Model;
-  /** The words before the conversation. Default: what it was begun with, the configuration, a few of ours. */
+  /** The system prompt. Default: the stored one of the conversation, the configured one, a short built-in one. */
   readonly system?: string;
   readonly withTools: boolean;
-  /** What the conversation is for: `task` for work, `chat` for talking. Default: as it was, else both. */
+  /** The purpose of the conversation: `task` for work, `chat` for talking. Default: the stored one, otherwise both. */
   readonly purpose?: string;
-  /** Beside what the configuration says. */
+  /** In addition to the configuration. */
   readonly budget?: BudgetOptions;
-  /** Of the built-in background tools, when a turn ends. Default `inquire`. */
+  /** For the built-in background tools at the end of a turn. Default `inquire`. */
   readonly onTurnEnd?: OnTurnEnd;
   readonly tellUser: (message: string) => void;
-  /** What a person should know of what goes on beside the conversation; one line. */
+  /** Shows a person one line about events outside of the conversation. */
   readonly note: (line: string) => void;
   /** Something in the background began or ended. */
   readonly onHandles?: () => void;
@@ -73,7 +73,9 @@ export class Session implements AsyncDisposable {
     this.#sweeping.unref();
   }
 
-  /** Throws `store_refused` when another process writes the conversation. MCP servers that cannot be had are noted, and missing. */
+  /**
+   * Throws `store_refused` if another process writes the conversation. MCP servers that do not start are noted and left out.
+   */
   static async open(ear: LoadedInbox, options: SessionOptions): Promise<Session> {
     const { choice, model, withTools, note } = options;
     const seats = new Set<Seat>();
@@ -103,12 +105,12 @@ export class Session implements AsyncDisposable {
     return this.#seat.agent;
   }
 
-  /** What runs in the background. */
+  /** The background handles. */
   get handles(): readonly HandleView[] {
     return this.#seat.handles?.list().filter(({ background, state }) => background && state !== 'stopped') ?? [];
   }
 
-  /** What a carrier took, as its record has it. */
+  /** The notifications of a carrier, from its record. */
   async delivered(ids: readonly NotificationId[]): Promise<Delivered> {
     const { log } = this.agent.conversation;
     const items = await this.ear.store.items(log, { kind: 'ids', ids });
@@ -153,13 +155,13 @@ type Room = {
   readonly seats: Set<Seat>;
   readonly options: SessionOptions;
   readonly depth: number;
-  /** What the conversation is for. */
+  /** The purpose of the conversation. */
   readonly purpose?: string;
   /** It has the tools for tasks. */
   readonly tasks: boolean;
 };
 
-/** An agent and its handles. The agents that it starts take seats of their own in the same room, one deeper. */
+/** An agent and its handles. Agents that it starts get separate seats in the same room, one level deeper. */
 async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat> {
   const { ear, model, system, options, depth, purpose } = room;
   let agent: Agent | undefined;
@@ -177,7 +179,7 @@ async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat>
     ...(purpose === undefined ? {} : { purpose }),
     maxCycles: ear.config.agent.maxCycles,
     budget: { ...ear.config.agent.budget, ...options.budget },
-    onTrouble: (error) => options.note(`an event could not be told: ${messageOf(error)}`),
+    onTrouble: (error) => options.note(`an event could not be emitted: ${messageOf(error)}`),
     tools: handles === undefined || around === undefined ? [] : toolsOf(room, handles, around, made),
     ...(handles === undefined
       ? {}
@@ -193,7 +195,7 @@ async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat>
     ...(handles === undefined ? {} : { handles }),
     close: async () => {
       room.seats.delete(seat);
-      // What runs in the foreground ends with its turn; agents in the background are handles.
+      // Foreground calls end with their turn; agents in the background are handles.
       made().stop();
       await handles?.close();
       await around?.stop(made().conversation);
@@ -244,7 +246,7 @@ function handlesFor(room: Room, address: string, log: LogKey, agent: () => Agent
   });
 }
 
-/** Ours first: a tool of a server that has the same name is left out. */
+/** Built-in tools first: a server's tool with the same name is left out. */
 function toolsOf(
   { mcp, options, depth, tasks }: Room,
   handles: HandleRegistry,
@@ -264,7 +266,9 @@ function toolsOf(
   return tools;
 }
 
-/** Settled when a conversation begins, so that what its requests begin with stays; only the configuration says otherwise. */
+/**
+ * Fixed when a conversation begins, so that the beginning of its requests stays the same; only the configuration overrides it.
+ */
 async function worksOnTasks(ear: LoadedInbox, { begun, log }: Choice, purpose: string | undefined): Promise<boolean> {
   return offersTaskTools({
     purpose,
@@ -315,7 +319,7 @@ async function serversOf(
   }
 }
 
-/** A server of an agent gets the keys that its own configuration names, or that `agent.pass_env` does, and no others. */
+/** A server of an agent gets only the keys that its own configuration or `agent.pass_env` names. */
 function ofAgent(upstream: Upstream, { target }: ServerConfig, address: string, pass: readonly string[]): Upstream {
   if (upstream.kind !== 'stdio' || target.kind === 'http') return upstream;
   const secrets = Object.keys(process.env).filter((name) => isSecret(name) && !pass.includes(name));
@@ -330,7 +334,7 @@ function ofAgent(upstream: Upstream, { target }: ServerConfig, address: string, 
   };
 }
 
-/** Nothing in it may change from one start to the next: it is the beginning of each request. */
+/** It must be the same at each start: it is the beginning of each request. */
 function defaultSystem(withTools: boolean): string {
   if (!withTools) return 'You talk with a person in a terminal. Answer in plain text, without Markdown tables.';
   return [

@@ -5,7 +5,7 @@ export const SIGNAL_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
 export type EndSignal = keyof typeof SIGNAL_CODES;
 
-/** Until it is disposed of, these signals are told instead of ending the process. */
+/** Until disposed of, calls `tell` for these signals instead of ending the process. */
 export function onSignals(tell: (signal: EndSignal) => void): Disposable {
   const listeners = (Object.keys(SIGNAL_CODES) as EndSignal[]).map((signal) => {
     const listener = (): void => tell(signal);

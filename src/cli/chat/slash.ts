@@ -20,12 +20,12 @@ export const COMMANDS = {
 
 export type Slash = { readonly driver: Driver; readonly details: Details; readonly width: number; readonly quit: () => void };
 
-/** A message that begins with a slash is written with two: `//etc` says "/etc". Undefined: it is no command. */
+/** A message that begins with a slash is typed with two: `//etc` sends "/etc". */
 export const isCommand = (text: string): boolean => /^\/(?!\/)\S*/u.test(text) && !/^\/\S*\//u.test(text);
 
 export const messageOf = (text: string): string => (text.startsWith('//') ? text.slice(1) : text);
 
-/** What is to be shown. Never throws for what a person typed. */
+/** Returns the lines to show. Never throws for a person's input. */
 export async function slash(text: string, { driver, details, width, quit }: Slash): Promise<readonly string[]> {
   const [, name = '', argument = ''] = /^\/(\S*)\s*(.*)$/su.exec(text) ?? [];
   switch (name as keyof typeof COMMANDS) {

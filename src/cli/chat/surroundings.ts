@@ -1,6 +1,6 @@
 /**
- * What goes on round an agent in a terminal, for it to be told: files that it has read and others change, what others do
- * in its repository.
+ * Observes the surroundings of an agent in a terminal: files that it has read and others change, and changes of others in its
+ * repository.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,18 +11,18 @@ import { filesSource, type FilesSource } from '../../sources/files/index.ts';
 import { gitSource, type GitSource } from '../../sources/git/index.ts';
 
 export type Surroundings = {
-  /** The built-in tools for files, and those that were given: what they do to the repository is the agent's own doing. */
+  /** The built-in file tools and the given tools, wrapped: their changes to the repository count as the agent's. */
   tools(given: readonly Tool[]): readonly Tool[];
   start(): Promise<void>;
-  /** Also writes down what the agent knows of its files, for the next time. */
+  /** Also stores the agent's knowledge of its files for the next start. */
   stop(conversation: Conversation): Promise<void>;
 };
 
 export type SurroundingsOptions = {
   readonly ear: LoadedInbox;
-  /** Who is told. */
+  /** The address to notify. */
   readonly address: string;
-  /** Agents that others have started leave the repository to them. */
+  /** Only the first agent observes the repository; agents that it starts do not. */
   readonly withGit: boolean;
   readonly note: (line: string) => void;
 };
@@ -58,7 +58,7 @@ export async function surroundingsOf({ ear, address, withGit, note }: Surroundin
   };
 }
 
-/** A command that is waited for. Of one in the background nobody knows when it does what. */
+/** Only for foreground commands: nobody knows when a background command changes what. */
 const ofItsOwn = (tool: Tool, git: GitSource): Tool => ({
   ...tool,
   execute: (args, call) => {
@@ -69,7 +69,7 @@ const ofItsOwn = (tool: Tool, git: GitSource): Tool => ({
 });
 
 const KNOWN = 'files_known';
-/** Those that were read last. */
+/** The files that were read last. */
 const KEPT = 500;
 
 async function lastKnown(ear: LoadedInbox, address: string): Promise<Readonly<Record<string, string>>> {

@@ -49,9 +49,9 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
     choice,
     model,
     withTools: options.tools,
-    // Nobody is here to be asked, and nothing outlives the task.
+    // Nobody can answer a question here, and nothing outlives the task.
     onTurnEnd: 'await',
-    // It is told when little of that is left.
+    // The agent is warned when little of the time is left.
     ...(timeoutMs === undefined ? {} : { budget: { timeoutMs } }),
     ...(options.system === undefined ? {} : { system: options.system }),
     ...(purpose === undefined ? {} : { purpose }),
@@ -75,7 +75,7 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
 
   let code: number | undefined;
   const end = Promise.withResolvers<void>();
-  /** The first reason counts; what is kept of the turn is in the log. */
+  /** The first reason counts; the log holds the kept part of the turn. */
   const stop = (why: number): void => {
     code ??= why;
     driver.takeBack();
@@ -97,10 +97,12 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
   return code ?? codeOf(driver.last);
 }
 
-/** More is no task: no model takes it. */
+/** No model accepts a longer task. */
 const MAX_STDIN = 16 * 1_048_576;
 
-/** The words; "-" at their end is what stdin has. `resumes`: undefined where there is no task, for the turn that was cut off. */
+/**
+ * The words, with stdin in place of a last "-". `resumes`: returns undefined without a task, to continue the interrupted turn.
+ */
 async function taskFrom(words: readonly string[], resumes: boolean): Promise<string | undefined> {
   const last = words.at(-1);
   if (last !== undefined && last !== '-') return words.join(' ');

@@ -1,10 +1,10 @@
 /**
- * A conversation in a terminal. What is over scrolls away; below it live what is being written and run, what waits to ride,
- * and the prompt.
+ * A conversation in a terminal. Finished rows scroll away. Below them are the live rows: current text and calls, waiting
+ * notifications, and the prompt.
  *
  *   prompt ── Enter ─▶ prompt                     the message is sent, or waits for its turn
  *   prompt ── Ctrl+C, a turn runs ─▶ menu ── s, Ctrl+C ─▶ prompt      the turn is stopped
- *                                        ├─ r ─▶ reply ── Enter ─▶ prompt     said into the turn
+ *                                        ├─ r ─▶ reply ── Enter ─▶ prompt     added to the turn
  *                                        │            └── Esc, Ctrl+C ─▶ prompt
  *                                        └─ c, Esc, the turn ends ─▶ prompt
  *   prompt ── the agent may be woken ─▶ question ── y ─▶ prompt        it is woken
@@ -86,14 +86,14 @@ class Chat {
   #pending: readonly Item[] = [];
   /** A person has stopped this turn; it is about to end. */
   #stopping = false;
-  /** Who pauses the agent; empty when it is nobody in particular, undefined when nothing does. */
+  /** The person who pauses the agent; empty if no person is named, undefined if nothing pauses it. */
   #pausedBy: string | undefined;
   /** When the turn began, by the monotonic clock. */
   #since = 0;
   #writes: 'nothing' | 'thoughts' | 'words' = 'nothing';
-  /** Several changes of one moment are drawn once. */
+  /** Several changes at once are drawn once. */
   #drawing = false;
-  /** What was typed when a reply began. */
+  /** The typed line at the beginning of a reply. */
   #draft = '';
 
   constructor(session: Session) {
@@ -109,7 +109,7 @@ class Chat {
     this.#rows = new LiveRows({ session, surface: this.#surface, narrator: this.#narrator, driver: this.#driver });
   }
 
-  /** Until a person or the system ends it. `first` is said at once, where it is not empty. */
+  /** Runs until a person or the system ends it. `first` is sent at once, unless it is empty. */
   async lead(first: string): Promise<number> {
     const { stdin, stdout } = process;
     const onKey = (text: string | undefined, key: Key): void => {
@@ -213,7 +213,7 @@ class Chat {
       this.draw();
   }
 
-  /** What waits: the most urgent first. */
+  /** Open notifications, the most urgent first. */
   async #refresh(): Promise<void> {
     const open = await this.#driver.open().catch(() => this.#pending);
     this.#pending = open.toSorted((a, b) => levelRank(b.notification.level) - levelRank(a.notification.level) || a.seq - b.seq);
@@ -240,7 +240,7 @@ class Chat {
     if (this.#editor.key(text, key) === 'submit') this.#submit();
   }
 
-  /** Ctrl+C: the menu; twice stops; once more, while the stopped turn still ends, quits. */
+  /** Ctrl+C opens the menu; a second one stops the turn; a third one, while the turn still ends, quits. */
   #interrupt(): void {
     const { busy } = this.#driver;
     if (this.#mode.kind === 'menu') return this.#stop();
@@ -268,7 +268,7 @@ class Chat {
   #stop(): void {
     this.#mode = PROMPT;
     this.#stopping = true;
-    // What was to follow is the person's to send again.
+    // The person may send the waiting messages again.
     const waiting = this.#driver.takeBack();
     if (waiting.length > 0) this.#editor.text = [...waiting, this.#editor.text].filter((text) => text !== '').join('\n');
     this.#driver.stop();

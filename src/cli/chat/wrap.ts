@@ -1,4 +1,4 @@
-/** Text as rows of a terminal. What comes in may be anybody's; what comes out cannot steer the terminal. */
+/** Wraps text into rows of a terminal. The input may be untrusted; the output cannot control the terminal. */
 import { widthOf } from '../table.ts';
 import { plain } from '../terminal.ts';
 
@@ -8,7 +8,10 @@ const SEGMENTS = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 /** One line of foreign text, made safe; tabs become spaces, other control characters visible. */
 export const safe = (line: string): string => plain(line.replaceAll('\r', '').replaceAll('\t', TAB));
 
-/** Broken at spaces, and inside words that are longer than a row. `line` has no line end and is safe; the indent of its first row stays. */
+/**
+ * Wraps at spaces, and inside words that are longer than a row. `line` has no line end and is safe; the indent of its first row
+ * stays.
+ */
 export function wrap(line: string, width: number): string[] {
   const rows: string[] = [];
   let row = '';
@@ -40,7 +43,7 @@ export function wrap(line: string, width: number): string[] {
   return rows;
 }
 
-/** Foreign text of several lines, safe and wrapped; the first row stands behind `first`, the others behind `rest`. */
+/** Untrusted text of several lines, made safe and wrapped; `first` precedes the first row, `rest` the others. */
 export function wrapAll(text: string, width: number, first = '', rest: string = first): string[] {
   const room = Math.max(10, width - Math.max(widthOf(first), widthOf(rest)));
   return text
@@ -51,12 +54,12 @@ export function wrapAll(text: string, width: number, first = '', rest: string = 
 }
 
 /**
- * Text that comes in pieces. A row that is full is finished and never changes again; the last one may still grow, and its
- * last word may still move to a row of its own.
+ * Wraps text that arrives in pieces. A full row is finished and never changes. The last row may still grow, and its last word
+ * may still move to the next row.
  */
 export class Flow {
   #open = '';
-  /** Half a character whose other half comes with the next piece. */
+  /** Half of a character; the next piece has the other half. */
   #half = '';
 
   /** The rows that this piece finished. */

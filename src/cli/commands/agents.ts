@@ -8,7 +8,9 @@ import { ago, paint, plain, print, printJson } from '../terminal.ts';
 
 export function agents(command: CommandLine): void {
   command
-    .description('Who was seen in this project, whether they are active now (●), what waits for them and who carries to them.')
+    .description(
+      'Lists the agents seen in this project, whether they are active now (●), their open notifications and their carriers.',
+    )
     .option('--all', 'in every project')
     .option(...SERVER_OPTION)
     .action(async (options: Options) => {

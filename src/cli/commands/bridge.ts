@@ -5,7 +5,7 @@ import type { Answer, CommandLine } from '../command-line.ts';
 export function bridge(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Stands beside a coding agent that has our plugin: the plugin starts this process, asks it at each moment of the work on stdin, ' +
+      'Serves the Earpiece plugin of a coding agent. The plugin starts this process, asks it on stdin at each moment of the work, ' +
         'and reads the answers on stdout. It ends with the agent. ' +
         'earpiece install puts the plugin into the agent; you never type this command.',
     )

@@ -1,4 +1,4 @@
-/** What a person does with notifications that exist: take back, queue again, silence. */
+/** A person's changes of existing notifications: withdraw, queue again, mute. */
 import { userInfo } from 'node:os';
 import type { LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -22,7 +22,7 @@ import { clock, paint, plain, print, printJson } from '../terminal.ts';
 export function withdraw(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Takes a notification back and says whether it was in time: withdrawn (nobody was told), maybe_seen (it had been offered before), ' +
+      'Withdraws a notification and reports whether it was in time: withdrawn (nobody read it), maybe_seen (it had been offered before), ' +
         'gate_lowered (an interrupt that was delivered before; its gate is down now) or too_late (it was delivered; exit code 4).',
     )
     .option('--key <key>', 'instead of an id: every open one with this key')
@@ -59,7 +59,7 @@ npm test && earpiece withdraw --key tests --reason "they pass again"`)
 }
 
 const isProject = (log: LogKey): boolean => log.endsWith('/*');
-/** What a project's log holds waits for conversations that begin later; those that are there have it in their own logs. */
+/** Records in a project's log wait for conversations that begin later; existing conversations have copies in their own logs. */
 const NOT_LATER = 'withdrawn: conversations that begin from now on do not get it';
 
 const WITHDRAWN: Readonly<Record<Withdrawn['result'], string>> = {
@@ -83,7 +83,7 @@ export function requeue(command: CommandLine): void {
           try {
             again.push(await ear.requeue(log, id, whoAmI()));
           } catch (error) {
-            // Of a fan-out some copies may still be open: they ride anyway.
+            // Some copies of a fan-out may still be open: these will be delivered anyway.
             if (!(error instanceof EarpieceError) || error.code !== 'bad_argument') throw error;
             refused = error;
           }
@@ -101,7 +101,7 @@ export function mute(command: CommandLine): void {
   command
     .description(
       'Silences a kind for an agent, or for every agent that this project knows: "*", a source, or source.name. ' +
-        'What comes meanwhile is closed as filtered and can be queued again. Critical ones of the core cannot be silenced. ' +
+        'Muted notifications are closed as filtered and can be queued again. Critical ones of the core cannot be muted. ' +
         'Without a pattern it lists what is muted.',
     )
     .option('--for <duration>', 'how long: 30m, 1h, or today (default: until --off)')
@@ -168,7 +168,7 @@ const leftOfToday = (now = new Date()): number =>
 const saying = (log: LogKey, { pattern, until, by }: Mute): string =>
   `${plain(pattern)}  muted for ${plain(log)}${until === null ? '' : ` until ${clock(until)}`} ${paint('dim', `(by ${plain(by)})`)}`;
 
-/** Who is at this terminal. */
+/** The person at this terminal. */
 export function whoAmI(): string {
   try {
     return userInfo().username;

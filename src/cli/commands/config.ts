@@ -68,9 +68,11 @@ earpiece config set redact '["sk-[A-Za-z0-9]{20,}"]'`)
     .action((key: string, value: string, options: ChangeOptions) => change({ key, to: { kind: 'text', text: value } }, options));
   group
     .command('unset <key>')
-    .summary('take a value out of your file')
-    .description("Takes one key out of your own file, or out of the project's; then the next weaker one counts.")
-    .option('--project', "out of the project's file")
+    .summary('remove a value from your file')
+    .description(
+      "Removes one key from your own file, or from the project's. The source with the next lower priority then decides.",
+    )
+    .option('--project', "from the project's file")
     .example(`earpiece config unset budget.max_items
 earpiece config unset wake.error --project`)
     .action((key: string, options: ChangeOptions) => change({ key, to: { kind: 'unset' } }, options));
@@ -78,7 +80,7 @@ earpiece config unset wake.error --project`)
 
 type ChangeOptions = GlobalOptions & { readonly project?: boolean };
 
-/** Says what counts now and from when on: somebody stronger may go on deciding. */
+/** Reports the effective value and when it takes effect: a source with higher priority may still decide. */
 async function change(asked: Asked, options: ChangeOptions): Promise<void> {
   onlyAPerson('to change the configuration');
   const scope = options.project ? 'project' : 'user';

@@ -27,7 +27,7 @@ export function db(group: CommandLine, answer: Answer): void {
     .command('prune')
     .summary('remove what was closed long ago')
     .description(
-      'Removes what was closed long ago, and tasks that have been over for so long; what is open stays, however old. The file shrinks by what was removed.',
+      'Removes notifications and tasks that were closed long ago. Open ones stay, however old. The file shrinks by the removed data.',
     )
     .option(
       '--older <duration>',
@@ -92,7 +92,7 @@ type Bytes = { readonly before: number; readonly after: number; readonly unused:
 const compacted = async (store: Store): Promise<Bytes | undefined> =>
   'compact' in store && typeof store.compact === 'function' ? await (store.compact as () => Promise<Bytes>)() : undefined;
 
-/** What prune says of the file. */
+/** Prune's report about the file. */
 function freed(bytes: Bytes | undefined): string {
   if (bytes !== undefined && bytes.unused > 0 && bytes.after >= bytes.before)
     return `; the file keeps its ${megabytes(bytes.after)}, of which ${megabytes(bytes.unused)} are unused: it was made by earpiece 0.0.0 and is too large to shrink while others use it. To shrink it, stop the programs that use it and run: sqlite3 <file> "PRAGMA auto_vacuum=INCREMENTAL; VACUUM"`;

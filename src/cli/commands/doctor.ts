@@ -35,7 +35,7 @@ function rows(findings: readonly Finding[]): readonly string[] {
   const lines = table(
     findings.map((f) => [signOf(f), f.what, plain(f.value)]),
     [{}, {}, {}],
-    // What it found is never cut: a terminal wraps it.
+    // Findings are never cut: the terminal wraps them.
     { width: Number.POSITIVE_INFINITY },
   ).split('\n');
   return findings.flatMap(({ advice }, i) => [

@@ -91,7 +91,7 @@ async function eventsIn(given: Given, ear: LoadedInbox, to: string | undefined):
   });
 }
 
-/** Of a file, or with "-" of stdin. Also for who only tries events out. */
+/** From a file, or with "-" from stdin. Also used by `subscribers test`. */
 export const eventText = async (file: string): Promise<string> => (file === '-' ? fromStdin() : fromFile(file));
 
 function fromFile(file: string): string {

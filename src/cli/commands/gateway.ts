@@ -13,7 +13,7 @@ const PROFILES = ['blocks', 'extend', 'strip'] as const satisfies readonly Profi
 export function gateway(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Stands between an MCP client and its servers; notifications ride on the results of their tools. ' +
+      'Runs between an MCP client and its servers; notifications ride on the results of their tools. ' +
         'With a command behind -- it wraps that one server, with --url one over HTTP, else it fronts all servers of the configuration.',
     )
     .option('--name <name>', 'what the wrapped server is called')

@@ -10,7 +10,7 @@ export function importing(group: CommandLine): void {
     .summary('a conversation of JP')
     .description(
       'A conversation folder of JP (metadata.json, base_config.json, events.json) becomes a conversation of the log, which an agent can go on with. ' +
-        'What JP had not delivered yet waits for that agent.',
+        'Notifications that JP had not delivered wait for that agent.',
     )
     .option('--to <address>', 'whose conversation it becomes (default: the agent jp of this project)')
     .action(async (folder: string, options: GlobalOptions & { to?: string }) => {

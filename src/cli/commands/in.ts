@@ -4,7 +4,7 @@ import type { GlobalOptions } from '../context.ts';
 export function inTerminal(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Runs a coding agent in a terminal of ours, for an agent that has hooks and no way to be woken (Gemini CLI, Qwen Code). ' +
+      'Runs a coding agent in a terminal of Earpiece, for agents with hooks that cannot be woken otherwise (Gemini CLI, Qwen Code). ' +
         'When a notification may wake the idle agent, it types one line; the agent reads the notification by its own hook. ' +
         'It types nothing while the agent works, asks for a permission, or after you have pressed a key: then it rings the bell. ' +
         'Without the hooks of earpiece install it types nothing at all.',

@@ -31,8 +31,8 @@ export function inbox(command: CommandLine, answer: Answer): void {
   command
     .description(
       'In a shell that an agent runs (EARPIECE_ADDRESS is set, or its program is an ancestor of this one) it reads what is for this conversation, newest first, ' +
-        'as the tool get_notifications does: what is shown is read and is not delivered again, and the gate falls. ' +
-        'For a person it lists what waits in this project, what agents were only told in sum, and pauses that hold; that changes nothing.',
+        'as the tool get_notifications does. Shown notifications count as read and are not delivered again, and the gate opens. ' +
+        'For a person it lists the open notifications of this project, those delivered only as a summary, and active pauses. That changes nothing.',
     )
     .option('--peek', 'only list, in an agent too')
     .option('--read', "read in the agent's place: its conversation counts as told")
@@ -151,7 +151,7 @@ async function list(ear: UserInbox, address: string | undefined, options: Option
   });
 }
 
-/** What only the store's own machine knows. `words`: of a list that fits on a page. */
+/** Data that only the store's own machine has. `words`: for a list that fits on a page. */
 type Known = {
   readonly words: (rows: readonly Waiting[]) => Promise<ReadonlyMap<string, string>>;
   readonly muted: (row: Waiting) => Promise<boolean>;

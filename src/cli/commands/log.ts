@@ -91,7 +91,7 @@ class LogView {
   readonly #json: boolean;
   readonly #oneLog: boolean;
   readonly #layout: readonly Column[];
-  /** So that records which come one by one stand in the same columns. */
+  /** So that records printed one by one have the same columns. */
   readonly #widths: number[] = [];
   readonly #carriers = new Map<string, readonly string[]>();
 
@@ -122,7 +122,7 @@ class LogView {
     print(table(rows, this.#layout, { atLeast: this.#widths }));
   }
 
-  /** Whom it is about, and what it says; safe to print. */
+  /** The subject and the text of a record; safe to print. */
   #said({ body, at }: Stored): [ids: string, detail: string] {
     if (isType(body, 'system_notification_queued')) {
       const n = notificationOf(body);
@@ -152,7 +152,9 @@ class LogView {
       const times = body.times === undefined ? '' : `, ${body.times} times`;
       return [
         body.ids,
-        body.made ? `result of ${body.on}: the call was made, the agent is told after it${times}` : `call of ${body.on}${times}`,
+        body.made
+          ? `result of ${body.on}: the call was made, the agent is notified after it${times}`
+          : `call of ${body.on}${times}`,
       ];
     }
     if (isType(body, 'gate_lifted')) return [body.ids, `${body.by}: ${body.reason}`];
@@ -198,7 +200,7 @@ const whatOf = ({ body }: Stored): string =>
       ? body.outcome
       : (WORDS[body.type] ?? plain(body.type, 40));
 
-/** What goes into a pipe or a file is not cut. */
+/** Output into a pipe or a file is not cut. */
 const cuts = (): boolean => columns() !== Number.POSITIVE_INFINITY;
 
 /** Hosts name their sessions by UUIDs; the first part tells them apart for the eye. */

@@ -24,7 +24,7 @@ type Options = GlobalOptions & {
 export function remind(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Reminds an agent at a time, or after so many of its turns. The reminder is kept like any notification and rides at the first contact point after its time; ' +
+      'Reminds an agent at a time, or after a number of its turns. The reminder is kept like any notification and rides at the first contact point after its time; ' +
         'nothing has to run until then. A time is such as "in 10m", "at 15:30", "tomorrow at 9", "May 1 at 10:00" or "after 3 turns", in the time zone of the configuration.',
     )
     .option(
@@ -35,7 +35,7 @@ export function remind(command: CommandLine, answer: Answer): void {
     .addOption(choice('--level <level>', REMINDER_LEVELS, 'how urgent (default: info)'))
     .option('--ttl <duration>', 'how long after its time it is still of use (default: 24h; after turns: 7d from now)')
     .option('--list', 'list the reminders that wait')
-    .option('--cancel <id>', 'take one back, by its id or key')
+    .option('--cancel <id>', 'cancel a reminder, by its id or key')
     .onMistake('a text that begins with "-" stands behind --')
     .example(
       `earpiece remind "in 10m" "look at the build"

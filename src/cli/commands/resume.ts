@@ -15,7 +15,7 @@ export function resume(command: CommandLine): void {
     .description(
       'Lifts the pauses of a conversation, an agent or a project (default: EARPIECE_ADDRESS or `address` in earpiece.toml, else ' +
         'this project), and tells each paused conversation to go on. A pause holds every tool call of its agent until it is ' +
-        'lifted, withdrawn or expires. Where nothing is paused, nothing is sent.',
+        'lifted, withdrawn or expires. Without a pause, nothing is sent.',
     )
     .option('--message <text>', 'what the agent reads', 'Go on.')
     .option('--as <person>', 'who lifts it (default: your user name)')
@@ -56,7 +56,7 @@ earpiece resume shop/coder#main --message "the migration is over"`)
     });
 }
 
-/** Where a pause of the whole project stands for conversations that begin later. */
+/** The log with a whole project's pause for conversations that begin later. */
 const projectLog = ({ project }: Address): LogKey => logOf({ kind: 'project', project });
 
 const isPaused = (items: readonly Item[], now: number): boolean =>

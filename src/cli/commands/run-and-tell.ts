@@ -22,14 +22,14 @@ type Options = GlobalOptions & {
 export function runAndTell(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Runs a command as if it stood alone: its input, output and exit code are as without us (124 when --timeout was over). ' +
-        'Then tells an agent how it ended, with its last lines. What cannot be told is said on stderr, with the line that tells it later.',
+      'Runs a command with unchanged input, output and exit code (124 after --timeout). ' +
+        'Then notifies an agent how it ended, with its last lines. If that fails, stderr shows the command that does it later.',
     )
-    .option('--to <address>', 'who is told (default: EARPIECE_ADDRESS or `address`, else everyone active in this project)')
+    .option('--to <address>', 'who is notified (default: EARPIECE_ADDRESS or `address`, else everyone active in this project)')
     .option('--name <label>', 'what it is called, instead of the command line')
     .option('--lines <n>', 'how many lines of its output the agent reads: the failure and the end, 0 for none', '20')
     .addOption(choice('--level-on-failure <level>', LEVELS, 'how urgent a failure is', { fallback: 'error' }))
-    .option('--timeout <duration>', 'end it after so long')
+    .option('--timeout <duration>', 'end the command after this time')
     .option(...SERVER_OPTION)
     .onMistake('what belongs to the command itself stands behind --: earpiece run-and-tell -- <command>')
     .example(
@@ -40,7 +40,7 @@ earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
     .action(async (words: string[], options: Options) => {
       const lines = countOption('--lines', options.lines, { min: 0, max: 200 });
       const timeoutMs = options.timeout === undefined ? undefined : durationOption('--timeout', options.timeout);
-      // What is wrong with the configuration or the address is said before the command runs; the store is opened after it.
+      // Checks the configuration and the address before the command runs; opens the store after it.
       const to = addressIn(loadConfig({ cwd: process.cwd(), env: process.env }), options.to);
       const source = await import('../../sources/processes/index.ts');
       const [program = '', ...args] = words;

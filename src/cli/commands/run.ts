@@ -4,8 +4,8 @@ import type { TaskOptions } from '../chat/task.ts';
 export function task(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Gives an agent one task, writes its words to stdout and what it does to stderr, and ends with its turn: 0 when it came to its end, 1 when it failed, 130 when it was stopped, ' +
-        '3 when --timeout was over, 9 when the answer reached its limit of tokens, 10 when the model refused. What it started in the background is waited for. Without a task stdin is the task; "-" at its end adds stdin to it.',
+      'Gives an agent one task. Its words go to stdout and its actions to stderr. The command ends with the turn: 0 when it completed, 1 when it failed, 130 when it was stopped, ' +
+        '3 after --timeout, 9 when the answer reached its token limit, 10 when the model refused. It waits for background work. Without a task stdin is the task; "-" at its end adds stdin to it.',
     )
     .option(
       '--model <provider:model>',
@@ -21,7 +21,7 @@ export function task(command: CommandLine, answer: Answer): void {
     .option('--system <text>', 'the words before the conversation (default: agent.system)')
     .option('--purpose <purpose>', 'what the conversation is for: task (work) or chat (default: EARPIECE_PURPOSE, else both)')
     .option('--no-tools', 'only talk: no commands, no MCP servers')
-    .option('--timeout <duration>', 'stop it after so long')
+    .option('--timeout <duration>', 'stop the turn after this time')
     .example(
       `earpiece run "run the tests and tell me which fail" > report.txt
 git diff | earpiece run --no-tools "write a commit message for this diff:" -

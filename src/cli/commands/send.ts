@@ -97,7 +97,7 @@ earpiece send --to coder --wait read --timeout 5m "the review is done"
 earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
     )
     .action(async (words: string[], options: Options) => {
-      // What is wrong with the command line is said before anything is read or written.
+      // A mistake in the command line is reported before anything is read or written.
       if (options.timeout !== undefined && options.wait === undefined)
         throw new EarpieceError('bad_argument', `--timeout ${options.timeout} has nothing to wait for; add --wait delivered`);
       if (options.supersede && options.key === undefined)
@@ -129,7 +129,7 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
         const to = addressFrom(ear, options.to);
         const queued = await ear.queue(to, { message, ...rest });
         const unknown = await unseen(ear, to);
-        if (unknown !== undefined) complain(`${unknown} To take it back: earpiece withdraw ${plain(queued.id)}`);
+        if (unknown !== undefined) complain(`${unknown} To withdraw it: earpiece withdraw ${plain(queued.id)}`);
         const early = await turnsUnseen(ear, to, rest.deliver);
         if (early !== undefined) complain(early);
         tell(queued, to, options.wait && (await wait(ear, queued, options.wait, timeoutMs)));
@@ -182,7 +182,7 @@ function said(queued: Queued, address: string, options: Options): string {
   }
 }
 
-/** Of what is piped in, at most what a message may hold. Bytes that are no UTF-8 are replaced and told. */
+/** Stdin, up to the size of a message. Bytes that are not UTF-8 are replaced and reported. */
 async function fromStdin(): Promise<string> {
   if (process.stdin.isTTY)
     throw new EarpieceError('bad_argument', 'there is no message; write it behind the command, or pipe it in');
@@ -201,7 +201,7 @@ async function fromStdin(): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(all).trimEnd();
   } catch {
-    complain('stdin is not all UTF-8; what could not be read stands as "\ufffd"');
+    complain('stdin is not all UTF-8; "\ufffd" replaces the unreadable parts');
     return new TextDecoder('utf-8').decode(all).trimEnd();
   }
 }
@@ -289,7 +289,7 @@ async function wait(ear: UserInbox, queued: Queued, wanted: ReceiptName, timeout
   }
 }
 
-/** What an id that was queued before was counted into, else itself. */
+/** The id that an earlier queued id was counted into, or else itself. */
 async function standsFor(ear: UserInbox, log: LogKey, id: NotificationId): Promise<NotificationId> {
   const [item] = await ear.store.items(log, { kind: 'ids', ids: [id] });
   if (item?.outcome !== 'folded') return id;

@@ -12,7 +12,7 @@ export function serve(command: CommandLine, answer: Answer): void {
       'where to listen; another address than a loopback one needs a token first (default: server.host, 127.0.0.1)',
     )
     .option('--port <port>', '0 takes a free one (default: server.port, 4747)')
-    .option('--allow-host <names...>', 'other names under which it may be asked, where a proxy stands before it')
+    .option('--allow-host <names...>', 'other host names to accept, for a server behind a proxy')
     .option('--no-console', 'the API alone')
     .option('--open', 'open the console in a browser')
     .option('--verbose', 'a line on stderr for each request')

@@ -10,8 +10,8 @@ import { paint, print, printJson } from '../terminal.ts';
 export function sources(command: CommandLine): void {
   command
     .description(
-      'Lists what sees things happen around an agent: which events each emits, where it runs, and whether the configuration has it on in this project. ' +
-        'What becomes of an event is up to the subscribers: earpiece subscribers list.',
+      'Lists the event sources around an agent: the events of each, where it runs, and whether it is on in this project. ' +
+        'Subscribers decide the effect of an event: earpiece subscribers list.',
     )
     .action((options: GlobalOptions) => {
       const config = loadConfig({ cwd: process.cwd(), env: process.env });

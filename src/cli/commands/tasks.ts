@@ -37,7 +37,7 @@ export function tasks(group: CommandLine): void {
     .addOption(choice('--status <status>', TASK_STATUSES, 'only these'))
     .option('--of <agent>', 'only those of this agent')
     .option('--all', 'those that are over too')
-    .option('--limit <n>', 'at most so many', '50')
+    .option('--limit <n>', 'maximum number of tasks', '50')
     .example(`earpiece tasks list
 earpiece tasks list --of coder --status blocked --json`)
     .action(async (options: Options & { status?: TaskStatus; of?: string; all?: boolean; limit: string }) => {
@@ -107,7 +107,7 @@ earpiece tasks add --backlog "Look at the slow query"`)
 
   changes('assign <id> [agent]')
     .summary('give a task to an agent')
-    .description('Gives a task to an agent. Whoever works on it is told to stop; it is then to be done again.')
+    .description('Gives a task to an agent. An agent that works on the task is told to stop, and the task begins again.')
     .option('--nobody', 'take it away')
     .example(`earpiece tasks assign t7 tester
 earpiece tasks assign t7 --nobody`)
@@ -123,8 +123,8 @@ earpiece tasks assign t7 --nobody`)
   changes('status <id> <status>')
     .summary('say where a task stands')
     .description(
-      'Says where a task stands. Whoever works on it is interrupted when it is blocked, cancelled, put back or said to be done: their next tool call is refused, with what they are to do. ' +
-        `What was not read yet is taken back when it is in_progress again. A status is one of ${TASK_STATUSES.join(', ')}; tasks show says which come next.`,
+      'Sets the status of a task. Its agent is interrupted when the task is blocked, cancelled, put back or marked done: the next tool call is refused, with instructions. ' +
+        `An unread interrupt is withdrawn when the task is in_progress again. A status is one of ${TASK_STATUSES.join(', ')}; tasks show says which come next.`,
     )
     .option('--reason <text>', 'why; the agent reads it')
     .addOption(choice('--expect <status>', TASK_STATUSES, 'only if this is where it stands'))
@@ -204,7 +204,7 @@ function projectName(name: string): string {
   }
 }
 
-/** That an agent is there, but cannot take tasks where it is. Undefined where it can, or nobody knows. */
+/** A reason why an agent cannot take tasks although it is active. Undefined if it can, or if that is unknown. */
 async function unreachable({ ear, project, room }: Work, to: string | undefined): Promise<string | undefined> {
   if (to === undefined) return undefined;
   const agent = room.agentName(project, to);

@@ -24,7 +24,7 @@ export function token(group: CommandLine): void {
     .command('create')
     .summary('make a token; it is shown this once')
     .description(
-      'Makes a token and shows it, this once. admin: everything; project: all of one project; agent: reads the conversations of one agent, or one of them, and queues in its project at most at error; ' +
+      'Makes a token and shows it once. admin: everything. project: all of one project. agent: reads the conversations of one agent, or one of them, and queues in its project at most at error. ' +
         'send: queues notifications and events in one project at most at error, and reads nothing.',
     )
     .addOption(choice('--kind <kind>', TOKEN_KINDS, 'what it may do', { mandatory: true }))
@@ -61,7 +61,7 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
           ...(expiresInMs === undefined ? {} : { expiresInMs }),
         });
         if (options.json) return printJson(made);
-        // Alone on stdout, for a script; what is to know about it is for people.
+        // Alone on stdout, for a script; the explanation for people goes elsewhere.
         print(made.token);
         process.stderr.write(`${paint('dim', `${made.id}, for ${scopeText(made)}; it is not shown again`)}\n`);
       });

@@ -36,9 +36,9 @@ type Options = GlobalOptions & {
 type Part = {
   readonly place: string;
   readonly what: readonly string[];
-  /** What is trusted there already. */
+  /** The parts that are trusted already. */
   readonly already: readonly string[];
-  /** What a yes means, said behind the place. */
+  /** The effect of a yes, printed after the place. */
   readonly lasts: string;
   readonly allow: () => void;
 };
@@ -46,7 +46,7 @@ type Part = {
 export function trust(command: CommandLine, answer: Answer): void {
   command
     .description(
-      "Shows what this project would be allowed, and asks: its earpiece.toml (default: the one that counts here) may start commands, open the network, say where the database is, speak to the model or take another project's name; its subscribers may say what agents read. " +
+      "Shows the permissions that this project asks for, and asks for your consent. Its earpiece.toml (default: the active one here) may start commands, open the network, move the database, speak to the model or take another project's name. Its subscribers may write text that agents read. " +
         'It counts for those parts of earpiece.toml as they are now, and for the folder of subscribers. Without a terminal nobody is asked: the command is the answer. Exit code 8 when a subscriber here is wrong.',
     )
     .option('--yes', 'do not ask')
@@ -132,8 +132,8 @@ function partOf(book: TrustBook, target: string): Part {
 }
 
 /**
- * What the folder brings beside its configuration: its name, where it has moved, and its subscribers; `problems`: of files in
- * which nobody can see what they ask for.
+ * The parts of the folder besides its configuration: its name, its earlier folder if it moved, and its subscribers. `problems`:
+ * for files whose requests cannot be read.
  */
 function partsHere(config: Config): { readonly parts: readonly Part[]; readonly problems: readonly SubscriberProblem[] } {
   const at = { env: process.env };

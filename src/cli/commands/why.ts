@@ -38,7 +38,7 @@ earpiece why ci-1234 shop/coder --json`)
           const story = await ear.why(id, log);
           if (story !== undefined) stories.push(story);
         }
-        // What is over for a whole project stands behind the agents that were told.
+        // A notification that is over for a whole project comes after the notified agents.
         const over = stories.filter(isOverForAll);
         tell([...stories.filter((story) => !over.includes(story)), ...over], ear.store.now());
       });
@@ -93,7 +93,7 @@ function page(story: Why, { item, receipt, verdict, steps, now: decisions }: Why
       steps.map((step) => [`  ${paint('dim', clock(step.at, now))}`, step.what, paint('dim', plain(step.detail ?? ''))]),
       [{}, {}, {}],
     ),
-    // What would be taken is told above.
+    // The deliverable notifications are listed above.
     ...decisions.flatMap(({ conversation, decision }) =>
       decision.kind === 'take' ? [] : [paint('dim', `  now       #${plain(conversation)}: ${saying(decision)}`)],
     ),

@@ -1,6 +1,6 @@
 /**
- * Proves a hook: queues a word in a database of its own, runs the hook command as the agent's settings have it with an event
- * as the agent gives it, and looks for the word in the answer.
+ * Tests a hook. Queues a word in a separate database, runs the hook command from the agent's settings with an event in the
+ * agent's format, and searches the word in the answer.
  */
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -20,7 +20,7 @@ export type Proof =
 /** Without a command, the host calls our MCP server: another hook proves the way. */
 type Hook = { readonly event: string; readonly command?: string };
 
-/** Longer than any host waits: a hook that is only slow is told as slow. */
+/** Longer than any host waits, so that a slow hook is reported as slow. */
 const LIMIT_MS = 30_000;
 /** A hook on a busy machine gives up after 250 ms, and its agent goes on: that alone does not make it deaf. */
 const TRIES = 3;
@@ -87,7 +87,7 @@ function environment(folder: string, host: HookHost): Record<string, string> {
   };
 }
 
-/** What a host gives a hook, with the fields of all of them. */
+/** A host's input for a hook, with the fields of all hosts. */
 const inputOf = (event: string, folder: string): Readonly<Record<string, unknown>> => ({
   session_id: SESSION,
   conversation_id: SESSION,

@@ -13,7 +13,7 @@ export type HostPlan = { readonly setup: Setup; readonly files: readonly FilePla
 
 type Way = {
   readonly question: string;
-  /** What was not done without an answer: `installed`. */
+  /** The action for the message without an answer: `installed`. */
   readonly done: string;
   readonly write: (plan: FilePlan, book: InstallBook) => Promise<void>;
 };

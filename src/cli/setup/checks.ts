@@ -81,7 +81,7 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
   return [{ what: name, value: `${title} hears: ${first.hooks.length} hooks in ${short(first.file, user)}${proved}`, ok: true }];
 }
 
-/** A plugin starts a process of ours when its agent starts: what can be looked at is its file, and what that file starts. */
+/** A plugin starts its process together with its agent, so only its file and the command in it can be checked. */
 function pluginFindings(setup: Setup, ours: Ours): readonly Finding[] {
   const { plugin, name, title } = setup;
   if (plugin === undefined) return [];
@@ -152,7 +152,7 @@ function wrongPaths({ hooks }: Installed, place: Place, bad: Bad): readonly Find
   return [...missing].map((why) => bad(`the hooks start what is not there: ${why}`));
 }
 
-/** What an installation would change is missing, or of another version. */
+/** Parts of the installation are missing, or are of another version. */
 function wrongPlans(setup: Setup, { place, hooks }: Installed, ours: Ours, bad: Bad): readonly Finding[] {
   const wanted = Object.keys(setup.hooks?.host.events ?? {});
   const missing = wanted.filter((event) => hooks.every((hook) => hook.event !== event));

@@ -7,7 +7,7 @@ const WITHIN_MS = 20_000;
 
 type Listed = { readonly command?: string; readonly trustStatus?: string; readonly enabled?: boolean };
 
-/** What is wrong with the trust in our hooks; undefined where all are trusted, or Codex does not say. */
+/** The problem with the trust in the hooks; undefined if all are trusted, or if Codex does not report it. */
 export async function untrusted(codex: string, lines: readonly string[]): Promise<string | undefined> {
   const listed = await hooksOf(codex);
   const own = listed?.filter(({ command }) => command !== undefined && lines.includes(command)) ?? [];

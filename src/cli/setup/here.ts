@@ -1,4 +1,4 @@
-/** Who asks for an installation, and which agents are here. */
+/** The caller's environment for an installation, and the agents on this machine. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -59,13 +59,13 @@ export function namedDatabase(options: GlobalOptions): string | undefined {
   return config.db === found || config.db.includes('://') ? undefined : config.db;
 }
 
-/** Where a host was found: its command, else its settings folder. Undefined: it is not here. */
+/** The place of a host: its command, otherwise its settings folder. Undefined: it is not installed. */
 export function foundAt(setup: Setup, place: Place): string | undefined {
   const command = setup.commands.map((each) => onPath(each, place.env)).find((file) => file !== undefined);
   return command ?? setup.folders(place).find((folder) => existsSync(folder));
 }
 
-/** The hosts that were named. Throws `bad_argument` for a name that is none. */
+/** The named hosts. Throws `bad_argument` for an unknown name. */
 export function setupsNamed(names: readonly string[]): readonly Setup[] {
   const known = SETUPS.map(({ name }) => name);
   return [...new Set(names)].map((name) => {

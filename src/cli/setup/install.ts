@@ -66,7 +66,7 @@ async function proves({ title, hooks }: Setup, place: Place): Promise<boolean> {
   return true;
 }
 
-/** What no gateway goes before, a line each. */
+/** The servers that no gateway can wrap, a line each. */
 function unwrapped({ title, wraps }: Setup, place: Place, ours: Ours): string {
   if (typeof wraps !== 'function') return `${title}: its MCP servers stay as they are: ${wraps.not}`;
   const settings = wraps(place, ours);

@@ -1,4 +1,4 @@
-/** What will change, as a person reads it before they agree. */
+/** Shows the planned changes to a person before they agree. */
 import { structuredPatch } from 'diff';
 import { changes, type FilePlan, type Place } from '../../hosts/setup/index.ts';
 import { paint, plain } from '../terminal.ts';

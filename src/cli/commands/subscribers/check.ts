@@ -48,7 +48,7 @@ function ofHere(): readonly Checkable[] {
 function checkable(path: string): Checkable {
   if (isFolder(path)) return { name: path, ...new Folder({ path, name: 'user', optional: false, lookEveryMs: 0 }).look(0) };
   const { subscriber, problems: own, ...rest } = fileAt(path);
-  // What only the folder shows, where it is one of those that count here: an id that stands twice, a core one that is replaced.
+  // Problems that only the whole folder shows, if the folder counts here: a duplicate id, a replaced core subscriber.
   const { project, source } = here();
   const among = source
     .of(project)
@@ -58,7 +58,7 @@ function checkable(path: string): Checkable {
   return { name: path, files: subscriber === undefined ? [] : [{ ...rest, subscriber, problems }], problems };
 }
 
-/** What cannot be looked at is told when it is read. */
+/** An unreadable path is reported when it is read. */
 function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();

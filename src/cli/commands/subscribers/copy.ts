@@ -40,7 +40,7 @@ export function copy(group: CommandLine): void {
       try {
         mkdirSync(folder, { recursive: true });
         for (const { from, to } of copies) writeFileSync(to, readFileSync(from));
-        // Whoever makes the first file of a folder trusts the folder.
+        // The creator of a folder's first file trusts the folder.
         if (!options.user && isNew) trust.trust(folder);
       } catch (cause) {
         const { code } = cause as NodeJS.ErrnoException;
@@ -54,7 +54,7 @@ export function copy(group: CommandLine): void {
       const trusted = options.user === true || trust.isTrusted(folder);
       if (options.json) return printJson({ id, files: made, trusted });
       const counts = trusted
-        ? `${plain(id)} is yours now: what you change there counts from the next event on`
+        ? `${plain(id)} is yours now: your changes there count from the next event on`
         : `${plain(id)} does not count yet: ${plain(folder)} is not trusted. Look at its files, then: earpiece trust`;
       print(`${made.map((name) => plain(name)).join('\n')}\n${counts}`);
     });

@@ -25,7 +25,7 @@ export function toggle(group: CommandLine, what: 'enable' | 'disable'): void {
       await withSubscribers(options, async (ear) => {
         const scope: ToggleScope = options.user ? { kind: 'user' } : { kind: 'project', project: ear.project };
         const set = ear.bus.subscribers(ear.project);
-        // What is off may be gone since: then it can still be switched on.
+        // An off subscriber may have been deleted since: it can still be switched on.
         if (offFor(id, await ear.toggles.lists(ear.project)).length === 0) checkCopied(id, set.subscribers);
         const changed = await ear.toggles[what](scope, id, whoAmI(), set);
         const lists = await ear.toggles.lists(ear.project);

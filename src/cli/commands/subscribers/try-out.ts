@@ -15,7 +15,7 @@ export function tryOut(group: CommandLine, answer: Answer): void {
     .command('test <subscriber> <event>')
     .summary('what it would make of an event')
     .description(
-      'What a subscriber (its file, or the id of one that counts here) would make of an event, or why it would not hear it. ' +
+      'Shows what a subscriber (its file, or the id of an active one) would make of an event, or why it would ignore it. ' +
         'The event is a file with a CloudEvent in JSON, a list of them, or one a line; "-" reads stdin. Nothing is queued.',
     )
     .example(`earpiece subscribers test .earpiece/subscribers/build.toml event.json
@@ -32,7 +32,7 @@ earpiece subscribers test tool_failure - < event.json`)
     });
 }
 
-/** In a log of its own in memory, which nobody sees, all is done as it would be: heard, counted, grouped, rendered. */
+/** Runs the event in a separate in-memory log that nobody sees: it is matched, counted, grouped and rendered as usual. */
 async function made(
   subscriber: Subscriber,
   given: { readonly text: string; readonly from: string },
@@ -59,7 +59,7 @@ async function made(
       return { type: event.type, heard: one };
     }),
   );
-  // Where any moment has come but those of another turn.
+  // A point at which every moment has come, except those of another turn.
   const { view, decisions } = await ear.conversation(subject).preview({ at: 'tool_batch_end' });
   const failed = (await ear.store.read({ types: ['template_failed'] })).map(({ body }) =>
     String((body as { reason?: unknown }).reason),

@@ -1,6 +1,7 @@
 /**
- * What a host hears at one moment of its work, whatever its shapes are. The hook command, our MCP server and the bridges of
- * plugins all answer by this. It leases what the answer takes, so that another carrier of the conversation does not take it too.
+ * Handles a moment of a coding agent's work, independent of the host's formats. The hook command, the MCP server and the plugin
+ * bridges all answer by this. It leases the notifications of an answer, so that no other carrier of the conversation takes
+ * them.
  */
 import { logKey, parseAddress, type LogKey } from '../core/address.ts';
 import { levelRank } from '../core/notification.ts';
@@ -30,13 +31,13 @@ export type Place = {
   readonly project: string;
   /** An address or a bare agent name that was given; it wins over the host's own name. */
   readonly given?: string | undefined;
-  /** The file of the terminal of ours that the host runs in. */
+  /** The state file of the Earpiece terminal that the host runs in. */
   readonly terminal?: string | undefined;
-  /** Of a host whose batch ends our MCP server answers: whether that server missed one. */
+  /** For a host whose batch end the MCP server answers: whether that server missed one. */
   readonly missed?: MissedBatch | undefined;
 };
 
-/** So many times in a row a turn is held; hosts have limits of their own behind it. */
+/** The most times in a row that a turn is held; hosts have separate limits beyond it. */
 const MAX_HOLDS = 3;
 /** So long a new session waits for what is in flight to the session before it. */
 const INHERIT_WITHIN_MS = 1_500;
@@ -101,7 +102,7 @@ async function answerOf(
   }
 }
 
-/** The conversation of a session. What its other carriers know of it (which tools the model has) holds here too. */
+/** The conversation of a session. Data from its other carriers (the model's tools) applies here too. */
 export async function conversationOf(place: Place, host: Host, caller: Caller): Promise<Conversation> {
   const { inbox } = place;
   const id = conversationOfSession(caller.session);
@@ -146,7 +147,7 @@ async function shows({ inbox, log, id, options }: Conversation, { process }: Cal
   await inbox.bind(process, { log, conversation: id });
 }
 
-/** Inherits what earlier sessions left unread. What is in flight to one of them is decided within a second. */
+/** Inherits unread notifications of earlier sessions. A delivery in flight to one of them is settled within a second. */
 async function takesOver(conversation: Conversation, { nested, folder }: Caller): Promise<void> {
   const until = performance.now() + INHERIT_WITHIN_MS;
   for (;;) {
@@ -206,7 +207,7 @@ async function refuses(conversation: Conversation, tool: string): Promise<Attend
   return refusal.offer === undefined ? { ...NOTHING, answer } : leased(refusal.offer, answer);
 }
 
-/** A sub-agent has a context of its own: it stops, and its parent reads why. */
+/** A sub-agent has a separate context: it stops, and its parent reads why. */
 async function refusesSubagent(conversation: Conversation): Promise<Attended> {
   const gate = await conversation.gate();
   if (gate.length === 0) return NOTHING;

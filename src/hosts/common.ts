@@ -35,7 +35,7 @@ export const printed = (value: unknown): Printed => ({ stdout: JSON.stringify(va
 export const told = (input: Input, additionalContext: string): Printed =>
   printed({ hookSpecificOutput: { hookEventName: input['hook_event_name'], additionalContext } });
 
-/** Never `continue: false`: in Claude Code and Codex the tools then run all the same. */
+/** Never `continue: false`: in Claude Code and Codex the tools would still run. */
 export function say(answer: Answer, input: Input): Printed {
   switch (answer.kind) {
     case 'nothing':

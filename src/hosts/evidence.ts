@@ -1,6 +1,6 @@
 /**
- * What proves that a model got what was handed to its host: the host's own transcript. A hook ends when its bytes are out, so a
- * host that is killed right then has them and its model does not.
+ * Proves deliveries by the host's own transcript. A hook ends once its bytes are written: if the host is killed right then, the
+ * host has the bytes, but its model does not.
  */
 import type { Item } from '../core/items.ts';
 import { isType, type CarrierId } from '../core/records.ts';
@@ -12,7 +12,7 @@ import type { Caller } from './moment.ts';
 const LOOKED_AT = 20;
 /** An older delivery is not looked for: the host keeps no such file, or has cut it. */
 const LOOKED_FOR_MS = 10 * 60_000;
-/** The host's entry is stamped by its own clock, and what it holds was rendered before it was confirmed. */
+/** The host's clock stamps the entry, and its text was rendered before the confirmation. */
 const SLACK_MS = 5_000;
 /** Sessions that died, the newest. */
 const SESSIONS = 5;
@@ -49,7 +49,7 @@ export async function openUnproven(conversation: Conversation, host: Host, { tra
   }
 }
 
-/** What a carrier took to this conversation, and nothing has shown since that its model has it. */
+/** Items carried to this conversation without a proof so far that its model has them. */
 async function unprovenOf({ inbox, log, id }: Conversation): Promise<readonly Item[]> {
   const unread = await inbox.store.items(log, { kind: 'unread', conversation: id, limit: LOOKED_AT });
   return unread.filter(({ outcome, observed, carrier }) => outcome === 'delivered' && !observed && carrier !== undefined);

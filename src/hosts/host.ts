@@ -3,10 +3,10 @@ import type { ContactPoint } from '../core/records.ts';
 import type { Process } from '../inbox/index.ts';
 import type { Answer, Caller, Moment } from './moment.ts';
 
-/** What one call of a hook says. Undefined: an event that we have no use for. */
+/** The content of one hook call. Undefined: an event without a use. */
 export type Heard = { readonly moment: Moment; readonly caller: Pick<Caller, 'session' | 'subagent' | 'folder' | 'transcript'> };
 
-/** What a hook command prints and ends with. */
+/** The output and the exit code of a hook command. */
 export type Printed = { readonly stdout: string; readonly stderr?: string; readonly exitCode?: number };
 
 /** One entry of a host's hook settings. */
@@ -23,23 +23,23 @@ export type HookEvent = {
   /** The shell ends this hook by itself while a mark says that nothing waits (see `quiet-mark.ts`). Needs `sessionVariable`. */
   readonly marked?: true;
   /**
-   * The host can call the tool `hook` of our running MCP server instead of the command: its arguments, as the host fills them.
-   * What the server misses comes with the next `before_tool`.
+   * The host can call the tool `hook` of the running MCP server instead of the command, with these arguments, which the host
+   * fills. If the server misses a batch, the next `before_tool` delivers its notifications.
    */
   readonly served?: Readonly<Record<string, string>>;
 };
 
-/** What answers need to know of a coding agent, whatever tells us of its moments. */
+/** The properties of a coding agent that answers depend on, whether a hook or a plugin reports its moments. */
 export interface Host {
   /** The word on our command line: `claude`, `codex`. */
   readonly name: string;
-  /** What people call it: `Claude Code`. */
+  /** The name for people: `Claude Code`. */
   readonly title: string;
   /** The agent's name in its address; see `KNOWN_HOSTS`. */
   readonly agent: string;
   /** The contact points that its hooks reach. */
   readonly points: readonly ContactPoint[];
-  /** Text of ours that is longer does not reach the model whole, in characters. */
+  /** Longer text does not reach the model whole, in characters. */
   readonly maxChars: number;
   /** `maxChars` counts bytes of UTF-8. */
   readonly inBytes?: boolean;
@@ -58,7 +58,7 @@ export type Transcript = {
   /** The file of another session of the same folder. */
   ofSession(file: string, session: string): string;
 };
-/** A host that wakes its idle session by a command of its own. */
+/** A host that wakes its idle session by a separate command. */
 export interface Waker {
   /** Whether a session of this process can be woken. */
   wakes(process: Process): boolean;
@@ -69,7 +69,7 @@ export interface Waker {
 }
 
 export interface HookHost extends Host {
-  /** What `earpiece install` writes into the host's settings: each event by its own name. */
+  /** The entries of `earpiece install` in the host's settings: each event by its own name. */
   readonly events: Readonly<Record<string, HookEvent>>;
   /** The variable by which its hooks know their session. */
   readonly sessionVariable?: string;
@@ -77,8 +77,8 @@ export interface HookHost extends Host {
   readonly waker?: Waker;
 
   /**
-   * Reads the JSON that the host gives a hook. Undefined for an event that we have no use for. Throws `EarpieceError`
-   * (`bad_argument`) for what is no call of this host.
+   * Reads the JSON that the host gives a hook. Undefined for an event without a use. Throws `EarpieceError` (`bad_argument`)
+   * for input of another program.
    */
   hear(input: Readonly<Record<string, unknown>>): Heard | undefined;
 

@@ -26,7 +26,7 @@ export { MissedBatch } from './missed-batch.ts';
 export { forgetQuiet } from './quiet-mark.ts';
 export { stateIn, TERMINAL_VARIABLE } from './terminal-state.ts';
 
-/** The hosts whose plugins `earpiece bridge <host>` stands beside. */
+/** The hosts with plugins for `earpiece bridge <host>`. */
 export const PLUGIN_HOSTS: readonly Host[] = [opencode, pi];
 export { isWaitedFor, waitFor } from './waiter.ts';
 export { NUDGE, wakesOf } from './wakes.ts';

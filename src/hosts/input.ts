@@ -1,4 +1,4 @@
-/** The fields that hook calls share. What is missing or of another type is named, with the way out. */
+/** The common fields of hook calls. The error for a missing or wrong field names it, with the way out. */
 import { EarpieceError } from '../core/errors.ts';
 
 export type Input = Readonly<Record<string, unknown>>;

@@ -1,7 +1,8 @@
 /**
- * Where a host calls our running MCP server at the end of a batch, that server may be missing: it died, was denied, or starts
- * late. The hook before a tool is a process of its own. It notes that something waits; when it finds the note again, no batch end
- * has carried it, and the hook carries it itself. A note is an empty file; its time says since when.
+ * Detects a missed batch end. If a host calls the running MCP server at the end of a batch, that server may be missing: it
+ * died, was denied, or starts late. The hook before a tool is a separate process. It notes that a notification waits. If it
+ * finds the note again, no batch end has delivered the notification, and the hook delivers it. A note is an empty file; its
+ * time is the start of the wait.
  */
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

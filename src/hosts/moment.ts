@@ -1,7 +1,9 @@
-/** What a coding agent tells us at its extension points, and what we answer, in our words. Each host has its own shapes for both. */
+/**
+ * The moments of a coding agent's work and Earpiece's answers, independent of the host. Each host has its own formats for both.
+ */
 import type { CarrierId, Owner } from '../core/records.ts';
 
-/** Where the agent is in its work. A host that cannot tell one of these never sends it. */
+/** The moments of an agent's work. A host that cannot detect one never sends it. */
 export type Moment =
   /** A session begins or goes on. `compacted`: its context was replaced, so the model no longer knows the mark. */
   | { readonly kind: 'session_start'; readonly compacted?: boolean }
@@ -13,11 +15,11 @@ export type Moment =
   | { readonly kind: 'asked' }
   /** All tools of one model response have ended, and the model is asked next. */
   | { readonly kind: 'batch_end'; readonly tools: readonly string[] }
-  /** The agent wants to end its turn. `held`: it goes on because an earlier answer of ours held it. */
+  /** The agent wants to end its turn. `held`: an earlier answer already held this turn. */
   | { readonly kind: 'turn_end'; readonly held: boolean }
   | { readonly kind: 'session_end' };
 
-/** Who tells it. */
+/** The session that reports a moment. */
 export type Caller = {
   /** The host's own id of the session; it becomes the conversation's id. */
   readonly session: string;
@@ -33,7 +35,7 @@ export type Caller = {
   readonly transcript?: string;
 };
 
-/** What the host is to do. */
+/** An instruction to the host. */
 export type Answer =
   | { readonly kind: 'nothing' }
   /** The model reads this beside what it gets anyway. */

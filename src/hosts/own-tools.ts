@@ -1,6 +1,6 @@
-/** The tools of ours that pass every gate: an agent reads and reports by them. */
+/** The own tools that pass every gate: an agent reads and reports with them. */
 
-/** What the hosts write before a tool's name: `mcp__files__`, `mcp_files_`, `files_`, `files.`. */
+/** The prefixes that hosts add to a tool's name: `mcp__files__`, `mcp_files_`, `files_`, `files.`. */
 const OF_EARPIECE = /^(?:mcp__?)?earpiece(?:__|[_./:-])/i;
 /** The gateway adds this tool to each server that it wraps. */
 const PULL = /(?:^|[^a-z])(?:earpiece_)?get_notifications$/i;

@@ -40,7 +40,7 @@ describe('the file in an agent that loads plugins', () => {
     expect(said).toEqual([expect.stringMatching(/\/nowhere\/dist\/plugins\/pi\.js cannot be loaded .*earpiece install pi/u)]);
   });
 
-  it('loads the code beside the command line, with what may stand in a path', async () => {
+  it('loads the code beside the command line, with any characters in the path', async () => {
     const entry = join(import.meta.dirname, '../cli/main.ts');
     const events: string[] = [];
     const { default: extension } = await load('pi', { node: `/o'dd "path"\\with\nall`, entry });

@@ -1,6 +1,6 @@
 /**
- * The file that `earpiece install` puts into an agent that loads plugins. It holds only where our plugin lies, so an upgrade of
- * Earpiece upgrades the plugin. Where that place is gone, the file says so and the agent goes on.
+ * The file that `earpiece install` adds to an agent that loads plugins. It contains only the path of the Earpiece plugin, so an
+ * upgrade of Earpiece upgrades the plugin. If the path no longer exists, the file reports that and the agent continues.
  */
 import { dirname, join } from 'node:path';
 import type { BridgeCommand } from './bridge/client.ts';

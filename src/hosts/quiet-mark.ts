@@ -1,7 +1,7 @@
 /**
- * Marks that nothing waits for a session: files named by the session, whose time is that of the database's last change. The shell
- * line of a hook compares the times and ends without a process of ours. Each change of the database is newer than the mark, so
- * a mark never outlives what it says. Imports nothing else of ours, because each hook call loads it.
+ * Marks sessions without open notifications: files named by the session, with the time of the database's last change. The shell
+ * line of a hook compares the times and ends without a new process. Each change of the database is newer than the mark, so an
+ * outdated mark has no effect. Imports no other module of Earpiece, because each hook call loads it.
  */
 
 /** Asked for, not imported: an import brings streams and promises with it, for which each hook call would pay. */

@@ -57,7 +57,7 @@ const MOMENTS: Readonly<Record<string, readonly (readonly [Input, Moment | undef
   qwen: [
     [common('SessionStart', { source: 'startup' }), { kind: 'session_start' }],
     [common('UserPromptSubmit', { prompt: 'go', submitted_prompt: 'go' }), { kind: 'prompt' }],
-    // What is said here is missing from its file of the session.
+    // Text added here is missing from its file of the session.
     [common('UserPromptSubmit', { prompt: '' }), { kind: 'asked' }],
     // The text of a turn that was held.
     [common('UserPromptSubmit', { prompt: 'WORDS' }), { kind: 'asked' }],

@@ -6,7 +6,7 @@ import { proves } from '../../e2e/verifies.ts';
 import { logKey, type ConversationId } from '../core/address.ts';
 import { noteState, stateIn } from './terminal-state.ts';
 
-describe('the file by which a hook tells a terminal of ours what its agent does', () => {
+describe('the file with which a hook reports the work of its agent to an Earpiece terminal', () => {
   proves('hosts:hook-trouble');
   const of = { log: logKey('shop', 'coder'), id: 'a' as ConversationId };
   let folder: string;

@@ -1,6 +1,6 @@
 /**
- * What a coding agent in a terminal of ours (`earpiece in`) did last. Its hooks write it to a file, whose path they find in their
- * environment; the terminal reads it before it types anything.
+ * The last action of a coding agent in an Earpiece terminal (`earpiece in`). The agent's hooks write it to a file, whose path
+ * is in their environment. The terminal reads it before it types.
  */
 import { lstatSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';

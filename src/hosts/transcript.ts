@@ -4,7 +4,7 @@ import type { Transcript } from './host.ts';
 
 export type Entry = Readonly<Record<string, unknown>>;
 
-/** A file grows to many megabytes, a single result can be long; what was just given is at its end. */
+/** A file grows to many megabytes, and a single result can be long; recent entries are at its end. */
 const TAIL_BYTES = 1024 * 1024;
 
 /** `isGiven`: the model reads what is in this entry, and did not write it. `asKept`: how the host keeps our text; default: as it is. */

@@ -1,6 +1,6 @@
 /**
- * Waits beside a session whose host wakes by a command of its own, and runs that command when something may wake the idle agent.
- * One waits for a session; it ends with the host's process, and when that process shows another session.
+ * Waits beside a session whose host wakes by a separate command, and runs that command if something may wake the idle agent.
+ * A session has one waiter; it ends with the host's process, and if that process shows another session.
  */
 import type { Json } from '../core/json.ts';
 import type { Owner } from '../core/records.ts';

@@ -1,4 +1,4 @@
-/** What may wake an idle agent whose host can be woken, and the words that wake it. */
+/** Decides whether a notification may wake an idle agent, and gives the words that wake it. */
 import { conversationOfSession, isSignal, type Conversation } from '../inbox/index.ts';
 import { conversationOf, type Place } from './attend.ts';
 import type { Host } from './host.ts';
@@ -27,7 +27,8 @@ export async function wake(place: Place, host: Host, caller: Caller): Promise<Wo
   const { log, id } = conversation;
   const { ids, nextAt } = await wakesAt(conversation, 'idle');
   if (ids.length === 0) return { kind: 'waits', ...(nextAt === undefined ? {} : { nextAt }) };
-  // Written before: who dies between the two has not woken it, and what waits rides on its next message.
+  // Written before the wake: after a crash between the two the agent is not woken, and its next message carries the
+  // notifications.
   await store.append(log, [{ type: 'agent_woken', conversation: id, ids }]);
   const attended = await told(conversation, host);
   return attended === undefined ? { kind: 'waits' } : { kind: 'wakes', attended };

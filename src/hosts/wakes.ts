@@ -4,7 +4,7 @@ import type { ContactPoint } from '../core/records.ts';
 import { waking } from '../core/waking.ts';
 import type { Conversation } from '../inbox/index.ts';
 
-/** What the prompt of a woken agent says. The notifications themselves come by its hook. */
+/** The prompt of a woken agent. Its hook adds the notifications themselves. */
 export const NUDGE = 'Earpiece: notifications wait for you.';
 
 /** More than the largest `wake.max_per_hour`. */

@@ -86,7 +86,7 @@ describe('the bridge beside a plugin', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('gives a batch what waits, once, and what is confirmed with evidence is observed', async () => {
+  it('gives a batch its notifications once, and checks receipts against the evidence', async () => {
     await queue({ id: 'n1' });
     const first = await ask({ kind: 'batch_end', tools: ['bash'] });
     expect(first).toMatchObject({

@@ -53,7 +53,7 @@ export class Bridge {
     this.#stillThere.unref();
   }
 
-  /** One line of the plugin. Never throws: what goes wrong is told, and the agent goes on. */
+  /** Handles one line of the plugin. Never throws: errors are reported, and the agent continues. */
   hear(line: FromPlugin): void {
     this.#run(this.#heard(line));
   }
@@ -72,7 +72,7 @@ export class Bridge {
     }
   }
 
-  /** What was settled before a question counts for its answer. */
+  /** Receipts before a question count for its answer. */
   async #heard(line: FromPlugin): Promise<void> {
     const before = this.#order;
     const isQuestion = line.do === 'ask' && line.moment.kind !== 'asked';
@@ -161,7 +161,7 @@ export class Bridge {
     if (!host.manySessions || subagent !== undefined) return;
     const bound = await inbox.store.binding(process);
     if (bound?.log === log && bound.conversation === id) return;
-    // The first one takes over what a gateway was told before any session began. Later ones are other conversations.
+    // The first session takes over notifications from the time before it. Later sessions are other conversations.
     if (bound === undefined) await inbox.bind(process, { log, conversation: id });
     else await inbox.store.bind(process, { log, conversation: id });
   }
@@ -208,7 +208,7 @@ export class Bridge {
     else if (this.#answering.has(id)) this.#givenUp.add(id);
   }
 
-  /** Whoever offered it may have died before it could say so: the transcript says it. */
+  /** The process that offered it may have died before its receipt: the transcript proves the delivery. */
   async #seen(session: Session, carrier: CarrierId, evidence: string): Promise<void> {
     const { inbox, log, id } = session.conversation;
     const items = await inbox.store.items(log, { kind: 'carrier', carrier });

@@ -67,7 +67,7 @@ export class BridgeClient {
   #starting: (() => void)[] = [];
   readonly #asked = new Map<number, (reply: Reply | undefined) => void>();
   readonly #gates = new Set<string>();
-  /** What each session does: a bridge that begins has to know it. */
+  /** The state of each session: a new bridge process needs it. */
   readonly #states = new Map<string, Extract<FromPlugin, { do: 'state' }>>();
   readonly #said = new Set<string>();
 
@@ -122,7 +122,7 @@ export class BridgeClient {
     });
   }
 
-  /** What the model is to read at this moment; undefined: nothing. */
+  /** The text for the model at this moment; undefined: none. */
   async ask(whose: Whose, moment: Moment): Promise<Handed | undefined> {
     this.#note(whose, moment);
     this.start();
@@ -155,7 +155,7 @@ export class BridgeClient {
     this.#letGo();
   }
 
-  /** What the bridge itself makes of a moment. */
+  /** Records the state that a moment implies for the bridge. */
   #note(whose: Whose, { kind }: Moment): void {
     if (whose.subagent !== undefined) return;
     if (kind === 'session_end') this.#states.delete(whose.session);
@@ -296,7 +296,7 @@ export class BridgeClient {
     this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
   }
 
-  /** Trouble that goes on is said once. */
+  /** Continuing trouble is reported once. */
   #sayOnce(line: string): void {
     const clean = line.replace(/^earpiece: /, '').trim();
     if (clean === '' || this.#said.has(clean)) return;

@@ -1,10 +1,11 @@
 /**
- * What a plugin inside a coding agent and our process beside it say to each other: one JSON object a line. The plugin asks at
- * each moment of the agent's work and settles what it was given; the bridge pushes what cannot wait for a moment.
+ * The protocol between a plugin inside a coding agent and the Earpiece process beside it: one JSON object a line. The plugin
+ * asks at each moment of the agent's work and settles the deliveries. The bridge pushes notifications that cannot wait for a
+ * moment.
  */
 import type { Moment } from '../moment.ts';
 
-/** Whose moment it is, in the host's own words. */
+/** The session of a moment, in the host's own names. */
 export type Whose = {
   readonly session: string;
   /** The session that this one works for is `session`; this is its own id. */
@@ -18,7 +19,7 @@ export type SessionState = 'idle' | 'asking' | 'working';
 
 export type FromPlugin =
   | ({ readonly do: 'ask'; readonly id: number; readonly moment: Moment } & Whose)
-  /** What was answered or pushed under this id is in the host's hands. `evidence`: where the host keeps it. */
+  /** The host has the answer or push with this id. `evidence`: where the host stores it. */
   | { readonly do: 'confirm'; readonly id: number; readonly evidence?: string }
   | { readonly do: 'release'; readonly id: number }
   | ({ readonly do: 'state'; readonly state: SessionState } & Whose)
@@ -44,7 +45,7 @@ export type Push =
 
 export type FromBridge = Reply | Push | { readonly ready: true };
 
-/** The JSON objects of a stream of bytes, one a line. What is none is handed to `odd`. */
+/** The JSON objects of a byte stream, one a line. Other lines go to `odd`. */
 export function lines(each: (value: Record<string, unknown>) => void, odd: (line: string) => void): (chunk: string) => void {
   let rest = '';
   return (chunk) => {

@@ -79,7 +79,7 @@ export class Session {
     await this.#looking;
   }
 
-  /** What was pushed did not get to the model. */
+  /** A pushed notification did not reach the model. */
   missed(kind: 'wake' | 'force'): void {
     if (kind === 'force') this.#forcing = false;
   }

@@ -92,7 +92,7 @@ const toolsOf = (calls: unknown): readonly string[] =>
       })
     : [];
 
-/** What the person and the model read as the reason. */
+/** The reason that the person and the model read. */
 const HELD = 'A notification arrived before the turn ended.';
 
 const printed = (value: unknown): Printed => ({ stdout: JSON.stringify(value) });

@@ -1,7 +1,7 @@
 /**
- * Codex. Measured with 0.169: a hook's context arrives as a developer message of its own, before the result; over 10,000 bytes it
+ * Codex. Measured with 0.169: a hook's context arrives as a separate developer message before the result; over 10,000 bytes it
  * is cut. PostToolUse fires after each call, in parallel for parallel ones, and not after a denied call or a failing MCP tool.
- * The output may hold no field that Codex does not know.
+ * The output must not contain a field that Codex does not know.
  */
 import { eventOf, heard, say, startOf, turnEndOf } from '../common.ts';
 import type { Heard, HookHost } from '../host.ts';

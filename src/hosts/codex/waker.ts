@@ -6,7 +6,7 @@ import type { Process } from '../../inbox/index.ts';
 import type { Waker } from '../host.ts';
 import { isIdle } from './rollout.ts';
 
-/** What Codex runs without a terminal that looks at its queue. */
+/** Commands of Codex without a terminal that reads its queue. */
 const WITHOUT_TERMINAL = /^(exec|e|review|app-server|mcp-server)$/;
 
 export const waker: Waker = {

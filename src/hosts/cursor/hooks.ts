@@ -62,7 +62,7 @@ function momentOf(input: Input): Moment | undefined {
     case 'postToolUse':
       return { kind: 'after_tool', tool: text(input, 'tool_name') };
     case 'stop':
-      // What a person stopped stays stopped.
+      // A turn that a person stopped stays stopped.
       return input['status'] === 'completed' ? { kind: 'turn_end', held: Number(input['loop_count'] ?? 0) > 0 } : undefined;
     case 'sessionEnd':
       return { kind: 'session_end' };

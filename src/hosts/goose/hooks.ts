@@ -1,6 +1,7 @@
 /**
- * Goose, by its guide to hooks; not run here. Its hooks add no context: they deny a call and hold a turn, so what is below an
- * error waits for `get_notifications` or for a wrapped MCP server. A matcher `*` would be no regular expression: ours has none.
+ * Goose, by its guide to hooks; not run here. Its hooks add no context: they deny a call and hold a turn. A notification below
+ * error waits for `get_notifications` or for a wrapped MCP server. The matcher `*` is not a valid regular expression, so the
+ * entry has no matcher.
  */
 import { printed } from '../common.ts';
 import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';

@@ -1,6 +1,6 @@
 /**
- * opencode. Measured with 1.18.33: a plugin's edit of a result reaches the model for built-in tools only, and no plugin hears of a
- * failing call, so what comes then is a message of its own. A result above 51,200 bytes goes to a file.
+ * opencode. Measured with 1.18.33: a plugin's edit of a result reaches the model only for built-in tools, and no plugin gets a
+ * failing call, so a separate message delivers after those. A result above 51,200 bytes goes to a file.
  */
 import type { Host } from '../host.ts';
 

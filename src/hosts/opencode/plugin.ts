@@ -1,13 +1,13 @@
 /**
- * The plugin inside opencode. What its hooks can hand over:
+ * The plugin inside opencode. Its hooks can deliver with:
  *
- * - a prompt: a synthetic part behind the words of the person;
- * - a built-in tool's result: text behind it;
- * - an MCP tool's result and a failing call, which no hook can add to: a synthetic message behind them;
- * - a call while the gate is up: the call fails with our text;
- * - the end of the turn, an idle session, a request that streams: a synthetic message, which the next request has.
+ * - a prompt: a synthetic part after the person's words;
+ * - a built-in tool's result: text after it;
+ * - an MCP tool's result and a failing call, which no hook can change: a synthetic message after them;
+ * - a call while the gate is closed: the call fails with Earpiece's text;
+ * - the end of the turn, an idle session, a request that streams: a synthetic message in the next request.
  *
- * It runs on Bun, in opencode's own process, and throws nothing but refusals.
+ * It runs on Bun, in opencode's own process, and throws only refusals.
  */
 import { BridgeClient, type BridgeCommand, type Handed } from '../bridge/client.ts';
 import type { Whose } from '../bridge/protocol.ts';
@@ -81,13 +81,13 @@ export function opencode({ client, directory }: Input, command: BridgeCommand): 
       parts: [partOf(handed)],
     },
   });
-  /** A message of ours that starts no turn: the next request of the running one has it. */
+  /** A message that starts no turn: the next request of the running turn contains it. */
   const inject = async (shown: Shown, handed: Handed): Promise<void> => {
     shown.pending.add(handed);
     const prompt = promptOf(shown, handed);
     await settled(shown, handed, client.session.prompt({ ...prompt, body: { ...prompt.body, noReply: true } }));
   };
-  /** A message of ours that begins a turn. */
+  /** A message that begins a turn. */
   const begin = async (shown: Shown, handed: Handed): Promise<void> => {
     shown.pending.add(handed);
     await settled(shown, handed, client.session.promptAsync(promptOf(shown, handed)));
@@ -215,7 +215,7 @@ export function opencode({ client, directory }: Input, command: BridgeCommand): 
       result.output = `${result.output}\n\n${handed.text}`;
     },
 
-    // A message of ours behind the answer keeps the turn from ending.
+    // A message after the answer prevents the end of the turn.
     'experimental.text.complete': async ({ sessionID }) => {
       const shown = await shownOf(sessionID);
       if (isSubagent(shown) || shown.forcing) return;

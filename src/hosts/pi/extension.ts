@@ -1,14 +1,14 @@
 /**
- * The extension inside pi. What its events can hand over:
+ * The extension inside pi. Its events can deliver with:
  *
- * - a prompt: a message of ours behind the words of the person;
- * - a batch of tools that has ended, failing ones too: a message of ours behind all results;
- * - a call while the gate is up: the call is blocked with our text;
- * - the end of a run: a message of ours, and one more request;
- * - an idle session, a request that streams (after its abort): a turn of ours. It begins by a line in the person's place,
- *   because only such a turn keeps the system prompt that other extensions made, and with it the prompt cache.
+ * - a prompt: a message after the person's words;
+ * - a finished batch of tools, failing ones too: a message after all results;
+ * - a call while the gate is closed: the call is blocked with Earpiece's text;
+ * - the end of a run: a message, and one more request;
+ * - an idle session, a request that streams (after its abort): a new turn. It begins with a line in the person's place,
+ *   because only such a turn keeps the system prompt of other extensions, and with it the prompt cache.
  *
- * pi blocks a tool when a handler throws, so none does.
+ * pi blocks a tool if a handler throws, so no handler throws.
  */
 import { BridgeClient, type BridgeCommand, type Handed } from '../bridge/client.ts';
 import type { Whose } from '../bridge/protocol.ts';
@@ -54,7 +54,7 @@ export function pi(api: Pi, command: BridgeCommand): void {
     ...(carrier === undefined ? {} : { details: { id: carrier } }),
   });
 
-  /** What pi has in its session is delivered. */
+  /** Messages in pi's session count as delivered. */
   const confirmStored = (ctx: Context): void => {
     if (pending.size === 0) return;
     const branch = ctx.sessionManager.getBranch();

@@ -1,4 +1,7 @@
-/** pi. Measured with 0.87.1: `turn_end` comes after each batch of tools, failing ones too, and what it appends is in the next request. */
+/**
+ * pi. Measured with 0.87.1: `turn_end` comes after each batch of tools, failing ones too, and the next request contains the
+ * text that it appends.
+ */
 import type { Host } from '../host.ts';
 
 export const pi: Host = {

@@ -1,8 +1,8 @@
 /**
  * Qwen Code. Measured with 0.24.4: PostToolBatch fires after each call of a batch, also of failing and unknown tools. Its text
- * stands in the result, whole beside a result that Qwen cuts or puts into a file, and in the file of the session. UserPromptSubmit
- * also fires before each model request that takes results or the text of a held turn; what is said there is missing from the
- * file, so a resumed session would not know it. Only a person's prompt comes with `submitted_prompt`.
+ * is part of the result, and stays whole if Qwen cuts the result or puts it into a file. It is also in the file of the session.
+ * UserPromptSubmit also fires before each model request with results or the text of a held turn. Text added then is missing
+ * from the file, so a resumed session would not know it. Only a person's prompt comes with `submitted_prompt`.
  */
 import { eventOf, heard, say, startOf, turnEndOf } from '../common.ts';
 import type { Heard, HookHost } from '../host.ts';

@@ -14,7 +14,7 @@ export async function install(plan: FilePlan, book: InstallBook): Promise<void> 
   const { host, scope, project, file, before, after } = plan;
   if (after === undefined || !changes(plan)) return;
   const known = book.get(file);
-  // Nobody changed it since we wrote it: what stood there before us stays known.
+  // Nobody changed it since the installation wrote it: the recorded earlier content stays valid.
   const same = known !== undefined && before !== undefined && known.written.includes(digest(before));
   book.put({
     host,
@@ -41,7 +41,7 @@ export async function uninstall(plan: FilePlan, book: InstallBook): Promise<void
   for (const folder of left) passOn(folder, book);
 }
 
-/** Another file of ours is still in the folder: uninstalling that file removes the folder. */
+/** Another Earpiece file is still in the folder: uninstalling that file removes the folder. */
 function passOn(folder: string, book: InstallBook): void {
   const heir = book.list().find(({ file }) => file.startsWith(`${folder}${sep}`));
   if (heir === undefined || heir.folders.includes(folder)) return;

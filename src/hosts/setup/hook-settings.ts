@@ -9,7 +9,7 @@ export type Group = { readonly matcher?: string; readonly hooks: readonly Readon
 
 export type HookSettings = {
   readonly file: string;
-  /** What is to stand there, by event; one group each. */
+  /** The wanted entries by event; one group each. */
   readonly wanted: Readonly<Record<string, Group>>;
   readonly isOurs: (handler: Readonly<Record<string, unknown>>) => boolean;
 };
@@ -82,7 +82,7 @@ function without(text: string, settings: HookSettings, of: (event: string) => bo
   return edited;
 }
 
-/** Our handler stands there once, as it should be. */
+/** Whether the wanted handler is there exactly once. */
 function isCurrent(text: string, event: string, group: Group, settings: HookSettings): boolean {
   const own = groupsOf(text, event).filter((each) => handlersOf(each).some(ours(settings)));
   return own.length === 1 && isDeepStrictEqual(own[0], group);

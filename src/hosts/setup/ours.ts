@@ -12,18 +12,18 @@ export type Ours = {
   readonly db?: string;
   /** The state folder, where the marks of quiet sessions are; undefined: no hook looks for one. */
   readonly state?: string;
-  /** One gateway goes before the servers that the agent has. What is wrapped stays so without it. */
+  /** One gateway goes before the agent's servers. Wrapped servers stay wrapped without this option. */
   readonly wrap?: boolean;
-  /** What is open goes into the agent's status line, where it has one. It stays there without it. */
+  /** The status line of the agent shows open notifications, if it has one. An installed one stays without this option. */
   readonly statusLine?: boolean;
   /** Hosts whose command can call a tool of a server as a hook. */
   readonly serves?: readonly string[];
 };
 
 /**
- * For hosts that give the command to a shell. Where this Node is gone (a version manager removed it) the one on the path
- * answers, and where a cache was cleaned npx does. `exec` leaves no shell behind: a hook is one process. `marked`: the variable
- * that names the session, where the shell alone may end the hook (see `quiet-mark.ts`).
+ * For hosts that give the command to a shell. If this Node no longer exists (a version manager removed it), the one in the PATH
+ * runs; after a cleaned cache npx does. `exec` leaves no shell behind: a hook is one process. `marked`: the variable with the
+ * session's name, if the shell alone may end the hook (see `quiet-mark.ts`).
  */
 export function shellLine(
   ours: Ours,
@@ -58,7 +58,7 @@ export const SERVER_NAME = 'earpiece';
 
 const flags = ({ db }: Ours): readonly string[] => (db === undefined ? [] : ['--db', db]);
 
-/** What starts us, in a command line of any generation. */
+/** Matches the start of Earpiece in a command line of any version. */
 const EARPIECE = String.raw`(?:^|[\s'"/\\])(?:earpiece(?:@[\w.+-]+)?|cli[/\\]main\.[jt]s)['"]?`;
 
 /** The tool of our MCP server that a host calls instead of a command. */
@@ -73,11 +73,11 @@ export function isOurHook(handler: Readonly<Record<string, unknown>>, host: stri
   return typeof command === 'string' && new RegExp(`${EARPIECE} hook ${host}(?![\\w-])`, 'u').test(command);
 }
 
-/** A server of ours as a settings file has it: the words that start it, in whatever way the file spells them. */
+/** Whether a server in a settings file is Earpiece's, by its start command, however the file spells it. */
 export const isOurServer = (words: readonly string[]): boolean =>
   new RegExp(`${EARPIECE} mcp(?![\\w-])`, 'u').test(words.join(' '));
 
-/** A gateway of ours, or whatever else of Earpiece. */
+/** Whether the command starts a gateway or another Earpiece program. */
 export const startsEarpiece = (words: readonly string[]): boolean =>
   new RegExp(`${EARPIECE} gateway(?![\\w-])`, 'u').test(words.join(' '));
 

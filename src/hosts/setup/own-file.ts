@@ -1,4 +1,4 @@
-/** A whole file of ours: a plugin in the folder where an agent looks for plugins. */
+/** A whole file by Earpiece: a plugin in the agent's plugin folder. */
 import type { Part } from './setup.ts';
 
 /** The first line of every plugin file that an installation writes, of any version. */

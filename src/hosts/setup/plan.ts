@@ -1,4 +1,4 @@
-/** What installing or removing changes, file by file, before anything is changed. */
+/** Plans the changes of an installation or removal, file by file, before any change. */
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { formatProblem } from '../../config/index.ts';
@@ -13,14 +13,14 @@ export type FilePlan = {
   readonly scope: Scope;
   readonly project: string;
   readonly file: string;
-  /** What is in it for us, in plain words. */
+  /** The entries of Earpiece in it, in plain words. */
   readonly what: readonly string[];
   readonly secrets?: readonly string[];
   readonly isPrivate?: boolean;
   /** Undefined: there is no file. */
   readonly before: string | undefined;
   readonly after: string | undefined;
-  /** What stood there before the first installation, as far as anybody knows. */
+  /** The content before the first installation, as far as known. */
   readonly base: string | undefined;
   /** Why this file cannot be changed, and what to do. Then nothing of its host is. */
   readonly problem?: string;

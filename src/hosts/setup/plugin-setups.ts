@@ -1,4 +1,4 @@
-/** Agents that load a plugin of ours. */
+/** Agents that load an Earpiece plugin. */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { opencode } from '../opencode/host.ts';

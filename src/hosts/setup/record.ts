@@ -1,6 +1,6 @@
 /**
- * What was installed: for each file the bytes before it, kept aside, and the bytes that we wrote. It is written before the
- * file is, so that a process that is killed in between leaves nothing that uninstall cannot undo.
+ * The record of the installation: for each file a copy of the bytes before it, and the bytes that it wrote. The record is
+ * written before the file: a process that is killed in between leaves nothing that uninstall cannot undo.
  */
 import { createHash } from 'node:crypto';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';

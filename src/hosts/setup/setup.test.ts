@@ -53,7 +53,7 @@ const folders = (): readonly string[] =>
     .filter((path) => !path.startsWith('state') && statSync(join(folder, path)).isDirectory())
     .toSorted();
 
-/** What people have in the files that an installation changes. */
+/** Typical contents of the files that an installation changes. */
 const THERE: Readonly<Record<string, string>> = {
   '.claude/settings.json': '{\n  // mine\n  "hooks": { "Stop": [], },\n}\n',
   '.claude.json': '{"numStartups": 12, "mcpServers": {"files": {"command": "files"}}}',
@@ -116,7 +116,7 @@ describe.each(SETUPS.map(({ name }) => name))('%s', (name) => {
 describe('servers in TOML', () => {
   proves('hosts:install', 'hosts:uninstall');
 
-  it('stand beside what a person wrote, and go with what was added to them', async () => {
+  it('are added beside entries of a person, and removed with later additions to them', async () => {
     write('.codex/config.toml', THERE['.codex/config.toml'] ?? '');
     await put('codex', OURS);
     const text = readFileSync(join(folder, '.codex/config.toml'), 'utf8');
@@ -136,7 +136,7 @@ describe('servers in TOML', () => {
     expect(problems).toEqual([expect.stringContaining('has another MCP server named "earpiece"; rename it')]);
   });
 
-  it('that are no TOML are told', () => {
+  it('that are not TOML are reported', () => {
     write('.codex/config.toml', 'model = \n');
     const codex = SETUPS.find(({ name }) => name === 'codex');
     if (codex === undefined) throw new Error('no setup');
@@ -171,7 +171,7 @@ describe('what turns hooks off', () => {
   });
 });
 
-describe('a command line of ours', () => {
+describe('a command line of Earpiece', () => {
   it.each([
     ['an installed package', OURS, ['/opt/node/bin/node', '/opt/earpiece/dist/cli/main.js']],
     ['a database', { ...OURS, db: "/data/it's.db" }, ['/opt/node/bin/node', '/opt/earpiece/dist/cli/main.js', "/data/it's.db"]],

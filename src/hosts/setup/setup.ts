@@ -1,11 +1,11 @@
-/** What `earpiece install` changes for an agent: which files, and which of their entries are ours. One table a host. */
+/** The changes of `earpiece install` for an agent: the files, and the Earpiece entries in them. One table a host. */
 import type { Edited } from '../../config/edit.ts';
 import type { HookHost } from '../host.ts';
 import type { Ours } from './ours.ts';
 
 export type Scope = 'user' | 'project';
 
-/** Whose settings they are. */
+/** The owner of the settings. */
 export type Place = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
@@ -19,7 +19,7 @@ export type Place = {
 /** One change of one file. Both functions leave all other bytes as they are, and neither throws. */
 export type Part = {
   readonly file: string;
-  /** What a person reads before they agree: `hooks at Stop`. */
+  /** The text that a person reads before they agree: `hooks at Stop`. */
   readonly what: string;
   /** With our entries as they should be. It takes the place of older ones. */
   add(text: string): Edited;
@@ -27,19 +27,19 @@ export type Part = {
   remove(text: string, base?: string): Edited;
   /** Values that the file holds and nobody is shown. */
   readonly secrets?: readonly string[];
-  /** A file of ours that only its user may read. */
+  /** An Earpiece file that only its user may read. */
   readonly isPrivate?: true;
-  /** Of the MCP server: whether one of ours is there. */
+  /** For the MCP server: whether Earpiece's is there. */
   readonly hasServer?: (text: string) => boolean;
 };
 
 /** Why an agent runs no hook at all, and what changes that. */
 export type Disabled = { readonly why: string; readonly advice: string };
 
-/** A hook of ours in a settings file. Without a command, the host calls our MCP server. */
+/** An Earpiece hook in a settings file. Without a command, the host calls the MCP server. */
 export type FoundHook = { readonly event: string; readonly command?: string };
 
-/** Of a host that has hooks in its settings. */
+/** For a host with hooks in its settings. */
 export type Hooks = {
   readonly host: HookHost;
   file(place: Place): string;
@@ -48,11 +48,11 @@ export type Hooks = {
   disabled(place: Place): Disabled | undefined;
 };
 
-/** Where an agent has its MCP servers, for one gateway before them. */
+/** The place of an agent's MCP servers, for one gateway before them. */
 export type WrapSettings = {
   readonly file: string;
   readonly path: readonly string[];
-  /** Where our list is. */
+  /** The path of the list of wrapped servers. */
   readonly list: string;
   /** How the agent spells the environment of a server, and a server that it starts. */
   readonly env: 'env' | 'environment';
@@ -74,8 +74,8 @@ export interface Setup {
   readonly hooks?: Hooks;
   /** Its MCP servers, where one gateway can go before them; or why none can. */
   readonly wraps: ((place: Place, ours: Ours) => WrapSettings) | { readonly not: string };
-  /** Of a host that loads a plugin of ours. */
+  /** For a host that loads an Earpiece plugin. */
   readonly plugin?: { file(place: Place): string; isOurs(text: string | undefined): boolean };
-  /** What a person has to do before our entries count, one sentence. */
+  /** The step that a person must take before the entries count, one sentence. */
   readonly next?: string;
 }

@@ -18,7 +18,7 @@ type HookSetup = Omit<Setup, 'name' | 'title' | 'parts' | 'hooks' | 'plugin' | '
   /** Milliseconds or seconds, as the host counts them. */
   timeout(seconds: number): number;
   server(place: Place, program: Program): Part;
-  /** Where the agent's MCP servers are, for a file of JSON. */
+  /** The place of the agent's MCP servers in a JSON file. */
   servers?(place: Place): { readonly file: string; readonly path: readonly string[]; readonly type?: 'stdio' };
   /** Settings that turn every hook off, the file and the key each. */
   switches(place: Place): readonly Switch[];
@@ -59,7 +59,7 @@ const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
         ];
       }),
     ],
-    // What is in settings.json of a project goes to everybody who clones it; the paths of this machine do not belong there.
+    // A project's settings.json goes to everybody who clones it, so the paths of this machine do not belong there.
     hooksFile: (place) =>
       place.scope === 'user' ? join(claudeFolder(place), 'settings.json') : join(place.project, '.claude', 'settings.local.json'),
     timeout: seconds,
@@ -113,7 +113,7 @@ const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
   },
 };
 
-/** Where it ends with the host's limit, the next end of a turn starts a new one. */
+/** If the host's limit ends it, the next end of a turn starts a new one. */
 const WAITS_S = 7 * 24 * 3_600;
 
 const waiter = (command: string, setup: HookSetup): Group['hooks'][number] => ({
@@ -123,7 +123,7 @@ const waiter = (command: string, setup: HookSetup): Group['hooks'][number] => ({
   asyncRewake: true,
 });
 
-/** Nothing of it is a command: the host fills in what stands in braces, and calls our running server. */
+/** No command: the host fills in the braces and calls the running server. */
 const toolHook = (
   host: string,
   event: string,
@@ -136,13 +136,13 @@ const toolHook = (
   timeout,
 });
 
-/** Who calls, by the names of the common shape. */
+/** The caller's fields, by the names of the common format. */
 const CALLER = ['session_id', 'cwd', 'agent_id', 'transcript_path'];
 
-/** A value that turns hooks off where it stands there. */
+/** A value at this place that turns hooks off. */
 type Switch = { readonly file: string; readonly path: readonly string[]; readonly off: boolean };
 
-/** Where Claude Code looks for what an administrator decides: Linux, macOS. */
+/** The folders of Claude Code's administrator settings: Linux, macOS. */
 const MANAGED = ['etc/claude-code', 'Library/Application Support/ClaudeCode'];
 
 function turnedOff(switches: readonly Switch[]): Disabled | undefined {

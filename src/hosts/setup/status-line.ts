@@ -1,4 +1,4 @@
-/** What is open, behind the status line that a person has in Claude Code. */
+/** Shows open notifications after a person's own status line in Claude Code. */
 import { isDeepStrictEqual } from 'node:util';
 import { jsonAt, jsonProblem, removeJson, setJson } from '../../config/edit-json.ts';
 import type { Edited } from '../../config/edit.ts';

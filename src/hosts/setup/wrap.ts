@@ -1,7 +1,7 @@
 /**
- * `earpiece install --wrap`: one gateway process stands before the MCP servers that an agent has. Their commands go into a list of
- * ours, for the user only. The values of their environment stay in the agent's own settings: the gateway's entry holds them, each
- * under a name of its own, and the list names those.
+ * `earpiece install --wrap`: one gateway process goes before the MCP servers of an agent. Their commands move to a list that
+ * only the user can read. The values of their environment stay in the agent's own settings: the gateway's entry holds each
+ * under a separate name, and the list contains those names.
  */
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -25,7 +25,7 @@ type Server = { readonly command: string; readonly args: readonly string[]; read
 /** Keys of an entry that a gateway keeps as they are meant. */
 const KNOWN = new Set(['type', 'command', 'args', 'env', 'environment', 'cwd', 'enabled', 'timeout', 'description']);
 
-/** What of an agent's servers is wrapped, and why the others are not. */
+/** The wrapped servers of an agent, and why the others are not wrapped. */
 export type Wrapping = { readonly taken: Readonly<Record<string, Server>>; readonly left: Readonly<Record<string, string>> };
 
 export function wrappingOf(text: string, { path, env }: WrapSettings): Wrapping {

@@ -79,7 +79,7 @@ describe('earpiece chat --fork', { timeout: 120_000 }, () => {
       [['--fork', 'first', '--turns', 'x'], /^2 .*--turns "x" is not a whole number from 1 to 1000000/u],
       [['--turns', '2'], /^2 .*it needs --fork$/u],
       [['--fork', 'first', '--resume', 'first'], /^2 .*say one$/u],
-      [['--as', 'coder#first', '--fork', 'first'], /^2 .*a fork needs a name of its own$/u],
+      [['--as', 'coder#first', '--fork', 'first'], /^2 .*choose another name for the fork$/u],
     ];
     const answers = await Promise.all(mistakes.map(([options]) => refused(...options)));
     for (const [i, [, answer]] of mistakes.entries()) expect(answers[i]).toMatch(answer);

@@ -124,7 +124,7 @@ describe('who speaks', { timeout: 120_000 }, () => {
     await stage.says(['send', '--to', 'shop/other', '--id', 'order', '--action', 'pause', '--as', 'anna', 'hold on']);
     const read = await ran(stage);
     expect(read.match(/exit \d+/gu)).toEqual(['exit 0', 'exit 2']);
-    expect(read).toContain('not allowed to take back order');
+    expect(read).toContain('not allowed to withdraw order');
   });
 
   it('a command cannot change what an agent hears, nor read for another agent', async () => {

@@ -165,12 +165,12 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a setting that is not there',
       args: ['config', 'explain', 'budget.max_item'],
-      ...usage('budget.max_item is no setting; did you mean budget.max_items?'),
+      ...usage('budget.max_item is not a setting; did you mean budget.max_items?'),
     },
     {
       what: 'a setting to change that is not there',
       args: ['config', 'set', 'budget.max_item', '5'],
-      ...usage('budget.max_item is no setting; did you mean budget.max_items?'),
+      ...usage('budget.max_item is not a setting; did you mean budget.max_items?'),
     },
     {
       what: 'a value that a setting does not take',
@@ -182,7 +182,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...toml('project = "shop"\nview =\n'),
       args: ['config', 'set', 'min_level', 'error', '--project'],
       ...usage(
-        '{folder}/earpiece.toml:2:7: is no TOML: invalid value, in "view ="; a text stands in double quotes\nnothing was changed: put that right first',
+        '{folder}/earpiece.toml:2:7: is not valid TOML: invalid value, in "view ="; put a text in double quotes\nnothing was changed: put that right first',
       ),
     },
     {
@@ -522,7 +522,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...toml('view = "json"\nview = "xml"'),
       ...wrongToml(
         '2:1',
-        'is no TOML: trying to redefine an already defined table or value, in "view = \\"xml\\""; join both places into one',
+        'is not valid TOML: trying to redefine an already defined table or value, in "view = \\"xml\\""; join both places into one',
       ),
     },
     {
@@ -546,12 +546,12 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'half a line',
       ...toml('view = '),
-      ...wrongToml('1:8', 'is no TOML: invalid value, in "view ="; a text stands in double quotes'),
+      ...wrongToml('1:8', 'is not valid TOML: invalid value, in "view ="; put a text in double quotes'),
     },
     {
       what: 'invalid UTF-8',
       files: { 'earpiece.toml': Uint8Array.of(0xff, 0xfe, 0x3d, 0x31) },
-      ...wrongToml('1:1', 'is no TOML: illegal character in key, in "\ufffd\ufffd=1"; see https://toml.io'),
+      ...wrongToml('1:1', 'is not valid TOML: illegal character in key, in "\ufffd\ufffd=1"; see https://toml.io'),
     },
     {
       what: 'a project that cannot be one',
@@ -566,7 +566,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a regular expression',
       ...toml('redact = ["("]'),
-      ...wrongToml('1:11', 'redact has "(" as element 1: it is no regular expression (missing closing ))'),
+      ...wrongToml('1:11', 'redact has "(" as element 1: it is not a regular expression (missing closing ))'),
     },
     {
       what: 'a server with two ways to reach it',
@@ -625,7 +625,10 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'half a header',
       ...subscriber('types = ["build.failed"]\n[output'),
-      ...wrongSubscriber('6:2', 'is no TOML: incomplete key-value: cannot find end of key, in "[output"; see https://toml.io'),
+      ...wrongSubscriber(
+        '6:2',
+        'is not valid TOML: incomplete key-value: cannot find end of key, in "[output"; see https://toml.io',
+      ),
     },
     {
       what: 'an unknown key',
@@ -640,7 +643,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a key of another table',
       ...subscriber('types = ["build.failed"]\nwindow_ms = 100'),
-      ...wrongSubscriber('6:1', 'events.window_ms is unknown here; window_ms stands in [batching]'),
+      ...wrongSubscriber('6:1', 'events.window_ms is unknown here; window_ms belongs in [batching]'),
     },
     {
       what: 'a table like one',
@@ -675,7 +678,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...subscriber('types = ["build.*.failed"]'),
       ...wrongSubscriber(
         '5:10',
-        'events.types has "build.*.failed" as element 1: "*" stands only at the end, behind a dot, such as "build.*"',
+        'events.types has "build.*.failed" as element 1: "*" is allowed only at the end, after a dot, such as "build.*"',
       ),
     },
     {
@@ -708,7 +711,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...subscriber('types = ["tool.call.failed"]'),
       ...wrongSubscriber(
         '5:10',
-        'warning: events.types has "tool.call.failed", which no source of ours emits; did you mean "tool.call.failure"?',
+        'warning: events.types has "tool.call.failed", which no Earpiece source emits; did you mean "tool.call.failure"?',
       ),
       code: 0,
     },
@@ -821,12 +824,12 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an agent of another project',
       args: ['tasks', 'add', '--to', 'web/coder', 'Fix the login'],
-      ...usage('assignee "web/coder" is no agent of project shop; write its name'),
+      ...usage('assignee "web/coder" is not an agent of project shop; write its name'),
     },
     {
       what: 'a whole project as its assignee',
       args: ['tasks', 'add', '--to', '*', 'Fix the login'],
-      ...usage('assignee "*" is no agent of project shop; write its name'),
+      ...usage('assignee "*" is not an agent of project shop; write its name'),
     },
     {
       what: 'a priority that there is not',
@@ -890,7 +893,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'a fault point',
       env: { EARPIECE_FAULT: 'queue.checked:often' },
       args: ['log'],
-      ...usage('EARPIECE_FAULT=queue.checked:often: "often" is no count; write queue.checked:1'),
+      ...usage('EARPIECE_FAULT=queue.checked:often: "often" is not a count; write queue.checked:1'),
     },
     {
       what: 'an invalid home',
@@ -918,7 +921,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       files: { 'notes.txt': 'not a database' },
       args: ['--db', 'notes.txt', 'log'],
       ...store(
-        '{folder}/notes.txt is no SQLite database (file is not a database): name another file with --db or EARPIECE_DB, or move this one away',
+        '{folder}/notes.txt is not an SQLite database (file is not a database): name another file with --db or EARPIECE_DB, or move this one away',
       ),
     },
     {
@@ -964,7 +967,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a device',
       args: ['--db', '/dev/null', 'log'],
-      ...store('/dev/null is no regular file: name another file with --db or EARPIECE_DB'),
+      ...store('/dev/null is not a regular file: name another file with --db or EARPIECE_DB'),
     },
     {
       what: 'a file that does not exist, to a command that only reads',
@@ -1049,7 +1052,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an engine that there is not',
       args: ['--db', 'sqlit:x.db', 'log'],
-      ...usage('"sqlit:x.db" is no store: did you mean sqlite:; give a path, sqlite:<path> or memory:'),
+      ...usage('"sqlit:x.db" is not a store: did you mean sqlite:; give a path, sqlite:<path> or memory:'),
     },
     {
       what: 'a backup over a file',
@@ -1236,7 +1239,8 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       args: ['gateway', '--name', 'chatty', '--', process.execPath, '-e', "console.log('ready!'); process.stdin.resume()"],
       client: '',
       stdout: 'ready!\n',
-      stderr: 'earpiece: {folder}/earpiece.toml:1:8: is no TOML: invalid value, in "view ="; a text stands in double quotes\n',
+      stderr:
+        'earpiece: {folder}/earpiece.toml:1:8: is not valid TOML: invalid value, in "view ="; put a text in double quotes\n',
       code: 0,
     },
     {
@@ -1283,7 +1287,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'from an invalid JSON file',
       files: { 'mcp.json': '{' },
       args: ['gateway', '--servers', 'mcp.json'],
-      ...usage('{folder}/mcp.json:1:2: is no JSON: expected a name in double quotes, or "}", found the end of the file'),
+      ...usage('{folder}/mcp.json:1:2: is not valid JSON: expected a name in double quotes, or "}", found the end of the file'),
     },
     {
       what: 'from one without servers',

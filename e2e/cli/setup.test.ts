@@ -53,7 +53,7 @@ describe('agents and doctor', () => {
     const { code, stdout, stderr } = await shell.run(['doctor']);
     expect({ code, stderr }).toEqual({ code: 8, stderr: '' });
     expect(stdout).toMatch(/✗ {2}config {4}.*earpiece\.toml:2:1: .*did you mean "view"/);
-    expect(stdout).toMatch(/✗ {2}store {5}.*is no SQLite database.*name another file with --db or EARPIECE_DB/);
+    expect(stdout).toMatch(/✗ {2}store {5}.*is not an SQLite database.*name another file with --db or EARPIECE_DB/);
     expect(stdout).toMatch(/✓ {2}project {3}shop/);
     expect(parsed((await shell.run(['doctor', '--json'])).stdout).filter((finding) => finding['ok'] === false)).toHaveLength(2);
   });
@@ -196,7 +196,7 @@ describe('config and trust', () => {
     expect(await shell.run(['config', 'set', 'budget.max_itmes', '5'])).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'earpiece: budget.max_itmes is no setting; did you mean budget.max_items?\n',
+      stderr: 'earpiece: budget.max_itmes is not a setting; did you mean budget.max_items?\n',
     });
     expect(readFileSync(mine, 'utf8')).toBe(was);
     expect((await shell.run(['config', 'set', 'view'])).code).toBe(2);
@@ -219,7 +219,7 @@ describe('config and trust', () => {
     writeFileSync(file, 'conversation =\n');
     expect(await rides('build-3')).toBe(false);
     const refused = await shell.run(['config', 'unset', 'conversation.notifications.kinds.ci.enable']);
-    expect(refused.stderr).toMatch(/earpiece\.toml:1:15: is no TOML: .*\nnothing was changed: put that right first\n$/u);
+    expect(refused.stderr).toMatch(/earpiece\.toml:1:15: is not valid TOML: .*\nnothing was changed: put that right first\n$/u);
     writeFileSync(file, '');
     expect(await rides('build-4')).toBe(true);
   });

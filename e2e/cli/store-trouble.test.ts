@@ -99,7 +99,7 @@ describe('a gateway whose database', () => {
     await untilItRides(gateway, 'from a new database');
     const lines = gateway.stderr.trimEnd().split('\n');
     expect(lines[0]).toBe(
-      `earpiece: notifications cannot be reached (before: ${shell.db} is no SQLite database (file is not a database): name another file with --db or EARPIECE_DB, or move this one away); calls pass without them until they can`,
+      `earpiece: notifications cannot be reached (before: ${shell.db} is not an SQLite database (file is not a database): name another file with --db or EARPIECE_DB, or move this one away); calls pass without them until they can`,
     );
     alternate(lines);
   });

@@ -89,7 +89,7 @@ describe('list', () => {
     const said = await shell.says(['subscribers', 'list']);
     expect(said).toContain('build ');
     expect(said.trimEnd().split('\n').slice(-2)).toEqual([
-      `${shell.place}/a.toml:1:2: is no TOML: incomplete key-value: cannot find end of key, in "[subscriber"; see https://toml.io`,
+      `${shell.place}/a.toml:1:2: is not valid TOML: incomplete key-value: cannot find end of key, in "[subscriber"; see https://toml.io`,
       `${shell.place}/build.toml:11:12: warning: output.template is "build.toon.j2", which is not in this folder; the generic view is used`,
     ]);
     const lines = await shell.json(['subscribers', 'list']);

@@ -66,7 +66,7 @@ verifies(
     await tools.getByRole('combobox', { name: 'Tool', exact: true }).fill('npm test');
     await tools.getByRole('combobox', { name: 'What it tells' }).fill('two words');
     await tools.getByRole('button', { name: 'Set it' }).click();
-    await tools.getByText('notifications."two words" is no name of a notification').waitFor();
+    await tools.getByText('notifications."two words" is not a valid name of a notification').waitFor();
     await tools.getByRole('combobox', { name: 'What it tells' }).fill('failed');
     await tools.getByRole('button', { name: 'Set it' }).click();
     await tools.getByText('saved: failed of npm test is filtered now, from the next carrier on').waitFor();

@@ -123,7 +123,7 @@ verifies(
     await page.getByRole('button', { name: 'Filter it' }).click();
     await page
       .locator('.kind-form')
-      .getByText('kinds."two words" is no source: letters, digits, "_" and "-", at most 64')
+      .getByText('kinds."two words" is not a valid source: letters, digits, "_" and "-", at most 64')
       .waitFor();
     expect(existsSync(userFile(stage))).toBe(false);
 
@@ -131,7 +131,7 @@ verifies(
     await page.evaluate("window.dispatchEvent(new Event('focus'))");
     await page
       .getByRole('alert')
-      .getByText(`${projectFile(stage)}:2:7: is no TOML`)
+      .getByText(`${projectFile(stage)}:2:7: is not valid TOML`)
       .waitFor();
   },
 );

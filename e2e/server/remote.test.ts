@@ -198,7 +198,7 @@ describe('what stands between, or in its place,', () => {
     [
       'half of an answer',
       json('{"hel'),
-      '{url}/api/session answered with what is no JSON; is this the address of an earpiece server?',
+      '{url}/api/session did not answer with JSON; is this the address of an earpiece server?',
     ],
     [
       'a redirect',

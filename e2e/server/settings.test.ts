@@ -53,7 +53,7 @@ verifies('server:settings', 'each says how it is changed, who decides, and in wh
   expect(before.places).toEqual({ user: { file: at.user, exists: false }, project: { file: at.project, exists: true } });
   expect(one(before, 'budget.max_items').change).toEqual({
     label: 'Items of a carrier',
-    help: 'How many ride at once; the rest is summed up in one line.',
+    help: 'The most notifications in one message; one line counts the rest.',
     form: { kind: 'number', min: 1, max: 1_000 },
     addsUp: false,
     takesEffect: 'now, from the next carrier on',
@@ -99,7 +99,7 @@ verifies('server:settings-refused', 'by whoever may not, and what is wrong, as t
   expect(await refusal(project.changeSettings({ view: 'xml' }))).toMatchObject({ status: 403, code: 'forbidden' });
   for (const [settings, message] of [
     [{ view: 'xml', 'budget.max_items': 0 }, 'budget.max_items is 0; write a whole number from 1 to 1000'],
-    [{ veiw: 'xml' }, 'veiw is no setting; did you mean view?'],
+    [{ veiw: 'xml' }, 'veiw is not a setting; did you mean view?'],
     [{ budget: 3 }, 'budget is a table; name a setting of it: budget.max_items, budget.max_tokens, budget.max_item_chars'],
     [{ min_level: 'warn' }, 'min_level is "warn"; write one of info, warning, error, critical'],
     [{ 'conversation.notifications.enable': 'no' }, 'conversation.notifications.enable is "no"; write true or false'],
@@ -107,7 +107,7 @@ verifies('server:settings-refused', 'by whoever may not, and what is wrong, as t
     [{ db: '/tmp/x.db' }, 'db is not changed over HTTP; use earpiece config set, or its file'],
     [{ 'server.host': '0.0.0.0' }, 'server.host is not changed over HTTP; use earpiece config set, or its file'],
     [{ 'gateway.servers.x': 'npx' }, 'gateway.servers.x is not changed over HTTP; use earpiece config set, or its file'],
-    [{ 'gateway.servers.x.command': 'npx' }, 'gateway.servers.x.command is no setting'],
+    [{ 'gateway.servers.x.command': 'npx' }, 'gateway.servers.x.command is not a setting'],
     [
       { 'sources.git.fetch_every': '10s' },
       'sources.git.fetch_every is not changed over HTTP; use earpiece config set, or its file',
@@ -129,7 +129,7 @@ verifies('server:settings-refused', 'by whoever may not, and what is wrong, as t
   expect(await refusal(stage.client.changeSettings({ view: 'toon' }, { scope: 'project' }))).toMatchObject({
     status: 400,
     code: 'bad_config',
-    message: expect.stringContaining(`${at.project}:2:9: is no TOML`),
+    message: expect.stringContaining(`${at.project}:2:9: is not valid TOML`),
   });
   expect(readFileSync(at.project, 'utf8')).toBe('view = "xml"\nbudget =\n');
   await using without = await Stage.open({ config: () => readConfig(at.at).config });

@@ -113,7 +113,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'the settings are broken': {
     make: (home) => void home.write(SETTINGS, '{ "hooks": '),
-    says: /settings\.json:1:12: is no JSON: expected a value/u,
+    says: /settings\.json:1:12: is not valid JSON: expected a value/u,
     advice: INSTALL,
   },
   'the MCP server is gone': {

@@ -169,7 +169,7 @@ const asNobody = (home: Home): RunOptions => {
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   'broken JSON': {
     prepare: (home) => (home.write(SETTINGS, '{\n  "model": "opus",\n  "hooks": {\n'), {}),
-    says: /settings\.json:4:1: is no JSON: expected a name in double quotes.*repair it, then run the command again/u,
+    says: /settings\.json:4:1: is not valid JSON: expected a name in double quotes.*repair it, then run the command again/u,
   },
   'a list': { prepare: (home) => (home.write(SETTINGS, '[]'), {}), says: /settings\.json:1:1: is a list; it must be an object/u },
   'hooks that are none': {

@@ -130,7 +130,7 @@ describe.each([
     expect({ ids: ids.toSorted(), problems }).toEqual({ ids: acks.toSorted(), problems: [] });
     for (const text of said.slice(0, 2))
       expect(text).toMatch(
-        /EarpieceWarning: .*e\.db was (?:deleted or moved away, and a new database is made in its place|replaced, and the new file is used from now on)\. What was open in the old one stays in it/u,
+        /EarpieceWarning: .*e\.db was (?:deleted or moved away, and a new database is made in its place|replaced, and the new file is used from now on)\. Open notifications stay in the old one/u,
       );
     // What lay beside the deleted file is kept under another name.
     const left = readdirSync(folder).filter((name) => name.includes('.left-'));

@@ -57,14 +57,14 @@ const rows: readonly Row[] = [
     name: 'a device',
     given: (path) => symlinkSync('/dev/null', path),
     code: 'store_refused',
-    says: (path) => `${path} is no regular file: ${NAME_ANOTHER}`,
+    says: (path) => `${path} is not a regular file: ${NAME_ANOTHER}`,
   },
   {
     name: 'a text file',
     given: (path) => writeFileSync(path, 'Dear diary, '.repeat(100)),
     code: 'store_corrupt',
     says: (path) =>
-      `${path} is no SQLite database (file is not a database): name another file with --db or EARPIECE_DB, or move this one away`,
+      `${path} is not an SQLite database (file is not a database): name another file with --db or EARPIECE_DB, or move this one away`,
   },
   {
     name: 'the database of another program',
@@ -252,8 +252,8 @@ describe('openStore', () => {
       'nats://127.0.0.1:4222',
       'not built yet: "nats://127.0.0.1:4222" names a NATS store; use a file for now: a path or sqlite:<path>',
     ],
-    ['sqlit:/tmp/e.db', '"sqlit:/tmp/e.db" is no store: did you mean sqlite:; give a path, sqlite:<path> or memory:'],
-    ['redis://x', '"redis://x" is no store: "redis:" is unknown; give a path, sqlite:<path> or memory:'],
+    ['sqlit:/tmp/e.db', '"sqlit:/tmp/e.db" is not a store: did you mean sqlite:; give a path, sqlite:<path> or memory:'],
+    ['redis://x', '"redis://x" is not a store: "redis:" is unknown; give a path, sqlite:<path> or memory:'],
   ])('refuses %j', async (url, message) => {
     await expect(openStore(url)).rejects.toMatchObject({ code: 'bad_argument', message });
   });

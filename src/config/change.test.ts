@@ -156,15 +156,15 @@ describe('refused, and nothing is changed', () => {
   proves('config:set-refused');
 
   test.each([
-    ['veiw', 'x', 'bad_argument: veiw is no setting; did you mean view?'],
-    ['max_items', '3', 'bad_argument: max_items is no setting; did you mean budget.max_items?'],
+    ['veiw', 'x', 'bad_argument: veiw is not a setting; did you mean view?'],
+    ['max_items', '3', 'bad_argument: max_items is not a setting; did you mean budget.max_items?'],
     [
       'budget',
       '3',
       'bad_argument: budget is a table; name a setting of it: budget.max_items, budget.max_tokens, budget.max_item_chars',
     ],
     ['gateway.servers', 'x', 'bad_argument: gateway.servers is a table; name a setting of it: gateway.servers.<name>'],
-    ['a..b', 'x', 'bad_argument: "a..b" is no key; write it as in the file, e.g. budget.max_items'],
+    ['a..b', 'x', 'bad_argument: "a..b" is not a key; write it as in the file, e.g. budget.max_items'],
     ['budget.max_items', '0', 'bad_argument: budget.max_items is 0; write a whole number from 1 to 1000'],
     ['budget.max_items', 'ten', 'bad_argument: budget.max_items is "ten"; write a whole number from 1 to 1000'],
     [
@@ -181,7 +181,7 @@ describe('refused, and nothing is changed', () => {
     [
       'conversation.notifications.kinds."two words".enable',
       'false',
-      'bad_argument: conversation.notifications.kinds."two words" is no source: letters, digits, "_" and "-", at most 64',
+      'bad_argument: conversation.notifications.kinds."two words" is not a valid source: letters, digits, "_" and "-", at most 64',
     ],
     ['gateway.servers.x', 'npx', 'bad_argument: gateway.servers.x is "npx"; write servers into earpiece.toml'],
   ] as const)('%s %j', async (key, text, message) => {
@@ -210,7 +210,11 @@ describe('refused, and nothing is changed', () => {
   });
 
   test.each([
-    ['no TOML', 'view = "json"\nbudget =\n', /earpiece\.toml:2:9: is no TOML: .*\nnothing was changed: put that right first$/u],
+    [
+      'no TOML',
+      'view = "json"\nbudget =\n',
+      /earpiece\.toml:2:9: is not valid TOML: .*\nnothing was changed: put that right first$/u,
+    ],
     [
       'another key is wrong',
       '# c\nveiw = "json"\n',
@@ -230,7 +234,7 @@ describe('refused, and nothing is changed', () => {
     await change(here, 'project', unset('veiw'));
     expect(readFileSync(here.projectFile, 'utf8')).toBe('# c\n');
     expect(await refusal(here, change(here, 'project', unset('veiw')))).toBe(
-      'bad_argument: veiw is no setting; did you mean view?',
+      'bad_argument: veiw is not a setting; did you mean view?',
     );
   });
 

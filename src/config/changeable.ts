@@ -63,19 +63,19 @@ const settingAt = (path: readonly string[]): AnySetting | undefined => nodeAt(pa
 
 type Words = readonly [label: string, help: string];
 const always = (label: string, help: string) => (): Words => [label, help];
-const TTL = 'What nobody took by then expires: a duration, or never.';
+const TTL = 'An undelivered notification expires after this time: a duration, or never.';
 const ofTool = (path: readonly string[]): Words => [
   `${path.at(-1)} of the tool ${path[2]}`,
-  'Off: what this tool says of this kind is filtered.',
+  'Off: notifications of this kind from this tool are filtered.',
 ];
 
 const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = new Map<
   AnySetting,
   (path: readonly string[]) => Words
 >([
-  [SETTINGS.enable, always('Notifications', 'Off: nothing rides but criticals of the core; the log keeps everything.')],
-  [SETTINGS.minLevel, always('Lowest level', 'What is below it is filtered at delivery; the log keeps it.')],
-  [SETTINGS.kind, (path) => [path[3] ?? '', 'Off: this kind is filtered. It counts before what is said of its whole source.']],
+  [SETTINGS.enable, always('Notifications', 'Off: only criticals of core kinds are delivered; the log keeps everything.')],
+  [SETTINGS.minLevel, always('Lowest level', 'Notifications below this level are filtered at delivery; the log keeps them.')],
+  [SETTINGS.kind, (path) => [path[3] ?? '', 'Off: this kind is filtered. It overrides the setting of its whole source.']],
   [SETTINGS.kindSource, (path) => [`${path[3]}.*`, 'Off: everything of this source is filtered.']],
   [SETTINGS.kindNested, (path) => [`${path[3]}.${path[4]}`, 'Off: this kind is filtered.']],
   [SETTINGS.toolNotification, ofTool],
@@ -84,53 +84,74 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
   [SETTINGS.wake.warning, always('Wake for a warning', 'An idle agent: leave it, ask a person first, or wake it.')],
   [SETTINGS.wake.error, always('Wake for an error', 'An idle agent: leave it, ask a person first, or wake it.')],
   [SETTINGS.wake.critical, always('Wake for a critical', 'An idle agent: leave it, ask a person first, or wake it.')],
-  [SETTINGS.maxItems, always('Items of a carrier', 'How many ride at once; the rest is summed up in one line.')],
-  [SETTINGS.maxTokens, always('Tokens of a carrier', 'How much all of them together may cost; errors wait for the next one.')],
+  [SETTINGS.maxItems, always('Items of a carrier', 'The most notifications in one message; one line counts the rest.')],
+  [
+    SETTINGS.maxTokens,
+    always('Tokens of a carrier', 'The most tokens of all notifications in one message; errors wait for the next one.'),
+  ],
   [SETTINGS.maxItemChars, always('Characters of an item', 'A longer text is cut, and says so.')],
-  [SETTINGS.view, always('View', 'What the model reads, where its host was not told otherwise.')],
-  [SETTINGS.interrupt, always('Tool calls at an interrupt', 'Before: refused. After: made, and their result is held back.')],
+  [SETTINGS.view, always('View', 'The format for the model, unless its host has a setting.')],
   [
-    SETTINGS.core,
-    always('Kinds of the core', 'Their criticals ride whatever else is filtered: a kind, or source.*, on each line.'),
+    SETTINGS.interrupt,
+    always('Tool calls at an interrupt', 'Before: the call is refused. After: the call is made, and its result is withheld.'),
   ],
-  [
-    SETTINGS.maxLevel,
-    (path) => [`Highest level of ${path[1]}`, 'What comes from there and claims a higher one is lowered to it.'],
-  ],
+  [SETTINGS.core, always('Kinds of the core', 'No filter stops their criticals. Write a kind, or source.*, on each line.')],
+  [SETTINGS.maxLevel, (path) => [`Highest level of ${path[1]}`, 'A higher level from this source is lowered to this one.']],
   [
     SETTINGS.maxOpen,
-    always('Open at once', 'In one conversation; beyond it the oldest of the lowest level are dropped, and summed up.'),
+    always(
+      'Open at once',
+      'In one conversation. Beyond this, the oldest of the lowest level are dropped, and one line counts them.',
+    ),
   ],
   [
     SETTINGS.maxDefer,
-    always('Longest wait for its moment', 'What waits for a moment that does not come rides at the next one after that.'),
+    always(
+      'Longest wait for its moment',
+      'After this time, a notification no longer waits for its moment: the next message carries it.',
+    ),
   ],
   [SETTINGS.ttl.info, always('An info waits for', TTL)],
   [SETTINGS.ttl.warning, always('A warning waits for', TTL)],
   [SETTINGS.ttl.error, always('An error waits for', TTL)],
   [SETTINGS.ttl.critical, always('A critical waits for', TTL)],
-  [SETTINGS.coalesce, always('Window of one line', 'What comes of one source and name within it is one line, with its count.')],
-  [SETTINGS.coalesceSource, (path) => [`Window of ${path[2]}`, 'What comes of one name of this source within it is one line.']],
-  [SETTINGS.retention, always('What is closed is kept for', 'Then its records are pruned; what is open never is.')],
+  [
+    SETTINGS.coalesce,
+    always('Window of one line', 'Notifications of one source and name within this time become one line with a count.'),
+  ],
+  [
+    SETTINGS.coalesceSource,
+    (path) => [`Window of ${path[2]}`, 'Notifications of one name of this source within this time become one line.'],
+  ],
+  [SETTINGS.retention, always('What is closed is kept for', 'Then its records are pruned. Open notifications are never pruned.')],
   [SETTINGS.taskRetention, always('Tasks that are over are kept for', 'Then they are pruned.')],
   [SETTINGS.withheldBytes, always('Bytes of a held back result', 'A longer one is cut, and says so.')],
-  [SETTINGS.withheldKeep, always('A held back result is kept for', 'So long it can be read.')],
-  [SETTINGS.lease, always('A lease lasts', 'An offer that nobody confirms or releases by then is open again.')],
+  [SETTINGS.withheldKeep, always('A held back result is kept for', 'It can be read for this time.')],
+  [SETTINGS.lease, always('A lease lasts', 'After this time, an offer without confirmation or release is open again.')],
   [
     SETTINGS.agentMaxCycles,
-    always('Cycles of a turn', 'Requests to the model in one turn of our own agent; it is warned at 70 %.'),
+    always('Cycles of a turn', 'The most requests to the model in one turn of the built-in agent. It is warned at 70 %.'),
   ],
   [
     SETTINGS.agentTokens,
-    always('Tokens of a turn', 'Of our own agent: warned at 80 %, and beyond it one more answer is the last.'),
+    always('Tokens of a turn', 'For the built-in agent. It is warned at 80 %; beyond the limit it gives one last answer.'),
   ],
-  [SETTINGS.agentContext, always('Tokens of the context', 'What the model of our own agent can hold; it is warned at 70 %.')],
+  [
+    SETTINGS.agentContext,
+    always('Tokens of the context', 'The context of the model of the built-in agent. It is warned at 70 %.'),
+  ],
   [
     SETTINGS.agentTimeout,
-    always('Time of a turn', 'How long one of our own agent should take; it is warned at 80 %, and only that.'),
+    always('Time of a turn', 'The expected duration for the built-in agent. It is warned at 80 %, and is not stopped.'),
   ],
-  [SETTINGS.sourceFilesGlobs, always('Paths', 'Which files, beside those that the agent has read: one pattern on each line.')],
-  [SETTINGS.sourceFilesDebounce, always('Quiet before a file is told', 'How long nobody may write to it.')],
-  [SETTINGS.sourceFiles, always('Files', 'Tells of files that change while the agent works.')],
-  [SETTINGS.sourceGit, always('Git', 'Tells of switched branches, a moved upstream and conflicts.')],
+  [
+    SETTINGS.sourceFilesGlobs,
+    always('Paths', 'Additional files, beside those that the agent has read: one pattern on each line.'),
+  ],
+  [
+    SETTINGS.sourceFilesDebounce,
+    always('Quiet time of a file', 'A changed file is reported after this time without another write.'),
+  ],
+  [SETTINGS.sourceFiles, always('Files', 'Reports files that change while the agent works.')],
+  [SETTINGS.sourceGit, always('Git', 'Reports switched branches, a moved upstream and conflicts.')],
 ]);

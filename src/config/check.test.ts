@@ -18,11 +18,11 @@ describe('what is refused, and how', () => {
     // Keys
     ['a key near a known one', 'veiw = "xml"', ['1:1: veiw is unknown; did you mean "view"?']],
     ['a key near none', '[budget]\nfoo = 1', ['2:1: budget.foo is unknown; there is max_items, max_tokens, max_item_chars']],
-    ['a key of another table', '\nmax_items = 3', ['2:1: max_items is unknown here; max_items stands in [budget]']],
+    ['a key of another table', '\nmax_items = 3', ['2:1: max_items is unknown here; max_items belongs in [budget]']],
     [
       'a key of the top below a header',
       '[budget]\nview = "xml"',
-      ['2:1: budget.view is unknown here; view stands at the top of the file, above the first table'],
+      ['2:1: budget.view is unknown here; view belongs at the top of the file, above the first table'],
     ],
     ['an unknown table', '[budgets]\nmax_items = 3', ['1:2: budgets is unknown; did you mean "budget"?']],
     ['an unknown table in a table', '[gateway.htp]\nport = 1', ['1:10: gateway.htp is unknown; did you mean "http"?']],
@@ -140,7 +140,7 @@ describe('what is refused, and how', () => {
     [
       'no regular expression',
       'redact = ["ok", "("]',
-      ['1:17: redact has "(" as element 2: it is no regular expression (missing closing ))'],
+      ['1:17: redact has "(" as element 2: it is not a regular expression (missing closing ))'],
     ],
     [
       'an expression that matches everything',
@@ -196,14 +196,14 @@ describe('what is refused, and how', () => {
       'a name with a blank',
       '[conversation.notifications.kinds.mcp]\n"re connected" = false',
       [
-        '2:1: conversation.notifications.kinds.mcp."re connected" is no name of a notification: letters, digits, "_" and "-", at most 64',
+        '2:1: conversation.notifications.kinds.mcp."re connected" is not a valid name of a notification: letters, digits, "_" and "-", at most 64',
       ],
     ],
     [
       'the table twice, as one source had it',
       '[conversation.notifications.kinds.mcp]\nenable = false\n[conversation.notifications.kinds.mcp]\nreconnected = false',
       [
-        '3:2: is no TOML: trying to redefine an already defined table or value, in "[conversation.notifications.kinds.mcp]"; join both places into one',
+        '3:2: is not valid TOML: trying to redefine an already defined table or value, in "[conversation.notifications.kinds.mcp]"; join both places into one',
       ],
     ],
     // Tools
@@ -249,7 +249,9 @@ describe('what is refused, and how', () => {
     [
       'a source that is none',
       '[coalesce.sources]\n"*" = "2s"',
-      ['2:1: coalesce.sources."*" is no source: letters, digits, "_" and "-", at most 64; for all others write coalesce.window'],
+      [
+        '2:1: coalesce.sources."*" is not a valid source: letters, digits, "_" and "-", at most 64; for all others write coalesce.window',
+      ],
     ],
     [
       'a level that is none',
@@ -312,7 +314,7 @@ describe('what is refused, and how', () => {
       'half a place in a map',
       '[webhooks.ci]\nkind = "json"\nto = "c"\nsecret_env = "S"\nmap = { message = "{a b} is {state" }',
       [
-        '5:19: webhooks.ci.map.message is "{a b} is {state"; write a text in which {path.to.value} stands for what the payload has there, such as "{service} is {state}"',
+        '5:19: webhooks.ci.map.message is "{a b} is {state"; write a text in which {path.to.value} is replaced by the payload\'s value, such as "{service} is {state}"',
       ],
     ],
     [
@@ -323,7 +325,7 @@ describe('what is refused, and how', () => {
     [
       'a name for a webhook',
       '[webhooks."a b"]\nkind = "json"',
-      ['1:11: webhooks."a b" is no name for a webhook: letters, digits, "_" and "-", at most 64'],
+      ['1:11: webhooks."a b" is not a valid webhook name: letters, digits, "_" and "-", at most 64'],
     ],
     // Servers and clients
     [
@@ -376,7 +378,7 @@ describe('what is refused, and how', () => {
     [
       'a server name with a dot',
       '[gateway.servers."a.b"]\ncommand = "x"',
-      ['1:18: gateway.servers."a.b" is no name for a server: letters, digits, "_" and "-", at most 64'],
+      ['1:18: gateway.servers."a.b" is not a valid server name: letters, digits, "_" and "-", at most 64'],
     ],
     [
       'a server that is no table',
@@ -411,17 +413,29 @@ describe('what is refused, and how', () => {
       ['1:19: gateway.profiles.c has no kind; write one of blocks, extend, strip'],
     ],
     // No TOML
-    ['an unfinished string', 'view = "xml', ['1:8: is no TOML: unfinished string, in "view = \\"xml"; see https://toml.io']],
-    ['a value that is none', '\nview = xml', ['2:8: is no TOML: invalid value, in "view = xml"; a text stands in double quotes']],
+    [
+      'an unfinished string',
+      'view = "xml',
+      ['1:8: is not valid TOML: unfinished string, in "view = \\"xml"; see https://toml.io'],
+    ],
+    [
+      'a value that is none',
+      '\nview = xml',
+      ['2:8: is not valid TOML: invalid value, in "view = xml"; put a text in double quotes'],
+    ],
     [
       'a key twice',
       'view = "xml"\nview = "json"',
       [
-        '2:1: is no TOML: trying to redefine an already defined table or value, in "view = \\"json\\""; join both places into one',
+        '2:1: is not valid TOML: trying to redefine an already defined table or value, in "view = \\"json\\""; join both places into one',
       ],
     ],
-    ['JSON', '{"view": "xml"}', ['1:1: is no TOML: illegal character in key, in "{\\"view\\": \\"xml\\"}"; see https://toml.io']],
-    ['bytes', '\u0000\u0001', ['1:1: is no TOML: illegal character in key, in "\\u0000\\u0001"; see https://toml.io']],
+    [
+      'JSON',
+      '{"view": "xml"}',
+      ['1:1: is not valid TOML: illegal character in key, in "{\\"view\\": \\"xml\\"}"; see https://toml.io'],
+    ],
+    ['bytes', '\u0000\u0001', ['1:1: is not valid TOML: illegal character in key, in "\\u0000\\u0001"; see https://toml.io']],
     // All of them
     [
       'several at once, in their order',

@@ -52,7 +52,7 @@ function broken(text: string, problem: Problem): Checked {
     value: [UNREADABLE],
     at: { line: problem.line ?? 1, column: problem.column ?? 1 },
   };
-  const message = `${problem.message}; until you mend the file, texts are redacted whole, because its redact list cannot be read`;
+  const message = `${problem.message}; until you fix the file, texts are redacted whole, because its redact list cannot be read`;
   return { entries: [entry], problems: [{ ...problem, message }] };
 }
 
@@ -149,7 +149,7 @@ function unknownHere(node: Node, path: readonly string[], name: string): string 
   const table = elsewhere.pattern.slice(0, -1);
   const where = table.length === 0 ? 'at the top of the file, above the first table' : `in [${joinKey(table)}]`;
   return path.length === 0 || table.join('.') !== path.join('.')
-    ? `is unknown here; ${name} stands ${where}`
+    ? `is unknown here; ${name} belongs ${where}`
     : unknownKey(name, known);
 }
 

@@ -180,8 +180,8 @@ describe('taken out', () => {
 });
 
 test.each([
-  ['no TOML', 'view = "json"\nbudget = \n', 'view', 'xml', /^! f\.toml:2:\d+: is no TOML/],
-  ['a key that is a table here', '[view]\na = 1\n', 'view', 'xml', /^! f\.toml: view cannot be put into what stands there/],
+  ['no TOML', 'view = "json"\nbudget = \n', 'view', 'xml', /^! f\.toml:2:\d+: is not valid TOML/],
+  ['a key that is a table here', '[view]\na = 1\n', 'view', 'xml', /^! f\.toml: view cannot be put into the existing value/],
   ['a table that is a value here', 'budget = 5\n', 'budget.max_items', 5, /^! f\.toml: budget\.max_items cannot be put into/],
 ] satisfies [string, string, string, Plain, RegExp][])('refused: %s', (_case, before, key, value, message) => {
   expect(edit(before, key, value)).toMatch(message);

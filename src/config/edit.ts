@@ -35,7 +35,12 @@ export function editToml(text: string, { path, value }: Edit, file: string): Edi
   const what = value === undefined ? 'taken out of' : 'put into';
   return {
     kind: 'problem',
-    problem: { file, ...lineOf(text, own?.start), key, message: `${key} cannot be ${what} what stands there; change it by hand` },
+    problem: {
+      file,
+      ...lineOf(text, own?.start),
+      key,
+      message: `${key} cannot be ${what} the existing value; change it by hand`,
+    },
   };
 }
 

@@ -126,13 +126,13 @@ describe('more than one, or none', () => {
   });
 
   test.each([
-    ['veiw', 'veiw is no setting; did you mean view?'],
-    ['budget.max_item', 'budget.max_item is no setting; did you mean budget.max_items?'],
-    ['max_items', 'max_items is no setting; did you mean budget.max_items?'],
-    ['nothing.like.it', 'nothing.like.it is no setting'],
-    ['view.x', 'view.x is no setting; did you mean view?'],
-    ['a..b', '"a..b" is no key; write it as in the file, e.g. budget.max_items'],
-    ['__proto__', '__proto__ is no setting'],
+    ['veiw', 'veiw is not a setting; did you mean view?'],
+    ['budget.max_item', 'budget.max_item is not a setting; did you mean budget.max_items?'],
+    ['max_items', 'max_items is not a setting; did you mean budget.max_items?'],
+    ['nothing.like.it', 'nothing.like.it is not a setting'],
+    ['view.x', 'view.x is not a setting; did you mean view?'],
+    ['a..b', '"a..b" is not a key; write it as in the file, e.g. budget.max_items'],
+    ['__proto__', '__proto__ is not a setting'],
   ])('%s', (key, message) => {
     expect(explain(world().read().config, key)).toEqual({ kind: 'unknown', key, message });
   });

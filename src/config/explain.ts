@@ -50,11 +50,11 @@ export function unknownSetting(key: string): string {
   return wrongNameIn(path) ?? noSetting(key, path);
 }
 
-const noKey = (key: string): string => `${JSON.stringify(key)} is no key; write it as in the file, e.g. budget.max_items`;
+const noKey = (key: string): string => `${JSON.stringify(key)} is not a key; write it as in the file, e.g. budget.max_items`;
 
 function noSetting(key: string, path: readonly string[], known: Iterable<string> = []): string {
   const near = didYouMean(key, [...fixedKeys(), ...known]) ?? byLastPart(path.at(-1) ?? '');
-  return `${key} is no setting${near === undefined ? '' : `; did you mean ${near}?`}`;
+  return `${key} is not a setting${near === undefined ? '' : `; did you mean ${near}?`}`;
 }
 
 /**

@@ -87,7 +87,7 @@ export function saidByFlags(flags: Flags): { layer: Layer; problems: readonly Pr
       const near = didYouMean(name, fixedKeys());
       problems.push({
         key: name,
-        message: `flag --${name} is no setting${near === undefined ? '' : `; did you mean --${near}?`}`,
+        message: `flag --${name} is not a setting${near === undefined ? '' : `; did you mean --${near}?`}`,
       });
       continue;
     }

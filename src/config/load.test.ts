@@ -230,7 +230,7 @@ describe('who wins', () => {
     expect(config.policy.redact).toEqual(['(?=x)', 'sk-1', '(']);
     expect(problems).toEqual([
       expect.stringMatching(/^EARPIECE_REDACT has "\(\?=x\)" as element 1: lookahead/u),
-      '…/web/earpiece.toml:1:19: redact has "(" as element 2: it is no regular expression (missing closing ))',
+      '…/web/earpiece.toml:1:19: redact has "(" as element 2: it is not a regular expression (missing closing ))',
     ]);
   });
 
@@ -240,7 +240,9 @@ describe('who wins', () => {
       proves('config:broken-redact');
       const { config, problems } = world({ project, user: 'redact = ["sk-2"]' }).read();
       expect(config.policy.redact).toEqual(['(', 'sk-2']);
-      expect(problems).toEqual([expect.stringMatching(/is no TOML: .*; until you mend the file, texts are redacted whole/u)]);
+      expect(problems).toEqual([
+        expect.stringMatching(/is not valid TOML: .*; until you fix the file, texts are redacted whole/u),
+      ]);
       // Without a list of its own a broken file redacts nothing.
       expect(world({ project: 'view = [' }).read().config.policy.redact).toEqual([]);
     },
@@ -264,7 +266,7 @@ describe('who wins', () => {
     expect(config.policy).toMatchObject({ view: 'json', maxOpen: DEFAULT_POLICY.maxOpen });
     expect(problems).toEqual([
       '…/web/earpiece.toml:2:12: max_open is 0; write a whole number from 1 to 1000000',
-      '…/home/.config/earpiece/earpiece.toml:1:8: is no TOML: unfinished array, in "view = ["; see https://toml.io',
+      '…/home/.config/earpiece/earpiece.toml:1:8: is not valid TOML: unfinished array, in "view = ["; see https://toml.io',
     ]);
   });
 });
@@ -292,8 +294,8 @@ describe('variables and flags', () => {
     expect(message.replaceAll(options().cwd, '…').split('\n')).toEqual([
       'the configuration has 9 problems:',
       '  flag --budget.max_tokens is 3; write a whole number from 50 to 1000000',
-      '  flag --veiw is no setting; did you mean --view?',
-      '  flag --a b is no setting',
+      '  flag --veiw is not a setting; did you mean --view?',
+      '  flag --a b is not a setting',
       '  flag --interrupt is "later"; write one of before, after',
       '  EARPIECE_VIEW is "xlm"; did you mean "xml"? It is one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja',
       '  EARPIECE_RETENTION is 30, without a unit; write a duration such as "30d", from "1h" to "3650d"',

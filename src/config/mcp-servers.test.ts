@@ -67,14 +67,14 @@ describe('servers of other programs', () => {
   });
 
   test.each<[text: string, ...problems: string[]]>([
-    ['', '1:1: is no JSON: expected a value, found the end of the file'],
-    ['{"mcpServers": {\n  "a": {"command" "x"}\n}}', '2:19: is no JSON: expected ":", found "\\"x\\"}"'],
-    ['{"mcpServers": {"a": {}}', '1:25: is no JSON: expected "," or "}", found the end of the file'],
-    ['{mcpServers: {}}', '1:2: is no JSON: expected a name in double quotes, or "}", found "mcpServers: {}}"'],
-    ['{"a": \'b\'}', '1:7: is no JSON: expected a value, found "\'b\'}"'],
-    ['{"a": "b\nc"}', '1:7: is no JSON: expected a string in double quotes, found "\\"b"'],
-    ['{} x', '1:4: is no JSON: expected the end of the file, found "x"'],
-    ['{"a": 1 /* x', '1:9: is no JSON: expected "*/" at the end of the comment, found "/* x"'],
+    ['', '1:1: is not valid JSON: expected a value, found the end of the file'],
+    ['{"mcpServers": {\n  "a": {"command" "x"}\n}}', '2:19: is not valid JSON: expected ":", found "\\"x\\"}"'],
+    ['{"mcpServers": {"a": {}}', '1:25: is not valid JSON: expected "," or "}", found the end of the file'],
+    ['{mcpServers: {}}', '1:2: is not valid JSON: expected a name in double quotes, or "}", found "mcpServers: {}}"'],
+    ['{"a": \'b\'}', '1:7: is not valid JSON: expected a value, found "\'b\'}"'],
+    ['{"a": "b\nc"}', '1:7: is not valid JSON: expected a string in double quotes, found "\\"b"'],
+    ['{} x', '1:4: is not valid JSON: expected the end of the file, found "x"'],
+    ['{"a": 1 /* x', '1:9: is not valid JSON: expected "*/" at the end of the comment, found "/* x"'],
     ['[]', '1:1: is a list; write an object with "mcpServers"'],
     ['"x"', '1:1: is "x"; write an object with "mcpServers"'],
     ['{}', '1:1: has no "mcpServers" (nor opencode\'s "mcp"); it has nothing'],

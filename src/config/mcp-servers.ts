@@ -46,7 +46,7 @@ export function parseMcpServers(text: string, file: string, options: Options): M
     return {
       servers: {},
       leftOut: {},
-      problems: [{ file, ...parsed.at, message: `is no JSON: expected ${parsed.expected}, found ${parsed.found}` }],
+      problems: [{ file, ...parsed.at, message: `is not valid JSON: expected ${parsed.expected}, found ${parsed.found}` }],
     };
 
   const problems: Problem[] = [];

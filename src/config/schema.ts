@@ -176,7 +176,7 @@ export const SETTINGS = {
     undefined,
     { needsTrust: (model) => `agent.model (sends the conversation to ${model})` },
   ),
-  agentSystem: one('agent.system', text('the words that stand before every conversation'), undefined, {
+  agentSystem: one('agent.system', text('the system prompt of every conversation'), undefined, {
     needsTrust: (words) =>
       `agent.system (is the system prompt: ${JSON.stringify(words.length > 200 ? `${words.slice(0, 200)}…` : words)})`,
   }),
@@ -271,7 +271,7 @@ export function nameProblem(pattern: readonly string[], name: string, asTable: b
   const place = pattern.join('.');
   switch (place) {
     case 'conversation.notifications.kinds.*':
-      if (asTable) return PART.test(name) ? undefined : 'is no source: letters, digits, "_" and "-", at most 64';
+      if (asTable) return PART.test(name) ? undefined : 'is not a valid source: letters, digits, "_" and "-", at most 64';
       if (isKind(name)) return undefined;
       return PART.test(name)
         ? `is a source and not "source.name"; for all of it write [conversation.notifications.kinds.${name}] enable = false`
@@ -280,21 +280,21 @@ export function nameProblem(pattern: readonly string[], name: string, asTable: b
     case 'conversation.tools.*.notifications.*':
       if (/^on_(success|failure|waiting|content)$/.test(name) && place.startsWith('conversation.tools'))
         return 'belongs into the table spawn.notifications of its tool; here it is stopped, failed, waiting or content';
-      return isKind(`x.${name}`) ? undefined : 'is no name of a notification: letters, digits, "_" and "-", at most 64';
+      return isKind(`x.${name}`) ? undefined : 'is not a valid name of a notification: letters, digits, "_" and "-", at most 64';
     case 'conversation.tools.*':
-      return name.trim() !== '' && name.length <= 128 ? undefined : 'is no name of a tool';
+      return name.trim() !== '' && name.length <= 128 ? undefined : 'is not a valid name of a tool';
     case 'coalesce.sources.*':
       return PART.test(name)
         ? undefined
-        : 'is no source: letters, digits, "_" and "-", at most 64; for all others write coalesce.window';
+        : 'is not a valid source: letters, digits, "_" and "-", at most 64; for all others write coalesce.window';
     case 'max_level.*':
       return name === '*' || PART.test(name)
         ? undefined
-        : 'is no source: letters, digits, "_" and "-", at most 64, or "*" for the rest';
+        : 'is not a valid source: letters, digits, "_" and "-", at most 64, or "*" for the rest';
     case 'gateway.servers.*':
-      return PART.test(name) ? undefined : 'is no name for a server: letters, digits, "_" and "-", at most 64';
+      return PART.test(name) ? undefined : 'is not a valid server name: letters, digits, "_" and "-", at most 64';
     case 'webhooks.*':
-      return PART.test(name) ? undefined : 'is no name for a webhook: letters, digits, "_" and "-", at most 64';
+      return PART.test(name) ? undefined : 'is not a valid webhook name: letters, digits, "_" and "-", at most 64';
     default:
       return name.trim() !== '' ? undefined : 'is an empty name';
   }

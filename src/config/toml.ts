@@ -33,10 +33,15 @@ function syntaxProblem(cause: unknown, text: string, file: string): Problem {
   const way = /redefine/.test(what)
     ? 'join both places into one'
     : what === 'invalid value'
-      ? 'a text stands in double quotes'
+      ? 'put a text in double quotes'
       : 'see https://toml.io';
   const shown = line.length > 60 ? `${line.slice(0, 60)}…` : line;
-  return { file, line: cause.line, column: cause.column, message: `is no TOML: ${what}, in ${JSON.stringify(shown)}; ${way}` };
+  return {
+    file,
+    line: cause.line,
+    column: cause.column,
+    message: `is not valid TOML: ${what}, in ${JSON.stringify(shown)}; ${way}`,
+  };
 }
 
 /** Sorts in the order of the file. */

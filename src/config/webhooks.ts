@@ -21,7 +21,7 @@ const PLACE = /\{[\w$@-]+(?:\.[\w$@-]+)*\}/gu;
 
 const filled = (expects: string): Value<string> => text(expects, (words) => !/[{}]/u.test(words.replaceAll(PLACE, '')));
 
-const TEXT = 'a text in which {path.to.value} stands for what the payload has there';
+const TEXT = "a text in which {path.to.value} is replaced by the payload's value";
 
 const MAP = {
   type: filled(`${TEXT}, such as "deploy.{state}"`),

@@ -49,7 +49,7 @@ describe("a user's pattern", () => {
   });
 
   it.each([
-    ['(', 'it is no regular expression (missing closing ))'],
+    ['(', 'it is not a regular expression (missing closing ))'],
     ['x*', 'it matches the empty text, so everything would be redacted'],
     ['x'.repeat(1001), 'it has 1001 characters; write at most 1000'],
   ])('%s is told', (source, problem) => {

@@ -58,7 +58,7 @@ function compile(source: string): PatternRead {
       .replace('error parsing regexp: ', '')
       .replace(`: \`${source}\``, '')
       .replaceAll('`', '"');
-    return problem(`it is no regular expression (${said})`);
+    return problem(`it is not a regular expression (${said})`);
   }
 }
 

@@ -20,7 +20,10 @@ export function armFaultsFromEnv(env: Readonly<Record<string, string | undefined
     );
   }
   if (!Number.isInteger(left) || left < 1)
-    throw new EarpieceError('bad_argument', `EARPIECE_FAULT=${wanted}: ${JSON.stringify(times)} is no count; write ${point}:1`);
+    throw new EarpieceError(
+      'bad_argument',
+      `EARPIECE_FAULT=${wanted}: ${JSON.stringify(times)} is not a count; write ${point}:1`,
+    );
   if (how !== 'kill' && how !== 'throw')
     throw new EarpieceError('bad_argument', `EARPIECE_FAULT=${wanted}: ${JSON.stringify(how)} is neither kill nor throw`);
   armFaults((at: FaultPoint) => {

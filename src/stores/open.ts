@@ -46,7 +46,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
       const near = didYouMean(scheme, SCHEMES);
       throw new EarpieceError(
         'bad_argument',
-        `${JSON.stringify(redacted(url))} is no store: ${near === undefined ? `${JSON.stringify(`${scheme}:`)} is unknown` : `did you mean ${near}:`}; give a path, sqlite:<path> or memory:`,
+        `${JSON.stringify(redacted(url))} is not a store: ${near === undefined ? `${JSON.stringify(`${scheme}:`)} is unknown` : `did you mean ${near}:`}; give a path, sqlite:<path> or memory:`,
       );
     }
   }

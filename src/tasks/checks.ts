@@ -10,7 +10,7 @@ import { TASK_LIMITS, type TaskActor } from '../core/task.ts';
 export function agentName(project: string, text: string): string {
   const address = parseAddress(text.includes('/') ? text : `${project}/${text}`);
   if (address.kind !== 'agent' || address.project !== project)
-    throw bad('assignee', `assignee ${JSON.stringify(text.slice(0, 80))} is no agent of project ${project}; write its name`);
+    throw bad('assignee', `assignee ${JSON.stringify(text.slice(0, 80))} is not an agent of project ${project}; write its name`);
   return address.agent;
 }
 
@@ -28,7 +28,7 @@ export function oneOf<T extends string>(what: string, given: string, words: read
 /** The number in the id of a task: 7 of `t7`. */
 export function numberOf(id: string): number {
   const number = /^t([1-9]\d{0,8})$/u.exec(id)?.[1];
-  if (number === undefined) throw bad('task', `${JSON.stringify(id.slice(0, 80))} is no id of a task; they look like t7`);
+  if (number === undefined) throw bad('task', `${JSON.stringify(id.slice(0, 80))} is not a task id; write one like t7`);
   return Number(number);
 }
 

@@ -398,10 +398,10 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     expect(await refused({ title: 'a\nb' })).toContain('needs one line of text');
     expect(await refused({ title: 'x'.repeat(201) })).toContain('title has 201 characters, at most 200 are allowed');
     expect(await refused({ status: 'done' })).toContain('a new task is in backlog or todo');
-    expect(await refused({ assignee: 'coder#s1' })).toContain('is no agent of project shop');
-    expect(await refused({ assignee: '*' })).toContain('is no agent of project shop');
+    expect(await refused({ assignee: 'coder#s1' })).toContain('is not an agent of project shop');
+    expect(await refused({ assignee: '*' })).toContain('is not an agent of project shop');
     await expect(tasks.create('a#b', { title: 'x' }, ANN)).rejects.toMatchObject({ code: 'bad_address' });
-    await expect(tasks.list('shop', { before: 'x' })).rejects.toThrow('"x" is no id of a task; they look like t7');
+    await expect(tasks.list('shop', { before: 'x' })).rejects.toThrow('"x" is not a task id; write one like t7');
     expect(await tasks.any('shop')).toBe(false);
     expect((await tasks.create('shop', { title: 'x', priority: 'urgent' }, ANN)).priority).toBe('urgent');
   });

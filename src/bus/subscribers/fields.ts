@@ -144,7 +144,7 @@ function wrongType(type: string): string | undefined {
     return `it has ${type.length} characters, at most ${EVENT_LIMITS.typeChars} are allowed`;
   if (type === '*') return '"*" alone would hear everything; name a prefix such as "build.*"';
   const stem = type.endsWith('.*') ? type.slice(0, -2) : type;
-  if (stem.includes('*')) return '"*" stands only at the end, behind a dot, such as "build.*"';
+  if (stem.includes('*')) return '"*" is allowed only at the end, after a dot, such as "build.*"';
   return /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/.test(stem)
     ? undefined
     : 'a type is dotted words of letters, digits, "_" and "-", such as "build.failed"';

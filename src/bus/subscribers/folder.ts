@@ -98,7 +98,7 @@ export class Folder {
         code === 'ENOENT'
           ? 'is not there; install earpiece again'
           : code === 'ENOTDIR'
-            ? 'is no folder; subscribers are *.toml files in a folder of this name'
+            ? 'is not a folder; subscribers are *.toml files in a folder of this name'
             : `cannot be read (${code}); make it readable or remove it`;
       problems.push({ file: path, severity: 'error', message: way });
       return [];
@@ -200,7 +200,7 @@ export class Folder {
           file,
           ...at.id,
           severity: 'error',
-          message: `subscriber.id ${seen(subscriber.id)} is also that of ${other}, which counts; ${name === 'shipped' ? 'each' : 'choose another one: each'} id stands once in a folder`,
+          message: `subscriber.id ${seen(subscriber.id)} is also that of ${other}, which counts; ${name === 'shipped' ? 'each' : 'choose another one: each'} id may appear only once in a folder`,
         });
     }
     const before = this.#state;

@@ -139,7 +139,7 @@ describe('three folders', () => {
     const { names, problems } = world({ 'user/z.toml': toml('a', 'second'), 'user/b.toml': toml('a', 'first') });
     expect(names()).toEqual(['a first']);
     expect(problems()).toEqual([
-      'user/z.toml:2:6: subscriber.id "a" is also that of user/b.toml, which counts; choose another one: each id stands once in a folder',
+      'user/z.toml:2:6: subscriber.id "a" is also that of user/b.toml, which counts; choose another one: each id may appear only once in a folder',
     ]);
   });
 
@@ -183,7 +183,7 @@ describe('the core', () => {
       'user/a.toml': toml('a').replace('["build.failed"]', '["tool.*"]'),
     });
     expect(problems()).toEqual([
-      "warning: user/a.toml:5:9: events.types leaves out build.failed, which the core's shipped/a.toml tells of",
+      'warning: user/a.toml:5:9: events.types leaves out build.failed, which the core subscriber shipped/a.toml listens to',
     ]);
   });
 
@@ -212,7 +212,7 @@ describe('without a restart', () => {
   test('US6(b): an invalid file is named, the others load', () => {
     const { names, problems } = world({ 'web/a.toml': '[subscriber]\nid = "a', 'web/b.toml': toml('b') });
     expect(names()).toEqual(['b b']);
-    expect(problems()).toEqual(['web/a.toml:2:6: is no TOML: unfinished string, in "id = \\"a"; see https://toml.io']);
+    expect(problems()).toEqual(['web/a.toml:2:6: is not valid TOML: unfinished string, in "id = \\"a"; see https://toml.io']);
   });
 
   test('US6(c): a removed file is gone', () => {
@@ -350,7 +350,7 @@ describe('what the machine refuses', () => {
     write('web/x', '');
     rmSync(join(folder, 'web/.earpiece/subscribers'), { recursive: true });
     writeFileSync(join(folder, 'web/.earpiece/subscribers'), '');
-    expect(problems()).toEqual(['web: is no folder; subscribers are *.toml files in a folder of this name']);
+    expect(problems()).toEqual(['web: is not a folder; subscribers are *.toml files in a folder of this name']);
   });
 
   test('a folder and a file without rights', () => {

@@ -125,7 +125,7 @@ function merge(
           warn(at.core, `output.core is false, but ${subscriber.id} is of the core (${below.from.file}) and stays so`);
         const left = below.events.types.filter((type) => !subscriber.events.types.some((own) => matchesType(own, type)));
         if (left.length > 0)
-          warn(at.types, `events.types leaves out ${left.join(', ')}, which the core's ${below.from.file} tells of`);
+          warn(at.types, `events.types leaves out ${left.join(', ')}, which the core subscriber ${below.from.file} listens to`);
         counts = withCore(subscriber, true);
       } else if (subscriber.output.core && subscriber.from.folder === 'project') {
         warn(at.core, "output.core is true, which a project's file cannot say; it can be disabled");

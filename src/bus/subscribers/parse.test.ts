@@ -151,12 +151,14 @@ describe('a file that is wrong', () => {
     [
       'half a header',
       '[subscr',
-      ['1:2: is no TOML: incomplete key-value: cannot find end of key, in "[subscr"; see https://toml.io'],
+      ['1:2: is not valid TOML: incomplete key-value: cannot find end of key, in "[subscr"; see https://toml.io'],
     ],
     [
       'a key twice',
       with_('[subscriber]\n'),
-      ['6:2: is no TOML: trying to redefine an already defined table or value, in "[subscriber]"; join both places into one'],
+      [
+        '6:2: is not valid TOML: trying to redefine an already defined table or value, in "[subscriber]"; join both places into one',
+      ],
     ],
     ['a file of 64 kB and more', `# ${'x'.repeat(65_535)}`, ['b.toml: has 65537 bytes, at most 65536 are read']],
     [
@@ -188,9 +190,9 @@ describe('a file that is wrong', () => {
     [
       'a key of another table',
       with_('[output]\nwindow_ms = 5'),
-      ['7:1: output.window_ms is unknown here; window_ms stands in [batching]'],
+      ['7:1: output.window_ms is unknown here; window_ms belongs in [batching]'],
     ],
-    ['a key above the first table', `core = true\n${HEAD}`, ['1:1: core is unknown here; core stands in [output]']],
+    ['a key above the first table', `core = true\n${HEAD}`, ['1:1: core is unknown here; core belongs in [output]']],
     [
       'a value for a table',
       `batching = 3\n${HEAD}`,
@@ -253,12 +255,12 @@ describe('a file that is wrong', () => {
     [
       '* in the middle',
       withTypes('["tool.*.failed"]'),
-      ['5:10: events.types has "tool.*.failed" as element 1: "*" stands only at the end, behind a dot, such as "build.*"'],
+      ['5:10: events.types has "tool.*.failed" as element 1: "*" is allowed only at the end, after a dot, such as "build.*"'],
     ],
     [
       '* without its dot',
       withTypes('["tool*"]'),
-      ['5:10: events.types has "tool*" as element 1: "*" stands only at the end, behind a dot, such as "build.*"'],
+      ['5:10: events.types has "tool*" as element 1: "*" is allowed only at the end, after a dot, such as "build.*"'],
     ],
     [
       'a type with a space',
@@ -352,7 +354,7 @@ describe('a file that is wrong', () => {
     [
       'withdraw without a key',
       with_('[withdraw]\ntypes = ["build.fixed"]'),
-      ['6:2: withdraw needs [batching] dedupe_key: what is open under the same key is taken back'],
+      ['6:2: withdraw needs [batching] dedupe_key, because it withdraws open notifications with the same key'],
     ],
     [
       'withdraw with a key that tells types apart',
@@ -448,7 +450,7 @@ describe('what loads, with a word about it', () => {
     ['["contxt.approaching_limit"]', 'context.approaching_limit'],
   ])('%s looks mistyped', (types, near) => {
     expect(warnings(withTypes(types))).toEqual([
-      `5:10: events.types has ${types.slice(1, -1)}, which no source of ours emits; did you mean "${near}"?`,
+      `5:10: events.types has ${types.slice(1, -1)}, which no Earpiece source emits; did you mean "${near}"?`,
     ]);
   });
 

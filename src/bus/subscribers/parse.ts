@@ -118,7 +118,7 @@ const isSaid = (root: Table, name: string, key: string): boolean => {
 /** Reports a field before the first header, or an unknown table. */
 function unknownTable(name: string): string {
   const home = Object.entries(TABLES).find(([, fields]) => Object.hasOwn(fields, name))?.[0];
-  return home === undefined ? unknownKey(name, Object.keys(TABLES)) : `is unknown here; ${name} stands in [${home}]`;
+  return home === undefined ? unknownKey(name, Object.keys(TABLES)) : `is unknown here; ${name} belongs in [${home}]`;
 }
 
 function unknownField(table: string, key: string): string {
@@ -126,7 +126,7 @@ function unknownField(table: string, key: string): string {
   const plain = unknownKey(key, here);
   if (plain.includes('did you mean')) return plain;
   const home = Object.entries(TABLES).find(([, fields]) => Object.hasOwn(fields, key))?.[0];
-  return home === undefined ? plain : `is unknown here; ${key} stands in [${home}]`;
+  return home === undefined ? plain : `is unknown here; ${key} belongs in [${home}]`;
 }
 
 /** Checks rules that concern several fields. */
@@ -139,7 +139,7 @@ function checkTogether(said: Said, walk: Walk): void {
     if (!walk.problems.some(({ message }) => message.startsWith('withdraw.')))
       complain(walk, ['withdraw'], 'key', 'is empty; write types = ["build.fixed"], or leave the table out');
   } else if (key === undefined)
-    complain(walk, ['withdraw'], 'key', 'needs [batching] dedupe_key: what is open under the same key is taken back');
+    complain(walk, ['withdraw'], 'key', 'needs [batching] dedupe_key, because it withdraws open notifications with the same key');
   else if (key.includes('type'))
     complain(
       walk,
@@ -169,7 +169,7 @@ function checkTypes(said: Said, walk: Walk): void {
         warn(
           walk,
           [table, 'types', i],
-          `${table}.types has ${seen(type)}, which no source of ours emits; did you mean "${near}"?`,
+          `${table}.types has ${seen(type)}, which no Earpiece source emits; did you mean "${near}"?`,
           true,
         );
     }

@@ -141,7 +141,7 @@ describe('servers in TOML', () => {
     const codex = SETUPS.find(({ name }) => name === 'codex');
     if (codex === undefined) throw new Error('no setup');
     expect(planInstall(codex, place(), OURS, book()).flatMap(({ problem }) => problem ?? [])[0]).toMatch(
-      /config\.toml:1:\d+: is no TOML/u,
+      /config\.toml:1:\d+: is not valid TOML/u,
     );
   });
 });

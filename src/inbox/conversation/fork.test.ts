@@ -188,7 +188,7 @@ describe.each(STORES)('a fork over $name', ({ open }) => {
     expect(await refused(inbox.fork(a, { upTo: before }))).toBe(
       'not_found: shop/coder#a has no records up to 0, so there is nothing to begin with',
     );
-    expect(await refused(inbox.fork(a, { to: 'a' }))).toBe('bad_argument: shop/coder#a exists; a fork needs a name of its own');
+    expect(await refused(inbox.fork(a, { to: 'a' }))).toBe('bad_argument: shop/coder#a exists; choose another name for the fork');
     expect(await refused(inbox.fork(a, { to: 'x/y' }))).toContain('bad_address: conversation "x/y"');
     const both = await Promise.allSettled([inbox.fork(a, { to: 'b' }), inbox.fork(a, { to: 'b' })]);
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);

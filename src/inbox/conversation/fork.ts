@@ -99,7 +99,7 @@ export async function fork(
       'not_found',
       `${log}#${from} has no records${wanted === undefined ? '' : ` up to ${wanted}`}, so there is nothing to begin with`,
     );
-  const taken = new EarpieceError('bad_argument', `${log}#${to} exists; a fork needs a name of its own`);
+  const taken = new EarpieceError('bad_argument', `${log}#${to} exists; choose another name for the fork`);
   if (await hasRecords(store, log, to, head)) throw taken;
   const ids = upTo === head ? await openNow(store, log, parent, upTo) : await openAt(store, log, parent, upTo);
   const record: ForkedRecord = { type: 'conversation_forked', conversation: to, from: parent, upTo, ids };

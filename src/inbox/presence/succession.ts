@@ -156,7 +156,7 @@ const closingOf = (items: readonly Item[], conversation: ConversationId): Closed
   ids: items.map(({ id }) => id),
   outcome: 'known',
   by: 'succession',
-  reason: 'the session that goes on with it has it, or an earlier one was told',
+  reason: 'the session that continues it has a copy, or an earlier one has read it',
 });
 
 /** An agent's note for its own conversation returns when that conversation is resumed. */

@@ -64,7 +64,7 @@ export function asAgent(input: NotificationInput, { log }: InsideAgent): Notific
  */
 export function mayTakeBack({ id, origin, ...notification }: Notification, { log }: InsideAgent): void {
   const own = log !== '' && origin?.agent === log;
-  if (!own && (origin?.person !== undefined || isInterrupt(notification))) throw notAPerson(`to take back ${id}`, { log });
+  if (!own && (origin?.person !== undefined || isInterrupt(notification))) throw notAPerson(`to withdraw ${id}`, { log });
 }
 
 /** An agent may requeue a notification that is neither an interrupt nor a person's. Throws `not_trusted`. */
@@ -76,7 +76,7 @@ export function mayRequeue({ id, origin, ...notification }: Notification, inside
 export const notAPerson = (what: string, { log }: InsideAgent): EarpieceError =>
   new EarpieceError(
     'not_trusted',
-    `a command that the agent${log === '' ? '' : ` ${log}`} runs is not allowed ${what}; a person does that in a terminal of their own`,
+    `a command that the agent${log === '' ? '' : ` ${log}`} runs is not allowed ${what}; a person does that in a separate terminal`,
   );
 
 function fromProc(pid: number): Readonly<Record<string, string>> | undefined {

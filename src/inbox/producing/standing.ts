@@ -56,7 +56,7 @@ async function letGo(context: Context, { log, id }: Comer, notification: Notific
     conversation: id,
     ids: [notification],
     by: 'project',
-    reason: 'it was taken back when this conversation began',
+    reason: 'it was withdrawn when this conversation began',
   };
   const closed = await context.store.append(log, [{ type: 'notification_closed', outcome: 'withdrawn', ...ending }]);
   // Another carrier of this conversation has delivered it meanwhile.

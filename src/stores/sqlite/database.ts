@@ -90,7 +90,7 @@ export class Database {
         return;
       case 'moved':
         this.#report(
-          `${this.path} was ${change.gone ? 'deleted or moved away, and a new database is made in its place' : 'replaced, and the new file is used from now on'}. What was open in the old one stays in it`,
+          `${this.path} was ${change.gone ? 'deleted or moved away, and a new database is made in its place' : 'replaced, and the new file is used from now on'}. Open notifications stay in the old one`,
         );
         this.#leave();
         break;

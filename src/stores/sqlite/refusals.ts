@@ -39,7 +39,7 @@ export function prepareFile(path: string, probe: (path: string) => FileSystem = 
   if (file?.isDirectory())
     throw refusal(`${path} is a folder, not a database: name a file in it, e.g. --db ${path}/earpiece.db`, path);
   if (file !== undefined && !file.isFile())
-    throw refusal(`${path} is no regular file: name another file with --db or EARPIECE_DB`, path);
+    throw refusal(`${path} is not a regular file: name another file with --db or EARPIECE_DB`, path);
   const fs = probe(file === undefined ? folder : path);
   const network = networkName(fs);
   if (network !== undefined)

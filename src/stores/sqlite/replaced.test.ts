@@ -37,8 +37,8 @@ it('what is written right after it was taken away is in the file that stands the
 it('what is no database there is told each time, not only once a second', async () => {
   take();
   writeFileSync(path, 'garbage'.repeat(3_000));
-  for (let i = 0; i < 3; i++) await expect(write('into the void')).rejects.toThrow('is no SQLite database');
-  await expect(store.head()).rejects.toThrow('is no SQLite database');
+  for (let i = 0; i < 3; i++) await expect(write('into the void')).rejects.toThrow('is not an SQLite database');
+  await expect(store.head()).rejects.toThrow('is not an SQLite database');
   rmSync(path);
   await write('after');
   expect(await store.head()).toBe(1);

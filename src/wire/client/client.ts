@@ -85,7 +85,7 @@ export function createClient(options: ClientOptions = {}): Client {
     } catch (error) {
       if (signal?.aborted) throw error;
       throw error instanceof SyntaxError
-        ? notEarpiece(response, 'answered with what is no JSON', { cause: error })
+        ? notEarpiece(response, 'did not answer with JSON', { cause: error })
         : unreachable(url === '' ? 'the server' : url, error);
     }
   };

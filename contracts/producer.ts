@@ -4,7 +4,7 @@
  */
 import type { LogKey } from '../src/core/address.ts';
 import { openSqliteStore } from '../src/stores/sqlite/store.ts';
-import { queued } from './drafts.ts';
+import { queued } from '../src/stores/contract/drafts.ts';
 
 const [path = '', log = '', name = ''] = process.argv.slice(2);
 const store = await openSqliteStore({ path });

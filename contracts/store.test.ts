@@ -5,68 +5,102 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { LogKey } from '../src/core/address.ts';
+import { runStoreContract } from '../src/stores/contract/contract.ts';
+import type { StoreUnderTest } from '../src/stores/contract/under-test.ts';
 import { memoryStore } from '../src/stores/memory.ts';
 import { openSqliteStore, type SqliteStore } from '../src/stores/sqlite/store.ts';
 import { openThreadStore } from '../src/stores/thread/store.ts';
-import { queued } from './drafts.ts';
-import { type Backend, describeStore } from './store.ts';
+import { proves } from '../e2e/verifies.ts';
 
-describeStore('memory', {
-  make: async (options) => memoryStore(options),
-  producers: async (store, log, count) => {
-    let stopped = false;
-    const produce = async (name: string): Promise<string[]> => {
-      const acknowledged: string[] = [];
-      for (let i = 0; !stopped; i++) {
-        if ((await store.append(log, [queued(`${name}-${i}`)])).kind === 'appended') acknowledged.push(`${name}-${i}`);
-        await new Promise(setImmediate);
-      }
-      return acknowledged;
-    };
-    const running = Array.from({ length: count }, (_, i) => produce(`p${i}`));
-    return {
-      stop: async () => {
-        stopped = true;
-        return (await Promise.all(running)).flat();
-      },
-    };
+/** The promises that single cases prove, by the titles of the cases. */
+const PROMISES: Readonly<Record<string, () => void>> = {
+  'of one id by many at once stores it once': () => proves('log:idempotent'),
+  'brings back types and fields that it does not know as the same JSON': () => proves('log:unknown-types'),
+  'never runs backwards within a log, even when the clock does': () => proves('log:clock'),
+  "keeps what the writer's own clock said, where it is behind the log": () => proves('time:own-clock'),
+  'closed twice': () => proves('log:closes-once'),
+  'is the same for every prefix of the log, replayed': () => proves('log:replay'),
+  'stays true to what is left when the past is pruned': () => proves('log:retention'),
+  'pages through what was closed in a time, closed last first': () => proves('store:closed-in'),
+  'removes records that concern no item, of any log, with the settings that go with them; the rest replays as before': () =>
+    proves('log:retention'),
+  'lets a carrier win within 200 ms against two producers without pause, at its first try': () => proves('store:no-starving'),
+  'lets a reader at the tail miss nothing': () => proves('store:watch'),
+  'gives each notification to one of several carriers': () => proves('delivery:two-carriers'),
+};
+
+const registered = new Set<string>();
+const runner: Parameters<typeof runStoreContract>[2] = {
+  describe,
+  test(name, options, body) {
+    registered.add(name);
+    test(name, options, async () => {
+      PROMISES[name]?.();
+      await body();
+    });
   },
-  lacks: {
-    'survives-restart': 'it lives and ends with its process by design',
-    'many-processes': 'it lives in one process by design',
-  },
+};
+
+test('the suite has a case for each promise', () => {
+  proves('store:contract');
+  expect(Object.keys(PROMISES).filter((name) => !registered.has(name))).toEqual([]);
 });
+
+runStoreContract(
+  'memory',
+  {
+    make: memoryStore,
+    lacks: {
+      'survives-restart': 'it lives and ends with its process by design',
+      'many-processes': 'it lives in one process by design',
+    },
+  },
+  runner,
+);
 
 const folder = mkdtempSync(join(tmpdir(), 'earpiece-store-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 
-const producers: Backend['producers'] = async (store, log, count) => {
-  const running = Array.from({ length: count }, (_, i) => startProducer((store as SqliteStore).path, log, `p${i}`));
+/** Each runs in a separate process. */
+const producers: StoreUnderTest<SqliteStore>['producers'] = async ({ path }, log, count) => {
+  const running = Array.from({ length: count }, (_, i) => startProducer(path, log, `p${i}`));
   return {
     stop: async () => (await Promise.all(running.map((one) => one.stop()))).flat(),
   };
 };
 
-describeStore('sqlite', {
-  make: (options) => openSqliteStore({ ...options, path: join(folder, `${files++}.db`) }),
-  again: (store, options) => openSqliteStore({ ...options, path: (store as SqliteStore).path }),
-  producers,
-});
+runStoreContract(
+  'sqlite',
+  {
+    make: ({ clock }) => openSqliteStore({ clock, path: join(folder, `${files++}.db`) }),
+    again: ({ path }, { clock }) => openSqliteStore({ clock, path }),
+    producers,
+  },
+  runner,
+);
 
-describeStore('sqlite, whose writes share transactions', {
-  make: (options) => openSqliteStore({ ...options, path: join(folder, `${files++}.db`), together: true }),
-  again: (store, options) => openSqliteStore({ ...options, path: (store as SqliteStore).path, together: true }),
-  producers,
-});
+runStoreContract(
+  'sqlite, whose writes share transactions',
+  {
+    make: ({ clock }) => openSqliteStore({ clock, path: join(folder, `${files++}.db`), together: true }),
+    again: ({ path }, { clock }) => openSqliteStore({ clock, path, together: true }),
+    producers,
+  },
+  runner,
+);
 
-describeStore('sqlite, in a thread of its own', {
-  make: (options) => openThreadStore({ ...options, path: join(folder, `${files++}.db`) }),
-  again: (store, options) => openThreadStore({ ...options, path: (store as SqliteStore).path }),
-  producers,
-});
+runStoreContract(
+  'sqlite, in a thread of its own',
+  {
+    make: ({ clock }) => openThreadStore({ clock, path: join(folder, `${files++}.db`) }),
+    again: ({ path }, { clock }) => openThreadStore({ clock, path }),
+    producers,
+  },
+  runner,
+);
 
 function startProducer(path: string, log: LogKey, name: string): { stop(): Promise<string[]> } {
   const script = fileURLToPath(new URL('producer.ts', import.meta.url));

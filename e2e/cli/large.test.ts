@@ -1,7 +1,7 @@
 /** Logs that are longer than any list on a screen. */
 import { spawn as spawnPty } from '@lydell/node-pty';
 import { expect, it } from 'vitest';
-import { closed, LOG, queued } from '../../contracts/drafts.ts';
+import { closed, LOG, queued } from '../../src/stores/contract/drafts.ts';
 import { CLI } from '../built.ts';
 import { proves, verifies } from '../verifies.ts';
 import { Shell } from './shell.ts';

@@ -3,7 +3,7 @@
  * Run: node appender.ts <path> <log> <name> <count>
  */
 import { once } from 'node:events';
-import { said } from '../../contracts/drafts.ts';
+import { said } from '../../src/stores/contract/drafts.ts';
 import type { LogKey } from '../../src/core/address.ts';
 import { openSqliteStore } from '../../src/stores/index.ts';
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { LOG } from '../../contracts/drafts.ts';
+import { LOG } from '../../src/stores/contract/drafts.ts';
 import { openSqliteStore } from '../../src/stores/index.ts';
 import { type Child, runScript } from './child.ts';
 

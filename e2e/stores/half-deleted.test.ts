@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { closed, LOG } from '../../contracts/drafts.ts';
+import { closed, LOG } from '../../src/stores/contract/drafts.ts';
 import { openSqliteStore } from '../../src/stores/index.ts';
 import { proves } from '../verifies.ts';
 import { runScript, type Child } from './child.ts';

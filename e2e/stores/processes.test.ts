@@ -2,7 +2,7 @@ import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { LOG, queued, said } from '../../contracts/drafts.ts';
+import { LOG, queued, said } from '../../src/stores/contract/drafts.ts';
 import type { LogKey } from '../../src/core/address.ts';
 import { openSqliteStore } from '../../src/stores/index.ts';
 import { runScript } from './child.ts';

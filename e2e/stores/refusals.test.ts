@@ -14,7 +14,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LOG, queued, said } from '../../contracts/drafts.ts';
+import { LOG, queued, said } from '../../src/stores/contract/drafts.ts';
 import { openSqliteStore, openStore, type SqliteOptions } from '../../src/stores/index.ts';
 import { APPLICATION_ID, VERSION } from '../../src/stores/sqlite/migrations.ts';
 import { runScript } from './child.ts';

@@ -3,7 +3,7 @@
  * each, or for the opening. Run: node writer.ts <path>
  */
 import { createInterface } from 'node:readline';
-import { LOG, queued } from '../../contracts/drafts.ts';
+import { LOG, queued } from '../../src/stores/contract/drafts.ts';
 import { openSqliteStore } from '../../src/stores/index.ts';
 
 const tell = (error: unknown): void => {

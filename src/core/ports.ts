@@ -6,7 +6,7 @@ import type { Line } from './plan.ts';
 import type { CarrierId, Draft, Owner, Stored } from './records.ts';
 
 /**
- * The log and its index. Obligations, proved for every store by `contracts/store`:
+ * The log and its index. Obligations, proved for every store by `runStoreContract`:
  *
  * - An append is one atomic, durable step: all drafts with all their effects on the items, or nothing. An acknowledged
  *   append survives `kill -9` (and, if the engine can promise it, a power cut).

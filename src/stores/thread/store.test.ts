@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import type { Draft } from '../../core/records.ts';
-import { queued } from '../../../contracts/drafts.ts';
+import { queued } from '../contract/drafts.ts';
 import { proves } from '../../../e2e/verifies.ts';
 import { openSqliteStore, type SqliteStore } from '../sqlite/store.ts';
 import { openThreadStore } from './store.ts';

@@ -1,13 +1,13 @@
-/** What a store must say, worked out from the records alone and without an index. */
-import { expect } from 'vitest';
-import type { ConversationId, LogKey } from '../src/core/address.ts';
-import { ANYONE, type Item, itemKey, putItem, replay, settle, type Settled, touches } from '../src/core/items.ts';
-import type { Store } from '../src/core/ports.ts';
-import { type CarrierId, type Draft, isType } from '../src/core/records.ts';
+/** The right answers of a store, computed from the records alone and without an index. */
+import type { ConversationId, LogKey } from '../../core/address.ts';
+import { ANYONE, type Item, itemKey, putItem, replay, settle, type Settled, touches } from '../../core/items.ts';
+import type { Store } from '../../core/ports.ts';
+import { type CarrierId, type Draft, isType } from '../../core/records.ts';
+import { equal } from './check.ts';
 import { carrierId, conversation, ids } from './drafts.ts';
 import { CONVERSATIONS, IDS, KEYS } from './random-drafts.ts';
 
-/** What appending must lead to, by settling against all items of the log. */
+/** The right outcome of an append, settled against all items of the log. */
 export async function expectedAppend(store: Store, log: LogKey, drafts: readonly Draft[]): Promise<Settled> {
   const records = await store.read({ log, limit: 1_000_000 });
   const items = replay(records);
@@ -40,10 +40,13 @@ export async function expectIndexEqualsReplay(store: Store, log: LogKey): Promis
     items.toSorted((a, b) => b.seq - a.seq || (a.audience < b.audience ? -1 : 1));
   // Items of one record have no order among them, so a limit may take any of them.
   const same = (seen: readonly Item[], expected: readonly Item[], limit = Infinity): void => {
-    expect(seen.map((item) => item.seq)).toEqual(expected.slice(0, limit).map((item) => item.seq));
+    equal(
+      seen.map((item) => item.seq),
+      expected.slice(0, limit).map((item) => item.seq),
+    );
     const named = new Map(expected.map((item) => [itemKey(item), item]));
-    for (const item of seen) expect(plain(item)).toEqual(plain(named.get(itemKey(item))));
-    expect(new Set(seen.map(itemKey)).size).toBe(seen.length);
+    for (const item of seen) equal(item, named.get(itemKey(item)));
+    equal(new Set(seen.map(itemKey)).size, seen.length);
   };
 
   const alive = oldest(all.filter((item) => item.state !== 'closed'));
@@ -53,7 +56,7 @@ export async function expectIndexEqualsReplay(store: Store, log: LogKey): Promis
     ),
   );
   const gate = oldest(all.filter((item) => item.gate));
-  expect(await store.countOpen(log)).toBe(alive.length);
+  equal(await store.countOpen(log), alive.length);
   same(await store.items(log, { kind: 'open' }), alive);
   same(await store.items(log, { kind: 'open', limit: 2 }), alive, 2);
   same(
@@ -103,4 +106,3 @@ const carriedBy =
   (carrier: CarrierId) =>
   (item: Item): boolean =>
     item.carrier === carrier;
-const plain = (item: Item | undefined): unknown => JSON.parse(JSON.stringify(item ?? null));

@@ -1,6 +1,6 @@
 /** Short ways to write drafts, for store tests. */
-import type { ConversationId, LogKey } from '../src/core/address.ts';
-import type { Notification, NotificationId } from '../src/core/notification.ts';
+import type { ConversationId, LogKey } from '../../core/address.ts';
+import type { Notification, NotificationId } from '../../core/notification.ts';
 import type {
   CarrierId,
   ClosedRecord,
@@ -20,7 +20,7 @@ import type {
   SentView,
   SucceededRecord,
   ToolCallResponseRecord,
-} from '../src/core/records.ts';
+} from '../../core/records.ts';
 
 export const LOG = 'shop/coder' as LogKey;
 export const OTHER = 'shop/tester' as LogKey;
@@ -111,7 +111,7 @@ export const refused = (of: readonly string[]): GateRefusedRecord => ({
   on: 'write_file',
 });
 
-/** `to` begins with what `from` was; what was open there is open here. */
+/** `to` begins as a copy of `from`. Open notifications of `from` are open in `to` too. */
 export const forked = (of: readonly string[], from: string, to: string, upTo = 0): ForkedRecord => ({
   type: 'conversation_forked',
   conversation: conversation(to),
@@ -142,7 +142,7 @@ export const extended = (of: readonly string[], to: string): ExtendedRecord => (
   reason: 'it began while this was open',
 });
 
-/** A tool result of our own transcript with these in it. */
+/** A tool result that carries these notifications. */
 export const result = (
   of: readonly string[],
   as = 'main',

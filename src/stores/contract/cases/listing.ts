@@ -1,0 +1,120 @@
+/** Lists: what is open, by agent, newest first, closed in a time, what the gate holds. */
+import type { LogKey } from '../../../core/address.ts';
+import type { Item } from '../../../core/items.ts';
+import { equal } from '../check.ts';
+import { closed, confirmed, conversation, ELSEWHERE, LOG, offered, OTHER, queued, read, result, said } from '../drafts.ts';
+import { idsOf, type Suite } from '../suite.ts';
+
+export function listing({ test }: Suite): void {
+  test('counts what is open by log and level', async ({ store, append, clock }) => {
+    await append(queued('a'), queued('b', { level: 'error' }), queued('c', { level: 'error' }));
+    clock.time += 10;
+    await append(result(['a']), offered('c1', ['b']));
+    await store.append(OTHER, [said('x')]);
+    await store.append(ELSEWHERE, [queued('a', { level: 'critical' })]);
+    equal(await store.overview('shop'), [
+      { log: LOG, open: { info: 0, warning: 0, error: 2, critical: 0 }, oldestOpenAt: 1_000_000 },
+      { log: OTHER, open: { info: 0, warning: 0, error: 0, critical: 0 } },
+    ]);
+    equal(
+      (await store.overview()).map((one) => one.log),
+      [ELSEWHERE, LOG, OTHER],
+    );
+    equal(await store.countOpen(LOG), 2);
+    equal(await store.countOpen('no/body' as LogKey), 0);
+  });
+
+  test('lists agents by name, page by page: what is open, who is there, what happened last', async ({ store, append, clock }) => {
+    const seen = 'shop/quiet' as LogKey;
+    const nobody = { info: 0, warning: 0, error: 0, critical: 0 };
+    equal(await store.agents({}), []);
+    await store.append('shop/*' as LogKey, [{ type: 'fan_out_done', id: 'x' as never }]);
+    await append(queued('a'), queued('b', { level: 'error' }), said('hello', 'x'));
+    clock.time += 10;
+    await append(offered('c1', ['b'], { conversation: 'x' }));
+    await append(queued('p', { action: 'pause' }));
+    // No doing of the agent's.
+    await append({ type: 'subscriber_disabled', subscriber: 'x' });
+    await store.append(ELSEWHERE, [queued('a', { level: 'critical' })]);
+    const x = await store.touch({ log: LOG, conversation: conversation('x'), host: 'codex' });
+    equal(x.host, 'codex');
+    clock.time += 10;
+    const [y, alone] = await Promise.all(
+      [
+        { log: LOG, conversation: conversation('y') },
+        { log: seen, conversation: conversation('z') },
+      ].map((one) => store.touch(one)),
+    );
+    const mine = {
+      log: LOG,
+      open: { ...nobody, info: 2, error: 1 },
+      oldestOpenAt: 1_000_000,
+      paused: true,
+      presence: [y, x],
+      last: { type: 'carrier_offered', at: 1_000_010, conversation: 'x' },
+    };
+    const quiet = { log: seen, open: nobody, paused: false, presence: [alone] };
+    equal(await store.agents({ project: 'shop' }), [mine, quiet]);
+    const all = await store.agents({});
+    equal(
+      all.map(({ log }) => log),
+      [ELSEWHERE, LOG, seen].toSorted(),
+    );
+    for (let limit = 1, found = 0; found < 3; found++)
+      equal(await store.agents({ limit, ...(found === 0 ? {} : { after: all[found - 1]?.log as LogKey }) }), [all[found]]);
+    equal(await store.agents({ project: 'shop', after: seen }), []);
+    equal(await store.agents({ project: 'sho' }), []);
+  });
+
+  test('pages through the notifications of a log, newest first, of all states or of one', async ({ store, append }) => {
+    await append(queued('a'), queued('b'), queued('c'), queued('d'));
+    await append(result(['b', 'c']));
+    const page = async (query: { before?: number; state?: 'open' | 'closed'; limit?: number }): Promise<string[]> =>
+      idsOf(await store.items(LOG, { kind: 'latest', limit: 10, ...query }));
+    equal(await page({}), ['d', 'c', 'b', 'a']);
+    equal(await page({ limit: 2, before: 4 }), ['c', 'b']);
+    equal(await page({ state: 'open' }), ['d', 'a']);
+    equal(await page({ state: 'closed' }), ['c', 'b']);
+    equal(await page({ state: 'closed', before: 3 }), ['b']);
+    equal(await page({ before: 1 }), []);
+  });
+
+  test('pages through what was closed in a time, closed last first', async ({ store, append, clock }) => {
+    await append(queued('a'), queued('b'), queued('c'), queued('d'), queued('open'));
+    clock.time += 10;
+    await append(result(['d']));
+    clock.time += 10;
+    await append(result(['a', 'c']));
+    clock.time += 10;
+    await append(result(['b']));
+    const closed = (query: { from: number; to: number; limit?: number; before?: { closedAt: number; seq: number } }) =>
+      store.items(LOG, { kind: 'closed', limit: 10, ...query });
+    const all = await closed({ from: 0, to: clock.time + 1 });
+    equal(idsOf(all), ['b', 'c', 'a', 'd']);
+    equal(idsOf(await closed({ from: 1_000_010, to: 1_000_020 })), ['d']);
+    equal(idsOf(await closed({ from: 1_000_011, to: 1_000_030 })), ['c', 'a']);
+    const c = all[1] as Item;
+    equal(idsOf(await closed({ from: 0, to: clock.time + 1, limit: 2, before: { closedAt: c.closedAt ?? 0, seq: c.seq } })), [
+      'a',
+      'd',
+    ]);
+  });
+
+  test('holds the gate for those who may take it, and after that for who took it', async ({ store, append }) => {
+    await append(queued('!', { level: 'critical' }));
+    const gates = async (): Promise<string[]> => {
+      const up = await Promise.all(
+        ['x', 'y'].map(async (as) => (await store.items(LOG, { kind: 'gate', conversation: conversation(as) })).length),
+      );
+      return ['x', 'y'].filter((_, i) => up[i] === 1);
+    };
+    equal(await gates(), ['x', 'y']);
+    await append(offered('c', ['!'], { conversation: 'x' }));
+    equal(await gates(), ['x']);
+    await append(confirmed('c'));
+    equal(await gates(), ['x']);
+    equal((await store.items(LOG, { kind: 'gate' })).length, 1);
+    await append(read(['!'], 'x'));
+    equal(await gates(), []);
+  });
+}

@@ -1,0 +1,95 @@
+/** The index says what a replay of the log says. */
+import { type Item, replay } from '../../../core/items.ts';
+import type { Store } from '../../../core/ports.ts';
+import { equal, matches } from '../check.ts';
+import { extended, folded, LOG, OTHER, queued } from '../drafts.ts';
+import { fastCheck } from '../fast-check.ts';
+import { type Step, stepsOf } from '../random-drafts.ts';
+import { expectedAppend, expectIndexEqualsReplay } from '../reference.ts';
+import type { Stage, Suite } from '../suite.ts';
+
+export function replayed({ test }: Suite): void {
+  test('answers as a filter over the replayed log would, after each of any appends', async ({ fresh, clock }) => {
+    const fc = await fastCheck();
+    await fc.assert(
+      fc.asyncProperty(stepsOf(fc, { prune: false }), async (all) => {
+        const mine = await fresh();
+        for (const step of all) {
+          await run(mine, clock, step);
+          await expectIndexEqualsReplay(mine, LOG);
+        }
+        await expectIndexEqualsReplay(mine, OTHER);
+        equal(await mine.verify(), []);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('is the same for every prefix of the log, replayed', async ({ fresh, clock }) => {
+    const fc = await fastCheck();
+    await fc.assert(
+      fc.asyncProperty(stepsOf(fc, { prune: false }), async (all) => {
+        const mine = await fresh();
+        const snapshots: [number, unknown][] = [];
+        for (const step of all) {
+          await run(mine, clock, step);
+          const known = await mine.items(LOG, { kind: 'latest', limit: 1000 });
+          snapshots.push([await mine.head(), byKey(known)]);
+        }
+        const records = await mine.read({ log: LOG, limit: 1000 });
+        for (const [head, known] of snapshots)
+          equal(byKey([...replay(records.filter((record) => record.seq <= head)).values()]), known);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test('is the same where something is counted into a notification of two conversations', async ({ store, append }) => {
+    await append(queued('n1', { conversation: 'y' }));
+    await append(extended(['n1'], 'x'));
+    await append(folded('n7', 'n1', { differs: { message: 'of n7' } }));
+    await expectIndexEqualsReplay(store, LOG);
+  });
+
+  test('stays true to what is left when the past is pruned', async ({ fresh, clock }) => {
+    const fc = await fastCheck();
+    await fc.assert(
+      fc.asyncProperty(stepsOf(fc, { prune: true }), async (all) => {
+        const mine = await fresh();
+        for (const step of all) {
+          await run(mine, clock, step);
+          if (step.kind === 'prune') {
+            equal(await mine.verify(), []);
+            await expectIndexEqualsReplay(mine, LOG);
+          }
+        }
+        equal(await mine.verify(), []);
+      }),
+      { numRuns: 60 },
+    );
+  });
+}
+
+async function run(mine: Store, clock: Stage['clock'], step: Step): Promise<void> {
+  clock.time = Math.max(1, clock.time + step.tick);
+  if (step.kind === 'prune') {
+    await mine.prune(clock.time - step.keepMs);
+    return;
+  }
+  const expected = await expectedAppend(mine, step.log, step.drafts);
+  const appended = await mine.append(step.log, step.drafts);
+  switch (expected.kind) {
+    case 'settled':
+      equal(appended.kind, 'appended');
+      if (appended.kind === 'appended') equal(byKey(appended.items), byKey(expected.items));
+      return;
+    case 'duplicate':
+      matches(appended, expected);
+      return;
+    case 'conflict':
+      equal(appended, expected);
+  }
+}
+
+const byKey = (items: readonly Item[]): readonly Item[] =>
+  items.toSorted((a, b) => a.seq - b.seq || (a.audience < b.audience ? -1 : 1));

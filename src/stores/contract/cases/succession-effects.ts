@@ -1,0 +1,160 @@
+/** The effects of forks, heirs and new audiences. The last rows have no effect. */
+import {
+  confirmed,
+  conversation,
+  extended,
+  folded,
+  forked,
+  offered,
+  queued,
+  read,
+  released,
+  result,
+  said,
+  succeeded,
+} from '../drafts.ts';
+import type { Effect } from './effect.ts';
+
+export const SUCCESSION: readonly Effect[] = [
+  {
+    name: 'a fork has its own of what was delivered to the other',
+    given: [queued('!', { level: 'critical', conversation: 'x' }), result(['!'], 'x'), read(['!'], 'x')],
+    when: forked(['!'], 'x', 'y'),
+    becomes: { '! for y': { state: 'open', gate: true, offers: 0, seq: 1, history: [1, 4] } },
+  },
+  {
+    name: 'a fork counts what was counted, and says it anew',
+    given: [
+      queued('a', { conversation: 'x', key: 'k' }),
+      folded('b', 'a', { count: 3 }),
+      offered('c', ['a'], { conversation: 'x' }),
+    ],
+    when: forked(['a'], 'x', 'y'),
+    becomes: { 'a for y': { state: 'open', count: 4, offers: 0, seq: 1, history: [1, 4] } },
+  },
+  {
+    name: "a fork has its own of anyone's that the other took",
+    given: [queued('a'), result(['a'], 'x')],
+    when: forked(['a'], 'x', 'y'),
+    becomes: { 'a for y': { state: 'open', offers: 0 } },
+  },
+  {
+    name: 'a fork of what was counted into another has no item for it',
+    given: [queued('a', { conversation: 'x', key: 'k' }), folded('b', 'a')],
+    when: forked(['b'], 'x', 'y'),
+    becomes: {},
+  },
+  {
+    name: 'a fork of what was never queued',
+    given: [queued('a', { conversation: 'x' })],
+    when: forked(['a', 'b'], 'x', 'y'),
+    becomes: { conflict: { b: 'unknown' } },
+  },
+  {
+    name: 'an heir takes over what is open, with its count and the text that was offered',
+    given: [
+      queued('a', { conversation: 'x', key: 'k' }),
+      folded('b', 'a', { count: 3 }),
+      offered('c', ['a'], { conversation: 'x' }),
+      released('c', 'owner_dead'),
+    ],
+    when: succeeded(['a'], 'x', 'y', 'died'),
+    becomes: {
+      'a for y': {
+        state: 'open',
+        count: 4,
+        offers: 1,
+        text: 'text of a',
+        passedFrom: 'x',
+        seq: 1,
+        history: [1, 2, 3, 4, 5],
+      },
+    },
+  },
+  {
+    name: 'an heir takes over an interrupt that was delivered and not read, and its gate',
+    given: [queued('!', { level: 'critical', conversation: 'x' }), result(['!'], 'x')],
+    when: succeeded(['!'], 'x', 'y'),
+    becomes: { '! for y': { state: 'closed', outcome: 'delivered', gate: true, takenBy: 'y', passedFrom: 'x' } },
+  },
+  {
+    name: "an heir takes over the gate of anyone's interrupt that the other took",
+    given: [queued('!', { level: 'critical' }), result(['!'], 'x')],
+    when: succeeded(['!'], 'x', 'y'),
+    becomes: { '!': { state: 'closed', gate: true, takenBy: 'y' } },
+  },
+  {
+    name: 'an heir does not take an offer in flight',
+    given: [queued('a', { conversation: 'x' }), offered('c', ['a'], { conversation: 'x' })],
+    when: succeeded(['a'], 'x', 'y', 'died'),
+    becomes: { conflict: { a: 'offered' } },
+  },
+  {
+    name: 'a merged conversation hands over an offer in flight, which is confirmed as before',
+    given: [queued('a', { conversation: 'x' }), offered('c', ['a'], { conversation: 'x' }), succeeded(['a'], 'x', 'y', 'merged')],
+    when: confirmed('c'),
+    becomes: { 'a for y': { state: 'closed', outcome: 'delivered', takenBy: 'y' } },
+  },
+  {
+    name: 'a read that a merged conversation still reports counts',
+    given: [queued('!', { level: 'critical', conversation: 'x' }), result(['!'], 'x'), succeeded(['!'], 'x', 'y', 'merged')],
+    when: read(['!'], 'x'),
+    becomes: { '! for y': { read: true, gate: false } },
+  },
+  {
+    name: 'a read that a conversation reports after its heir took over does not count',
+    given: [queued('!', { level: 'critical', conversation: 'x' }), result(['!'], 'x'), succeeded(['!'], 'x', 'y')],
+    when: read(['!'], 'x'),
+    becomes: {},
+  },
+  {
+    name: 'a second heir finds nothing',
+    given: [queued('a', { conversation: 'x' }), succeeded(['a'], 'x', 'y')],
+    when: succeeded(['a'], 'x', 'z'),
+    becomes: { conflict: { a: 'closed' } },
+  },
+  {
+    name: 'an heir of an heir takes over',
+    given: [queued('a', { conversation: 'x' }), succeeded(['a'], 'x', 'y')],
+    when: succeeded(['a'], 'y', 'z'),
+    becomes: { 'a for z': { state: 'open', passedFrom: 'y' } },
+  },
+  {
+    name: 'an heir that has the notification itself keeps its own',
+    given: [queued('!', { level: 'critical', audience: [conversation('x'), conversation('y')] })],
+    when: succeeded(['!'], 'x', 'y'),
+    becomes: { '! for x': { state: 'closed', outcome: 'superseded', gate: false } },
+  },
+  {
+    name: "an heir takes nothing that is anyone's",
+    given: [queued('a')],
+    when: succeeded(['a'], 'x', 'y'),
+    becomes: { conflict: { a: 'closed' } },
+  },
+  {
+    name: 'one more audience has its own, once',
+    given: [queued('!', { level: 'critical', conversation: 'x' }), result(['!'], 'x'), extended(['!'], 'y')],
+    when: extended(['!'], 'z'),
+    becomes: { '! for z': { state: 'open', gate: true, offers: 0, seq: 1 } },
+  },
+  {
+    name: 'one that is an audience already gets no second',
+    given: [queued('!', { level: 'critical', conversation: 'x' }), result(['!'], 'x'), read(['!'], 'x')],
+    when: extended(['!'], 'x'),
+    becomes: {},
+  },
+  { name: 'a turn start has no effect', given: [queued('a')], when: { type: 'turn_start' }, becomes: {} },
+  { name: 'an answer has no effect', given: [queued('a')], when: said('x'), becomes: {} },
+  {
+    name: 'a tool call has no effect',
+    given: [queued('a')],
+    when: { type: 'tool_call_request', id: 'a', name: 'n', arguments: {} },
+    becomes: {},
+  },
+  {
+    name: 'an unknown type has no effect',
+    given: [queued('a')],
+    when: { type: 'of_the_future', ids: ['a'], id: 'a' },
+    becomes: {},
+  },
+];

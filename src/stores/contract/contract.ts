@@ -1,0 +1,80 @@
+/** The contract suite of the store port. A store is a store when this is green for it. */
+import { EarpieceError } from '../../core/errors.ts';
+import type { Store } from '../../core/ports.ts';
+import { append } from './cases/append.ts';
+import { changed } from './cases/changed.ts';
+import { conversations } from './cases/conversations.ts';
+import { effects } from './cases/effects.ts';
+import { end } from './cases/end.ts';
+import { listing } from './cases/listing.ts';
+import { many } from './cases/many.ts';
+import { reading } from './cases/read.ts';
+import { replayed } from './cases/replayed.ts';
+import { erase, forget, prune } from './cases/retention.ts';
+import { time } from './cases/time.ts';
+import { onStage, type Suite } from './suite.ts';
+import { CAPABILITIES, type StoreUnderTest } from './under-test.ts';
+
+/** `describe` and `test` of `node:test`, or of vitest. */
+export type TestRunner = {
+  readonly describe: (name: string, body: () => void) => unknown;
+  readonly test: (
+    name: string,
+    options: { readonly skip: boolean; readonly timeout: number },
+    body: () => Promise<void>,
+  ) => unknown;
+};
+
+/** Registers one test a case. It works with `node:test` and with vitest, and needs the package fast-check. */
+export function runStoreContract<S extends Store>(
+  name: string,
+  backend: StoreUnderTest<S>,
+  { describe, test }: TestRunner,
+): void {
+  checkBackend(name, backend);
+  const { lacks = {} } = backend;
+  const suite: Suite = {
+    test: (title, body) => void test(title, { skip: false, timeout: TIMEOUT_MS }, () => onStage(backend, body)),
+    testWhere(capability, title, body) {
+      const reason = lacks[capability];
+      if (reason === undefined) suite.test(title, body);
+      else void test(`${title} (not here: ${reason})`, { skip: true, timeout: TIMEOUT_MS }, () => onStage(backend, body));
+    },
+  };
+  void describe(`Store: ${name}`, () => {
+    for (const [title, cases] of Object.entries(CASES)) void describe(title, () => cases(suite));
+  });
+}
+
+const CASES: Readonly<Record<string, (suite: Suite) => void>> = {
+  append,
+  time,
+  'each record and what it does': effects,
+  'the index': (suite) => (replayed(suite), listing(suite)),
+  read: reading,
+  conversations,
+  erase,
+  prune,
+  forget,
+  changed,
+  'many at once': many,
+  'the end': end,
+};
+
+/** It ends a case that hangs. A slow machine needs a good part of it for the random logs. */
+const TIMEOUT_MS = 90_000;
+
+function checkBackend<S extends Store>(name: string, { again, lacks = {} }: StoreUnderTest<S>): void {
+  const unknown = Object.keys(lacks).find((one) => !(CAPABILITIES as readonly string[]).includes(one));
+  if (unknown !== undefined)
+    throw new EarpieceError(
+      'bad_argument',
+      `no capability ${JSON.stringify(unknown)}; a store may lack ${CAPABILITIES.join(', ')}`,
+    );
+  const needed = CAPABILITIES.find((one) => lacks[one] === undefined);
+  if (again === undefined && needed !== undefined)
+    throw new EarpieceError(
+      'bad_argument',
+      `the store ${JSON.stringify(name)} has no again(), which the cases of ${needed} open it with: give again(), or the reason in lacks`,
+    );
+}

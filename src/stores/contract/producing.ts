@@ -1,0 +1,26 @@
+/** Producers of this process, for a store whose adapter brings none of other processes. */
+import type { LogKey } from '../../core/address.ts';
+import type { Store } from '../../core/ports.ts';
+import { queued } from './drafts.ts';
+import type { Producing } from './under-test.ts';
+
+export async function produceHere(store: Store, log: LogKey, count: number): Promise<Producing> {
+  let stopped = false;
+  const produce = async (name: string): Promise<string[]> => {
+    const acknowledged: string[] = [];
+    for (let i = 0; !stopped; i++) {
+      if ((await store.append(log, [queued(`${name}-${i}`)])).kind === 'appended') acknowledged.push(`${name}-${i}`);
+      await new Promise(setImmediate);
+    }
+    return acknowledged;
+  };
+  const running = Promise.all(Array.from({ length: count }, (_, i) => produce(`p${i}`)));
+  // `stop` reports a failure.
+  running.catch(() => {});
+  return {
+    stop: async () => {
+      stopped = true;
+      return (await running).flat();
+    },
+  };
+}

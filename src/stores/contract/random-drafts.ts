@@ -1,0 +1,221 @@
+/** Random lives of a log: few ids, conversations and carriers, so that they meet often. */
+import type { Arbitrary } from 'fast-check';
+import type { LogKey } from '../../core/address.ts';
+import type { Draft } from '../../core/records.ts';
+import {
+  closed,
+  confirmed,
+  conversation,
+  extended,
+  folded,
+  forked,
+  ids,
+  LOG,
+  observed,
+  offered,
+  OTHER,
+  queued,
+  read,
+  refused,
+  redacted,
+  released,
+  result,
+  said,
+  succeeded,
+} from './drafts.ts';
+import type { FastCheck } from './fast-check.ts';
+
+export const IDS = ['n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7'];
+export const CONVERSATIONS = ['x', 'y', 'z'];
+export const KEYS = ['k1', 'k2'];
+
+export type Step = { readonly tick: number } & (
+  | { readonly kind: 'append'; readonly log: LogKey; readonly drafts: readonly Draft[] }
+  | { readonly kind: 'prune'; readonly keepMs: number }
+);
+
+/** A draft; `fresh` names the carrier of an offer, `past` the one of an earlier offer. */
+type Made = (carriers: { fresh: () => string; past: (n: number) => string }) => Draft;
+
+/** The clock also stands still and goes backwards. */
+const TICKS = [0, 1, 10, 100, -50];
+
+export function stepsOf(fc: FastCheck, { prune }: { prune: boolean }): Arbitrary<Step[]> {
+  const draft = draftOf(fc);
+  const tick = fc.constantFrom(...TICKS);
+  const append = fc.record({
+    kind: fc.constant('append' as const),
+    tick,
+    log: fc.constantFrom(LOG, LOG, LOG, OTHER),
+    made: fc.array(draft, { minLength: 1, maxLength: 3 }),
+  });
+  const pruning = fc.record({ kind: fc.constant('prune' as const), tick, keepMs: fc.constantFrom(0, 0, 100) });
+  return fc
+    .array(prune ? fc.oneof({ weight: 8, arbitrary: append }, { weight: 1, arbitrary: pruning }) : append, {
+      minLength: 5,
+      maxLength: 40,
+      size: 'max',
+    })
+    .map((all) => {
+      let made = 0;
+      const fresh = (): string => `c${made++}`;
+      const past = (n: number): string => `c${Math.max(0, made - 1 - n)}`;
+      return all.map((step): Step => {
+        if (step.kind === 'prune') return step;
+        const { made: drafts, ...rest } = step;
+        // One append queues an id once: twice is refused, which has its own test.
+        const queuedIds = new Set<string>();
+        return {
+          ...rest,
+          drafts: drafts
+            .map((make) => make({ fresh, past }))
+            .filter((one) => {
+              if (!one.type.startsWith('system_notification_')) return true;
+              const { id } = one as { id: string };
+              return queuedIds.has(id) ? false : queuedIds.add(id);
+            }),
+        };
+      });
+    });
+}
+
+function draftOf(fc: FastCheck): Arbitrary<Made> {
+  const id = fc.constantFrom(...IDS);
+  const someIds = fc.uniqueArray(id, { minLength: 1, maxLength: 3 });
+  const as = fc.constantFrom(...CONVERSATIONS);
+  const maybe = <T>(arb: Arbitrary<T>): Arbitrary<T | undefined> => fc.option(arb, { nil: undefined });
+  const level = fc.constantFrom('info', 'warning', 'error', 'critical', 'critical');
+
+  return fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc
+        .record({ id, level, key: maybe(fc.constantFrom(...KEYS)), to: fc.constantFrom('anyone', 'x', 'y', 'both') })
+        .map(
+          ({ id, level, key, to }): Made =>
+            () =>
+              queued(id, {
+                ...(level === 'info' ? {} : { level: level as 'error' }),
+                ...(key === undefined ? {} : { key }),
+                ...(to === 'both' ? { audience: CONVERSATIONS.map(conversation) } : to === 'anyone' ? {} : { conversation: to }),
+              }),
+        ),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.tuple(id, id).map(
+        ([a, b]): Made =>
+          () =>
+            folded(a, b, { count: 2, differs: { message: `of ${a}` } }),
+      ),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({ of: someIds, rest: fc.uniqueArray(id, { maxLength: 1 }), to: maybe(as) }).map(
+        ({ of, rest, to }): Made =>
+          ({ fresh }) =>
+            offered(fresh(), of, {
+              ...(to === undefined ? {} : { conversation: to }),
+              ...(rest.length > 0 && !of.includes(rest[0] as string) ? { summarizes: ids(...rest) } : {}),
+            }),
+      ),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.nat({ max: 3 }).map(
+        (n): Made =>
+          ({ past }) =>
+            confirmed(past(n)),
+      ),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.nat({ max: 3 }).map(
+        (n): Made =>
+          ({ past }) =>
+            released(past(n)),
+      ),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(someIds, maybe(fc.constant(3))).map(
+        ([of, refusals]): Made =>
+          () =>
+            redacted(of, refusals),
+      ),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.tuple(someIds, as).map(
+        ([of, to]): Made =>
+          () =>
+            result(of, to),
+      ),
+    },
+    {
+      weight: 2,
+      arbitrary: fc
+        .tuple(someIds, fc.constantFrom('withdrawn' as const, 'expired' as const, 'summarized' as const), maybe(as))
+        .map(
+          ([of, outcome, to]): Made =>
+            () =>
+              closed(of, outcome, to),
+        ),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.tuple(someIds, maybe(as)).map(
+        ([of, to]): Made =>
+          () =>
+            read(of, to),
+      ),
+    },
+    {
+      weight: 1,
+      arbitrary: someIds.map(
+        (of): Made =>
+          () =>
+            observed(of),
+      ),
+    },
+    {
+      weight: 1,
+      arbitrary: someIds.map(
+        (of): Made =>
+          () =>
+            refused(of),
+      ),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(someIds, fc.constantFrom(['x', 'y'], ['y', 'x'], ['x', 'z'], ['z', 'y'])).map(
+        ([of, [from = '', to = '']]): Made =>
+          () =>
+            forked(of, from, to),
+      ),
+    },
+    {
+      weight: 2,
+      arbitrary: fc
+        .tuple(
+          someIds,
+          fc.constantFrom(['x', 'y'], ['y', 'x'], ['x', 'z'], ['z', 'y']),
+          fc.constantFrom('ended' as const, 'merged' as const),
+        )
+        .map(
+          ([of, [from = '', to = ''], why]): Made =>
+            () =>
+              succeeded(of, from, to, why),
+        ),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(someIds, as).map(
+        ([of, to]): Made =>
+          () =>
+            extended(of, to),
+      ),
+    },
+    { weight: 1, arbitrary: fc.constant<Made>(() => said('hm')) },
+  );
+}

@@ -1,0 +1,80 @@
+/** Each case of the contract gets a new store with a clock that it sets, and short ways to fill and read it. */
+import type { Item } from '../../core/items.ts';
+import type { Appended, Clock, Store } from '../../core/ports.ts';
+import type { Draft } from '../../core/records.ts';
+import { equal } from './check.ts';
+import { ids, LOG } from './drafts.ts';
+import { produceHere } from './producing.ts';
+import type { Capability, Producing, StoreUnderTest } from './under-test.ts';
+
+/** The cases of the suite, registered with the test runner of whoever runs it. */
+export type Suite = {
+  readonly test: (name: string, body: Case) => void;
+  /** A case for stores with this capability. Others skip it with their reason. */
+  readonly testWhere: (capability: Capability, name: string, body: Case) => void;
+};
+
+type Case = (stage: Stage) => Promise<void>;
+
+export type Stage = {
+  readonly store: Store;
+  readonly clock: Clock & { time: number };
+  /** Appends to `LOG`. It fails where the store refuses. */
+  readonly append: (...drafts: readonly Draft[]) => Promise<Extract<Appended, { kind: 'appended' }>>;
+  /** The item of `LOG` with this id. */
+  readonly item: (id: string) => Promise<Item>;
+  /** One more empty store. */
+  readonly fresh: () => Promise<Store>;
+  /** Another handle on the data of `store`. */
+  readonly also: () => Promise<Store>;
+  /** Starts producers without pause into `LOG`. */
+  readonly producers: (count: number) => Promise<Producing>;
+};
+
+/** Runs the case. At the end it verifies the store and closes all that was opened. */
+export async function onStage<S extends Store>(backend: StoreUnderTest<S>, body: Case): Promise<void> {
+  const clock = { time: 1_000_000, now: (): number => clock.time };
+  const store = await backend.make({ clock });
+  const opened: Store[] = [];
+  const running: Producing[] = [];
+  const keep = <T extends Store>(one: T): T => (opened.push(one), one);
+
+  const stage: Stage = {
+    store,
+    clock,
+    append: async (...drafts) => {
+      const appended = await store.append(LOG, drafts);
+      if (appended.kind !== 'appended') throw new Error(`append: ${JSON.stringify(appended)}`);
+      return appended;
+    },
+    item: async (id) => (await store.items(LOG, { kind: 'ids', ids: ids(id) }))[0] as Item,
+    fresh: async () => keep(await backend.make({ clock })),
+    also: async () => {
+      if (backend.again === undefined) throw new Error('this store has no again()');
+      return keep(await backend.again(store, { clock }));
+    },
+    producers: async (count) => {
+      const started = await (backend.producers ?? produceHere)(store, LOG, count);
+      running.push(started);
+      return started;
+    },
+  };
+  const end = async (): Promise<readonly string[]> => {
+    await Promise.all(running.map((one) => one.stop()));
+    const problems = await store.verify().catch((error: unknown) => (String(error).includes('closed') ? [] : [String(error)]));
+    await Promise.all(opened.map((one) => one.close()));
+    await store.close();
+    return problems;
+  };
+
+  try {
+    await body(stage);
+  } catch (failed) {
+    // The failure of the case comes first.
+    await end().catch(() => []);
+    throw failed;
+  }
+  equal(await end(), []);
+}
+
+export const idsOf = (items: readonly Item[]): string[] => items.map((one) => one.id);

@@ -1,0 +1,26 @@
+/** A store, as the suite opens it. */
+import type { LogKey } from '../../core/address.ts';
+import type { Clock, Store } from '../../core/ports.ts';
+
+export const CAPABILITIES = ['survives-restart', 'many-processes'] as const;
+
+/** A store may lack these: it keeps its data when it closes; several processes open it at the same time. */
+export type Capability = (typeof CAPABILITIES)[number];
+
+/** Producers that run. `stop` ends them and returns the ids that the store acknowledged. */
+export type Producing = { stop(): Promise<readonly string[]> };
+
+/** Your store, as the suite opens it. */
+export type StoreUnderTest<S extends Store = Store> = {
+  /** A new, empty store whose time is this clock's. */
+  readonly make: (options: { readonly clock: Clock }) => S | Promise<S>;
+  /** Another handle on the same data, as another process would have it. A store that lacks both capabilities needs none. */
+  readonly again?: (store: S, options: { readonly clock: Clock }) => S | Promise<S>;
+  /**
+   * Producers that queue into the log without pause. Start them in other processes if several can share your store.
+   * By default they run in this process.
+   */
+  readonly producers?: (store: S, log: LogKey, count: number) => Promise<Producing>;
+  /** Capabilities that your store lacks by design, each with the reason. The suite skips those cases and prints the reason. */
+  readonly lacks?: Partial<Readonly<Record<Capability, string>>>;
+};

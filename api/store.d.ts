@@ -619,8 +619,32 @@ interface OwnedStore extends SqliteStore {
   }): Promise<Placing>;
 }
 declare function openSqliteStore(options: SqliteOptions): Promise<OwnedStore>;
+declare const CAPABILITIES: readonly ['survives-restart', 'many-processes'];
+type Capability = (typeof CAPABILITIES)[number];
+type Producing = {
+  stop(): Promise<readonly string[]>;
+};
+type StoreUnderTest<S extends Store = Store> = {
+  readonly make: (options: {
+    readonly clock: Clock;
+  }) => S | Promise<S>;
+  readonly again?: (store: S, options: {
+    readonly clock: Clock;
+  }) => S | Promise<S>;
+  readonly producers?: (store: S, log: LogKey, count: number) => Promise<Producing>;
+  readonly lacks?: Partial<Readonly<Record<Capability, string>>>;
+};
+type TestRunner = {
+  readonly describe: (name: string, body: () => void) => unknown;
+  readonly test: (name: string, options: {
+    readonly skip: boolean;
+    readonly timeout: number;
+  }, body: () => Promise<void>) => unknown;
+};
+declare function runStoreContract<S extends Store>(name: string, backend: StoreUnderTest<S>, { describe, test }: TestRunner): void;
 export {
   type Appended,
+  type Capability,
   type Clock,
   type Draft,
   EarpieceError,
@@ -628,18 +652,22 @@ export {
   type ItemQuery,
   type LogKey,
   type Presence,
+  type Producing,
   type ReadQuery,
   type Settled,
   type SqliteOptions,
   type SqliteStore,
   type Store,
+  type StoreUnderTest,
   type Stored,
   type Swap,
+  type TestRunner,
   type Touches,
   type Wait,
   memoryStore,
   openSqliteStore,
   replay,
+  runStoreContract,
   settle,
   touches,
 };

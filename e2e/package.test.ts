@@ -15,10 +15,10 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isFresh } from '../scripts/sources.ts';
 import { COMPILED } from './compiled.ts';
 import { RawClient } from './gateway/raw-client.ts';
 import type { Step } from './loaded.ts';
+import { installPacked } from './packed.ts';
 import { proves } from './verifies.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -38,30 +38,7 @@ const app = join(folder, 'app');
 const installed = join(app, 'node_modules/earpiece');
 const cli = join(installed, manifest.bin['earpiece'] ?? '');
 
-beforeAll(() => {
-  const source = join(folder, 'source');
-  mkdirSync(source);
-  for (const file of ['package.json', 'README.md', 'LICENSE']) cpSync(join(root, file), join(source, file));
-  cpSync(join(root, 'subscribers'), join(source, 'subscribers'), { recursive: true });
-  const env = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` };
-  if (isFresh()) cpSync(join(root, 'dist'), join(source, 'dist'), { recursive: true });
-  else {
-    execFileSync(join(bin, 'tsdown'), ['--logLevel', 'error', '--out-dir', join(source, 'dist')], { cwd: root, env });
-    const consoleArgs = ['build', '--config', join(root, 'console/vite.config.ts'), '--outDir', join(source, 'dist/console')];
-    execFileSync(join(bin, 'vite'), [...consoleArgs, '--logLevel', 'error'], { cwd: root, env });
-  }
-  execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], { cwd: source, env });
-  execFileSync('tar', ['-xzf', join(folder, `earpiece-${manifest.version}.tgz`), '-C', folder]);
-  mkdirSync(dirname(installed), { recursive: true });
-  // Its own, so that no package.json above it can take the name for its own.
-  writeFileSync(join(app, 'package.json'), '{ "name": "app", "private": true }\n');
-  cpSync(join(folder, 'package'), installed, { recursive: true });
-  // What an import of ours may find: nothing but what package.json says that we need.
-  for (const name of Object.keys(manifest.dependencies)) {
-    mkdirSync(dirname(join(app, 'node_modules', name)), { recursive: true });
-    symlinkSync(join(root, 'node_modules', name), join(app, 'node_modules', name));
-  }
-}, 120_000);
+beforeAll(() => installPacked(folder), 120_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -2,7 +2,7 @@
 import type { LogKey } from '../../../core/address.ts';
 import type { Item } from '../../../core/items.ts';
 import { equal } from '../check.ts';
-import { closed, confirmed, conversation, ELSEWHERE, LOG, offered, OTHER, queued, read, result, said } from '../drafts.ts';
+import { confirmed, conversation, ELSEWHERE, LOG, offered, OTHER, queued, read, result, said } from '../drafts.ts';
 import { idsOf, type Suite } from '../suite.ts';
 
 export function listing({ test }: Suite): void {

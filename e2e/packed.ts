@@ -1,0 +1,43 @@
+/** The package as npm packs it, unpacked beside its dependencies alone. */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { isFresh } from '../scripts/sources.ts';
+
+const root = join(import.meta.dirname, '..');
+const bin = join(root, 'node_modules/.bin');
+const { version, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  version: string;
+  dependencies: Record<string, string>;
+};
+
+/** Packs into the folder and installs into its `app`. */
+export function installPacked(folder: string): void {
+  const source = join(folder, 'source');
+  const app = join(folder, 'app');
+  const installed = join(app, 'node_modules/earpiece');
+  mkdirSync(source);
+  for (const file of ['package.json', 'README.md', 'LICENSE']) cpSync(join(root, file), join(source, file));
+  cpSync(join(root, 'subscribers'), join(source, 'subscribers'), { recursive: true });
+  const env = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` };
+  if (isFresh()) cpSync(join(root, 'dist'), join(source, 'dist'), { recursive: true });
+  else {
+    execFileSync(join(bin, 'tsdown'), ['--logLevel', 'error', '--out-dir', join(source, 'dist')], { cwd: root, env });
+    const consoleArgs = ['build', '--config', join(root, 'console/vite.config.ts'), '--outDir', join(source, 'dist/console')];
+    execFileSync(join(bin, 'vite'), [...consoleArgs, '--logLevel', 'error'], { cwd: root, env });
+  }
+  execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], { cwd: source, env });
+  execFileSync('tar', ['-xzf', join(folder, `earpiece-${version}.tgz`), '-C', folder]);
+  mkdirSync(dirname(installed), { recursive: true });
+  // Its own, so that no package.json above it can take the name for its own.
+  writeFileSync(join(app, 'package.json'), '{ "name": "app", "private": true }\n');
+  cpSync(join(folder, 'package'), installed, { recursive: true });
+  // An import of the package finds only the packages that package.json names.
+  for (const name of Object.keys(dependencies)) link(app, name);
+}
+
+/** Installs one package more into the app: the copy of this folder. */
+export function link(app: string, name: string): void {
+  mkdirSync(dirname(join(app, 'node_modules', name)), { recursive: true });
+  symlinkSync(join(root, 'node_modules', name), join(app, 'node_modules', name));
+}

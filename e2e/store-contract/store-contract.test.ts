@@ -1,0 +1,95 @@
+/** The contract of a store, run by another package that has nothing but the packed one. */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { COMPILED } from '../compiled.ts';
+import { installPacked, link } from '../packed.ts';
+import { proves } from '../verifies.ts';
+
+const root = join(import.meta.dirname, '../..');
+const folder = mkdtempSync(join(tmpdir(), 'earpiece-contract-'));
+const app = join(folder, 'app');
+
+beforeAll(() => {
+  installPacked(folder);
+  cpSync(join(root, 'examples/library/store-contract.ts'), join(app, 'store-contract.ts'));
+  cpSync(join(import.meta.dirname, 'broken.mjs'), join(app, 'broken.mjs'));
+}, 120_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('without fast-check the cases with random logs fail, and say how to install it', () => {
+  const { code, tests, failed, output } = run(['broken.mjs', 'is sound']);
+  expect(code).toBe(1);
+  expect(tests).toBeGreaterThan(100);
+  expect(failed).toEqual([
+    'brings back types and fields that it does not know as the same JSON',
+    'answers as a filter over the replayed log would, after each of any appends',
+    'is the same for every prefix of the log, replayed',
+    'stays true to what is left when the past is pruned',
+  ]);
+  expect(output).toContain(
+    'the store contract needs the package fast-check, which is not installed: npm install --save-dev fast-check',
+  );
+});
+
+test('the stores of the package pass it on node:test', () => {
+  proves('store:contract');
+  link(app, 'fast-check');
+  const { code, tests, failed, skipped, output } = run(['store-contract.ts']);
+  expect({ code, failed }, output).toEqual({ code: 0, failed: [] });
+  expect(tests).toBe(2 * CASES);
+  expect(skipped).toEqual([
+    'holds for one that is opened later (not here: it lives and ends with its process)',
+    "wakes for another handle's append (not here: one process has it)",
+    'keeps everything (not here: it lives and ends with its process)',
+  ]);
+}, 300_000);
+
+test.each([
+  ['loses every tenth append', ['keeps the order of calls', 'of one id by many at once stores it once']],
+  ['closes an id twice', ['closed twice', 'gives each notification to one of several carriers']],
+])(
+  'a store that %s fails it',
+  (defect, cases) => {
+    const { code, tests, failed } = run(['broken.mjs', defect]);
+    expect(code).toBe(1);
+    expect(tests).toBe(CASES);
+    expect(failed).toEqual(expect.arrayContaining(cases));
+    expect(failed.length).toBeLessThan(CASES / 2);
+  },
+  300_000,
+);
+
+/** The cases of the suite. */
+const CASES = 139;
+
+/** Runs the file by `node:test`, and reads its TAP. */
+function run(args: readonly string[]): {
+  readonly code: number | null;
+  readonly tests: number;
+  readonly failed: readonly string[];
+  readonly skipped: readonly string[];
+  readonly output: string;
+} {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--test-reporter=tap', ...args], {
+    cwd: app,
+    encoding: 'utf8',
+    maxBuffer: 64_000_000,
+    env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, ...COMPILED },
+  });
+  // Cases are two suites deep.
+  const cases = [...stdout.matchAll(/^ {8}(ok|not ok) \d+ - (.*?)( # SKIP)?$/gmu)].map(([, result, name = '', skip]) => ({
+    failed: result === 'not ok',
+    skipped: skip !== undefined,
+    name: name.replaceAll('\\', ''),
+  }));
+  return {
+    code: status,
+    tests: cases.length,
+    failed: cases.filter(({ failed }) => failed).map(({ name }) => name),
+    skipped: cases.filter(({ skipped }) => skipped).map(({ name }) => name),
+    output: stdout + stderr,
+  };
+}

@@ -10,7 +10,8 @@ import {
 import type { NotificationId } from '../core/notification.ts';
 import type { Decision } from '../core/plan.ts';
 import { begin, type Conversation as Inner, type Offer as Lease, type Pulled } from '../inbox/index.ts';
-import { check, checkName, checkText, checkWord, type Table } from './arguments.ts';
+import { bad, check, checkName, checkText, checkWord, type Table } from './arguments.ts';
+import { mustBeOpen } from './inner.ts';
 
 export type ConversationOptions = {
   /** At which moments your loop can add text. Default: at tool results and user messages. */
@@ -81,7 +82,10 @@ export type OfferOptions = {
   readonly maxChars?: number;
 };
 
-/** Notifications on their way to a model whose transcript another program keeps. Settle it exactly once. */
+/**
+ * Notifications on their way to a model whose transcript another program keeps. Confirm or release it: the same call again has
+ * the same answer, and the other one throws `bad_argument`.
+ */
 export type Offer = {
   /** Names the lease in the log. */
   readonly id: string;
@@ -214,11 +218,7 @@ export class Conversation {
       text: offer.view.text,
       ids: offer.ids,
       repeated: offer.view.repeated === true,
-      confirm: () => offer.confirm(),
-      release: async (reason = 'cancelled') => {
-        checkWord('release', 'reason', reason, RELEASE_REASONS);
-        await offer.release(reason);
-      },
+      ...settledOnce(offer),
     };
   }
 
@@ -227,30 +227,31 @@ export class Conversation {
     check('notifications', options, { mark: 'flag', limit: 'amount' });
     await this.#goOn();
     const { offer, ...pulled } = await this.#inner.pull({ mark: true, ...options });
+    const settling = settledOnce(offer);
     return {
       ...pulled,
-      confirm: async () => void (await offer?.confirm()),
-      release: async (reason = 'cancelled') => {
-        checkWord('release', 'reason', reason, RELEASE_REASONS);
-        await offer?.release(reason);
-      },
+      confirm: async () => void (await settling.confirm()),
+      release: settling.release,
     };
   }
 
   /** Shows what a message would take at this moment. Nothing changes. */
   async preview(options: { readonly at?: ContactPoint } = {}): Promise<Preview> {
     check('preview', options, { at: CONTACT_POINTS });
+    mustBeOpen(this.#inner.inbox);
     const { view, decisions } = await this.#inner.preview({ at: 'tool_result', ...options });
     return { text: view?.text, ids: view?.items.flatMap(({ ids }) => ids) ?? [], decisions };
   }
 
   /** The records of the conversation, oldest first, with those of the conversation that it was forked from. */
   transcript(): AsyncIterable<Stored> {
+    mustBeOpen(this.#inner.inbox);
     return this.#inner.inbox.transcript(this.#inner);
   }
 
   /** Ends the conversation. Unread notifications wait for the agent's next conversation. */
   async end(): Promise<void> {
+    mustBeOpen(this.#inner.inbox);
     await this.#confirmRefusal();
     await this.#inner.ended();
   }
@@ -274,12 +275,39 @@ export class Conversation {
 
   /** Unread notifications of an earlier conversation pass to this one. */
   async #begin(): Promise<void> {
+    mustBeOpen(this.#inner.inbox);
     this.#begun ??= begin(this.#inner).catch((error: unknown) => {
       this.#begun = undefined;
       throw error;
     });
     await this.#begun;
   }
+}
+
+/** A lease has one end. A call that failed may be made again, or the other one in its place. */
+function settledOnce(lease: Lease | undefined): Pick<Offer, 'confirm' | 'release'> {
+  let done: { readonly how: 'confirm' | 'release'; readonly answer: Promise<'confirmed' | 'late'> } | undefined;
+  const settle = (how: 'confirm' | 'release', make: () => Promise<'confirmed' | 'late'>): Promise<'confirmed' | 'late'> => {
+    if (done !== undefined && done.how !== how)
+      throw bad(`${how}: this offer was ${done.how === 'confirm' ? 'confirmed' : 'released'} before; settle each offer once`);
+    if (done !== undefined) return done.answer;
+    const answer = make().catch((error: unknown) => {
+      done = undefined;
+      throw error;
+    });
+    done = { how, answer };
+    return answer;
+  };
+  return {
+    confirm: async () => settle('confirm', async () => (await lease?.confirm()) ?? 'confirmed'),
+    release: async (reason = 'cancelled') => {
+      checkWord('release', 'reason', reason, RELEASE_REASONS);
+      await settle('release', async () => {
+        await lease?.release(reason);
+        return 'confirmed';
+      });
+    },
+  };
 }
 
 type CarriedRecord = Awaited<ReturnType<Inner['carry']>>;

@@ -22,7 +22,7 @@ import { openLoadedInbox, type LoadedInbox } from '../loaded-inbox.ts';
 import { bad, check, checkText, type Table } from './arguments.ts';
 import { Conversation, CONVERSATION, type ConversationOptions } from './conversation.ts';
 import { Events } from './events.ts';
-import { keepInner } from './inner.ts';
+import { closeInner, keepInner, mustBeOpen } from './inner.ts';
 import { addressOf, fullName, logNamed } from './names.ts';
 import { NOTIFICATION } from './notification-table.ts';
 import { Tasks } from './tasks.ts';
@@ -96,15 +96,15 @@ export class Earpiece implements AsyncDisposable {
   readonly project: string;
   readonly events: Events;
   readonly tasks: Tasks;
-  readonly #inbox: LoadedInbox;
+  readonly #opened: LoadedInbox;
 
   /** Made by `openEarpiece`. */
   constructor(inbox: object) {
-    this.#inbox = inbox as LoadedInbox;
-    this.project = this.#inbox.project;
-    this.events = new Events(this.#inbox);
-    this.tasks = new Tasks(this.#inbox);
-    keepInner(this, this.#inbox);
+    this.#opened = inbox as LoadedInbox;
+    this.project = this.#opened.project;
+    this.events = new Events(this.#opened);
+    this.tasks = new Tasks(this.#opened);
+    keepInner(this, this.#opened);
   }
 
   /**
@@ -239,10 +239,16 @@ export class Earpiece implements AsyncDisposable {
 
   /** Writes what is still held back, and lets the log go. */
   async close(): Promise<void> {
-    await this.#inbox.close();
+    closeInner(this.#opened);
+    await this.#opened.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  get #inbox(): LoadedInbox {
+    mustBeOpen(this.#opened);
+    return this.#opened;
   }
 }

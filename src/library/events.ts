@@ -3,6 +3,7 @@ import type { Emitted, EventInput } from '../core/event.ts';
 import type { Subscriber, SubscriberProblem } from '../bus/index.ts';
 import type { LoadedInbox } from '../loaded-inbox.ts';
 import { check } from './arguments.ts';
+import { mustBeOpen } from './inner.ts';
 import { fullName } from './names.ts';
 import { EVENT } from './notification-table.ts';
 
@@ -26,11 +27,13 @@ export class Events {
    */
   async emit(event: EventInput): Promise<Emitted> {
     check('emit', event, EVENT);
+    mustBeOpen(this.#inbox);
     return this.#inbox.bus.emit({ ...event, subject: fullName('emit', this.#inbox.project, event.subject) });
   }
 
   /** The subscribers of this project as they are now. */
   subscribers(): Subscribers {
+    mustBeOpen(this.#inbox);
     const { subscribers, problems } = this.#inbox.bus.subscribers(this.#inbox.project);
     return { subscribers, problems };
   }
@@ -38,6 +41,7 @@ export class Events {
   /** Switches a subscriber off or on in this project. False: it was so before. Throws `not_found`. */
   async toggle(id: string, options: { readonly on: boolean; readonly by: string }): Promise<boolean> {
     check('toggle', options, { on: { needed: 'flag' }, by: { needed: 'text' } });
+    mustBeOpen(this.#inbox);
     const { bus, toggles, project } = this.#inbox;
     const scope = { kind: 'project', project } as const;
     const set = bus.subscribers(project);

@@ -6,6 +6,16 @@ const INBOXES = new WeakMap<object, LoadedInbox>();
 
 export const keepInner = (ear: object, inbox: LoadedInbox): void => void INBOXES.set(ear, inbox);
 
+const CLOSED = new WeakSet<object>();
+
+export const closeInner = (inbox: object): void => void CLOSED.add(inbox);
+
+/** Throws `store_unavailable` after `close`. */
+export function mustBeOpen(inbox: object): void {
+  if (CLOSED.has(inbox))
+    throw new EarpieceError('store_unavailable', 'this Earpiece is closed: open a new one', { retryable: false });
+}
+
 /** Throws `bad_argument` for what `openEarpiece` of this very package has not made. */
 export function innerOf(ear: object): LoadedInbox {
   const inbox = typeof ear === 'object' && ear !== null ? INBOXES.get(ear) : undefined;

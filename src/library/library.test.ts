@@ -238,7 +238,7 @@ describe('misuse that the compiler did not see', () => {
     [{ coalesceMs: { ci: -1 } }, 'coalesceMs.ci is -1; write whole milliseconds'],
     [{ redact: ['('] }, 'redact has "(" as element 1'],
   ])('the setting %j is refused', async (policy, message) => {
-    const error = await thrown(() => openEarpiece({ db: 'memory:', policy: policy as never }));
+    const error = await thrown(() => openEarpiece({ db: 'memory:', policy }));
     expect(error.code).toBe('bad_argument');
     expect(error.message).toContain(`openEarpiece: policy.${message}`);
   });
@@ -312,6 +312,43 @@ describe('a loop', () => {
     expect(second).toMatchObject({ ids: [id], repeated: true });
     expect(await second?.confirm()).toBe('confirmed');
     expect(await coder.offer()).toBeUndefined();
+  });
+
+  it('an offer has one end: the same call again has the same answer, the other one throws', async () => {
+    await ear.queue('coder', { message: 'x' });
+    const late = await coder.offer();
+    now += 60_000;
+    const taken = await coder.offer();
+    await taken?.confirm();
+    expect([await late?.confirm(), await late?.confirm()]).toEqual(['late', 'late']);
+    expect(await taken?.confirm()).toBe('confirmed');
+    expect((await thrown(() => taken?.release())).message).toBe(
+      'release: this offer was confirmed before; settle each offer once',
+    );
+    await ear.queue('coder', { message: 'y' });
+    const left = await coder.notifications();
+    await left.release();
+    await left.release();
+    expect((await thrown(() => left.confirm())).code).toBe('bad_argument');
+  });
+
+  it('after close each call says that this Earpiece is closed', async () => {
+    await ear.close();
+    const event = { type: 'build.failed', source: 'ci', subject: 'coder' };
+    const calls: readonly (() => unknown)[] = [
+      () => ear.queue('coder', { message: 'x' }),
+      () => ear.waiting('coder'),
+      () => ear.events.emit(event),
+      () => ear.tasks.list(),
+      () => coder.toolResult({ id: 'call_1', content: 'x' }),
+      () => coder.preview(),
+    ];
+    for (const call of calls)
+      expect(await thrown(call)).toMatchObject({
+        code: 'store_unavailable',
+        message: 'this Earpiece is closed: open a new one',
+        retryable: false,
+      });
   });
 
   it('what its model pulls is read when the answer is out', async () => {
@@ -405,6 +442,19 @@ describe('receipt', () => {
     const { id } = await ear.queue('coder', { message: 'x' });
     await ear.withdraw('coder', { id }, { by: 'me', reason: 'over' });
     expect(await ear.receipt(id, { until: 'read' })).toEqual({ receipt: 'withdrawn', reached: false, settled: true });
+  });
+
+  it('of what was only counted ends a wait for its delivery, but not one for its reading', async () => {
+    await using small = await openEarpiece({ db: 'memory:', cwd: '/', env: { HOME: '/nowhere' }, policy: { maxItems: 1 } });
+    const queued = [];
+    for (const source of ['a', 'b', 'c']) queued.push(await small.queue('coder', { message: source, kind: `${source}.x` }));
+    await small.conversation('coder').toolResult({ id: 'call_1', content: 'x' });
+    const states = await Promise.all(queued.map(({ id }) => small.receipt(id, { until: 'delivered' })));
+    expect(states).toContainEqual({ receipt: 'summarized', reached: false, settled: true });
+    const counted = queued[states.findIndex(({ receipt }) => receipt === 'summarized')]?.id ?? '';
+    expect(await small.receipt(counted, { until: 'read', withinMs: 5 })).toMatchObject({ settled: false });
+    await (await small.conversation('coder').notifications()).confirm();
+    expect(await small.receipt(counted, { until: 'read' })).toMatchObject({ receipt: 'read', reached: true });
   });
 
   it('gives up when its time is over', async () => {

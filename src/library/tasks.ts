@@ -3,6 +3,7 @@ import { TASK_PRIORITIES, TASK_STATUSES, type Task, type TaskActor, type TaskSta
 import type { LoadedInbox } from '../loaded-inbox.ts';
 import { Tasks as Inner, type TaskEdit, type TaskInput, type TaskQuery } from '../tasks/index.ts';
 import { check, type Table } from './arguments.ts';
+import { mustBeOpen } from './inner.ts';
 
 /** `expected`: the status or version that you saw; a task that changed since is left as it is (`conflict`). */
 export type TaskChange = { readonly by: TaskActor; readonly expected?: TaskStatus | number };
@@ -21,12 +22,14 @@ const CHANGE: Table<TaskChange> = { by: { needed: ACTOR }, expected: 'any' };
 
 export class Tasks {
   readonly #project: string;
-  readonly #tasks: Inner;
+  readonly #inbox: LoadedInbox;
+  readonly #inner: Inner;
 
   /** Made by `Earpiece`. */
   constructor(inbox: object) {
-    this.#project = (inbox as LoadedInbox).project;
-    this.#tasks = new Inner(inbox as LoadedInbox);
+    this.#inbox = inbox as LoadedInbox;
+    this.#project = this.#inbox.project;
+    this.#inner = new Inner(this.#inbox);
   }
 
   /** `once`: your name for it; a second task under the same name is the first one. */
@@ -37,7 +40,7 @@ export class Tasks {
   }
 
   /** Throws `not_found`. */
-  get(id: string): Promise<Task> {
+  async get(id: string): Promise<Task> {
     return this.#tasks.get(this.#project, id);
   }
 
@@ -63,6 +66,11 @@ export class Tasks {
   async move(id: string, to: TaskStatus, change: TaskChange & { readonly reason?: string }): Promise<Task> {
     check('move', change, { ...CHANGE, reason: 'text' });
     return this.#tasks.move(this.#project, id, to, change);
+  }
+
+  get #tasks(): Inner {
+    mustBeOpen(this.#inbox);
+    return this.#inner;
   }
 }
 

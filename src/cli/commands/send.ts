@@ -14,7 +14,7 @@ import {
 } from '../../core/notification.ts';
 import { isType } from '../../core/records.ts';
 import type { UserInbox } from '../../user-inbox.ts';
-import { receiptOf, RECEIPTS, type Queued } from '../../inbox/index.ts';
+import { hasEnded, receiptOf, RECEIPTS, type Queued } from '../../inbox/index.ts';
 import { formatDuration } from '../../config/index.ts';
 import { type Answer, choice, type CommandLine } from '../command-line.ts';
 import {
@@ -267,10 +267,7 @@ async function wait(ear: UserInbox, queued: Queued, wanted: ReceiptName, timeout
     const receipts = items.map((item) => receiptOf(item));
     const reached = (receipt: string): boolean => RECEIPTS.indexOf(receipt as ReceiptName) >= RECEIPTS.indexOf(wanted);
     if (receipts.length > 0 && receipts.every(reached)) return { receipt: wanted, code: EXIT.ok.code, said: `; ${wanted}` };
-    const ended = items.find(
-      (item) =>
-        item.state === 'closed' && !reached(receiptOf(item)) && item.outcome !== 'delivered' && item.outcome !== 'summarized',
-    );
+    const ended = items.find((item) => hasEnded(item, wanted));
     if (ended) {
       const receipt = receiptOf(ended);
       return { receipt, code: EXIT.ended.code, said: `; it ended ${plain(ended.outcome ?? receipt)} and not ${wanted}` };

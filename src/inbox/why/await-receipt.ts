@@ -12,19 +12,23 @@ export type ReceiptState = {
   readonly receipt: string;
   /** It has the requested receipt. */
   readonly reached: boolean;
-  /** It has the receipt or ended otherwise: waiting longer changes nothing. */
+  /**
+   * It has the receipt or ended otherwise, so a wait ends here. `summarized` is such an end: the model was told a count. It can
+   * still read the notification, and only a wait for `read` goes on for that.
+   */
   readonly settled: boolean;
 };
 
 const rank = (receipt: string): number => (RECEIPTS as readonly string[]).indexOf(receipt);
 
+/** A wait for `until` ends without it. */
+export const hasEnded = (item: Item, until: ReceiptName): boolean =>
+  item.state === 'closed' && rank(receiptOf(item)) < 0 && (item.outcome !== 'summarized' || until !== 'read');
+
 export function receiptState(items: readonly Item[], until: ReceiptName): ReceiptState {
   const receipts = items.map((item) => receiptOf(item));
   const reached = receipts.length > 0 && receipts.every((each) => rank(each) >= rank(until));
-  const ended = items.some(
-    (item) =>
-      item.state === 'closed' && rank(receiptOf(item)) < 0 && item.outcome !== 'delivered' && item.outcome !== 'summarized',
-  );
+  const ended = items.some((item) => hasEnded(item, until));
   return { receipt: receipts.toSorted((a, b) => rank(a) - rank(b))[0] ?? 'queued', reached, settled: reached || ended };
 }
 

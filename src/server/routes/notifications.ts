@@ -3,7 +3,7 @@ import { parseAddress, type LogKey } from '../../core/address.ts';
 import type { NotificationsPage, QueuedReply, ReceiptReply, Story, WithdrawReply } from '../../wire/api.ts';
 import type { Item } from '../../core/items.ts';
 import { formatKind, type NotificationId } from '../../core/notification.ts';
-import { receiptOf, RECEIPTS, type Inbox } from '../../inbox/index.ts';
+import { receiptState, RECEIPTS, type Inbox } from '../../inbox/index.ts';
 import { mayRead, maySee, maySeeItem, mustLead, mustMarkRead, mustQueue, mustRead, scopeOf } from '../authority.ts';
 import {
   answers,
@@ -316,16 +316,7 @@ async function standsFor(inbox: Inbox, log: LogKey, id: string): Promise<string>
   return item?.outcome === 'folded' ? (item.group?.[0] ?? id) : id;
 }
 
-const rank = (receipt: string): number => (RECEIPTS as readonly string[]).indexOf(receipt);
-
 /** With several audiences, the least advanced one determines the receipt. */
 function receiptReply(id: string, items: readonly Item[], until: (typeof RECEIPTS)[number]): ReceiptReply {
-  const receipts = items.map((item) => receiptOf(item));
-  const reached = receipts.every((each) => rank(each) >= rank(until));
-  const ended = items.some(
-    (item) =>
-      item.state === 'closed' && rank(receiptOf(item)) < 0 && item.outcome !== 'delivered' && item.outcome !== 'summarized',
-  );
-  const least = receipts.toSorted((a, b) => rank(a) - rank(b))[0] ?? 'queued';
-  return { id, receipt: least, reached, settled: reached || ended };
+  return { id, ...receiptState(items, until) };
 }

@@ -6,8 +6,9 @@ import { isFresh } from '../scripts/sources.ts';
 
 const root = join(import.meta.dirname, '..');
 const bin = join(root, 'node_modules/.bin');
-const { version, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+const { version, files, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   version: string;
+  files: readonly string[];
   dependencies: Record<string, string>;
 };
 
@@ -17,8 +18,8 @@ export function installPacked(folder: string): void {
   const app = join(folder, 'app');
   const installed = join(app, 'node_modules/earpiece');
   mkdirSync(source);
-  for (const file of ['package.json', 'README.md', 'LICENSE']) cpSync(join(root, file), join(source, file));
-  cpSync(join(root, 'subscribers'), join(source, 'subscribers'), { recursive: true });
+  for (const file of ['package.json', 'README.md', 'LICENSE', ...files.filter((name) => name !== 'dist')])
+    cpSync(join(root, file), join(source, file), { recursive: true });
   const env = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` };
   if (isFresh()) cpSync(join(root, 'dist'), join(source, 'dist'), { recursive: true });
   else {

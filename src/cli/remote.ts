@@ -10,14 +10,13 @@ import type { Emitted, Event, Heard } from '../core/event.ts';
 import type { Item } from '../core/items.ts';
 import { parseKind, type Deliver, type NotificationId, type NotificationInput } from '../core/notification.ts';
 import type { Stored } from '../core/records.ts';
-import { formatDuration, readConfig, type Config } from '../config/index.ts';
-import type { Lifted, Queued, RECEIPTS, Why } from '../inbox/index.ts';
+import { readConfig, type Config } from '../config/index.ts';
+import type { Lifted, Queued, ReceiptName, Why } from '../inbox/index.ts';
 import { addressIn, untilStopped, type Scope } from './context.ts';
 import { EXIT } from './exit.ts';
 import { complain, plain } from './terminal.ts';
 import { VERSION } from './version.ts';
-
-type ReceiptName = (typeof RECEIPTS)[number];
+import { waited, type Waited } from './waited.ts';
 
 /** The means to ask a server: a client, and the configured addresses. */
 export type Remote = { readonly client: Client; readonly config: Config };
@@ -109,8 +108,6 @@ function ours(error: ApiError, there: string | undefined): EarpieceError {
   );
 }
 
-export type Waited = { readonly receipt: string; readonly code: number; readonly said: string };
-
 /** Queues, and waits where that is asked for. */
 export async function send(
   { client, config }: Remote,
@@ -137,12 +134,12 @@ async function wait(
 ): Promise<Waited> {
   const logs = [...new Set(to.map((each) => each.split('#')[0] ?? ''))];
   const deadline = performance.now() + timeoutMs;
+  let last: ReceiptReply | undefined;
   for (const log of logs) {
     for (;;) {
       const left = deadline - performance.now();
-      let now: ReceiptReply;
       try {
-        now = await client.receipt(id, { log, until, waitS: Math.max(0, Math.min(ASK_EVERY_S, left / 1_000)) });
+        last = await client.receipt(id, { log, until, waitS: Math.max(0, Math.min(ASK_EVERY_S, left / 1_000)) });
       } catch (error) {
         // It is queued, whatever happens: a server that is started again is asked again.
         if (!isApiError(error)) throw error;
@@ -152,18 +149,11 @@ async function wait(
         }
         return { receipt: 'queued', code: EXIT.waited.code, said: `; whether it is ${until} is not known: ${error.message}` };
       }
-      if (now.reached) break;
-      if (now.settled)
-        return { receipt: now.receipt, code: EXIT.ended.code, said: `; it ended ${plain(now.receipt)} and not ${until}` };
-      if (deadline - performance.now() <= 0)
-        return {
-          receipt: now.receipt,
-          code: EXIT.waited.code,
-          said: `; not ${until} within ${formatDuration(timeoutMs)}, it is ${now.receipt === 'queued' ? 'still waiting' : now.receipt}`,
-        };
+      if (last.reached) break;
+      if (last.settled || deadline - performance.now() <= 0) return waited(last, { until, timeoutMs });
     }
   }
-  return { receipt: until, code: EXIT.ok.code, said: `; ${until}` };
+  return waited(last, { until, timeoutMs });
 }
 
 export async function resume(

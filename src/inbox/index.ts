@@ -21,6 +21,6 @@ export { worktreeOf } from './presence/worktree.ts';
 export { HANDLE_OF_VARIABLE, HANDLE_VARIABLE, insideAgent, notAPerson, type InsideAgent } from './producing/inside.ts';
 export { redactedJson, redactor } from './producing/redact.ts';
 export type { Lifted } from './producing/resume.ts';
-export { awaitReceipt, hasEnded, receiptState, type ReceiptName, type ReceiptState } from './why/await-receipt.ts';
+export { awaitReceipt, receiptState, type ReceiptName, type ReceiptState } from './why/await-receipt.ts';
 export { receiptOf, RECEIPTS, wasSentIn } from './why/receipts.ts';
 export type { Why } from './why/why.ts';

@@ -9,13 +9,10 @@ import {
   type Action,
   type Deliver,
   type Level,
-  type NotificationId,
   type NotificationInput,
 } from '../../core/notification.ts';
-import { isType } from '../../core/records.ts';
 import type { UserInbox } from '../../user-inbox.ts';
-import { hasEnded, receiptOf, RECEIPTS, type Queued } from '../../inbox/index.ts';
-import { formatDuration } from '../../config/index.ts';
+import { awaitReceipt, RECEIPTS, type Queued, type ReceiptName } from '../../inbox/index.ts';
 import { type Answer, choice, type CommandLine } from '../command-line.ts';
 import {
   addressFrom,
@@ -27,12 +24,9 @@ import {
   withInbox,
   type GlobalOptions,
 } from '../context.ts';
-import { EXIT } from '../exit.ts';
 import { turnsUnseen } from '../moments.ts';
-import type { Waited } from '../remote.ts';
 import { complain, plain, print, printJson } from '../terminal.ts';
-
-type ReceiptName = (typeof RECEIPTS)[number];
+import { waited, type Waited } from '../waited.ts';
 
 type Options = GlobalOptions & {
   to?: string;
@@ -112,17 +106,17 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
       const timeoutMs = options.timeout === undefined ? DEFAULT_TIMEOUT_MS : durationOption('--timeout', options.timeout);
       const rest = inputFrom(options);
       const message = words.length === 0 || (words.length === 1 && words[0] === '-') ? await fromStdin() : words.join(' ');
-      const tell = (queued: Queued, to: Address, waited: Waited | undefined): void => {
-        if (options.json) printJson({ ...queued, ...(waited ? { receipt: waited.receipt } : {}) });
-        else print(`${queued.id}  ${said(queued, formatAddress(to), options)}${waited ? waited.said : ''}`);
-        if (waited) answer(waited.code);
+      const tell = (queued: Queued, to: Address, after: Waited | undefined): void => {
+        if (options.json) printJson({ ...queued, ...(after ? { receipt: after.receipt } : {}) });
+        else print(`${queued.id}  ${said(queued, formatAddress(to), options)}${after ? after.said : ''}`);
+        if (after) answer(after.code);
       };
       if (options.server !== undefined) {
         const { remotely, send: sendThere } = await import('../remote.ts');
         const until = options.wait && { receipt: options.wait, timeoutMs };
         return remotely(options.server, async (remote) => {
-          const { queued, to, waited } = await sendThere(remote, { message, ...rest, to: options.to }, until);
-          tell(queued, to, waited);
+          const { queued, to, waited: after } = await sendThere(remote, { message, ...rest, to: options.to }, until);
+          tell(queued, to, after);
         });
       }
       await withInbox(options, async (ear) => {
@@ -254,43 +248,7 @@ function parseDeliver(text: string): NonNullable<NotificationInput['deliver']> {
   );
 }
 
-/** Waits until every copy of the notification got as far as `wanted`, or one ended otherwise. */
-async function wait(ear: UserInbox, queued: Queued, wanted: ReceiptName, timeoutMs: number): Promise<Waited> {
-  const logs = [...new Set(queued.to.map((to) => to.split('#')[0] as LogKey))];
-  const copies = await Promise.all(
-    logs.map(async (log) => ({ log, id: queued.kind === 'folded' ? queued.into : await standsFor(ear, log, queued.id) })),
-  );
-  const deadline = performance.now() + timeoutMs;
-  for (;;) {
-    const seen = await ear.store.head();
-    const items = (await Promise.all(copies.map(({ log, id }) => ear.store.items(log, { kind: 'ids', ids: [id] })))).flat();
-    const receipts = items.map((item) => receiptOf(item));
-    const reached = (receipt: string): boolean => RECEIPTS.indexOf(receipt as ReceiptName) >= RECEIPTS.indexOf(wanted);
-    if (receipts.length > 0 && receipts.every(reached)) return { receipt: wanted, code: EXIT.ok.code, said: `; ${wanted}` };
-    const ended = items.find((item) => hasEnded(item, wanted));
-    if (ended) {
-      const receipt = receiptOf(ended);
-      return { receipt, code: EXIT.ended.code, said: `; it ended ${plain(ended.outcome ?? receipt)} and not ${wanted}` };
-    }
-    const left = deadline - performance.now();
-    if (left <= 0) {
-      const receipt =
-        receipts.toSorted((a, b) => RECEIPTS.indexOf(a as ReceiptName) - RECEIPTS.indexOf(b as ReceiptName))[0] ?? 'queued';
-      return {
-        receipt,
-        code: EXIT.waited.code,
-        said: `; not ${wanted} within ${formatDuration(timeoutMs)}, it is ${receipt === 'queued' ? 'still waiting' : receipt}`,
-      };
-    }
-    await ear.store.changed(seen, { withinMs: Math.min(left, 1_000) });
-  }
-}
-
-/** The id that an earlier queued id was counted into, or else itself. */
-async function standsFor(ear: UserInbox, log: LogKey, id: NotificationId): Promise<NotificationId> {
-  const [item] = await ear.store.items(log, { kind: 'ids', ids: [id] });
-  if (item?.outcome !== 'folded') return id;
-  const records = await ear.store.read({ log, seqs: [...item.history] });
-  const folded = records.map(({ body }) => body).find((body) => isType(body, 'system_notification_folded'));
-  return folded?.into ?? id;
+async function wait(ear: UserInbox, { id, to }: Queued, until: ReceiptName, timeoutMs: number): Promise<Waited> {
+  const logs = [...new Set(to.map((each) => each.split('#')[0] as LogKey))];
+  return waited(await awaitReceipt(ear.store, { id, logs }, { until, withinMs: timeoutMs }), { until, timeoutMs });
 }

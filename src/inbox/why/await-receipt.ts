@@ -22,7 +22,7 @@ export type ReceiptState = {
 const rank = (receipt: string): number => (RECEIPTS as readonly string[]).indexOf(receipt);
 
 /** A wait for `until` ends without it. */
-export const hasEnded = (item: Item, until: ReceiptName): boolean =>
+const hasEnded = (item: Item, until: ReceiptName): boolean =>
   item.state === 'closed' && rank(receiptOf(item)) < 0 && (item.outcome !== 'summarized' || until !== 'read');
 
 export function receiptState(items: readonly Item[], until: ReceiptName): ReceiptState {
@@ -32,26 +32,42 @@ export function receiptState(items: readonly Item[], until: ReceiptName): Receip
   return { receipt: receipts.toSorted((a, b) => rank(a) - rank(b))[0] ?? 'queued', reached, settled: reached || ended };
 }
 
+export type Awaited = {
+  readonly id: string;
+  readonly logs: readonly LogKey[];
+  /** Copies that do not count, such as those that the asker may not see. Default: all count. */
+  readonly counts?: (item: Item) => boolean;
+};
+
+export type Waiting = {
+  readonly until: ReceiptName;
+  readonly withinMs: number;
+  readonly signal?: AbortSignal;
+  /** Runs before each further look. An error of it ends the wait. */
+  readonly beforeNextLook?: () => Promise<void>;
+};
+
 /**
  * Resolves when it is settled for each log, or after `withinMs`. Undefined if no log has it. Rejects with the signal's
  * reason. A notification that was folded into another one has that one's receipt.
  */
 export async function awaitReceipt(
   store: Store,
-  { id, logs }: { readonly id: string; readonly logs: readonly LogKey[] },
-  { until, withinMs, signal }: { readonly until: ReceiptName; readonly withinMs: number; readonly signal?: AbortSignal },
+  { id, logs, counts = () => true }: Awaited,
+  { until, withinMs, signal, beforeNextLook }: Waiting,
 ): Promise<ReceiptState | undefined> {
   const deadline = performance.now() + withinMs;
   for (;;) {
     signal?.throwIfAborted();
     const seen = await store.head();
-    const items = (await Promise.all(logs.map((log) => copiesOf(store, log, id as NotificationId)))).flat();
+    const items = (await Promise.all(logs.map((log) => copiesOf(store, log, id as NotificationId)))).flat().filter(counts);
     if (items.length === 0) return undefined;
     const state = receiptState(items, until);
     const left = deadline - performance.now();
     if (state.settled || left <= 0) return state;
     // Another process may append without a hint that arrives here.
     await store.changed(seen, { withinMs: Math.min(left, 1_000), ...(signal ? { signal } : {}) });
+    await beforeNextLook?.();
   }
 }
 

@@ -3,7 +3,7 @@ import { parseAddress, type LogKey } from '../../core/address.ts';
 import type { NotificationsPage, QueuedReply, ReceiptReply, Story, WithdrawReply } from '../../wire/api.ts';
 import type { Item } from '../../core/items.ts';
 import { formatKind, type NotificationId } from '../../core/notification.ts';
-import { receiptState, RECEIPTS, type Inbox } from '../../inbox/index.ts';
+import { awaitReceipt, RECEIPTS, receiptState, type Inbox, type ReceiptState } from '../../inbox/index.ts';
 import { mayRead, maySee, maySeeItem, mustLead, mustMarkRead, mustQueue, mustRead, scopeOf } from '../authority.ts';
 import {
   answers,
@@ -218,7 +218,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       const items = await visible(inbox, who, log, id);
       if (items.length === 0) throw unknown(id, log);
       await inbox.markRead(log, [id], who.name);
-      return reply<ReceiptReply>(c, receiptReply(id, await visible(inbox, who, log, id), 'read'));
+      return reply<ReceiptReply>(c, { id, ...receiptState(await visible(inbox, who, log, id), 'read') });
     },
   );
 
@@ -267,18 +267,26 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       const { id } = c.req.valid('param');
       const { log: named, until, wait } = c.req.valid('query');
       const log = await logWith(inbox, who, id, named);
-      const deadline = performance.now() + wait * 1_000;
       const signal = AbortSignal.any([c.req.raw.signal, hub.stopping]);
-      for (;;) {
-        const seen = await inbox.store.head();
-        const items = await visible(inbox, who, log, await standsFor(inbox, log, id));
-        if (items.length === 0) throw unknown(id, log);
-        const now = receiptReply(id, items, until);
-        const left = deadline - performance.now();
-        if (now.settled || left <= 0 || signal.aborted) return reply<ReceiptReply>(c, now);
-        await inbox.store.changed(seen, { withinMs: Math.min(left, 5_000), signal });
-        if (!(await deps.tokens.lives(who.id))) throw new ProblemError('unauthorized', 'the token is not valid any more');
-      }
+      const look = (waiting: { readonly withinMs: number; readonly signal?: AbortSignal }): Promise<ReceiptState | undefined> =>
+        awaitReceipt(
+          inbox.store,
+          { id, logs: [log], counts: (item) => maySeeItem(who, item) },
+          {
+            ...waiting,
+            until,
+            beforeNextLook: async () => {
+              if (!(await deps.tokens.lives(who.id))) throw new ProblemError('unauthorized', 'the token is not valid any more');
+            },
+          },
+        );
+      // A server that stops says how far it got until now.
+      const state = await look({ withinMs: wait * 1_000, signal }).catch((error: unknown) => {
+        if (signal.aborted) return look({ withinMs: 0 });
+        throw error;
+      });
+      if (state === undefined) throw unknown(id, log);
+      return reply<ReceiptReply>(c, { id, ...state });
     },
   );
 }
@@ -308,15 +316,4 @@ const unknown = (id: string, log: string | undefined): ProblemError =>
 async function visible(inbox: Inbox, who: Principal, log: LogKey, id: string): Promise<readonly Item[]> {
   const items = await inbox.store.items(log, { kind: 'ids', ids: [id as NotificationId] });
   return items.filter((item) => maySeeItem(who, item));
-}
-
-/** The id that this id was counted into, or else itself. */
-async function standsFor(inbox: Inbox, log: LogKey, id: string): Promise<string> {
-  const [item] = await inbox.store.items(log, { kind: 'ids', ids: [id as NotificationId] });
-  return item?.outcome === 'folded' ? (item.group?.[0] ?? id) : id;
-}
-
-/** With several audiences, the least advanced one determines the receipt. */
-function receiptReply(id: string, items: readonly Item[], until: (typeof RECEIPTS)[number]): ReceiptReply {
-  return { id, ...receiptState(items, until) };
 }

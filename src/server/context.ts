@@ -81,7 +81,7 @@ export const jsonBody = <S extends z.ZodType>(schema: S): { required: true; cont
 });
 
 /**
- * The answer of a route. Its type comes from `wire/api.ts`, and the schemas are checked against that. The schemas' own types
+ * The answer of a route. Its type comes from `wire/api.ts`, which infers it from the schema as readonly. The schemas' own types
  * would demand mutable arrays.
  */
 // oxlint-disable-next-line typescript/no-explicit-any, typescript/no-unnecessary-type-parameters -- stands for the typed response of any route; T is said at the call

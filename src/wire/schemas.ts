@@ -1,4 +1,4 @@
-/** The shapes of `wire/api.ts` as schemas, which validate requests and make the OpenAPI document. */
+/** The schemas of the HTTP API. They validate requests, make the OpenAPI document, and give `wire/api.ts` its types. */
 export { given, level, logParam, nameParam, problem } from './schemas/base.ts';
 export * from './schemas/access.ts';
 export * from './schemas/agents.ts';

@@ -1,5 +1,6 @@
 /** Tokens for the HTTP API: made, listed, revoked. On the store itself, so a running server sees it at once. */
-import { TOKEN_KINDS, type TokenInfo, type TokenKind } from '../../wire/api.ts';
+import type { TokenInfo } from '../../wire/api.ts';
+import { TOKEN_KINDS, type TokenKind } from '../../wire/words.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Store } from '../../core/ports.ts';
 import type { Tokens } from '../../server/tokens.ts';

@@ -1,8 +1,7 @@
 /** Tokens, sessions, and whether the server is well. */
-import { z } from '@hono/zod-openapi';
-import type * as api from '../api.ts';
-import { TOKEN_KINDS } from '../api.ts';
-import { time, nullable, text, nameParam, next } from './base.ts';
+import { z } from 'zod';
+import { TOKEN_KINDS } from '../words.ts';
+import { time, nullable, text, nameParam, page, type Wire } from './base.ts';
 
 const tokenShape = {
   id: z.string(),
@@ -11,18 +10,24 @@ const tokenShape = {
   project: nullable(z.string()),
   agent: nullable(z.string()),
   conversation: nullable(z.string()),
+  /** A browser that has logged in, not a token for programs. */
   session: z.boolean(),
   createdAt: time,
   lastUsedAt: nullable(time),
   expiresAt: nullable(time),
 };
-export const token = z.object(tokenShape).openapi('Token') satisfies z.ZodType<api.TokenInfo>;
-export const tokensPage = z.object({ items: z.array(token), next }).openapi('TokensPage') satisfies z.ZodType<
-  api.Page<api.TokenInfo>
->;
+export const token = z.object(tokenShape).openapi('Token');
+export type TokenInfo = Wire<typeof token>;
+export const tokensPage = page(token).openapi('TokensPage');
 export const createdToken = z
-  .object({ ...tokenShape, token: z.string().openapi({ description: 'shown this once' }) })
-  .openapi('CreatedToken') satisfies z.ZodType<api.CreatedToken>;
+  .object({
+    ...tokenShape,
+    /** Shown this once. */
+    token: z.string().openapi({ description: 'shown this once' }),
+  })
+  .openapi('CreatedToken');
+export type CreatedToken = Wire<typeof createdToken>;
+
 export const tokenInput = z
   .strictObject({
     kind: z.enum(TOKEN_KINDS),
@@ -38,22 +43,33 @@ export const tokenInput = z
       .optional(),
   })
   .openapi('TokenInput');
+/** A request for a token. Without `project` or `agent` it is for all of them; without `expiresInMs` it does not expire. */
+export type TokenRequest = Wire<typeof tokenInput>;
 
+const shell = z.object({
+  /** The command that reaches this log from a terminal on the server's machine, instead of `earpiece`. */
+  earpiece: z.string(),
+  /** The MCP clients that were found there, under the names that `gateway --print` knows. */
+  clients: z.array(z.string()),
+});
+export type ShellInfo = Wire<typeof shell>;
 export const session = z
   .object({
     who: token,
+    /** The project of the folder that the server runs in. */
     project: z.string(),
     version: z.string(),
     store: z.string(),
-    shell: z.object({ earpiece: z.string(), clients: z.array(z.string()) }),
+    shell,
+    /** The server's time. */
     now: time,
     head: z.number().int(),
   })
-  .openapi('Session') satisfies z.ZodType<api.SessionReply>;
+  .openapi('Session');
+export type SessionReply = Wire<typeof session>;
 export const sessionInput = z
   .union([z.strictObject({ code: text(200) }), z.strictObject({ token: text(200) })])
   .openapi('SessionInput');
 
-export const health = z
-  .object({ status: z.enum(['ok', 'store_unavailable']), version: z.string() })
-  .openapi('Health') satisfies z.ZodType<api.Health>;
+export const health = z.object({ status: z.enum(['ok', 'store_unavailable']), version: z.string() }).openapi('Health');
+export type Health = Wire<typeof health>;

@@ -1,8 +1,7 @@
 /** Incoming events, and activity over time. */
-import { z } from '@hono/zod-openapi';
-import type * as api from '../api.ts';
+import { z } from 'zod';
 import { SEVERITIES } from '../../core/event.ts';
-import { time, nullable, counts } from './base.ts';
+import { time, nullable, counts, type Wire } from './base.ts';
 
 /** Their source checks CloudEvents; this schema is for the document. */
 export const cloudEvent = z
@@ -26,16 +25,23 @@ export const emitted = z
         source: z.string(),
         type: z.string(),
         heard: z.array(
-          z.object({ subscriber: z.string(), kind: z.string(), ids: z.array(z.string()), because: nullable(z.string()) }),
+          z.object({
+            subscriber: z.string(),
+            kind: z.string(),
+            ids: z.array(z.string()),
+            /** For a skipped event: the reason. */
+            because: nullable(z.string()),
+          }),
         ),
       }),
     ),
   })
-  .openapi('Emitted') satisfies z.ZodType<api.EmittedReply>;
+  .openapi('Emitted');
+export type EmittedReply = Wire<typeof emitted>;
 
-const delivery = z
-  .object({ count: z.number(), p50Ms: nullable(z.number()), p95Ms: nullable(z.number()) })
-  .openapi('Delivery') satisfies z.ZodType<api.Delivery>;
+const delivery = z.object({ count: z.number(), p50Ms: nullable(z.number()), p95Ms: nullable(z.number()) }).openapi('Delivery');
+/** From queue to delivery: half took at most `p50Ms`, 95 % at most `p95Ms`. Null if none was delivered. */
+export type Delivery = Wire<typeof delivery>;
 
 export const activity = z
   .object({
@@ -43,10 +49,24 @@ export const activity = z
     from: time,
     to: time,
     bucketMs: z.number(),
-    buckets: z.array(z.object({ at: time, queued: counts, delivered: counts, waiting: counts, tokens: z.number(), delivery })),
+    /** `at` is the start of the bucket; `waiting` counts at its end. */
+    buckets: z.array(
+      z.object({
+        at: time,
+        queued: counts,
+        delivered: counts,
+        waiting: counts,
+        /** Estimated tokens of the texts that models were sent. */
+        tokens: z.number(),
+        /** For notifications that were delivered in this bucket. */
+        delivery,
+      }),
+    ),
     delivery,
     kinds: z.array(z.object({ kind: z.string(), queued: z.number(), delivered: z.number(), tokens: z.number() })),
     tokens: z.number(),
+    /** There was more data than one answer covers. */
     truncated: z.boolean(),
   })
-  .openapi('Activity') satisfies z.ZodType<api.ActivityReply>;
+  .openapi('Activity');
+export type ActivityReply = Wire<typeof activity>;

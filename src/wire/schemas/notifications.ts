@@ -1,16 +1,17 @@
 /** Notifications: the shapes of queueing, listing, receipts and actions. */
-import { z } from '@hono/zod-openapi';
-import type * as api from '../api.ts';
+import { z } from 'zod';
 import { ACTIONS, LIMITS, MOMENTS, type NotificationInput } from '../../core/notification.ts';
-import { PLAN_STEPS } from '../../core/plan.ts';
-import { VERDICT_KINDS } from '../../core/verdict/kinds.ts';
-import { time, nullable, text, json, level, force, next, given } from './base.ts';
+import { PLAN_STEPS, type Decision } from '../../core/plan.ts';
+import { VERDICT_KINDS, type Verdict } from '../../core/verdict/kinds.ts';
+import { time, nullable, text, json, level, force, next, given, ofCore, type Wire } from './base.ts';
 
 export const notification = z
   .object({
     log: z.string(),
+    /** Its audience. Null: the agent's first conversation that carries. */
     conversation: nullable(z.string()),
     id: z.string(),
+    /** `source.name`. */
     kind: z.string(),
     level,
     message: z.string(),
@@ -21,75 +22,101 @@ export const notification = z
     about: nullable(z.string()),
     purpose: nullable(z.string()),
     deliver: json,
+    /** The person who sent it, if one did. */
     person: nullable(z.string()),
+    /** The agent that sent it, if one did. */
     sender: nullable(z.string()),
+    /** The subscriber that made it. */
     subscriber: nullable(z.string()),
     requeues: nullable(z.string()),
+    /** The number of all, folded ones included. */
     count: z.number().int(),
     seq: z.number().int(),
     at: time,
     lastAt: time,
     expiresAt: nullable(time),
     state: z.enum(['open', 'offered', 'closed']),
+    /** `queued`, `offered`, `delivered`, `observed`, `read`, `maybe_seen`, or its outcome. */
     receipt: z.string(),
+    /** The person who marked it read, as long as nothing proves that the agent has read it. The client's `markedBy` words this. */
     markedBy: nullable(z.string()),
     outcome: nullable(z.string()),
     closedAt: nullable(time),
+    /** It holds the gate of its conversations up. */
     gate: z.boolean(),
     offers: z.number().int(),
+    /** The conversation whose carrier took it. */
     takenBy: nullable(z.string()),
     carrier: nullable(z.string()),
   })
-  .openapi('Notification') satisfies z.ZodType<api.NotificationView>;
+  .openapi('Notification');
+export type NotificationView = Wire<typeof notification>;
+export type NotificationState = NotificationView['state'];
 export const notificationsPage = z
-  .object({ items: z.array(notification), next, lookedBackTo: time.optional() })
-  .openapi('NotificationsPage') satisfies z.ZodType<api.NotificationsPage>;
-
-const decision = z
   .object({
-    kind: z.enum(['take', 'keep', 'summarize', 'close']),
-    id: z.string(),
-    step: z.enum(PLAN_STEPS),
-    reason: z.string(),
-    outcome: z.string().optional(),
+    items: z.array(notification),
+    next,
+    /** For a page of a word search: the time of the oldest searched notification. Missing if all were searched. */
+    lookedBackTo: time.optional(),
   })
-  .openapi('Decision');
+  .openapi('NotificationsPage');
+export type NotificationsPage = Wire<typeof notificationsPage>;
 
-export const verdict = z
-  .looseObject({ kind: z.enum(VERDICT_KINDS) })
-  .openapi('Verdict', { description: 'one answer to why it was delivered, waits or ended; its other fields depend on the kind' });
+const decision = ofCore<Decision>(
+  z
+    .object({
+      kind: z.enum(['take', 'keep', 'summarize', 'close']),
+      id: z.string(),
+      step: z.enum(PLAN_STEPS),
+      reason: z.string(),
+      outcome: z.string().optional(),
+    })
+    .openapi('Decision'),
+);
+
+export const verdict = ofCore<Verdict>(
+  z.looseObject({ kind: z.enum(VERDICT_KINDS) }).openapi('Verdict', {
+    description: 'one answer to why it was delivered, waits or ended; its other fields depend on the kind',
+  }),
+);
 
 const sent = z
   .object({
     seq: z.number().int(),
     at: time,
+    /** The record that carried: `carrier_offered`, `tool_call_response`, `chat_request`, `gate_refused`. */
     record: z.string(),
     conversation: nullable(z.string()),
+    /** `tool_result`, `turn_start` … */
     point: nullable(z.string()),
+    /** The tool or the hook whose message carried it. */
     on: nullable(z.string()),
     format: nullable(z.string()),
+    /** The line of this notification. */
     item: z.string(),
+    /** The whole text with all notifications in it. */
     text: z.string(),
     repeated: z.boolean(),
   })
-  .openapi('Sent') satisfies z.ZodType<api.Sent>;
+  .openapi('Sent');
+export type Sent = Wire<typeof sent>;
 
-export const story = z
-  .object({
-    log: z.string(),
-    id: z.string(),
-    items: z.array(
-      z.object({
-        notification,
-        verdict,
-        steps: z.array(z.object({ at: time, seq: z.number().int(), what: z.string(), detail: nullable(z.string()) })),
-        ended: nullable(z.object({ outcome: z.string(), by: z.string(), reason: z.string(), at: time })),
-        now: z.array(z.object({ conversation: z.string(), decision })),
-        sent: z.array(sent),
-      }),
-    ),
-  })
-  .openapi('Story');
+const storyItem = z.object({
+  notification,
+  /** One answer to why it was delivered, waits or ended. */
+  verdict,
+  steps: z.array(z.object({ at: time, seq: z.number().int(), what: z.string(), detail: nullable(z.string()) })),
+  /** For one that ended undelivered: the step of the plan, or the person or process that closed it. */
+  ended: nullable(z.object({ outcome: z.string(), by: z.string(), reason: z.string(), at: time })),
+  /** For an open one: the current decision of a carrier for each conversation. */
+  now: z.array(z.object({ conversation: z.string(), decision })),
+  /** The exact texts that the model was sent, each time. */
+  sent: z.array(sent),
+});
+export type StoryItem = Wire<typeof storyItem>;
+export const story = z.object({ log: z.string(), id: z.string(), items: z.array(storyItem) }).openapi('Story');
+/** The history of a notification and its reasons, for each audience. */
+export type Story = Wire<typeof story>;
 
 const deliver = z
   .union([
@@ -173,33 +200,53 @@ export const resumeInput = z
 const queuedShape = {
   kind: z.enum(['queued', 'folded', 'duplicate']),
   id: z.string(),
+  /** The open notification that counts this one. */
   into: nullable(z.string()),
   to: z.array(z.string()),
 };
-export const queued = z.object(queuedShape).openapi('Queued') satisfies z.ZodType<api.QueuedReply>;
-const effects = z.array(z.object({ address: z.string(), host: nullable(z.string()), force, says: z.string() }));
-export const interrupted = z.object({ ...queuedShape, effects }).openapi('Interrupted') satisfies z.ZodType<api.InterruptReply>;
+export const queued = z.object(queuedShape).openapi('Queued');
+export type QueuedReply = Wire<typeof queued>;
 
-export const resumed = z
-  .object({
-    effects,
-    lifted: z.array(
-      z.object({
-        log: z.string(),
-        id: z.string(),
-        conversation: nullable(z.string()),
-        message: z.string(),
-        person: nullable(z.string()),
-        since: z.number(),
-      }),
-    ),
-  })
-  .openapi('Resumed') satisfies z.ZodType<api.ResumeReply>;
+const effect = z.object({
+  address: z.string(),
+  host: nullable(z.string()),
+  force,
+  /** In words, for a person. */
+  says: z.string(),
+});
+export type Effect = Wire<typeof effect>;
+export const interrupted = z.object({ ...queuedShape, effects: z.array(effect) }).openapi('Interrupted');
+export type InterruptReply = Wire<typeof interrupted>;
+
+const lifted = z.object({
+  log: z.string(),
+  id: z.string(),
+  /** Null: a pause of the agent that no conversation has taken. */
+  conversation: nullable(z.string()),
+  message: z.string(),
+  /** The person who paused; null if no person did. */
+  person: nullable(z.string()),
+  /** Epoch ms. */
+  since: z.number(),
+});
+export type LiftedPause = Wire<typeof lifted>;
+export const resumed = z.object({ effects: z.array(effect), lifted: z.array(lifted) }).openapi('Resumed');
+/** Empty if nothing was paused. */
+export type ResumeReply = Wire<typeof resumed>;
 
 export const withdrawn = z
   .object({ id: z.string(), result: z.enum(['withdrawn', 'maybe_seen', 'gate_lowered', 'too_late', 'unknown']) })
-  .openapi('Withdrawn') satisfies z.ZodType<api.WithdrawReply>;
+  .openapi('Withdrawn');
+export type WithdrawReply = Wire<typeof withdrawn>;
 
 export const receipt = z
-  .object({ id: z.string(), receipt: z.string(), reached: z.boolean(), settled: z.boolean() })
-  .openapi('Receipt') satisfies z.ZodType<api.ReceiptReply>;
+  .object({
+    id: z.string(),
+    receipt: z.string(),
+    /** It has the requested receipt. */
+    reached: z.boolean(),
+    /** It has the receipt or ended otherwise: waiting longer changes nothing. */
+    settled: z.boolean(),
+  })
+  .openapi('Receipt');
+export type ReceiptReply = Wire<typeof receipt>;

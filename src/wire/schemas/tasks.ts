@@ -1,8 +1,7 @@
 /** Tasks and the work on them. */
-import { z } from '@hono/zod-openapi';
-import type * as api from '../api.ts';
+import { z } from 'zod';
 import { INTERRUPTIONS, TASK_LIMITS, TASK_PRIORITIES, TASK_RESULTS, TASK_STATUSES, type TaskExecution } from '../../core/task.ts';
-import { time, nullable, text, nameParam, next } from './base.ts';
+import { time, nullable, text, nameParam, page, type Wire } from './base.ts';
 
 const actor = z.object({ kind: z.enum(['person', 'agent']), name: z.string() });
 const execution = z
@@ -44,15 +43,14 @@ export const task = z
     statusChangedAt: time,
     statusChangedBy: actor,
     execution: nullable(execution),
+    /** The statuses to which it may move from here. */
     mayBecome: z.array(z.enum(TASK_STATUSES)),
   })
-  .openapi('Task') satisfies z.ZodType<api.TaskView>;
-export const tasksPage = z.object({ items: z.array(task), next }).openapi('TasksPage') satisfies z.ZodType<
-  api.Page<api.TaskView>
->;
-export const executionsPage = z.object({ items: z.array(execution), next }).openapi('TaskExecutionsPage') satisfies z.ZodType<
-  api.Page<TaskExecution>
->;
+  .openapi('Task');
+/** A task in a list: the number of its executions, with the last one. */
+export type TaskView = Wire<typeof task>;
+export const tasksPage = page(task).openapi('TasksPage');
+export const executionsPage = page(execution).openapi('TaskExecutionsPage');
 const expected = z
   .union([z.enum(TASK_STATUSES), z.number().int()])
   .optional()

@@ -1,0 +1,14 @@
+/** The words of the wire that programs need at run time, without the schemas. */
+
+/** The strongest effect of an interrupt at a host. */
+export const FORCES = ['aborts_stream', 'refuses_next_call', 'next_contact', 'waits'] as const;
+export type Force = (typeof FORCES)[number];
+
+export const TOKEN_KINDS = ['admin', 'project', 'agent', 'send'] as const;
+/**
+ * - `admin`: everything.
+ * - `project`: reads and writes everything in one project.
+ * - `agent`: reads one agent's conversations, or one of them, marks them read, and queues in its project at most at error.
+ * - `send`: queues notifications and events in one project, at most at error, and reads nothing.
+ */
+export type TokenKind = (typeof TOKEN_KINDS)[number];

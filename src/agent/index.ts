@@ -5,7 +5,7 @@ export type { AgentEvent } from './events.ts';
 export { askInquiries } from './inquiries.ts';
 export { MODES, type Mode } from './modes.ts';
 export type { BudgetOptions } from './watching/budget.ts';
-export { openModel, PROVIDERS } from './models.ts';
+export { checkModel, openModel, PROVIDERS } from './models.ts';
 export { ownTools } from './own-tools.ts';
 export { taskTools } from './task-tools.ts';
 export type { Tool, ToolCall, ToolOutcome } from '../handles/tool.ts';

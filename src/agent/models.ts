@@ -100,7 +100,7 @@ export async function openModel(name: string, env: Env): Promise<LanguageModelV4
       `model ${JSON.stringify(name)} needs a key in the environment variable ${provider.keys.join(' or ')}`,
     );
   try {
-    return await provider.open(model, env, key ?? '');
+    return checkModel(await provider.open(model, env, key ?? ''), `${provider.package} is too old`);
   } catch (cause) {
     if (cause instanceof EarpieceError || (cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause;
     throw new EarpieceError(
@@ -117,4 +117,15 @@ const baseURL = (url: string | undefined): { baseURL: string } | Record<string, 
 function ollamaHost(env: Env): string {
   const host = env['OLLAMA_HOST'] ?? '127.0.0.1:11434';
   return (/^https?:\/\//.test(host) ? host : `http://${host}`).replace(/\/$/, '');
+}
+
+/** Throws `bad_argument` for anything but a model of AI SDK 7. Its providers are the first to speak `v4`. */
+export function checkModel(model: LanguageModelV4, why: string): LanguageModelV4 {
+  const version: unknown = typeof model === 'object' && model !== null ? model.specificationVersion : undefined;
+  if (version === 'v4') return model;
+  const got = typeof model === 'string' ? `the text ${JSON.stringify(model)}` : `a model of version ${String(version)}`;
+  throw new EarpieceError(
+    'bad_argument',
+    `${why}: the agent needs a model of AI SDK 7 (version v4), got ${got}; use openModel("openai:gpt-5", process.env), or a provider's package of AI SDK 7`,
+  );
 }

@@ -58,6 +58,7 @@ const AGENT: Table<AgentOptions> = {
 /** Opens a conversation for writing. Throws `store_refused` while another process writes it. */
 export async function createAgent(options: AgentOptions): Promise<Agent> {
   check('createAgent', options, AGENT);
+  inner.checkModel(options.model, 'createAgent: model does not fit');
   const { earpiece, address, ...rest } = options;
   return inner.createAgent({
     ...rest,

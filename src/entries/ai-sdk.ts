@@ -2,7 +2,8 @@
 import '../node-version.ts';
 
 import { aiSdk as inner, type AiSdkOptions, type MessageOf, type RunOptions, type SdkAgent, type Turn } from '../ai-sdk/index.ts';
-import type { SdkTool } from '../ai-sdk/shapes.ts';
+import type { Message, SdkTool } from '../ai-sdk/shapes.ts';
+import { EarpieceError } from '../core/errors.ts';
 import { check, fullName, innerOf, type Earpiece } from '../library/index.ts';
 
 export interface AiSdk {
@@ -22,8 +23,24 @@ export interface AiSdk {
 /** The adapter for one agent: `aiSdk(ear, 'coder')`. */
 export function aiSdk(earpiece: Earpiece, agent: string, options: AiSdkOptions = {}): AiSdk {
   const inbox = innerOf(earpiece);
-  check('aiSdk', options, { onTrouble: 'any' });
-  return inner(inbox, fullName('aiSdk', earpiece.project, agent), options);
+  check('aiSdk', options, { onTrouble: 'function' });
+  const sdk = inner(inbox, fullName('aiSdk', earpiece.project, agent), options);
+  return {
+    tools: (tools) => {
+      check('tools', { tools }, { tools: { needed: 'object' } });
+      return sdk.tools(tools);
+    },
+    run: async (call, given, more = {}) => {
+      if (typeof call !== 'function' && typeof (call as { stream?: unknown } | undefined)?.stream !== 'function')
+        throw new EarpieceError('bad_argument', 'run: pass generateText, streamText or an agent with stream() first');
+      check('run', { options: given }, { options: { needed: 'object' } });
+      check<RunOptions<Message, unknown>>('run', more as RunOptions<Message, unknown>, {
+        keep: 'function',
+        onResult: 'function',
+      });
+      return sdk.run(call, given, more);
+    },
+  };
 }
 
 export { ToolRefused } from '../ai-sdk/index.ts';

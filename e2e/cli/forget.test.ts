@@ -1,6 +1,7 @@
 /** `earpiece forget` and `earpiece uninstall --purge`, as real commands, each test on a fresh database. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { Home } from '../setup/home.ts';
 import { proves } from '../verifies.ts';
@@ -105,5 +106,22 @@ describe('earpiece uninstall --purge', () => {
     const after = home.snapshot();
     for (const [path, bytes] of Object.entries(before)) expect(after[path]?.split(' ')[0], path).toBe(bytes.split(' ')[0]);
     expect(existsSync(join(home.home, 'shop/earpiece.toml'))).toBe(true);
+  });
+
+  it('removes no folder, text or foreign database that --db or EARPIECE_DB names', () => {
+    using home = new Home('claude');
+    home.write('work/a.txt', 'mine');
+    home.write('work/sub/b.txt', 'mine');
+    home.write('notes.txt', 'mine');
+    const foreign = new DatabaseSync(join(home.home, 'foreign.db'));
+    foreign.exec('CREATE TABLE t (x)');
+    foreign.close();
+    for (const name of ['work', 'work/', 'notes.txt', 'foreign.db']) {
+      const { code, stdout } = home.run(['uninstall', '--purge', '--yes', '--db', join(home.home, name)]);
+      expect({ name, code }).toEqual({ name, code: 0 });
+      expect(stdout).toContain('stays: it is not a database of Earpiece');
+    }
+    for (const name of ['work/a.txt', 'work/sub/b.txt', 'notes.txt']) expect(home.read(name)).toBe('mine');
+    expect(home.has('foreign.db')).toBe(true);
   });
 });

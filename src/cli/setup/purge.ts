@@ -1,8 +1,9 @@
 /** `earpiece uninstall --purge`: also removes the database, the configuration of the user and the caches. */
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
-import { dirname, join, sep } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { cacheFolder, loadConfig, stateFolder, userConfigFile } from '../../config/index.ts';
 import { fileOf } from '../../stores/open.ts';
+import { isEarpieceFile } from '../../stores/sqlite/header.ts';
 import { EXIT } from '../exit.ts';
 import { complain, paint, plain, print, printJson } from '../terminal.ts';
 import { agreed, isTerminal } from './ask.ts';
@@ -10,15 +11,17 @@ import type { SetupOptions } from './carry-out.ts';
 import { runUninstall } from './install.ts';
 
 type Going = { readonly what: string; readonly path: string; readonly bytes: number };
+type Purge = { readonly going: readonly Going[]; readonly stays: readonly string[] };
 
 /** Resolves with the exit code. */
 export async function runPurge(options: SetupOptions): Promise<number> {
-  const going = whatGoes(options);
+  const { going, stays } = whatGoes(options);
   const json = options.json === true;
   if (!json) {
     print('This removes the entries of Earpiece from the settings of every coding agent, and these files:\n');
     for (const { what, path, bytes } of going) print(`  ${plain(path)}  ${paint('dim', `${what}, ${kilobytes(bytes)}`)}`);
     if (going.length === 0) print('  none');
+    for (const line of stays) print(`\n${plain(line)}`);
     print(`\n${STAYS}\n`);
   }
   if (options.yes !== true) {
@@ -38,32 +41,53 @@ export async function runPurge(options: SetupOptions): Promise<number> {
     return code;
   }
   for (const { what, path, bytes } of going) {
-    rmSync(path, { recursive: true, force: true });
+    // Only the folders named earpiece are removed with what is in them.
+    rmSync(path, { recursive: isOwnFolder(path), force: true });
     if (json) printJson({ what, path, bytes });
   }
-  if (!json) print(`${paint('green', '✓')} nothing of Earpiece is left but its package; npm uninstall -g earpiece removes that`);
+  for (const line of json ? stays : []) printJson({ stays: line });
+  if (!json)
+    print(
+      `${paint('green', '✓')} ${stays.length > 0 ? 'what is named above stays' : 'nothing of Earpiece is left but its package'}; npm uninstall -g earpiece removes ${stays.length > 0 ? 'the package' : 'that'}`,
+    );
   return EXIT.ok.code;
 }
 
 const STAYS =
-  'earpiece.toml and .earpiece/ of your projects stay: they belong to the projects. So do backups that you made. End gateways, ' +
+  'earpiece.toml and .earpiece/ of your projects stay: they belong to the projects. So do backups in other folders. End gateways, ' +
   'servers and agents first: one that runs on makes its files again.';
 
-function whatGoes(options: SetupOptions): readonly Going[] {
+function whatGoes(options: SetupOptions): Purge {
   const at = { env: process.env };
-  const folders: readonly (readonly [string, string])[] = [
+  const places: readonly (readonly [string, string])[] = [
     ['database, records of installations', stateFolder(at)],
     ['configuration and subscribers of the user', dirname(userConfigFile(at))],
     ['cache', cacheFolder(at)],
   ];
+  const folders = places.filter(([, folder]) => isOwnFolder(folder));
   const { db } = options as { readonly db?: string };
   const file = fileOf(loadConfig({ cwd: process.cwd(), env: process.env, ...(db === undefined ? {} : { flags: { db } }) }).db);
-  const elsewhere = file === undefined || folders.some(([, folder]) => file.startsWith(folder + sep)) ? [] : ['', '-wal', '-shm'];
-  return [...folders, ...elsewhere.map((end) => ['database', `${file}${end}`] as const)].flatMap(([what, path]) => {
+  const isElsewhere =
+    file !== undefined && bytesOf(file) !== undefined && !folders.some(([, folder]) => file.startsWith(folder + sep));
+  const isOurs = isElsewhere && isEarpieceFile(file);
+  const stays = [
+    ...(isElsewhere && !isOurs
+      ? [`${file} stays: it is not a database of Earpiece. If you know better, remove it yourself.`]
+      : []),
+    ...folders
+      .filter(([, folder]) => lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink())
+      .map(([, folder]) => `${folder} is a link: the link goes, and the folder that it leads to stays.`),
+  ];
+  const companions = isOurs ? ['', '-wal', '-shm'].map((end) => ['database', `${file}${end}`] as const) : [];
+  const going = [...folders, ...companions].flatMap(([what, path]) => {
     const bytes = bytesOf(path);
     return bytes === undefined ? [] : [{ what, path, bytes }];
   });
+  return { going, stays };
 }
+
+/** A folder that Earpiece makes for itself below the folders of the user. */
+const isOwnFolder = (path: string): boolean => basename(path) === 'earpiece';
 
 /** Undefined where there is nothing. A link is counted and removed, not what it leads to. */
 function bytesOf(path: string): number | undefined {

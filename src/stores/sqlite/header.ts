@@ -1,0 +1,24 @@
+/** Recognizes a database of Earpiece by its first bytes, without opening it. */
+import { closeSync, lstatSync, openSync, readSync } from 'node:fs';
+import { APPLICATION_ID } from './migrations.ts';
+
+const MAGIC = 'SQLite format 3\0';
+/** Where SQLite keeps the id of the application, four bytes, big-endian: https://sqlite.org/fileformat.html#application_id */
+const APPLICATION_ID_AT = 68;
+const HEADER_BYTES = 100;
+
+/** True for a regular file with the header of an Earpiece database. False for anything else, and for a file that cannot be read. */
+export function isEarpieceFile(path: string): boolean {
+  let fd: number | undefined;
+  try {
+    if (!lstatSync(path).isFile()) return false;
+    fd = openSync(path, 'r');
+    const header = Buffer.alloc(HEADER_BYTES);
+    if (readSync(fd, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return false;
+    return header.toString('latin1', 0, MAGIC.length) === MAGIC && header.readInt32BE(APPLICATION_ID_AT) === APPLICATION_ID;
+  } catch {
+    return false;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}

@@ -414,6 +414,26 @@ const CASES: readonly Case[] = [
     lines: [['a', 'b'], ['c']],
   },
   {
+    name: 'coalesce: a line lists five different messages, and what it does not list is summarized, not delivered',
+    given: ['1', '2', '3', '4', '5', '1', '6', '7'].map((job, i) => ({
+      id: `j${i}`,
+      message: `job ${job} failed`,
+      kind: `ci.job${job}`,
+      level: 'warning' as const,
+    })),
+    expected: {
+      j0: 'take',
+      j1: 'take',
+      j2: 'take',
+      j3: 'take',
+      j4: 'take',
+      j5: 'take',
+      j6: 'summarize',
+      j7: 'summarize',
+    },
+    lines: [['j0', 'j1', 'j2', 'j3', 'j4', 'j5']],
+  },
+  {
     name: "coalesce: a person's words stand alone",
     given: [
       { id: 'a', message: 'x', origin: { person: 'Ann' } },

@@ -5,6 +5,7 @@
  * reason. Errors and notifications with an `action` are never summarized: without room they stay open.
  */
 import { isDue, isExpired, saidAt, waitedMs, type Sighted } from './clocks.ts';
+import { coalesce, listed, messagesOf, newestLast, sentOf } from './grouping.ts';
 import type { Item } from './items.ts';
 import { filteredBecause, type Mute } from './filter.ts';
 import {
@@ -22,7 +23,7 @@ import type { Policy } from './policy.ts';
 import type { ContactPoint } from './records.ts';
 import { estimateTokens } from './tokens.ts';
 import { listsNothing } from './unlisted.ts';
-import { dataSaid, listedOf } from './views/wording.ts';
+import { dataSaid, listedOf, MESSAGES_BELOW_ERROR } from './views/wording.ts';
 
 /** The facts at the time of composing the carrier, gathered before the transaction. Times are epoch ms. */
 export type Facts = {
@@ -64,11 +65,6 @@ const DUE_AT: Readonly<Record<Exclude<Deliver, object>, readonly ContactPoint[] 
   turn_end: ['turn_end', 'idle'],
 };
 
-/** Distinct messages in one line at error and above, where no message may be omitted. */
-const ERRORS_A_LINE = 5;
-/** The characters that a template says of a message, and the characters it adds beside it (estimates). */
-const SAID_CHARS = 240;
-const ROW_CHARS = 40;
 const FRAME_TOKENS = 30;
 const LINE_TOKENS = 8;
 
@@ -116,12 +112,13 @@ export function plan(open: readonly Item[], point: ContactPoint, policy: Policy,
     return waits === undefined;
   });
 
-  const lines = coalesce(due, policy)
+  const groups = coalesce(due, policy)
     .map(newestLast)
     .flatMap((group) => fitting(group, policy, facts))
-    .map((group) => lineOf(group, facts))
-    .toSorted(byUrgency);
-  return budget(lines, { policy, decisions, saidAll: facts.saidAll ?? false });
+    .map(listed);
+  const lines = groups.map(({ shown }) => lineOf(shown, facts)).toSorted(byUrgency);
+  const unlisted = groups.flatMap(({ others }) => others.map(lineAlone));
+  return budget(lines, { policy, decisions, saidAll: facts.saidAll ?? false, unlisted });
 }
 
 function notDueBecause(item: Item, point: ContactPoint, policy: Policy, facts: Facts, now: number): string | undefined {
@@ -156,49 +153,6 @@ function timeText(at: number): string {
 const has = (facts: Facts, points: readonly ContactPoint[]): boolean =>
   facts.points.length === 0 || points.some((p) => facts.points.includes(p));
 
-/** Groups items: those sent as one line, of one subscriber, of one key, of one kind within its window, warnings of one source. */
-function coalesce(due: readonly Item[], policy: Policy): Item[][] {
-  const groups: Item[][] = [];
-  const join = (find: (group: Item[]) => boolean, item: Item): void => {
-    const group = groups.find(find);
-    if (group) group.push(item);
-    else groups.push([item]);
-  };
-  for (const item of due) {
-    const { key, supersede, kind, level, subscriber } = item.notification;
-    if (item.text !== undefined) join((g) => g[0]?.text !== undefined && sameIds(g[0].group, item.group), item);
-    else if (standsAlone(item)) groups.push([item]);
-    else if (subscriber !== undefined) join((g) => isGroupOf(g, item, policy), item);
-    else if (key !== undefined && !supersede)
-      join((g) => joins(g, item) && g[0]?.notification.key === key && sameKind(g[0], item), item);
-    else {
-      const windowMs = policy.coalesceMs[kind.source] ?? policy.coalesceMs['*'] ?? 0;
-      const near = (g: Item[]): boolean => Math.abs(saidAt(item) - saidAt(g.at(-1) ?? { at: 0 })) <= windowMs;
-      join(
-        (g) =>
-          windowMs > 0 &&
-          level !== 'critical' &&
-          joins(g, item) &&
-          near(g) &&
-          g.every((other) => other.notification.key === undefined) &&
-          key === undefined &&
-          (sameKind(g[0] as Item, item) || (level === 'warning' && isWarningOf(g, kind.source))),
-        item,
-      );
-    }
-  }
-  return groups;
-}
-
-/** Sorts the items of each key by their latest record, so that the current state comes last. Others keep their place. */
-function newestLast(group: Item[]): Item[] {
-  if (group.length < 2 || sentOf(group) !== undefined) return group;
-  const byKey = Map.groupBy(group, ({ notification }) => notification.key);
-  for (const [key, items] of byKey) if (key !== undefined) items.sort((a, b) => lastRecordOf(a) - lastRecordOf(b));
-  return group.map((item) => byKey.get(item.notification.key)?.shift() ?? item);
-}
-const lastRecordOf = ({ history, seq }: Item): number => history.at(-1) ?? seq;
-
 /** Splits a group whose template's text is too long for one line into as many lines as it needs, so that nothing is cut. */
 function fitting(group: Item[], policy: Policy, facts: Facts): Item[][] {
   const said = facts.said?.get(lineName({ ids: group.map((item) => item.id) }));
@@ -207,59 +161,6 @@ function fitting(group: Item[], policy: Policy, facts: Facts): Item[][] {
   if (said.text.length <= policy.maxItemChars && tokens <= policy.maxTokens) return [group];
   const middle = Math.ceil(group.length / 2);
   return [group.slice(0, middle), group.slice(middle)].flatMap((half) => fitting(half, policy, facts));
-}
-
-/** Messages of a person or of another agent, and notifications with an action, are never merged with others. */
-const standsAlone = ({ notification: n }: Item): boolean =>
-  n.action !== undefined || n.instruction !== undefined || n.origin?.person !== undefined || tellerOf(n) !== undefined;
-
-/** Whether the item joins: same subscriber, template and level, up to its group size. A count of a storm's rest always joins. */
-function isGroupOf(group: Item[], item: Item, policy: Policy): boolean {
-  const first = group[0];
-  const of = item.notification.subscriber;
-  const known = first?.notification.subscriber;
-  if (first === undefined || of === undefined || known === undefined) return false;
-  if (first.text !== undefined || standsAlone(first) || first.audience !== item.audience) return false;
-  if (of.id !== known.id || of.template !== known.template || item.notification.level !== first.notification.level) return false;
-  if (of.rest) return true;
-  if (group.filter((other) => !other.notification.subscriber?.rest).length >= of.group) return false;
-  if (of.template === undefined) return joins(group, item);
-  // The size of the template's result is not known yet, and no part of an error may be cut.
-  return levelRank(item.notification.level) < levelRank('error') || sizeOf([...group, item]) <= policy.maxItemChars;
-}
-
-/** About the longest text of a template: one row for each different message. */
-const sizeOf = (group: readonly Item[]): number =>
-  messagesOf(group).reduce((sum, message) => sum + ROW_CHARS + Math.min(message.length, SAID_CHARS), 0);
-
-/** A line stays as rendered, so the next taker of a released item must not read items for the conversation that released it. */
-const joins = (group: Item[], item: Item): boolean => {
-  const first = group[0];
-  if (first === undefined || first.text !== undefined || standsAlone(first) || first.audience !== item.audience) return false;
-  if (levelRank(item.notification.level) < levelRank('error')) return true;
-  return messagesOf([...group, item]).length <= ERRORS_A_LINE;
-};
-const sameKind = (a: Item, b: Item): boolean =>
-  formatKind(a.notification.kind) === formatKind(b.notification.kind) && a.notification.level === b.notification.level;
-const isWarningOf = (group: Item[], source: string): boolean =>
-  group.every((g) => g.notification.level === 'warning' && g.notification.kind.source === source);
-const sameIds = (a: readonly NotificationId[] | undefined, b: readonly NotificationId[] | undefined): boolean =>
-  a !== undefined && b !== undefined && a.length === b.length && a.every((id, i) => id === b[i]);
-
-const messagesOf = (group: readonly Item[]): string[] => [
-  ...new Set(
-    group.flatMap((item) => [
-      item.notification.message,
-      ...item.differs.flatMap((d) => (d.message === undefined ? [] : [d.message])),
-    ]),
-  ),
-];
-
-/** The sent text of the line that these items form. Undefined if nothing was sent, or if a part of that line is closed. */
-function sentOf(group: readonly Item[]): string | undefined {
-  const { text, group: line = [] } = group[0] as Item;
-  const ids = new Set(group.map(({ id }) => id));
-  return line.every((id) => ids.has(id)) ? text : undefined;
 }
 
 /** The line of a single item, before a template has rendered it. */
@@ -320,10 +221,28 @@ const byUrgency = (a: Line, b: Line): number => levelRank(b.level) - levelRank(a
 
 function budget(
   lines: readonly Line[],
-  { policy, decisions, saidAll }: { readonly policy: Policy; readonly decisions: Decision[]; readonly saidAll: boolean },
+  {
+    policy,
+    decisions,
+    saidAll,
+    unlisted,
+  }: {
+    readonly policy: Policy;
+    readonly decisions: Decision[];
+    readonly saidAll: boolean;
+    readonly unlisted: readonly Line[];
+  },
 ): Plan {
   const taken: Line[] = [];
-  const left: Line[] = [];
+  const left: Line[] = [...unlisted];
+  for (const { ids } of unlisted)
+    for (const id of ids)
+      decisions.push({
+        kind: 'summarize',
+        id,
+        step: 'coalesce',
+        reason: `beyond ${MESSAGES_BELOW_ERROR} different messages of one line`,
+      });
   let tokens = FRAME_TOKENS;
   for (const line of lines) {
     const cost = costOf(line, policy);

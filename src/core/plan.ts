@@ -10,7 +10,7 @@ export type PlanStep = (typeof PLAN_STEPS)[number];
 export type Decision =
   | { readonly kind: 'take'; readonly id: NotificationId; readonly step: PlanStep; readonly reason: string }
   | { readonly kind: 'keep'; readonly id: NotificationId; readonly step: PlanStep; readonly reason: string }
-  | { readonly kind: 'summarize'; readonly id: NotificationId; readonly step: 'budget'; readonly reason: string }
+  | { readonly kind: 'summarize'; readonly id: NotificationId; readonly step: 'coalesce' | 'budget'; readonly reason: string }
   | {
       readonly kind: 'close';
       readonly id: NotificationId;

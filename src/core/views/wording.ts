@@ -5,7 +5,7 @@ import { escapeSigns, isCopyable, isCutAt, neutralize, neutralizeKind, neutraliz
 import { neutralData } from './data.ts';
 
 /** Distinct messages of one line that are listed below error. From error on none is omitted. */
-const MESSAGES_BELOW_ERROR = 5;
+export const MESSAGES_BELOW_ERROR = 5;
 /** However many there are, each distinct message keeps this much. */
 const CHARS_A_MESSAGE = 120;
 const SOURCES_IN_REST = 8;

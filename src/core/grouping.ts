@@ -1,0 +1,125 @@
+/** Which due items become one line, and which of them its view lists. */
+import { saidAt } from './clocks.ts';
+import type { Item } from './items.ts';
+import { formatKind, levelRank, tellerOf, type NotificationId } from './notification.ts';
+import type { Policy } from './policy.ts';
+import { MESSAGES_BELOW_ERROR } from './views/wording.ts';
+
+/** Distinct messages in one line at error and above, where no message may be omitted. */
+const ERRORS_A_LINE = 5;
+/** The characters that a template says of a message, and the characters it adds beside it (estimates). */
+const SAID_CHARS = 240;
+const ROW_CHARS = 40;
+
+/** Groups items: those sent as one line, of one subscriber, of one key, of one kind within its window, warnings of one source. */
+export function coalesce(due: readonly Item[], policy: Policy): Item[][] {
+  const groups: Item[][] = [];
+  const join = (find: (group: Item[]) => boolean, item: Item): void => {
+    const group = groups.find(find);
+    if (group) group.push(item);
+    else groups.push([item]);
+  };
+  for (const item of due) {
+    const { key, supersede, kind, level, subscriber } = item.notification;
+    if (item.text !== undefined) join((g) => g[0]?.text !== undefined && sameIds(g[0].group, item.group), item);
+    else if (standsAlone(item)) groups.push([item]);
+    else if (subscriber !== undefined) join((g) => isGroupOf(g, item, policy), item);
+    else if (key !== undefined && !supersede)
+      join((g) => joins(g, item) && g[0]?.notification.key === key && sameKind(g[0], item), item);
+    else {
+      const windowMs = policy.coalesceMs[kind.source] ?? policy.coalesceMs['*'] ?? 0;
+      const near = (g: Item[]): boolean => Math.abs(saidAt(item) - saidAt(g.at(-1) ?? { at: 0 })) <= windowMs;
+      join(
+        (g) =>
+          windowMs > 0 &&
+          level !== 'critical' &&
+          joins(g, item) &&
+          near(g) &&
+          g.every((other) => other.notification.key === undefined) &&
+          key === undefined &&
+          (sameKind(g[0] as Item, item) || (level === 'warning' && isWarningOf(g, kind.source))),
+        item,
+      );
+    }
+  }
+  return groups;
+}
+
+/** Sorts the items of each key by their latest record, so that the current state comes last. Others keep their place. */
+export function newestLast(group: Item[]): Item[] {
+  if (group.length < 2 || sentOf(group) !== undefined) return group;
+  const byKey = Map.groupBy(group, ({ notification }) => notification.key);
+  for (const [key, items] of byKey) if (key !== undefined) items.sort((a, b) => lastRecordOf(a) - lastRecordOf(b));
+  return group.map((item) => byKey.get(item.notification.key)?.shift() ?? item);
+}
+const lastRecordOf = ({ history, seq }: Item): number => history.at(-1) ?? seq;
+
+/**
+ * A view lists the first few different messages of a line below error. The other items are summarized, so that no item
+ * counts as delivered whose text was not sent. The line of a subscriber says by itself what it leaves out.
+ */
+export function listed(group: Item[]): { readonly shown: Item[]; readonly others: readonly Item[] } {
+  const { level, subscriber } = (group[0] as Item).notification;
+  const isWhole = subscriber !== undefined || levelRank(level) >= levelRank('error') || sentOf(group) !== undefined;
+  if (isWhole || messagesOf(group).length <= MESSAGES_BELOW_ERROR) return { shown: group, others: [] };
+  const shown: Item[] = [];
+  const others: Item[] = [];
+  for (const item of group) {
+    const fits = shown.length === 0 || item.offers > 0 || messagesOf([...shown, item]).length <= MESSAGES_BELOW_ERROR;
+    (fits ? shown : others).push(item);
+  }
+  return { shown, others };
+}
+
+/** Messages of a person or of another agent, and notifications with an action, are never merged with others. */
+const standsAlone = ({ notification: n }: Item): boolean =>
+  n.action !== undefined || n.instruction !== undefined || n.origin?.person !== undefined || tellerOf(n) !== undefined;
+
+/** Whether the item joins: same subscriber, template and level, up to its group size. A count of a storm's rest always joins. */
+function isGroupOf(group: Item[], item: Item, policy: Policy): boolean {
+  const first = group[0];
+  const of = item.notification.subscriber;
+  const known = first?.notification.subscriber;
+  if (first === undefined || of === undefined || known === undefined) return false;
+  if (first.text !== undefined || standsAlone(first) || first.audience !== item.audience) return false;
+  if (of.id !== known.id || of.template !== known.template || item.notification.level !== first.notification.level) return false;
+  if (of.rest) return true;
+  if (group.filter((other) => !other.notification.subscriber?.rest).length >= of.group) return false;
+  if (of.template === undefined) return joins(group, item);
+  // The size of the template's result is not known yet, and no part of an error may be cut.
+  return levelRank(item.notification.level) < levelRank('error') || sizeOf([...group, item]) <= policy.maxItemChars;
+}
+
+/** About the longest text of a template: one row for each different message. */
+const sizeOf = (group: readonly Item[]): number =>
+  messagesOf(group).reduce((sum, message) => sum + ROW_CHARS + Math.min(message.length, SAID_CHARS), 0);
+
+/** A line stays as rendered, so the next taker of a released item must not read items for the conversation that released it. */
+const joins = (group: Item[], item: Item): boolean => {
+  const first = group[0];
+  if (first === undefined || first.text !== undefined || standsAlone(first) || first.audience !== item.audience) return false;
+  if (levelRank(item.notification.level) < levelRank('error')) return true;
+  return messagesOf([...group, item]).length <= ERRORS_A_LINE;
+};
+const sameKind = (a: Item, b: Item): boolean =>
+  formatKind(a.notification.kind) === formatKind(b.notification.kind) && a.notification.level === b.notification.level;
+const isWarningOf = (group: Item[], source: string): boolean =>
+  group.every((g) => g.notification.level === 'warning' && g.notification.kind.source === source);
+const sameIds = (a: readonly NotificationId[] | undefined, b: readonly NotificationId[] | undefined): boolean =>
+  a !== undefined && b !== undefined && a.length === b.length && a.every((id, i) => id === b[i]);
+
+export const messagesOf = (group: readonly Item[]): string[] => [
+  ...new Set(
+    group.flatMap((item) => [
+      item.notification.message,
+      ...item.differs.flatMap((d) => (d.message === undefined ? [] : [d.message])),
+    ]),
+  ),
+];
+
+/** The sent text of the line that these items form. Undefined if nothing was sent, or if a part of that line is closed. */
+export function sentOf(group: readonly Item[]): string | undefined {
+  const { text, group: line = [] } = group[0] as Item;
+  const ids = new Set(group.map(({ id }) => id));
+  return line.every((id) => ids.has(id)) ? text : undefined;
+}

@@ -486,7 +486,7 @@ export const REQUIREMENTS = {
   },
   'hosts:quiet-mark': {
     behaviour:
-      'While nothing waits for a session, the hook before a tool ends in its shell; any change of the database starts it.',
+      'While nothing waits for a session, the hook before a tool ends in its shell; any change of the database starts it, also one to an older time.',
   },
   'hosts:evidence': {
     behaviour:

@@ -13,7 +13,7 @@ import { proves } from '../verifies.ts';
 
 const SESSION = 'session-1';
 const LOG = logKey('shop', 'claude-code');
-const SHELLS = ['/bin/sh', '/bin/bash'].filter((shell) => existsSync(shell));
+const SHELLS = ['/bin/sh', '/bin/bash', '/bin/ksh', '/bin/zsh'].filter((shell) => existsSync(shell));
 
 /** A session of this process, whose hook calls begin a Node that leaves a trace. */
 async function scene(shell: string) {
@@ -88,6 +88,26 @@ describe.each(SHELLS)('the hook before a tool, in %s', (shell) => {
     expect([at.call(), at.call()]).toEqual([LOOKED, QUICK]);
     await at.ear.queue('shop/somebody-else', { message: 'x' });
     expect(at.call().ours).toBe(true);
+  });
+
+  it('refuses the first call after a pause in the past: the clock was set back, or a restored copy has its old time', async () => {
+    await using at = await scene(shell);
+    at.settle();
+    expect([at.call(), at.call()]).toEqual([LOOKED, QUICK]);
+    await at.ear.queue('shop/claude-code', { message: 'wait', action: 'pause', level: 'critical' });
+    const past = Date.now() / 1_000 - 3_600;
+    for (const file of [at.stage.db, `${at.stage.db}-wal`]) utimesSync(file, past, past);
+    expect(at.call()).toEqual({ ...LOOKED, denied: true });
+  });
+
+  it.each(['', '-wal'])('starts our program where only the file ending in "%s" is older than at the mark', async (end) => {
+    await using at = await scene(shell);
+    at.settle();
+    expect([at.call(), at.call()]).toEqual([LOOKED, QUICK]);
+    const past = Date.now() / 1_000 - 3_600;
+    utimesSync(`${at.stage.db}${end}`, past, past);
+    expect(at.call().ours).toBe(true);
+    expect(at.call()).toEqual(QUICK);
   });
 
   it('leaves no mark while the last change is young: a clock of whole seconds would hide the next one', async () => {

@@ -6,7 +6,7 @@ import { isAbsolute, join } from 'node:path';
 import { projectPlace, stateFolder, userConfigFile, type Env } from '../config/places.ts';
 import { ancestors, systemProcesses, type Process } from '../inbox/presence/processes.ts';
 import { conversationOfSession } from '../inbox/presence/session-id.ts';
-import { markQuiet, settledSince } from '../hosts/quiet-mark.ts';
+import { markQuiet, settledSince, type Changed } from '../hosts/quiet-mark.ts';
 import { isQuiet } from '../stores/sqlite/glance.ts';
 import { inputAtOnce, type HookInput } from './hook-input.ts';
 
@@ -65,9 +65,9 @@ export function hasNothingToSay(words: readonly string[], env: Env): boolean {
   }
 }
 
-function leaveMark(env: Env, session: string, database: string, since: number): void {
+function leaveMark(env: Env, session: string, database: string, since: Changed): void {
   try {
-    markQuiet(stateFolder({ env }), session, { database, since });
+    markQuiet(stateFolder({ env }), session, database, since);
   } catch {
     // The next call asks the database again.
   }

@@ -1,7 +1,8 @@
 /**
- * Marks sessions without open notifications: files named by the session, with the time of the database's last change. The shell
- * line of a hook compares the times and ends without a new process. Each change of the database is newer than the mark, so an
- * outdated mark has no effect. Imports no other module of Earpiece, because each hook call loads it.
+ * Marks sessions without open notifications: small files named by the session, whose times enclose those of the database and of
+ * its `-wal`. The shell line of a hook compares the times and ends without a new process. A change of any kind moves one of the
+ * times out of its bounds, also into the past: a copy with its old time, or a clock that is set back. Imports no other module of
+ * Earpiece, because each hook call loads it.
  */
 
 /** Asked for, not imported: an import brings streams and promises with it, for which each hook call would pay. */
@@ -15,40 +16,58 @@ export const quietFolder = (state: string): string => `${state}/quiet`;
 
 const isName = (session: string): boolean => /^[\w-]{1,100}$/.test(session);
 
-/** When the database changed last, epoch ms; undefined where that says nothing yet. Ask this before the database itself. */
-export function settledSince(database: string, now: number): number | undefined {
-  const changed = Math.max(
-    ...[database, `${database}-wal`].map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0),
-  );
-  return changed > 0 && changed < now - SETTLED_MS ? changed : undefined;
+/** When the two files changed last, epoch ms. */
+export type Changed = { readonly database: number; readonly wal: number | undefined };
+
+/** Undefined where the times say nothing yet. Ask this before the database itself. */
+export function settledSince(database: string, now: number): Changed | undefined {
+  const [main, wal] = [database, `${database}-wal`].map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs);
+  return main !== undefined && Math.max(main, wal ?? 0) < now - SETTLED_MS ? { database: main, wal } : undefined;
 }
 
 /** Throws where the folder cannot be written. */
-export function markQuiet(state: string, session: string, { database, since }: { database: string; since: number }): void {
+export function markQuiet(state: string, session: string, database: string, { database: main, wal }: Changed): void {
   if (!isName(session) || database.includes('\n')) return;
-  const mark = `${quietFolder(state)}/${session}`;
-  const draft = `${mark}.${process.pid}`;
   mkdirSync(quietFolder(state), { recursive: true, mode: 0o700 });
-  writeFileSync(draft, `${database}\n`, { mode: 0o600 });
-  // Rounded up, so that the change itself is not newer.
-  const time = Math.floor(since + 1) / 1_000;
-  utimesSync(draft, time, time);
-  renameSync(draft, mark);
+  const mark = `${quietFolder(state)}/${session}`;
+  // No mark holds while its bounds are of two moments.
+  rmSync(mark, { force: true });
+  if (wal === undefined) rmSync(`${mark}.wal`, { force: true });
+  else enclose(`${mark}.wal`, '', wal);
+  enclose(mark, `${database}\n`, main);
+}
+
+/** Two files, since Node sets no nanoseconds: one is a little older than the time, and `.to` a little younger. */
+function enclose(file: string, text: string, time: number): void {
+  place(`${file}.to`, '', time + 1);
+  place(file, text, time - 1);
+}
+
+/** At once with its time. */
+function place(file: string, text: string, time: number): void {
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, text, { mode: 0o600 });
+  utimesSync(draft, time / 1_000, time / 1_000);
+  renameSync(draft, file);
 }
 
 /** Never throws. */
 export function forgetQuiet(state: string, session: string): void {
   if (!isName(session)) return;
-  try {
-    rmSync(`${quietFolder(state)}/${session}`, { force: true });
-  } catch {
-    // Its time is older than what is to be said.
-  }
+  // The mark first: the others say nothing without it.
+  for (const part of ['', '.to', '.wal', '.wal.to'])
+    try {
+      rmSync(`${quietFolder(state)}/${session}${part}`, { force: true });
+    } catch {
+      // Its times do not hold after what is to be said.
+    }
 }
 
 /**
  * For a POSIX shell: ends it where the mark of this session holds. `variable` names the session in the hook's environment.
- * Any doubt lets it go on.
+ * Any doubt lets it go on. Shells differ where a file is missing, so each is looked for first.
  */
 export const endsWhereQuiet = (state: string, variable: string, quote: (word: string) => string): string =>
-  `m=${quote(`${quietFolder(state)}/`)}"$${variable}"; [ -f "$m" ] && read -r d <"$m" && [ -f "$d" ] && [ ! "$d" -nt "$m" ] && [ ! "$d-wal" -nt "$m" ] && exit 0`;
+  `same() { [ -f "$1" ] && [ -f "$2" ] && [ -f "$2.to" ] && [ ! "$1" -ot "$2" ] && [ ! "$1" -nt "$2.to" ]; }; ` +
+  `m=${quote(`${quietFolder(state)}/`)}"$${variable}"; [ -f "$m" ] && read -r d <"$m" && same "$d" "$m" && ` +
+  `if [ -e "$m.wal" ]; then same "$d-wal" "$m.wal"; else [ ! -e "$d-wal" ]; fi && exit 0`;

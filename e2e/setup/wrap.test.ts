@@ -127,6 +127,67 @@ it('a client whose servers no gateway can take is named, and set up without', ()
   expect(home.read('.codex/config.toml')).toContain('[mcp_servers.files]\ncommand = "files"\n');
 });
 
+describe('values of one server', () => {
+  proves('hosts:wrap');
+
+  it('never reach another one, whose name is like it or who names the variable; an empty one arrives', async () => {
+    using home = new Home('claude');
+    const own = {
+      'a-b': { TOKEN: 'of-a-minus-b', E: '', 'X-Y': 'dashed' },
+      a_b: { TOKEN: 'of-a-line-b' },
+      a: { b__TOKEN: 'of-a' },
+      c: { OTHER: '${EARPIECE_KEPT_a__TOKEN}' },
+    };
+    const servers = Object.fromEntries(Object.entries(own).map(([name, env]) => [name, server({ env })]));
+    home.write('.claude.json', JSON.stringify({ mcpServers: servers }));
+    expect(home.run(['install', 'claude', '--wrap', '--yes'])).toMatchObject({ code: 0, stderr: '' });
+    // A line that somebody adds to the list later gets no value either.
+    const list = JSON.parse(home.read(KINDS['claude']?.list ?? '')) as { mcpServers: Record<string, object> };
+    const variable = /EARPIECE_KEPT_\w+/u.exec(JSON.stringify(list.mcpServers['a-b']))?.[0] ?? '';
+    list.mcpServers['thief'] = server({ args: [SERVER, `\${${variable}}`] });
+    home.write(KINDS['claude']?.list ?? '', JSON.stringify(list));
+    const entry = jsonAt(home.read('.claude.json'), ['mcpServers', 'servers']) as Entry;
+    const client = await connected(home, [entry.command, entry.args ?? []].flat(), entry.env ?? {});
+    try {
+      const names = async () => (await client.listTools()).tools.map(({ name }) => name);
+      const tools = Object.keys(own).map((name) => `${name}__env`);
+      await expect.poll(names, { timeout: 20_000 }).toEqual(expect.arrayContaining(tools));
+      expect(await names()).not.toContain('thief__env');
+      for (const [name, env] of Object.entries(own)) {
+        const answer = (await client.callTool({ name: `${name}__env`, arguments: {} })) as { content: { text: string }[] };
+        const got = JSON.parse(answer.content[0]?.text ?? '{}') as Record<string, string>;
+        expect(got).toMatchObject(env);
+        expect(Object.keys(got).filter((each) => each.startsWith('EARPIECE_KEPT_'))).toEqual([]);
+      }
+    } finally {
+      await client.close();
+    }
+  });
+
+  it.each<[agent: string, name: string, entry: object, why: string]>([
+    ['claude', 'a__b', server(), 'its name has "__"'],
+    ['gemini', 'g', server({ args: [SERVER, '--key=$MYARG'] }), 'its command names a variable or a file'],
+    ['gemini', 'g', server({ cwd: '${MYDIR}' }), 'its command names a variable or a file'],
+    ['claude', 'n', server({ env: { PORT: 80 } }), 'its env has a value that is no text'],
+    ['claude', 'n', server({ args: [SERVER, 80] }), 'its command has a word that is no text'],
+    [
+      'opencode',
+      'o',
+      { type: 'local', command: [process.execPath, SERVER, '--key={env:MYARG}'] },
+      'its command names a variable or a file',
+    ],
+  ])('%s: a server that would not work behind a gateway stays: %s %j', (agent, name, entry, why) => {
+    using home = new Home(agent);
+    const { file, path } = KINDS[agent] ?? { file: '', path: '' };
+    home.write(file, JSON.stringify({ [path]: { [name]: entry } }));
+    const { code, stdout } = home.run(['install', agent, '--wrap', '--yes']);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`${name} stays as it is: ${why}`);
+    expect(jsonAt(home.read(file), [path, name])).toEqual(entry);
+    expect(jsonAt(home.read(file), [path, 'servers'])).toBeUndefined();
+  });
+});
+
 type Entry = {
   readonly command: string | readonly string[];
   readonly args?: readonly string[];

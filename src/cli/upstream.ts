@@ -1,5 +1,5 @@
 import type { LeftOut, ServerConfig } from '../config/index.ts';
-import { KEPT } from '../hosts/setup/ours.ts';
+import { KEPT } from '../config/kept.ts';
 import type { Upstream } from '../gateway/index.ts';
 
 /** A server of the configuration, as it is started. */

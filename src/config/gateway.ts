@@ -92,7 +92,12 @@ export function readyServer(
       kind: 'problem',
       problem: `has the separator ${JSON.stringify(separator)} in its prefix ${JSON.stringify(prefix)}; give it another prefix`,
     };
-  const { entry: expanded, missing } = expandServer(entry, at.env);
+  const { entry: expanded, missing, withheld } = expandServer(entry, at.env, name);
+  if (withheld.length > 0)
+    return {
+      kind: 'problem',
+      problem: `names ${withheld.join(', ')}, a value that Earpiece keeps for the env of one server; take it out`,
+    };
   if (missing.length > 0) {
     const names = missing.join(', ');
     return {

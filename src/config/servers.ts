@@ -1,5 +1,6 @@
 /** The MCP servers behind the gateway, and its clients' profiles, as the configuration spells them. */
 import { didYouMean } from '../core/errors.ts';
+import { KEPT, keptVariable } from './kept.ts';
 import { seen } from './problems.ts';
 import {
   boolean,
@@ -160,21 +161,30 @@ export function profile(): Value<ProfileEntry> {
   };
 }
 
-/** Expands variables: `${NAME}`, `${env:NAME}`, `${NAME:-default}`. Returns unset ones without a default as `missing`. */
+/**
+ * Expands variables: `${NAME}`, `${env:NAME}`, `${NAME:-default}`. Returns unset ones without a default as `missing`. A value
+ * that is kept for a server expands in the environment of that server alone; elsewhere its variable is `withheld`.
+ */
 export function expandServer(
   entry: ServerEntry,
   env: Readonly<Record<string, string | undefined>>,
-): { readonly entry: ServerEntry; readonly missing: readonly string[] } {
+  server: string,
+): { readonly entry: ServerEntry; readonly missing: readonly string[]; readonly withheld: readonly string[] } {
   const missing = new Set<string>();
-  const expand = (text: string): string =>
+  const withheld = new Set<string>();
+  const expand = (text: string, own?: string): string =>
     text.replaceAll(VARIABLE, (_all, name: string, fallback: string | undefined) => {
       const found = env[name];
-      if (found !== undefined && found !== '') return found;
-      if (fallback === undefined) missing.add(name);
+      if (name === own && found !== undefined) return found;
+      if (name !== own && name.startsWith(KEPT)) withheld.add(name);
+      else if (found !== undefined && found !== '') return found;
+      else if (fallback === undefined) missing.add(name);
       return fallback ?? '';
     });
   const table = (from: Readonly<Record<string, string>>): Record<string, string> =>
     Object.fromEntries(Object.entries(from).map(([name, text]) => [name, expand(text)]));
+  const environment = (from: Readonly<Record<string, string>>): Record<string, string> =>
+    Object.fromEntries(Object.entries(from).map(([name, text]) => [name, expand(text, keptVariable(server, name))]));
   const { target } = entry;
   const expanded: ServerEntry['target'] =
     target.kind === 'http'
@@ -182,11 +192,11 @@ export function expandServer(
       : {
           ...target,
           command: expand(target.command),
-          args: target.args.map(expand),
-          env: table(target.env),
+          args: target.args.map((arg) => expand(arg)),
+          env: environment(target.env),
           ...(target.cwd === undefined ? {} : { cwd: expand(target.cwd) }),
         };
-  return { entry: { ...entry, target: expanded }, missing: [...missing] };
+  return { entry: { ...entry, target: expanded }, missing: [...missing], withheld: [...withheld] };
 }
 
 export type Table = Readonly<Record<string, unknown>>;

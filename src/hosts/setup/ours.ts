@@ -50,9 +50,6 @@ export function programOf(ours: Ours, words: readonly string[]): Program {
     : { command: 'npx', args: ['-y', ours.fetched, ...args] };
 }
 
-/** Begins the variables by which a gateway's entry keeps values for the servers behind it. */
-export const KEPT = 'EARPIECE_KEPT_';
-
 /** The name of our MCP server in an agent's settings. */
 export const SERVER_NAME = 'earpiece';
 

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { jsonAt, jsonProblem, removeJson, setJson } from '../../config/edit-json.ts';
 import type { Edited } from '../../config/edit.ts';
-import { isOurServer, KEPT, programOf, startsEarpiece, type Ours } from './ours.ts';
+import { keptVariable } from '../../config/kept.ts';
+import { isOurServer, programOf, startsEarpiece, type Ours } from './ours.ts';
 import { look } from './plan.ts';
 import { digest } from './record.ts';
 import type { Part, Place, WrapSettings } from './setup.ts';
@@ -49,9 +50,34 @@ export function wrappingOf(text: string, { path, env }: WrapSettings): Wrapping 
 function reasonAgainst(name: string, table: Readonly<Record<string, unknown>>, words: readonly string[]): string | undefined {
   if (words.length === 0) return 'it is reached over HTTP, and the agent keeps its sign-in';
   if (!/^[\w-]{1,64}$/u.test(name)) return 'its name would change';
+  if (name.includes('__')) return 'its name has "__", which stands between a server and its tools';
   const other = Object.keys(table).find((key) => !KNOWN.has(key));
-  return other === undefined ? undefined : `a gateway cannot keep its ${other}`;
+  if (other !== undefined) return `a gateway cannot keep its ${other}`;
+  const odd = UNKEPT.find(({ keys, isKept }) => keys.some((key) => table[key] !== undefined && !isKept(table[key])));
+  if (odd !== undefined) return odd.why;
+  return [...words, table['cwd']].some((text) => typeof text === 'string' && REFERENCE.test(text))
+    ? 'its command names a variable or a file, which the agent itself puts in'
+    : undefined;
 }
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+
+/** Values that other programs read in their own way. */
+const UNKEPT = [
+  {
+    keys: ['command', 'args'],
+    isKept: (value: unknown) => [value].flat().every(isText),
+    why: 'its command has a word that is no text',
+  },
+  {
+    keys: ['env', 'environment'],
+    isKept: (value: unknown) => Object.values(tableOf(value)).every(isText),
+    why: 'its env has a value that is no text',
+  },
+] as const;
+
+/** `$NAME`, `${NAME}`, `{env:NAME}`, `{file:path}`: agents know different ones, and the gateway may know another. */
+const REFERENCE = /\$[A-Za-z_{]|\{(?:env|file):/u;
 
 /** Both files: the agent's settings, and our list. */
 export function wrapParts(settings: WrapSettings, ours: Ours): readonly Part[] {
@@ -111,16 +137,14 @@ const isOurs = (entry: unknown): boolean =>
     [tableOf(entry)['command'], tableOf(entry)['args']].flat().filter((word): word is string => typeof word === 'string'),
   );
 
-const variableOf = (server: string, name: string): string => `${KEPT}${server.replaceAll('-', '_')}__${name}`;
-
 /** The environment of a server as the gateway's entry holds it. */
 const kept = (server: string, { env }: Server): Table =>
-  Object.fromEntries(Object.entries(env).map(([name, value]) => [variableOf(server, name), value]));
+  Object.fromEntries(Object.entries(env).map(([name, value]) => [keptVariable(server, name), value]));
 
 /** A server as our list has it: without a value of its environment. */
 const referring = (server: string, each: Server): Server => ({
   ...each,
-  env: Object.fromEntries(Object.keys(each.env).map((name) => [name, `\${${variableOf(server, name)}}`])),
+  env: Object.fromEntries(Object.keys(each.env).map((name) => [name, `\${${keptVariable(server, name)}}`])),
 });
 
 /** The entry again, as far as nobody has kept its bytes. */

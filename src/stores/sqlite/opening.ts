@@ -73,6 +73,8 @@ function migrate(db: DatabaseSync, path: string): void {
   if (before.empty) db.exec('PRAGMA auto_vacuum = INCREMENTAL');
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY');
   db.exec('PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864');
+  // A file that was in another mode until now gets its `-wal` and `-shm` at the first read. The caller notes which files are open.
+  db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get();
   if (before.applicationId === APPLICATION_ID && before.version >= VERSION) return;
   fault('migrate.begun');
   db.exec('BEGIN IMMEDIATE');

@@ -26,7 +26,7 @@ const library: UserConfig = {
     store: 'src/entries/store.ts',
     client: 'src/entries/client.ts',
   },
-  // An optional peer: its types are part of ours, so that a program without it compiles.
+  // An optional peer. Its types are bundled, so that a program without it compiles.
   deps: { dts: { alwaysBundle: ['@ai-sdk/provider', 'json-schema'] } },
   // The types of that package import this name from a package that brings no types.
   plugins: [{ name: 'json-schema', resolveId: { order: 'pre', handler: (id) => (id === 'json-schema' ? JSON_SCHEMA : null) } }],
@@ -51,7 +51,7 @@ const askForBuiltins = {
     ),
 };
 
-/** Of functions alone: a class or a constant of `node:crypto` cannot be asked for later. */
+/** Functions only: a class or a constant of `node:crypto` cannot be asked for later. */
 function whenCalled(names: string): string {
   const functions = names.split(',').map((name) => name.trim().split(' as '));
   const odd = functions.find(([name = '']) => !/^(?:create|random|timing|hash$)/u.test(name));

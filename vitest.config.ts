@@ -24,7 +24,7 @@ export default defineConfig({
     // Most files wait for processes and for moments: one worker more than there are cores.
     maxWorkers: availableParallelism() + 1,
     env: COMPILED,
-    // A loaded machine in CI decides nothing alone; `scripts/summary.ts` says what needed it. Whoever works on it sees it at once.
+    // A loaded machine in CI decides nothing alone; `scripts/summary.ts` says what needed it. A developer sees a failure at once.
     retry: process.env['CI'] ? 2 : 0,
     // It ends what hangs, and no test waits for it: one that starts fifteen processes takes 5 s alone and 40 s beside others.
     testTimeout: 90_000,

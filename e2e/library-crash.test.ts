@@ -1,4 +1,4 @@
-/** A program with a loop of its own dies right after a refusal, before its model has read it. */
+/** A program that runs its own loop dies right after a refusal, before its model has read it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -38,7 +38,7 @@ async function withFolder(run: (folder: string) => Promise<void>): Promise<void>
   }
 }
 
-verifies('library:gate', 'a loop that dies right after a refusal: its next process is told again, flagged', () =>
+verifies('library:gate', 'a loop dies right after a refusal: its next process gets the interrupt again, flagged', () =>
   withFolder(async (folder) => {
     await killedAfter(
       folder,
@@ -54,7 +54,7 @@ verifies('library:gate', 'a loop that dies right after a refusal: its next proce
   }),
 );
 
-verifies('library:gate', 'a loop that went on after a refusal has read it: its next process is not told again', () =>
+verifies('library:gate', 'a loop that continues after a refusal has read it: its next process does not get it again', () =>
   withFolder(async (folder) => {
     await killedAfter(
       folder,

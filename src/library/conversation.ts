@@ -131,7 +131,7 @@ export const CONVERSATION: Table<ConversationOptions> = {
   shared: 'flag',
   folder: 'text',
 };
-/** A loop that lives this long after a refusal has taken it. One that dies earlier is told again, flagged. */
+/** A loop that lives this long after a refusal has taken it. After an earlier death the next process gets the interrupt again, flagged. */
 const TAKEN_AFTER_MS = 2_000;
 /** The calls of one batch follow each other faster than this. */
 const SAME_BATCH_MS = 1_000;
@@ -190,7 +190,7 @@ export class Conversation {
    * Ask before each tool call. Returns what to answer instead while an interrupt is unread, and undefined when the tool may
    * run. An interrupt counts as read at the next `userMessage` or `batchEnded`, or at a call that begins at least 1 s after
    * the last refusal. A `pause` holds until a person resumes the agent. If the process dies within 2 s of the first refusal and
-   * before another call here, the interrupt is told again and flagged as repeated.
+   * before another call here, the next process gets the interrupt again, flagged as repeated.
    */
   async refuse(tool: string): Promise<Refusal | undefined> {
     checkName('refuse', 'the name of the tool', tool);

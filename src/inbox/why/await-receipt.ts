@@ -13,7 +13,7 @@ export type ReceiptState = {
   /** It has the requested receipt. */
   readonly reached: boolean;
   /**
-   * It has the receipt or ended otherwise, so a wait ends here. `summarized` is such an end: the model was told a count. It can
+   * It has the receipt or ended otherwise, so a wait ends here. `summarized` is such an end: the model read a count. It can
    * still read the notification, and only a wait for `read` goes on for that.
    */
   readonly settled: boolean;

@@ -3,7 +3,7 @@ import { closeSync, lstatSync, openSync, readSync } from 'node:fs';
 import { APPLICATION_ID } from './migrations.ts';
 
 const MAGIC = 'SQLite format 3\0';
-/** Where SQLite keeps the id of the application, four bytes, big-endian: https://sqlite.org/fileformat.html#application_id */
+/** The offset of the application's id, four bytes, big-endian: https://sqlite.org/fileformat.html#application_id */
 const APPLICATION_ID_AT = 68;
 const HEADER_BYTES = 100;
 

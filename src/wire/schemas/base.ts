@@ -6,7 +6,7 @@ import { LEVELS } from '../../core/notification.ts';
 import type { Json } from '../../core/json.ts';
 import { FORCES } from '../words.ts';
 
-/** What crosses the wire in this shape: nobody changes it, and no field is there and undefined. */
+/** A value that crosses the wire in this shape: read-only, and without undefined fields. */
 export type Wire<S extends z.ZodType> = Read<z.output<S>>;
 type Read<T> =
   T extends OfCore<infer U>
@@ -17,7 +17,7 @@ type Read<T> =
         ? { readonly [K in keyof T]: Read<Exclude<T[K], undefined>> }
         : T;
 
-/** Stands in a schema for a type of the core, which says more than the schema checks. */
+/** Represents a core type that says more than the schema checks. */
 type OfCore<T> = { readonly ofCore: T };
 export const ofCore = <T>(schema: z.ZodType): z.ZodType<OfCore<T>> => schema as z.ZodType<OfCore<T>>;
 

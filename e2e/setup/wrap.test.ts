@@ -188,6 +188,39 @@ describe('values of one server', () => {
   });
 });
 
+it('no plan shows a secret of a server, however it is spelled, and neither does the way back', () => {
+  proves('hosts:wrap');
+  using home = new Home('claude', 'codex');
+  home.write(
+    '.claude.json',
+    String.raw`{
+  "mcpServers": {
+    "http": { "type": "http", "url": "https://h", "headers": { "Authorization": "Bearer SECRET-HTTP" } },
+    "a": { "command": "x", "env": { "URL": "https:\/\/u:SECRET-SLASH@h", "T": "\u0053ECRET-ESCAPE" } },
+    "strict": {
+      "command": "x", "trust": true,
+      "env": { "T": "SECRET-LEFT" }
+    }
+  }
+}
+`,
+  );
+  home.write('.codex/config.toml', '[mcp_servers.files]\ncommand = "files"\nenv = { T = "SECRET-TOML" }\n');
+  const shown = (...args: string[]): void => {
+    const { stdout, stderr } = home.run(args);
+    expect(stdout).toMatch(/T\W+…/u);
+    if (args.includes('--wrap') || args[0] === 'uninstall') expect(stdout).toMatch(/Authorization\W+…/u);
+    expect(stdout + stderr).not.toMatch(/SECRET|ECRET-ESCAPE/u);
+  };
+  for (const wrap of [[], ['--wrap']]) {
+    shown('install', 'claude', 'codex', ...wrap);
+    shown('install', 'claude', 'codex', ...wrap, '--json');
+  }
+  shown('install', 'claude', 'codex', '--wrap', '--yes');
+  shown('uninstall', '--all', '--json');
+  shown('uninstall', '--all', '--yes');
+});
+
 type Entry = {
   readonly command: string | readonly string[];
   readonly args?: readonly string[];

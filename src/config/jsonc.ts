@@ -8,12 +8,20 @@ import type { Position } from './problems.ts';
 type Span = { readonly from: number; readonly at: number; readonly end: number };
 
 export type Node =
-  | (Span & { readonly kind: 'object'; readonly members: ReadonlyMap<string, Node> })
+  | (Span & {
+      readonly kind: 'object';
+      readonly members: ReadonlyMap<string, Node>;
+      /** Earlier members whose name is there again. */
+      readonly replaced?: readonly Member[];
+    })
   | (Span & { readonly kind: 'array'; readonly elements: readonly Node[] })
   | (Span & { readonly kind: 'scalar'; readonly value: string | number | boolean | null });
 
+type Member = readonly [name: string, node: Node];
+type Comment = { readonly at: number; readonly end: number };
+
 export type Parsed =
-  | { readonly kind: 'parsed'; readonly root: Node }
+  | { readonly kind: 'parsed'; readonly root: Node; readonly comments: readonly Comment[] }
   | { readonly kind: 'malformed'; readonly at: Position; readonly expected: string; readonly found: string };
 
 /** Never throws. The last of several members with one name wins, as in JSON.parse. */
@@ -29,14 +37,18 @@ export function parseJsonc(text: string): Parsed {
     if (found !== undefined) at += found.length;
     return found;
   };
+  const comments: Comment[] = [];
   const blank = (): void => {
     for (;;) {
       match(/[ \t\r\n]*/y);
-      if (match(/\/\/[^\n]*/y) !== undefined) continue;
-      if (!text.startsWith('/*', at)) return;
-      const end = text.indexOf('*/', at + 2);
-      if (end < 0) fail('"*/" at the end of the comment');
-      at = end + 2;
+      const start = at;
+      if (match(/\/\/[^\n]*/y) === undefined) {
+        if (!text.startsWith('/*', at)) return;
+        const end = text.indexOf('*/', at + 2);
+        if (end < 0) fail('"*/" at the end of the comment');
+        at = end + 2;
+      }
+      comments.push({ at: start, end: at });
     }
   };
   const string = (): string => {
@@ -60,15 +72,18 @@ export function parseJsonc(text: string): Parsed {
     if (depth > MAX_DEPTH) return fail(`at most ${MAX_DEPTH} levels`);
     if (take('{')) {
       const members = new Map<string, Node>();
+      const replaced: Member[] = [];
       while (!take('}')) {
         blank();
         const from = at;
         const key = text[at] === '"' ? string() : fail('a name in double quotes, or "}"');
         if (!take(':')) fail('":"');
+        const before = members.get(key);
+        if (before !== undefined) replaced.push([key, before]);
         members.set(key, value(depth + 1, from));
         if (!take(',') && text[at] !== '}') fail('"," or "}"');
       }
-      return { kind: 'object', ...span(), members };
+      return { kind: 'object', ...span(), members, ...(replaced.length === 0 ? {} : { replaced }) };
     }
     if (take('[')) {
       const elements: Node[] = [];
@@ -92,7 +107,7 @@ export function parseJsonc(text: string): Parsed {
     const root = value(0);
     blank();
     if (at < text.length) fail('the end of the file');
-    return { kind: 'parsed', root };
+    return { kind: 'parsed', root, comments };
   } catch (error) {
     if (!(error instanceof Malformed)) throw error;
     const rest = text.slice(error.offset).split('\n', 1)[0] ?? '';

@@ -1,5 +1,6 @@
 /** Shows the planned changes to a person before they agree. */
 import { structuredPatch } from 'diff';
+import { veiled } from '../../config/veiled.ts';
 import { changes, type FilePlan, type Place } from '../../hosts/setup/index.ts';
 import { paint, plain } from '../terminal.ts';
 import { short } from './here.ts';
@@ -7,18 +8,24 @@ import { short } from './here.ts';
 /** Comparing texts that differ in more lines than this takes long, and nobody reads it. */
 const MAX_LINES = 500;
 
-export function diffOf({ before = '', after = '', secrets = [] }: FilePlan): readonly string[] {
+export function diffOf({ file, before = '', after = '' }: FilePlan): readonly string[] {
   const patch = structuredPatch('', '', before, after, '', '', { context: 2, maxEditLength: MAX_LINES });
   if (patch === undefined) return ['  (the files differ in too many lines to show)'];
-  return patch.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
-    `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
-    ...lines.map((line) => plain(hidden(line.replace(/\r$/u, ''), secrets))),
-  ]);
+  // Compared as they are, shown without secrets, line by line.
+  const [old, now] = [before, after].map((text) => veiled(text, file).split('\n')) as [string[], string[]];
+  return patch.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => {
+    let [oldAt, newAt] = [oldStart - 1, newStart - 1];
+    const told = lines.map((line) => {
+      const sign = line.slice(0, 1);
+      if (sign === '\\') return line;
+      const hidden = sign === '+' ? now[newAt] : old[oldAt];
+      if (sign !== '-') newAt++;
+      if (sign !== '+') oldAt++;
+      return plain(`${sign}${hidden?.replace(/\r$/u, '') ?? ''}`);
+    });
+    return [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`, ...told];
+  });
 }
-
-/** A terminal may be recorded. */
-const hidden = (line: string, secrets: readonly string[]): string =>
-  secrets.filter((secret) => secret !== '').reduce((text, secret) => text.replaceAll(JSON.stringify(secret), '"…"'), line);
 
 export function shown(plan: FilePlan, place: Place): string {
   const { what, before, after, problem } = plan;

@@ -15,7 +15,6 @@ export type FilePlan = {
   readonly file: string;
   /** The entries of Earpiece in it, in plain words. */
   readonly what: readonly string[];
-  readonly secrets?: readonly string[];
   readonly isPrivate?: boolean;
   /** Undefined: there is no file. */
   readonly before: string | undefined;
@@ -49,7 +48,6 @@ const planned = (setup: Setup, { scope, project }: Place, file: string, parts: r
   project,
   file,
   what: parts.map(({ what }) => what),
-  secrets: parts.flatMap(({ secrets = [] }) => secrets),
   isPrivate: scope === 'user' || parts.some((part) => part.isPrivate),
 });
 

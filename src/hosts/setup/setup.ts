@@ -25,8 +25,6 @@ export type Part = {
   add(text: string): Edited;
   /** Without our entries. `base`: the text before the first installation, whose empty places stay. */
   remove(text: string, base?: string): Edited;
-  /** Values that the file holds and nobody is shown. */
-  readonly secrets?: readonly string[];
   /** An Earpiece file that only its user may read. */
   readonly isPrivate?: true;
   /** For the MCP server: whether Earpiece's is there. */

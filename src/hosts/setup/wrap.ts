@@ -88,7 +88,6 @@ export function wrapParts(settings: WrapSettings, ours: Ours): readonly Part[] {
   const names = Object.keys(merged);
   if (names.length === 0) return [];
   const own = [...path, WRAPPED];
-  const secrets = Object.values(taken).flatMap(({ env }) => Object.values(env));
   const keptIn = (text: string): Table => textsOf(tableOf(jsonAt(text, own))[settings.env]);
   return [
     {
@@ -101,7 +100,6 @@ export function wrapParts(settings: WrapSettings, ours: Ours): readonly Part[] {
     {
       file,
       what: `one gateway before ${names.join(', ')}; their tools are called ${WRAPPED}__<server>__<tool>`,
-      secrets,
       add(text) {
         const problem = jsonProblem(text, file);
         if (problem !== undefined) return problem;

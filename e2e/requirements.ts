@@ -565,7 +565,8 @@ export const REQUIREMENTS = {
   },
   'cli:send-wait': { behaviour: 'send --wait delivered answers with an exit code that scripts can use.' },
   'cli:forget': {
-    behaviour: 'earpiece forget erases all that the database keeps of one agent, down to the bytes, and says what stays.',
+    behaviour:
+      'earpiece forget erases all that the database keeps of one agent, down to the bytes, also in the -wal, and says what stays and which files still show it.',
   },
   'cli:purge': {
     behaviour:

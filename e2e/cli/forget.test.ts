@@ -50,6 +50,30 @@ describe('earpiece forget', () => {
     expect({ code, stderr }).toEqual({ code: 7, stderr: expect.stringContaining('nothing is kept of shop/coder') });
   });
 
+  it('leaves no byte in the -wal while another process has the database open, and names the files while one reads it', async () => {
+    await using shell = new Shell();
+    await using ear = await shell.open();
+    const path = join(shell.folder, 'earpiece.db');
+    const bytes = (file: string): string => readFileSync(file, 'latin1');
+    await ear.queue('shop/coder', { kind: 'ci.failed', message: 'SECRET-1' });
+    expect((await shell.json(['forget', 'coder', '--yes']))[0]).toMatchObject({ readable: [] });
+    for (const file of [path, `${path}-wal`]) expect(bytes(file), file).not.toContain('SECRET');
+
+    await ear.queue('shop/coder', { kind: 'ci.failed', message: 'SECRET-2' });
+    const reader = new DatabaseSync(path);
+    reader.exec('BEGIN; SELECT * FROM items');
+    expect((await shell.json(['forget', 'coder', '--yes']))[0]).toMatchObject({ readable: [path, `${path}-wal`] });
+    expect(bytes(`${path}-wal`)).toContain('SECRET-2');
+    await ear.queue('shop/coder', { kind: 'ci.failed', message: 'SECRET-3' });
+    expect(await shell.run(['forget', 'coder', '--yes'])).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(`the text is still readable in ${path} and ${path}-wal`),
+    });
+    reader.close();
+    await shell.says(['db', 'prune']);
+    for (const file of [path, `${path}-wal`]) expect(bytes(file), file).not.toContain('SECRET');
+  });
+
   it('refuses an agent that is active, unless --force, and a conversation, and asks', async () => {
     await using shell = new Shell();
     await using ear = await shell.open();

@@ -47,12 +47,16 @@ export function forget(command: CommandLine, answer: Answer): void {
           );
           if (!(await agreed('It cannot be undone. Erase it? [y/N] '))) return print('nothing is erased');
         }
-        const erased = await erase(ear, log, what.tokens);
-        if (options.json) return printJson({ log, ...erased, tokens: what.tokens.length, stays: STAYS });
+        const { readable, ...erased } = await erase(ear, log, what.tokens);
+        if (options.json) return printJson({ log, ...erased, tokens: what.tokens.length, stays: STAYS, readable });
         const { records, notifications, conversations, withheld } = erased;
         print(
           `erased ${plain(log)}: ${count(records, 'record')}, ${count(notifications, 'notification')}, ${count(conversations, 'conversation')}, ${count(withheld, 'withheld result')}, ${count(what.tokens.length, 'token')}`,
         );
+        if (readable.length > 0)
+          complain(
+            `the text is still readable in ${readable.map((file) => plain(file)).join(' and ')}, because another process uses the database. It is gone when the last process has closed it; or end the one that reads, then run earpiece db prune`,
+          );
         print(`What stays:\n${STAYS.map((line) => `- ${line}`).join('\n')}`);
       });
     });
@@ -88,7 +92,11 @@ async function kept(ear: UserInbox, log: LogKey): Promise<Kept> {
   };
 }
 
-async function erase(ear: UserInbox, log: LogKey, tokens: readonly string[]): Promise<Erased> {
+async function erase(
+  ear: UserInbox,
+  log: LogKey,
+  tokens: readonly string[],
+): Promise<Erased & { readonly readable: readonly string[] }> {
   const { Tokens } = await import('../../server/tokens.ts');
   const all = new Tokens(ear.store);
   for (const id of tokens) await all.revoke(id);
@@ -96,8 +104,10 @@ async function erase(ear: UserInbox, log: LogKey, tokens: readonly string[]): Pr
   const appended = await ear.store.append(log, [record]);
   if (appended.kind !== 'appended') throw new EarpieceError('conflict', `${log} keeps changing; try again`);
   const erased = await ear.store.erase(log, appended.records[0]?.seq ?? 0);
-  if ('compact' in ear.store && typeof ear.store.compact === 'function') await (ear.store.compact as () => Promise<unknown>)();
-  return erased;
+  // A store without files has nothing that could be read.
+  if (!('compact' in ear.store) || typeof ear.store.compact !== 'function') return { ...erased, readable: [] };
+  const { readable } = await (ear.store.compact as () => Promise<{ readonly readable: readonly string[] }>)();
+  return { ...erased, readable };
 }
 
 /** The tokens that open this agent and nothing else. */

@@ -1,5 +1,7 @@
 /** Returns the space of removed records to the file system, while other processes continue. */
+import { setTimeout } from 'node:timers/promises';
 import type { Database } from './database.ts';
+import { realPath } from './files.ts';
 
 /** The size of the main file on the disk, in bytes. */
 export type Compacted = {
@@ -7,6 +9,8 @@ export type Compacted = {
   readonly after: number;
   /** Unused bytes that the file keeps: release 0.0.0 made it, and it is too large to be rewritten. */
   readonly unused: number;
+  /** The files in which removed records can still be read: another process holds a read or a write open. */
+  readonly readable: readonly string[];
 };
 
 /** Pages that one transaction returns: some milliseconds. */
@@ -16,6 +20,10 @@ const STEP_PAGES = 1_000;
  * size.
  */
 const MAX_REWRITE = 256 * 1_048_576;
+
+/** The reads and writes of other processes take milliseconds each. */
+const FINISH_EVERY_MS = 50;
+const FINISH_TRIES = 20;
 
 const number = (db: Database, pragma: string): number => {
   const [value] = Object.values(db.get<Record<string, number>>(`PRAGMA ${pragma}`) ?? {});
@@ -43,7 +51,23 @@ export function compactStep(db: Database, maxRewrite = MAX_REWRITE): boolean {
   return false;
 }
 
-/** The main file keeps its size until now: it shrinks when the -wal is written into it. */
-export function finishCompact(db: Database): void {
-  db.all('PRAGMA wal_checkpoint(PASSIVE)');
+/**
+ * Writes the -wal into the main file, which shrinks with that, and empties it. Returns the files that another process keeps as
+ * they were: a try a moment later can help.
+ */
+export function finishCompact(db: Database): readonly string[] {
+  const done = db.get<{ busy: number; log: number; checkpointed: number }>('PRAGMA wal_checkpoint(TRUNCATE)');
+  if (done?.busy === 0) return [];
+  const wal = `${realPath(db.path)}-wal`;
+  return done?.log === done?.checkpointed ? [wal] : [db.path, wal];
+}
+
+/** Tries for a second. */
+export async function untilEmpty(finish: () => Promise<readonly string[]>): Promise<readonly string[]> {
+  let readable = await finish();
+  for (let tries = 1; readable.length > 0 && tries < FINISH_TRIES; tries++) {
+    await setTimeout(FINISH_EVERY_MS);
+    readable = await finish();
+  }
+  return readable;
 }

@@ -24,7 +24,7 @@ import type { Draft, Owner, Stored } from '../../core/records.ts';
 import { type Placing, storedAs, written, type Written } from '../placing.ts';
 import { agentsPage } from './agents.ts';
 import { append } from './append.ts';
-import { type Compacted, compactStep, fileBytes, finishCompact, unusedBytes } from './compact.ts';
+import { type Compacted, compactStep, fileBytes, finishCompact, untilEmpty, unusedBytes } from './compact.ts';
 import { type Bound, Conversations, type PresenceQuery } from './conversations.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { ItemIndex } from './item-index.ts';
@@ -332,8 +332,8 @@ class SqliteFile implements OwnedStore {
       }, options);
     const before = await outside(() => fileBytes(this.#db));
     while (await outside(() => compactStep(this.#db))) await new Promise(setImmediate);
-    await outside(() => finishCompact(this.#db));
-    return outside(() => ({ before, after: fileBytes(this.#db), unused: unusedBytes(this.#db) }));
+    const readable = await untilEmpty(() => outside(() => finishCompact(this.#db)));
+    return outside(() => ({ before, after: fileBytes(this.#db), unused: unusedBytes(this.#db), readable }));
   }
 
   close(): Promise<void> {

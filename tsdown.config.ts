@@ -80,7 +80,7 @@ const processes: UserConfig = {
         ['cli/hook-glance', 'cli/compiled'],
         ['cli/early'],
         ['cli/program'],
-        ['cli/context', 'inbox/presence/worktree', 'inbox/presence/arrival'],
+        ['cli/context', 'inbox/presence/worktree', 'inbox/presence/arrival', 'inbox/why/await-receipt', 'inbox/why/receipts'],
         ['cli/gateway'],
         ['stores/placing', 'stores/sqlite/files'],
         ['stores/thread/store'],

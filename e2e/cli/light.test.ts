@@ -94,9 +94,9 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 815, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 700, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 708, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 818, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 705, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 715, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],

@@ -81,7 +81,7 @@ verifies(
       [{ 'ttl.info': '3' }, 'ttl.info is "3"; write a duration such as "3d", from "1s" to "3650d", or "never"'],
       [{ 'ttl.info': 3 }, 'ttl.info is 3, without a unit; write a duration such as "3d", from "1s" to "3650d", or "never"'],
       [{ max_defer: 'never' }, 'max_defer is "never"; write a duration such as "30m", from "1s" to "30d"'],
-      [{ 'max_level.two words': 'info' }, '"max_level.two words" is no key'],
+      [{ 'max_level.two words': 'info' }, '"max_level.two words" is not a key'],
       [{ 'core.kinds': ['ci.failed', 'ci'] }, 'core.kinds has "ci" as element 2: it is not "source.name" or "source.*"'],
       [{ 'sources.files.globs': ['../x'] }, "it leads out of the project's folder"],
       [{ redact: [] }, 'redact is not changed over HTTP; use earpiece config set, or its file'],

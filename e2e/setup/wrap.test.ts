@@ -168,8 +168,8 @@ describe('values of one server', () => {
     ['claude', 'a__b', server(), 'its name has "__"'],
     ['gemini', 'g', server({ args: [SERVER, '--key=$MYARG'] }), 'its command names a variable or a file'],
     ['gemini', 'g', server({ cwd: '${MYDIR}' }), 'its command names a variable or a file'],
-    ['claude', 'n', server({ env: { PORT: 80 } }), 'its env has a value that is no text'],
-    ['claude', 'n', server({ args: [SERVER, 80] }), 'its command has a word that is no text'],
+    ['claude', 'n', server({ env: { PORT: 80 } }), 'its env has a value that is not a text'],
+    ['claude', 'n', server({ args: [SERVER, 80] }), 'its command has a word that is not a text'],
     [
       'opencode',
       'o',

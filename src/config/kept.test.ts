@@ -37,7 +37,7 @@ describe('a kept value', () => {
     return { told: JSON.stringify({ servers, leftOut }), leftOut };
   };
 
-  test('goes to its own server, as the value of its own name; an empty one too', () => {
+  test('reaches its own server alone, as the value of that name; an empty one too', () => {
     expect(parse({ command: 'x', env: { TOKEN: `\${${variable}}` } }).told).toContain('"TOKEN":"secret"');
     const empty = keptVariable('one', 'E');
     const text = JSON.stringify({ mcpServers: { one: { command: 'x', env: { E: `\${${empty}}` } } } });

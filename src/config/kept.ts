@@ -2,7 +2,7 @@
 
 export const KEPT = 'EARPIECE_KEPT_';
 
-/** A name of its own for each pair: a character that is no letter or digit becomes its code between single `_`. */
+/** A unique name for each pair: any character except letters and digits becomes its code between single `_`. */
 export const keptVariable = (server: string, name: string): string => `${KEPT}${escaped(server)}__${escaped(name)}`;
 
 const escaped = (text: string): string =>

@@ -14,7 +14,7 @@ export type Value<T> = {
   readonly expects: string;
   /** The value is a table, not a level of keys. */
   readonly takesTable?: true;
-  /** Of a duration: the shortest and the longest, in milliseconds. */
+  /** The shortest and the longest duration, in milliseconds. */
   readonly rangeMs?: { readonly min: number; readonly max: number };
   /** The input field on a page. Without it: a text field. */
   readonly form?: Form;

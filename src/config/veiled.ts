@@ -43,7 +43,7 @@ function inJson(text: string): readonly Span[] | undefined {
   return spans.toSorted((a, b) => a.at - b.at);
 }
 
-/** Whole values: only the content of an inline table has places of its own. */
+/** Whole values: only the content of an inline table has separate places. */
 function inToml(text: string): readonly Span[] {
   const pairs = piecesOf(text).filter((piece) => piece.kind === 'pair');
   const below = pairs.filter(({ path }) => path.some((part, i) => HOLDERS.has(String(part)) && i < path.length - 1));

@@ -50,7 +50,7 @@ export function wrappingOf(text: string, { path, env }: WrapSettings): Wrapping 
 function reasonAgainst(name: string, table: Readonly<Record<string, unknown>>, words: readonly string[]): string | undefined {
   if (words.length === 0) return 'it is reached over HTTP, and the agent keeps its sign-in';
   if (!/^[\w-]{1,64}$/u.test(name)) return 'its name would change';
-  if (name.includes('__')) return 'its name has "__", which stands between a server and its tools';
+  if (name.includes('__')) return 'its name has "__", which separates a server from its tools';
   const other = Object.keys(table).find((key) => !KNOWN.has(key));
   if (other !== undefined) return `a gateway cannot keep its ${other}`;
   const odd = UNKEPT.find(({ keys, isKept }) => keys.some((key) => table[key] !== undefined && !isKept(table[key])));
@@ -67,12 +67,12 @@ const UNKEPT = [
   {
     keys: ['command', 'args'],
     isKept: (value: unknown) => [value].flat().every(isText),
-    why: 'its command has a word that is no text',
+    why: 'its command has a word that is not a text',
   },
   {
     keys: ['env', 'environment'],
     isKept: (value: unknown) => Object.values(tableOf(value)).every(isText),
-    why: 'its env has a value that is no text',
+    why: 'its env has a value that is not a text',
   },
 ] as const;
 

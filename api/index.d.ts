@@ -639,7 +639,7 @@ type Decision = {
 } | {
   readonly kind: 'summarize';
   readonly id: NotificationId;
-  readonly step: 'budget';
+  readonly step: 'coalesce' | 'budget';
   readonly reason: string;
 } | {
   readonly kind: 'close';

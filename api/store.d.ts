@@ -601,6 +601,7 @@ type Compacted = {
   readonly before: number;
   readonly after: number;
   readonly unused: number;
+  readonly readable: readonly string[];
 };
 type SqliteOptions = DatabaseOptions & {
   readonly clock?: Clock;

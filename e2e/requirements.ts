@@ -482,7 +482,7 @@ export const REQUIREMENTS = {
   },
   'hosts:served': {
     behaviour:
-      "Claude Code's batch ends are answered by the running earpiece mcp, without a process; where that server is missing or killed, the hook before the next tool carries.",
+      'The running earpiece mcp answers the batch ends of Claude Code. If that server is missing, was killed or still starts, a command answers.',
   },
   'hosts:quiet-mark': {
     behaviour:

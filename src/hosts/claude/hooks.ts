@@ -20,7 +20,7 @@ export const claude: HookHost = {
     SessionStart: { timeoutS: 10, waits: true },
     UserPromptSubmit: { timeoutS: 10 },
     PreToolUse: { matcher: '*', timeoutS: 5, marked: true },
-    PostToolBatch: { timeoutS: 5, served: { tool_calls: '${tool_calls}' } },
+    PostToolBatch: { timeoutS: 5, marked: true, served: { tool_calls: '${tool_calls}' } },
     Stop: { timeoutS: 5, waits: true },
     SessionEnd: { timeoutS: 5 },
   },

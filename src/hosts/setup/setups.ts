@@ -200,13 +200,15 @@ const withHooks = (host: HookHost, setup: HookSetup): Setup => ({
           {
             ...(matcher === undefined ? {} : { matcher }),
             hooks: [
-              served !== undefined && ours.serves?.includes(host.name)
-                ? toolHook(host.name, event, { served, timeout: setup.timeout(timeoutS) })
-                : {
-                    type: 'command',
-                    command: shellLine(ours, ['hook', host.name], { marked: marked && host.sessionVariable }),
-                    timeout: setup.timeout(timeoutS),
-                  },
+              // Both claim from one log. The command is for a server that is missing, was killed or still starts.
+              ...(served !== undefined && ours.serves?.includes(host.name)
+                ? [toolHook(host.name, event, { served, timeout: setup.timeout(timeoutS) })]
+                : []),
+              {
+                type: 'command',
+                command: shellLine(ours, ['hook', host.name], { marked: marked && host.sessionVariable }),
+                timeout: setup.timeout(timeoutS),
+              },
               ...(waits ? [waiter(shellLine(ours, ['hook', host.name, '--wait']), setup)] : []),
             ],
           },

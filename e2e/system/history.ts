@@ -83,7 +83,15 @@ export type ClientLine =
   /** An answer did not come though the gateway lived. */
   | { readonly t: number; readonly kind: 'unanswered'; readonly method: string; readonly ms: number }
   /** A library user's message to its model. `key` names the record, so that a message read back from the log counts once. */
-  | { readonly t: number; readonly kind: 'message'; readonly way: 'carry' | 'offer'; readonly key: string; readonly text: string }
+  | {
+      readonly t: number;
+      readonly kind: 'message';
+      readonly way: 'carry' | 'offer';
+      /** When the loop asked for it. The tap is later by the time that the record takes, or by a whole life. */
+      readonly askedAt: number;
+      readonly key: string;
+      readonly text: string;
+    }
   /** The host closes its connection on purpose; it may open another one. */
   | { readonly t: number; readonly kind: 'closing' }
   /** The host ends in order. */

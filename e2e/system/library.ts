@@ -34,6 +34,9 @@ type Ear = {
 };
 type Stored = {
   readonly seq: number;
+  readonly at: number;
+  /** The writer's clock, where it is behind `at`. */
+  readonly clock?: number;
   readonly body: { readonly type: string; readonly content?: unknown; readonly view?: { readonly text: string } };
 };
 type Conversation = {
@@ -64,9 +67,10 @@ const conversation = ear.conversation(agent);
 
 if (way === 'carry') {
   // A record may be in the log whose life was over before it could say so: the transcript is what the log has.
-  for await (const { seq, body } of conversation.transcript())
+  const epoch = Date.now() - now();
+  for await (const { seq, at, clock = at, body } of conversation.transcript())
     if (body.type === 'tool_call_response' && body.view !== undefined && !keys.has(String(seq)))
-      message(String(seq), `${String(body.content)}\n\n${body.view.text}`);
+      message(clock - epoch, String(seq), `${String(body.content)}\n\n${body.view.text}`);
 }
 
 for (let step = 0; ; step++) {
@@ -83,15 +87,17 @@ tap.write({ t: now(), kind: 'over' });
 
 async function carry(step: number): Promise<boolean> {
   const result = { id: `${process.pid}-${step}`, content: `step ${step}` };
+  const askedAt = now();
   const { seq, view, text } = await conversation.toolResult(result);
-  if (view !== undefined) message(String(seq), text);
+  if (view !== undefined) message(askedAt, String(seq), text);
   return view !== undefined;
 }
 
 async function offer(): Promise<boolean> {
+  const askedAt = now();
   const offered = await conversation.offer({ on: 'step' });
   if (offered === undefined) return false;
-  message(offered.id, offered.text);
+  message(askedAt, offered.id, offered.text);
   await offered.confirm();
   return true;
 }
@@ -104,7 +110,8 @@ async function queue(): Promise<void> {
   said.write({ t: now(), kind: 'acknowledged', nonce });
 }
 
-function message(key: string, text: string): void {
-  tap.write({ t: now(), kind: 'message', way, key, text });
+/** `askedAt`: when the library was asked for it, which may be long before the tap has it on a busy machine. */
+function message(askedAt: number, key: string, text: string): void {
+  tap.write({ t: now(), kind: 'message', way, askedAt, key, text });
   tap.sync();
 }

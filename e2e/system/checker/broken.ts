@@ -359,6 +359,15 @@ export const BROKEN: readonly BrokenRow[] = [
   ],
   [
     'uncalled',
+    'one that had expired when a loop asked for it',
+    () =>
+      history(sent(N1, TO, 5, { ttlMs: 100 }), [
+        new Recorded(200, { form: 'library', client: 'carry' }).message('7', one(N1)).over(),
+      ]),
+    /had expired/,
+  ],
+  [
+    'uncalled',
     "a living sibling's",
     () =>
       history(sent(N1, `${TO}#ben-s1`, 50), [

@@ -176,7 +176,7 @@ export function read(session: Session, upstream: History['upstream']): Reading {
     } else if (line.kind === 'unanswered') {
       problems.push(about(`${line.method} had no answer after ${Math.round(line.ms)} ms though the gateway lived`));
     } else if (line.kind === 'message') {
-      see({ t: line.t, sentAt: line.t, conversation, connection }, 'message', frameTextOf(line.text));
+      see({ t: line.t, sentAt: line.askedAt, conversation, connection }, 'message', frameTextOf(line.text));
     } else if (line.kind === 'received') {
       const { id, method } = headOf(line.line);
       const request = id === undefined || method !== undefined ? undefined : sent.get(id);

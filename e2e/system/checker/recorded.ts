@@ -120,8 +120,10 @@ export class Recorded {
     return this.#received(`{"jsonrpc":"2.0","id":${id},"result":{"content":[${block(answer)}]}}`, 10);
   }
 
-  message(key: string, text: string, way: 'carry' | 'offer' = 'carry'): this {
-    this.lines.push({ t: (this.t += 10), kind: 'message', way, key, text });
+  /** `tapMs`: how long after its loop asked for the message the tap has it. */
+  message(key: string, text: string, way: 'carry' | 'offer' = 'carry', tapMs = 0): this {
+    const askedAt = (this.t += 10);
+    this.lines.push({ t: (this.t += tapMs), kind: 'message', way, askedAt, key, text });
     return this;
   }
 

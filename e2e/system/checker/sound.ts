@@ -263,6 +263,12 @@ export const SOUND: readonly [string, History][] = [
     ),
   ],
   [
+    'a message that a loop asked for in time, and whose tap is late',
+    history(sent(N1, TO, 5, { ttlMs: 100 }), [
+      new Recorded(40, { form: 'library', client: 'carry' }).message('7', one(N1), 'carry', 200).over(),
+    ]),
+  ],
+  [
     'a pull while another call of the agent is on its way with it',
     history(sent(N1, TO, 50), [
       new Recorded(0, ANNA).call('c1').pulledAt(100).over(),

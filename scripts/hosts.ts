@@ -1,8 +1,10 @@
-// The agent CLIs of the host tests: `node scripts/hosts.ts setup|selftest|cost [client…]`.
+// The agent CLIs of the host tests: `node scripts/hosts.ts setup|selftest|cost|starts [client…]`.
 import { clientNames, type ClientName } from '../e2e/hosts/pins.ts';
 import { setup } from '../e2e/hosts/setup.ts';
 
-const usage = `usage: node scripts/hosts.ts setup|selftest|cost [${clientNames.join('|')} …]   (default: all)`;
+const STARTS = 30;
+
+const usage = `usage: node scripts/hosts.ts setup|selftest|cost|starts [${clientNames.join('|')} …]   (default: all)`;
 
 const [command, ...names] = process.argv.slice(2);
 const unknown = names.find((name) => !clientNames.includes(name as ClientName));
@@ -12,6 +14,7 @@ if (unknown !== undefined) fail(`unknown client "${unknown}"\n${usage}`);
 else if (command === 'setup') setUp();
 else if (command === 'selftest') await selfTest();
 else if (command === 'cost') await cost();
+else if (command === 'starts') await starts();
 else fail(command === undefined ? usage : `unknown command "${command}"\n${usage}`);
 
 function fail(message: string): void {
@@ -54,5 +57,22 @@ async function cost(): Promise<void> {
     const row: number[] = [];
     for (const state of STATES) row.push(await stepOf(client, state));
     console.log(`| ${client} | ${row.join(' ms | ')} ms |`);
+  }
+}
+
+/** Starts each agent 30 times before a wrapped server, and counts the first requests that offer its tools. */
+async function starts(): Promise<void> {
+  const { isBuilt } = await import('../e2e/hosts/cost.ts');
+  if (!isBuilt()) return fail('dist/ is missing: npm run build, then again');
+  const { startOf } = await import('../e2e/hosts/starts.ts');
+  for (const client of clients) {
+    const seen: Awaited<ReturnType<typeof startOf>>[] = [];
+    for (let n = 0; n < STARTS; n++) seen.push(await startOf(client));
+    const offered = seen.filter((each) => each.offered).length;
+    const ms = seen.map((each) => each.ms).toSorted((a, b) => a - b);
+    console.log(
+      `${client}: ${offered} of ${STARTS} first requests offer the tools; start to first request ${ms[STARTS / 2]} ms (median), ${ms.at(-1)} ms (longest)`,
+    );
+    if (offered < STARTS) process.exitCode = 1;
   }
 }

@@ -8,7 +8,7 @@ import { binaryOf, type ClientName } from './pins.ts';
 import { run } from './run.ts';
 
 /** Built, as people have it. */
-const CLI = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+export const CLI = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 /** The first calls of a session start processes and settle the database; they do not count. */
 const WARM = 25;

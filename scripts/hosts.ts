@@ -54,9 +54,17 @@ async function cost(): Promise<void> {
   if (!isBuilt()) return fail('dist/ is missing: npm run build, then again');
   console.log(`| agent | ${STATES.join(' | ')} |\n|---|${'---:|'.repeat(STATES.length)}`);
   for (const client of clients) {
-    const row: number[] = [];
-    for (const state of STATES) row.push(await stepOf(client, state));
-    console.log(`| ${client} | ${row.join(' ms | ')} ms |`);
+    const row: string[] = [];
+    for (const state of STATES) {
+      try {
+        row.push(`${await stepOf(client, state)} ms`);
+      } catch (error) {
+        row.push('–');
+        console.error(error instanceof Error ? error.message : String(error));
+        process.exitCode = 1;
+      }
+    }
+    console.log(`| ${[client, ...row].join(' | ')} |`);
   }
 }
 

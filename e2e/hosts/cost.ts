@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { HOOK_HOSTS, PLUGIN_HOSTS } from '../../src/hosts/index.ts';
+import type { JsonObject } from '../model/json.ts';
 import { binaryOf, type ClientName } from './pins.ts';
 import { run } from './run.ts';
 
@@ -17,11 +18,15 @@ const COUNTED = 40;
 export const STATES = ['without', 'nothing open', 'one open'] as const;
 export type State = (typeof STATES)[number];
 
+// From its 30th call in a turn on, Gemini CLI asks its model, with pauses, whether the turn is a loop.
+const SETTINGS: Partial<Readonly<Record<ClientName, JsonObject>>> = { gemini: { model: { disableLoopDetection: true } } };
+
 /** Median of a step, ms: the model's call, the hooks, `true` in the agent's shell, the next request. */
 export async function stepOf(client: ClientName, state: State): Promise<number> {
   const answered: number[] = [];
   using seen = await run(client, {
     script: [...Array.from({ length: WARM + COUNTED }, (_, n) => ({ calls: [{ shell: `true ${n}` }] })), { text: 'ALL-DONE' }],
+    settings: SETTINGS[client] ?? {},
     mcpServers: state === 'without' || client === 'pi' ? {} : { earpiece: { command: process.execPath, args: [CLI, 'mcp'] } },
     onPrepared(home) {
       if (state !== 'without') earpiece(home, client, 'install', client, '--yes');
@@ -38,6 +43,10 @@ export async function stepOf(client: ClientName, state: State): Promise<number> 
     const next = seen.main[step + 1];
     return next === undefined || step < WARM ? [] : [Date.parse(next.at) - at];
   });
+  if (took.length < COUNTED / 2)
+    throw new Error(
+      `${client}, ${state}: its session ended after ${seen.main.length} requests: ${`${seen.stdout}\n${seen.stderr}`.trim().slice(-500)}`,
+    );
   return took.toSorted((a, b) => a - b)[Math.floor(took.length / 2)] ?? Number.NaN;
 }
 

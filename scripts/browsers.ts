@@ -2,9 +2,9 @@
  * The browser of the console's tests: `node scripts/browsers.ts` finds one, or installs Debian's Chromium where it may. Where
  * it cannot it says what to install and fails: without a browser nothing is skipped.
  */
-import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { aptInstall } from './apt.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'microsoft-edge'];
 const PLACES = [
@@ -33,25 +33,8 @@ function runs(path: string): boolean {
   }
 }
 
-/** Installs one where apt and the rights for it are there; what was said when that failed. */
-function install(): string | undefined {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'not root of a Debian';
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const apt = (...args: string[]): { status: number | null; said: string } => {
-    const { status, error, stdout, stderr } = spawnSync('apt-get', args, { env, encoding: 'utf8', timeout: 300_000 });
-    return { status, said: error?.message ?? `${stdout}${stderr}`.trim().split('\n').slice(-5).join('\n') };
-  };
-  const packages = ['install', '-y', '--no-install-recommends', 'chromium'];
-  const first = apt(...packages);
-  if (first.status === 0) return undefined;
-  // The lists of a fresh machine are empty or old.
-  apt('update');
-  const second = apt(...packages);
-  return second.status === 0 ? undefined : second.said;
-}
-
 if (import.meta.main) {
-  const why = findBrowser() === undefined ? install() : undefined;
+  const why = findBrowser() === undefined ? aptInstall('chromium') : undefined;
   const found = findBrowser();
   if (found === undefined) {
     process.stderr.write(`no browser for the console's tests${why === undefined ? '' : `: ${why}`}\n  ${WAY_OUT}\n`);

@@ -21,6 +21,11 @@ const NEEDED = [
     args: ['scripts/browsers.ts'],
     way: 'the console is tested in a real browser, and is not skipped without one',
   },
+  {
+    command: 'node',
+    args: ['scripts/shells.ts'],
+    way: 'install zsh and fish: apt-get install zsh fish, brew install zsh fish',
+  },
 ] as const;
 
 const missing = NEEDED.filter(({ command, args, way }) => {

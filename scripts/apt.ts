@@ -1,0 +1,18 @@
+/** Debian packages that tests need beyond npm. */
+import { spawnSync } from 'node:child_process';
+
+/** Installs packages where apt and the rights for it are there. Returns why that failed, undefined where it worked. */
+export function aptInstall(...names: readonly string[]): string | undefined {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'not root of a Debian';
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const apt = (...args: readonly string[]): { status: number | null; said: string } => {
+    const { status, error, stdout, stderr } = spawnSync('apt-get', args, { env, encoding: 'utf8', timeout: 300_000 });
+    return { status, said: error?.message ?? `${stdout}${stderr}`.trim().split('\n').slice(-5).join('\n') };
+  };
+  const install = ['install', '-y', '--no-install-recommends', ...names];
+  if (apt(...install).status === 0) return undefined;
+  // The package lists of a fresh machine are empty or old.
+  apt('update');
+  const again = apt(...install);
+  return again.status === 0 ? undefined : again.said;
+}

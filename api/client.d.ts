@@ -1,5 +1,3 @@
-import "@hono/zod-openapi";
-import { z } from "zod";
 type Json = null | boolean | number | string | readonly Json[] | {
   readonly [key: string]: Json;
 };
@@ -485,809 +483,455 @@ type TaskExecution = {
   readonly exitCode: number | null;
   readonly message: string | null;
 };
-type Wire<S extends z.ZodType> = Read<z.output<S>>;
-type Read<T> = T extends OfCore<infer U> ? U : T extends readonly (infer E)[] ? readonly Read<E>[] : T extends object ? { readonly [K in keyof T]: Read<Exclude<T[K], undefined>>; } : T;
-type OfCore<T> = {
-  readonly ofCore: T;
+declare const FORCES: readonly ['aborts_stream', 'refuses_next_call', 'next_contact', 'waits'];
+type Force = (typeof FORCES)[number];
+declare const TOKEN_KINDS: readonly ['admin', 'project', 'agent', 'send'];
+type TokenKind = (typeof TOKEN_KINDS)[number];
+type TokenInfo = {
+  readonly id: string;
+  readonly kind: TokenKind;
+  readonly name: string;
+  readonly project: string | null;
+  readonly agent: string | null;
+  readonly conversation: string | null;
+  readonly session: boolean;
+  readonly createdAt: number;
+  readonly lastUsedAt: number | null;
+  readonly expiresAt: number | null;
 };
-declare const problem: z.ZodObject<{
-  type: z.ZodString;
-  title: z.ZodString;
-  status: z.ZodNumber;
-  detail: z.ZodString;
-  code: z.ZodString;
-  instance: z.ZodString;
-  field: z.ZodOptional<z.ZodString>;
-  retryable: z.ZodOptional<z.ZodBoolean>;
-}, z.core.$strip>;
-type Problem = Wire<typeof problem>;
+type CreatedToken = {
+  readonly id: string;
+  readonly kind: TokenKind;
+  readonly name: string;
+  readonly project: string | null;
+  readonly agent: string | null;
+  readonly conversation: string | null;
+  readonly session: boolean;
+  readonly createdAt: number;
+  readonly lastUsedAt: number | null;
+  readonly expiresAt: number | null;
+  readonly token: string;
+};
+type TokenRequest = {
+  readonly kind: TokenKind;
+  readonly name: string;
+  readonly project?: string;
+  readonly agent?: string;
+  readonly conversation?: string;
+  readonly expiresInMs?: number;
+};
+type ShellInfo = {
+  readonly earpiece: string;
+  readonly clients: readonly string[];
+};
+type SessionReply = {
+  readonly who: TokenInfo;
+  readonly project: string;
+  readonly version: string;
+  readonly store: string;
+  readonly shell: ShellInfo;
+  readonly now: number;
+  readonly head: number;
+};
+type Health = {
+  readonly status: 'ok' | 'store_unavailable';
+  readonly version: string;
+};
+type NotificationView = {
+  readonly log: string;
+  readonly conversation: string | null;
+  readonly id: string;
+  readonly kind: string;
+  readonly level: Level;
+  readonly message: string;
+  readonly data: Json;
+  readonly action: Action | null;
+  readonly instruction: string | null;
+  readonly key: string | null;
+  readonly about: string | null;
+  readonly purpose: string | null;
+  readonly deliver: Json;
+  readonly person: string | null;
+  readonly sender: string | null;
+  readonly subscriber: string | null;
+  readonly requeues: string | null;
+  readonly count: number;
+  readonly seq: number;
+  readonly at: number;
+  readonly lastAt: number;
+  readonly expiresAt: number | null;
+  readonly state: 'open' | 'offered' | 'closed';
+  readonly receipt: string;
+  readonly markedBy: string | null;
+  readonly outcome: string | null;
+  readonly closedAt: number | null;
+  readonly gate: boolean;
+  readonly offers: number;
+  readonly takenBy: string | null;
+  readonly carrier: string | null;
+};
+type NotificationsPage = {
+  readonly items: readonly NotificationView[];
+  readonly next: string | null;
+  readonly lookedBackTo?: number;
+};
+type Sent = {
+  readonly seq: number;
+  readonly at: number;
+  readonly record: string;
+  readonly conversation: string | null;
+  readonly point: string | null;
+  readonly on: string | null;
+  readonly format: string | null;
+  readonly item: string;
+  readonly text: string;
+  readonly repeated: boolean;
+};
+type StoryItem = {
+  readonly notification: NotificationView;
+  readonly verdict: Verdict;
+  readonly steps: readonly {
+    readonly at: number;
+    readonly seq: number;
+    readonly what: string;
+    readonly detail: string | null;
+  }[];
+  readonly ended: {
+    readonly outcome: string;
+    readonly by: string;
+    readonly reason: string;
+    readonly at: number;
+  } | null;
+  readonly now: readonly {
+    readonly conversation: string;
+    readonly decision: Decision;
+  }[];
+  readonly sent: readonly Sent[];
+};
+type Story = {
+  readonly log: string;
+  readonly id: string;
+  readonly items: readonly StoryItem[];
+};
+type QueuedReply = {
+  readonly kind: 'queued' | 'folded' | 'duplicate';
+  readonly id: string;
+  readonly into: string | null;
+  readonly to: readonly string[];
+};
+type Effect = {
+  readonly address: string;
+  readonly host: string | null;
+  readonly force: Force;
+  readonly says: string;
+};
+type InterruptReply = {
+  readonly kind: 'queued' | 'folded' | 'duplicate';
+  readonly id: string;
+  readonly into: string | null;
+  readonly to: readonly string[];
+  readonly effects: readonly Effect[];
+};
+type LiftedPause = {
+  readonly log: string;
+  readonly id: string;
+  readonly conversation: string | null;
+  readonly message: string;
+  readonly person: string | null;
+  readonly since: number;
+};
+type ResumeReply = {
+  readonly effects: readonly Effect[];
+  readonly lifted: readonly LiftedPause[];
+};
+type WithdrawReply = {
+  readonly id: string;
+  readonly result: 'withdrawn' | 'maybe_seen' | 'gate_lowered' | 'too_late' | 'unknown';
+};
+type ReceiptReply = {
+  readonly id: string;
+  readonly receipt: string;
+  readonly reached: boolean;
+  readonly settled: boolean;
+};
+type SettingChange = {
+  readonly label: string;
+  readonly help: string;
+  readonly form: {
+    readonly kind: 'switch';
+  } | {
+    readonly kind: 'number';
+    readonly min: number;
+    readonly max: number;
+  } | {
+    readonly kind: 'choice';
+    readonly words: readonly string[];
+  } |
+  {
+    readonly kind: 'duration';
+    readonly never: boolean;
+  } | {
+    readonly kind: 'list';
+  };
+  readonly addsUp: boolean;
+  readonly takesEffect: string;
+  readonly in: {
+    readonly user: {
+      readonly decidedBy: string | null;
+      readonly set: boolean;
+      readonly says: Json;
+    };
+    readonly project: {
+      readonly decidedBy: string | null;
+      readonly set: boolean;
+      readonly says: Json;
+    };
+  };
+};
+type SettingReply = {
+  readonly key: string;
+  readonly value: Json;
+  readonly text: string;
+  readonly decidedBy: string;
+  readonly expects: string;
+  readonly env: string | null;
+  readonly overridden: readonly {
+    readonly text: string;
+    readonly decidedBy: string;
+  }[];
+  readonly change: SettingChange | null;
+};
+type SettingsReply = {
+  readonly project: string;
+  readonly files: readonly {
+    readonly scope: string;
+    readonly file: string;
+  }[];
+  readonly places: {
+    readonly user: {
+      readonly file: string;
+      readonly exists: boolean;
+    };
+    readonly project: {
+      readonly file: string;
+      readonly exists: boolean;
+    };
+  } | null;
+  readonly problems: readonly string[];
+  readonly settings: readonly SettingReply[];
+};
+type SubscriberItem = {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  readonly event_types: readonly string[];
+  readonly priority: string;
+  readonly inject_at: string;
+  readonly core: boolean;
+  readonly locked: string | null;
+  readonly enabled: boolean;
+  readonly from: {
+    readonly folder: string;
+    readonly file: string;
+  };
+  readonly spoke_last_7_days: number;
+};
+type SubscribersReply = {
+  readonly project: string;
+  readonly subscribers: readonly SubscriberItem[];
+  readonly problems: readonly {
+    readonly file: string;
+    readonly severity: string;
+    readonly message: string;
+  }[];
+};
+type SubscriberTestReply = {
+  readonly subscriber_id: string;
+  readonly event_type: string;
+  readonly inject_at: string;
+  readonly kind: string;
+  readonly level: Level;
+  readonly preview: string;
+  readonly problem: string | null;
+  readonly to: string | null;
+  readonly notification: string | null;
+  readonly message: string;
+  readonly verdict: Verdict | null;
+};
+type MuteView = {
+  readonly log: string;
+  readonly pattern: string;
+  readonly until: number | null;
+  readonly by: string;
+};
+type MutesReply = {
+  readonly items: readonly MuteView[];
+  readonly more: boolean;
+};
+type Problem = {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: string;
+  readonly instance: string;
+  readonly field?: string;
+  readonly retryable?: boolean;
+};
+type Counts = {
+  readonly info: number;
+  readonly warning: number;
+  readonly error: number;
+  readonly critical: number;
+};
+type Doing = {
+  readonly kind: 'tool' | 'thinking' | 'nothing';
+  readonly what: string | null;
+  readonly since: number | null;
+  readonly conversation: string | null;
+};
+type ConversationSummary = {
+  readonly conversation: string;
+  readonly address: string;
+  readonly purpose: string | null;
+  readonly host: string | null;
+  readonly hostVersion: string | null;
+  readonly folder: string | null;
+  readonly active: boolean;
+  readonly startedAt: number;
+  readonly seenAt: number;
+  readonly carriedAt: number | null;
+  readonly endedAt: number | null;
+  readonly passedTo: {
+    readonly conversation: string;
+    readonly at: number;
+  } | null;
+  readonly turns: number;
+  readonly carriers: readonly {
+    readonly name: string;
+    readonly at: number;
+  }[];
+  readonly pulls: boolean;
+  readonly force: Force;
+};
+type AgentSummary = {
+  readonly log: string;
+  readonly project: string;
+  readonly agent: string;
+  readonly open: Counts;
+  readonly oldestOpenAt: number | null;
+  readonly active: boolean;
+  readonly paused: boolean;
+  readonly doing: Doing;
+  readonly lastContactAt: number | null;
+  readonly hosts: readonly string[];
+  readonly conversations: readonly ConversationSummary[];
+};
+type RecordsPage = {
+  readonly items: readonly Stored[];
+  readonly next: string | null;
+  readonly head: number;
+};
+type Fork = {
+  readonly conversation: string;
+  readonly upTo: number;
+  readonly at: number;
+};
+type ForksReply = {
+  readonly origin: {
+    readonly conversation: string;
+    readonly upTo: number;
+  } | null;
+  readonly forks: readonly Fork[];
+  readonly more: boolean;
+  readonly turns: number | null;
+};
+type Hit = {
+  readonly seq: number;
+  readonly at: number;
+  readonly type: string;
+  readonly conversation: string | null;
+  readonly name: string | null;
+  readonly id: string | null;
+  readonly text: string;
+};
+type SearchPage = {
+  readonly items: readonly Hit[];
+  readonly looked: number;
+  readonly lookedBackTo: number | null;
+  readonly next: string | null;
+};
+type EmittedReply = {
+  readonly events: readonly {
+    readonly id: string;
+    readonly source: string;
+    readonly type: string;
+    readonly heard: readonly {
+      readonly subscriber: string;
+      readonly kind: string;
+      readonly ids: readonly string[];
+      readonly because: string | null;
+    }[];
+  }[];
+};
+type Delivery = {
+  readonly count: number;
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+};
+type ActivityReply = {
+  readonly project: string | null;
+  readonly from: number;
+  readonly to: number;
+  readonly bucketMs: number;
+  readonly buckets: readonly {
+    readonly at: number;
+    readonly queued: Counts;
+    readonly delivered: Counts;
+    readonly waiting: Counts;
+    readonly tokens: number;
+    readonly delivery: Delivery;
+  }[];
+  readonly delivery: Delivery;
+  readonly kinds: readonly {
+    readonly kind: string;
+    readonly queued: number;
+    readonly delivered: number;
+    readonly tokens: number;
+  }[];
+  readonly tokens: number;
+  readonly truncated: boolean;
+};
+type TaskView = {
+  readonly id: string;
+  readonly project: string;
+  readonly title: string;
+  readonly description: string;
+  readonly priority: TaskPriority;
+  readonly status: TaskStatus;
+  readonly assignee: string | null;
+  readonly blockedReason: string | null;
+  readonly version: number;
+  readonly createdAt: number;
+  readonly createdBy: {
+    readonly kind: 'person' | 'agent';
+    readonly name: string;
+  };
+  readonly changedAt: number;
+  readonly statusChangedAt: number;
+  readonly statusChangedBy: {
+    readonly kind: 'person' | 'agent';
+    readonly name: string;
+  };
+  readonly execution: TaskExecution | null;
+  readonly mayBecome: readonly TaskStatus[];
+};
 type Page<T> = {
   readonly items: readonly T[];
   readonly next: string | null;
 };
-declare const token: z.ZodObject<{
-  id: z.ZodString;
-  kind: z.ZodEnum<{
-    admin: "admin";
-    agent: "agent";
-    project: "project";
-    send: "send";
-  }>;
-  name: z.ZodString;
-  project: z.ZodNullable<z.ZodString>;
-  agent: z.ZodNullable<z.ZodString>;
-  conversation: z.ZodNullable<z.ZodString>;
-  session: z.ZodBoolean;
-  createdAt: z.ZodNumber;
-  lastUsedAt: z.ZodNullable<z.ZodNumber>;
-  expiresAt: z.ZodNullable<z.ZodNumber>;
-}, z.core.$strip>;
-type TokenInfo = Wire<typeof token>;
-declare const createdToken: z.ZodObject<{
-  id: z.ZodString;
-  kind: z.ZodEnum<{
-    admin: "admin";
-    agent: "agent";
-    project: "project";
-    send: "send";
-  }>;
-  name: z.ZodString;
-  project: z.ZodNullable<z.ZodString>;
-  agent: z.ZodNullable<z.ZodString>;
-  conversation: z.ZodNullable<z.ZodString>;
-  session: z.ZodBoolean;
-  createdAt: z.ZodNumber;
-  lastUsedAt: z.ZodNullable<z.ZodNumber>;
-  expiresAt: z.ZodNullable<z.ZodNumber>;
-  token: z.ZodString;
-}, z.core.$strip>;
-type CreatedToken = Wire<typeof createdToken>;
-declare const tokenInput: z.ZodObject<{
-  kind: z.ZodEnum<{
-    admin: "admin";
-    agent: "agent";
-    project: "project";
-    send: "send";
-  }>;
-  name: z.ZodString;
-  project: z.ZodOptional<z.ZodString>;
-  agent: z.ZodOptional<z.ZodString>;
-  conversation: z.ZodOptional<z.ZodString>;
-  expiresInMs: z.ZodOptional<z.ZodNumber>;
-}, z.core.$strict>;
-type TokenRequest = Wire<typeof tokenInput>;
-declare const session: z.ZodObject<{
-  who: z.ZodObject<{
-    id: z.ZodString;
-    kind: z.ZodEnum<{
-      admin: "admin";
-      agent: "agent";
-      project: "project";
-      send: "send";
-    }>;
-    name: z.ZodString;
-    project: z.ZodNullable<z.ZodString>;
-    agent: z.ZodNullable<z.ZodString>;
-    conversation: z.ZodNullable<z.ZodString>;
-    session: z.ZodBoolean;
-    createdAt: z.ZodNumber;
-    lastUsedAt: z.ZodNullable<z.ZodNumber>;
-    expiresAt: z.ZodNullable<z.ZodNumber>;
-  }, z.core.$strip>;
-  project: z.ZodString;
-  version: z.ZodString;
-  store: z.ZodString;
-  shell: z.ZodObject<{
-    earpiece: z.ZodString;
-    clients: z.ZodArray<z.ZodString>;
-  }, z.core.$strip>;
-  now: z.ZodNumber;
-  head: z.ZodNumber;
-}, z.core.$strip>;
-type SessionReply = Wire<typeof session>;
-declare const health: z.ZodObject<{
-  status: z.ZodEnum<{
-    ok: "ok";
-    store_unavailable: "store_unavailable";
-  }>;
-  version: z.ZodString;
-}, z.core.$strip>;
-type Health = Wire<typeof health>;
-declare const conversation: z.ZodObject<{
-  conversation: z.ZodString;
-  address: z.ZodString;
-  purpose: z.ZodNullable<z.ZodString>;
-  host: z.ZodNullable<z.ZodString>;
-  hostVersion: z.ZodNullable<z.ZodString>;
-  folder: z.ZodNullable<z.ZodString>;
-  active: z.ZodBoolean;
-  startedAt: z.ZodNumber;
-  seenAt: z.ZodNumber;
-  carriedAt: z.ZodNullable<z.ZodNumber>;
-  endedAt: z.ZodNullable<z.ZodNumber>;
-  passedTo: z.ZodNullable<z.ZodObject<{
-    conversation: z.ZodString;
-    at: z.ZodNumber;
-  }, z.core.$strip>>;
-  turns: z.ZodNumber;
-  carriers: z.ZodArray<z.ZodObject<{
-    name: z.ZodString;
-    at: z.ZodNumber;
-  }, z.core.$strip>>;
-  pulls: z.ZodBoolean;
-  force: z.ZodEnum<{
-    aborts_stream: "aborts_stream";
-    next_contact: "next_contact";
-    refuses_next_call: "refuses_next_call";
-    waits: "waits";
-  }>;
-}, z.core.$strip>;
-type ConversationSummary = Wire<typeof conversation>;
-declare const agent: z.ZodObject<{
-  log: z.ZodString;
-  project: z.ZodString;
-  agent: z.ZodString;
-  open: z.ZodObject<{
-    info: z.ZodNumber;
-    warning: z.ZodNumber;
-    error: z.ZodNumber;
-    critical: z.ZodNumber;
-  }, z.core.$strip>;
-  oldestOpenAt: z.ZodNullable<z.ZodNumber>;
-  active: z.ZodBoolean;
-  paused: z.ZodBoolean;
-  doing: z.ZodObject<{
-    kind: z.ZodEnum<{
-      nothing: "nothing";
-      thinking: "thinking";
-      tool: "tool";
-    }>;
-    what: z.ZodNullable<z.ZodString>;
-    since: z.ZodNullable<z.ZodNumber>;
-    conversation: z.ZodNullable<z.ZodString>;
-  }, z.core.$strip>;
-  lastContactAt: z.ZodNullable<z.ZodNumber>;
-  hosts: z.ZodArray<z.ZodString>;
-  conversations: z.ZodArray<z.ZodObject<{
-    conversation: z.ZodString;
-    address: z.ZodString;
-    purpose: z.ZodNullable<z.ZodString>;
-    host: z.ZodNullable<z.ZodString>;
-    hostVersion: z.ZodNullable<z.ZodString>;
-    folder: z.ZodNullable<z.ZodString>;
-    active: z.ZodBoolean;
-    startedAt: z.ZodNumber;
-    seenAt: z.ZodNumber;
-    carriedAt: z.ZodNullable<z.ZodNumber>;
-    endedAt: z.ZodNullable<z.ZodNumber>;
-    passedTo: z.ZodNullable<z.ZodObject<{
-      conversation: z.ZodString;
-      at: z.ZodNumber;
-    }, z.core.$strip>>;
-    turns: z.ZodNumber;
-    carriers: z.ZodArray<z.ZodObject<{
-      name: z.ZodString;
-      at: z.ZodNumber;
-    }, z.core.$strip>>;
-    pulls: z.ZodBoolean;
-    force: z.ZodEnum<{
-      aborts_stream: "aborts_stream";
-      next_contact: "next_contact";
-      refuses_next_call: "refuses_next_call";
-      waits: "waits";
-    }>;
-  }, z.core.$strip>>;
-}, z.core.$strip>;
-type AgentSummary = Wire<typeof agent>;
-declare const recordsPage: z.ZodObject<{
-  items: z.ZodArray<z.ZodType<{
-    readonly ofCore: Stored;
-  }, unknown, z.core.$ZodTypeInternals<{
-    readonly ofCore: Stored;
-  }, unknown>>>;
-  next: z.ZodNullable<z.ZodString>;
-  head: z.ZodNumber;
-}, z.core.$strip>;
-type RecordsPage = Wire<typeof recordsPage>;
-declare const forks: z.ZodObject<{
-  origin: z.ZodNullable<z.ZodObject<{
-    conversation: z.ZodString;
-    upTo: z.ZodNumber;
-  }, z.core.$strip>>;
-  forks: z.ZodArray<z.ZodObject<{
-    conversation: z.ZodString;
-    upTo: z.ZodNumber;
-    at: z.ZodNumber;
-  }, z.core.$strip>>;
-  more: z.ZodBoolean;
-  turns: z.ZodNullable<z.ZodNumber>;
-}, z.core.$strip>;
-type ForksReply = Wire<typeof forks>;
-declare const searchPage: z.ZodObject<{
-  items: z.ZodArray<z.ZodObject<{
-    seq: z.ZodNumber;
-    at: z.ZodNumber;
-    type: z.ZodString;
-    conversation: z.ZodNullable<z.ZodString>;
-    name: z.ZodNullable<z.ZodString>;
-    id: z.ZodNullable<z.ZodString>;
-    text: z.ZodString;
-  }, z.core.$strip>>;
-  looked: z.ZodNumber;
-  lookedBackTo: z.ZodNullable<z.ZodNumber>;
-  next: z.ZodNullable<z.ZodString>;
-}, z.core.$strip>;
-type SearchPage = Wire<typeof searchPage>;
-declare const emitted: z.ZodObject<{
-  events: z.ZodArray<z.ZodObject<{
-    id: z.ZodString;
-    source: z.ZodString;
-    type: z.ZodString;
-    heard: z.ZodArray<z.ZodObject<{
-      subscriber: z.ZodString;
-      kind: z.ZodString;
-      ids: z.ZodArray<z.ZodString>;
-      because: z.ZodNullable<z.ZodString>;
-    }, z.core.$strip>>;
-  }, z.core.$strip>>;
-}, z.core.$strip>;
-type EmittedReply = Wire<typeof emitted>;
-declare const activity: z.ZodObject<{
-  project: z.ZodNullable<z.ZodString>;
-  from: z.ZodNumber;
-  to: z.ZodNumber;
-  bucketMs: z.ZodNumber;
-  buckets: z.ZodArray<z.ZodObject<{
-    at: z.ZodNumber;
-    queued: z.ZodObject<{
-      info: z.ZodNumber;
-      warning: z.ZodNumber;
-      error: z.ZodNumber;
-      critical: z.ZodNumber;
-    }, z.core.$strip>;
-    delivered: z.ZodObject<{
-      info: z.ZodNumber;
-      warning: z.ZodNumber;
-      error: z.ZodNumber;
-      critical: z.ZodNumber;
-    }, z.core.$strip>;
-    waiting: z.ZodObject<{
-      info: z.ZodNumber;
-      warning: z.ZodNumber;
-      error: z.ZodNumber;
-      critical: z.ZodNumber;
-    }, z.core.$strip>;
-    tokens: z.ZodNumber;
-    delivery: z.ZodObject<{
-      count: z.ZodNumber;
-      p50Ms: z.ZodNullable<z.ZodNumber>;
-      p95Ms: z.ZodNullable<z.ZodNumber>;
-    }, z.core.$strip>;
-  }, z.core.$strip>>;
-  delivery: z.ZodObject<{
-    count: z.ZodNumber;
-    p50Ms: z.ZodNullable<z.ZodNumber>;
-    p95Ms: z.ZodNullable<z.ZodNumber>;
-  }, z.core.$strip>;
-  kinds: z.ZodArray<z.ZodObject<{
-    kind: z.ZodString;
-    queued: z.ZodNumber;
-    delivered: z.ZodNumber;
-    tokens: z.ZodNumber;
-  }, z.core.$strip>>;
-  tokens: z.ZodNumber;
-  truncated: z.ZodBoolean;
-}, z.core.$strip>;
-type ActivityReply = Wire<typeof activity>;
-declare const notificationsPage: z.ZodObject<{
-  items: z.ZodArray<z.ZodObject<{
-    log: z.ZodString;
-    conversation: z.ZodNullable<z.ZodString>;
-    id: z.ZodString;
-    kind: z.ZodString;
-    level: z.ZodEnum<{
-      critical: "critical";
-      error: "error";
-      info: "info";
-      warning: "warning";
-    }>;
-    message: z.ZodString;
-    data: z.ZodType<{
-      readonly ofCore: Json;
-    }, unknown, z.core.$ZodTypeInternals<{
-      readonly ofCore: Json;
-    }, unknown>>;
-    action: z.ZodNullable<z.ZodEnum<{
-      cancel: "cancel";
-      pause: "pause";
-      resume: "resume";
-    }>>;
-    instruction: z.ZodNullable<z.ZodString>;
-    key: z.ZodNullable<z.ZodString>;
-    about: z.ZodNullable<z.ZodString>;
-    purpose: z.ZodNullable<z.ZodString>;
-    deliver: z.ZodType<{
-      readonly ofCore: Json;
-    }, unknown, z.core.$ZodTypeInternals<{
-      readonly ofCore: Json;
-    }, unknown>>;
-    person: z.ZodNullable<z.ZodString>;
-    sender: z.ZodNullable<z.ZodString>;
-    subscriber: z.ZodNullable<z.ZodString>;
-    requeues: z.ZodNullable<z.ZodString>;
-    count: z.ZodNumber;
-    seq: z.ZodNumber;
-    at: z.ZodNumber;
-    lastAt: z.ZodNumber;
-    expiresAt: z.ZodNullable<z.ZodNumber>;
-    state: z.ZodEnum<{
-      closed: "closed";
-      offered: "offered";
-      open: "open";
-    }>;
-    receipt: z.ZodString;
-    markedBy: z.ZodNullable<z.ZodString>;
-    outcome: z.ZodNullable<z.ZodString>;
-    closedAt: z.ZodNullable<z.ZodNumber>;
-    gate: z.ZodBoolean;
-    offers: z.ZodNumber;
-    takenBy: z.ZodNullable<z.ZodString>;
-    carrier: z.ZodNullable<z.ZodString>;
-  }, z.core.$strip>>;
-  next: z.ZodNullable<z.ZodString>;
-  lookedBackTo: z.ZodOptional<z.ZodNumber>;
-}, z.core.$strip>;
-type NotificationsPage = Wire<typeof notificationsPage>;
-declare const story: z.ZodObject<{
-  log: z.ZodString;
-  id: z.ZodString;
-  items: z.ZodArray<z.ZodObject<{
-    notification: z.ZodObject<{
-      log: z.ZodString;
-      conversation: z.ZodNullable<z.ZodString>;
-      id: z.ZodString;
-      kind: z.ZodString;
-      level: z.ZodEnum<{
-        critical: "critical";
-        error: "error";
-        info: "info";
-        warning: "warning";
-      }>;
-      message: z.ZodString;
-      data: z.ZodType<{
-        readonly ofCore: Json;
-      }, unknown, z.core.$ZodTypeInternals<{
-        readonly ofCore: Json;
-      }, unknown>>;
-      action: z.ZodNullable<z.ZodEnum<{
-        cancel: "cancel";
-        pause: "pause";
-        resume: "resume";
-      }>>;
-      instruction: z.ZodNullable<z.ZodString>;
-      key: z.ZodNullable<z.ZodString>;
-      about: z.ZodNullable<z.ZodString>;
-      purpose: z.ZodNullable<z.ZodString>;
-      deliver: z.ZodType<{
-        readonly ofCore: Json;
-      }, unknown, z.core.$ZodTypeInternals<{
-        readonly ofCore: Json;
-      }, unknown>>;
-      person: z.ZodNullable<z.ZodString>;
-      sender: z.ZodNullable<z.ZodString>;
-      subscriber: z.ZodNullable<z.ZodString>;
-      requeues: z.ZodNullable<z.ZodString>;
-      count: z.ZodNumber;
-      seq: z.ZodNumber;
-      at: z.ZodNumber;
-      lastAt: z.ZodNumber;
-      expiresAt: z.ZodNullable<z.ZodNumber>;
-      state: z.ZodEnum<{
-        closed: "closed";
-        offered: "offered";
-        open: "open";
-      }>;
-      receipt: z.ZodString;
-      markedBy: z.ZodNullable<z.ZodString>;
-      outcome: z.ZodNullable<z.ZodString>;
-      closedAt: z.ZodNullable<z.ZodNumber>;
-      gate: z.ZodBoolean;
-      offers: z.ZodNumber;
-      takenBy: z.ZodNullable<z.ZodString>;
-      carrier: z.ZodNullable<z.ZodString>;
-    }, z.core.$strip>;
-    verdict: z.ZodType<{
-      readonly ofCore: Verdict;
-    }, unknown, z.core.$ZodTypeInternals<{
-      readonly ofCore: Verdict;
-    }, unknown>>;
-    steps: z.ZodArray<z.ZodObject<{
-      at: z.ZodNumber;
-      seq: z.ZodNumber;
-      what: z.ZodString;
-      detail: z.ZodNullable<z.ZodString>;
-    }, z.core.$strip>>;
-    ended: z.ZodNullable<z.ZodObject<{
-      outcome: z.ZodString;
-      by: z.ZodString;
-      reason: z.ZodString;
-      at: z.ZodNumber;
-    }, z.core.$strip>>;
-    now: z.ZodArray<z.ZodObject<{
-      conversation: z.ZodString;
-      decision: z.ZodType<{
-        readonly ofCore: Decision;
-      }, unknown, z.core.$ZodTypeInternals<{
-        readonly ofCore: Decision;
-      }, unknown>>;
-    }, z.core.$strip>>;
-    sent: z.ZodArray<z.ZodObject<{
-      seq: z.ZodNumber;
-      at: z.ZodNumber;
-      record: z.ZodString;
-      conversation: z.ZodNullable<z.ZodString>;
-      point: z.ZodNullable<z.ZodString>;
-      on: z.ZodNullable<z.ZodString>;
-      format: z.ZodNullable<z.ZodString>;
-      item: z.ZodString;
-      text: z.ZodString;
-      repeated: z.ZodBoolean;
-    }, z.core.$strip>>;
-  }, z.core.$strip>>;
-}, z.core.$strip>;
-type Story = Wire<typeof story>;
-declare const queued: z.ZodObject<{
-  kind: z.ZodEnum<{
-    duplicate: "duplicate";
-    folded: "folded";
-    queued: "queued";
-  }>;
-  id: z.ZodString;
-  into: z.ZodNullable<z.ZodString>;
-  to: z.ZodArray<z.ZodString>;
-}, z.core.$strip>;
-type QueuedReply = Wire<typeof queued>;
-declare const interrupted: z.ZodObject<{
-  kind: z.ZodEnum<{
-    duplicate: "duplicate";
-    folded: "folded";
-    queued: "queued";
-  }>;
-  id: z.ZodString;
-  into: z.ZodNullable<z.ZodString>;
-  to: z.ZodArray<z.ZodString>;
-  effects: z.ZodArray<z.ZodObject<{
-    address: z.ZodString;
-    host: z.ZodNullable<z.ZodString>;
-    force: z.ZodEnum<{
-      aborts_stream: "aborts_stream";
-      next_contact: "next_contact";
-      refuses_next_call: "refuses_next_call";
-      waits: "waits";
-    }>;
-    says: z.ZodString;
-  }, z.core.$strip>>;
-}, z.core.$strip>;
-type InterruptReply = Wire<typeof interrupted>;
-declare const resumed: z.ZodObject<{
-  effects: z.ZodArray<z.ZodObject<{
-    address: z.ZodString;
-    host: z.ZodNullable<z.ZodString>;
-    force: z.ZodEnum<{
-      aborts_stream: "aborts_stream";
-      next_contact: "next_contact";
-      refuses_next_call: "refuses_next_call";
-      waits: "waits";
-    }>;
-    says: z.ZodString;
-  }, z.core.$strip>>;
-  lifted: z.ZodArray<z.ZodObject<{
-    log: z.ZodString;
-    id: z.ZodString;
-    conversation: z.ZodNullable<z.ZodString>;
-    message: z.ZodString;
-    person: z.ZodNullable<z.ZodString>;
-    since: z.ZodNumber;
-  }, z.core.$strip>>;
-}, z.core.$strip>;
-type ResumeReply = Wire<typeof resumed>;
-declare const withdrawn: z.ZodObject<{
-  id: z.ZodString;
-  result: z.ZodEnum<{
-    gate_lowered: "gate_lowered";
-    maybe_seen: "maybe_seen";
-    too_late: "too_late";
-    unknown: "unknown";
-    withdrawn: "withdrawn";
-  }>;
-}, z.core.$strip>;
-type WithdrawReply = Wire<typeof withdrawn>;
-declare const receipt: z.ZodObject<{
-  id: z.ZodString;
-  receipt: z.ZodString;
-  reached: z.ZodBoolean;
-  settled: z.ZodBoolean;
-}, z.core.$strip>;
-type ReceiptReply = Wire<typeof receipt>;
-declare const settingChange: z.ZodObject<{
-  label: z.ZodString;
-  help: z.ZodString;
-  form: z.ZodDiscriminatedUnion<[z.ZodObject<{
-    kind: z.ZodLiteral<"switch">;
-  }, z.core.$strip>, z.ZodObject<{
-    kind: z.ZodLiteral<"number">;
-    min: z.ZodNumber;
-    max: z.ZodNumber;
-  }, z.core.$strip>, z.ZodObject<{
-    kind: z.ZodLiteral<"choice">;
-    words: z.ZodArray<z.ZodString>;
-  }, z.core.$strip>, z.ZodObject<{
-    kind: z.ZodLiteral<"duration">;
-    never: z.ZodBoolean;
-  }, z.core.$strip>, z.ZodObject<{
-    kind: z.ZodLiteral<"list">;
-  }, z.core.$strip>], "kind">;
-  addsUp: z.ZodBoolean;
-  takesEffect: z.ZodString;
-  in: z.ZodObject<{
-    user: z.ZodObject<{
-      decidedBy: z.ZodNullable<z.ZodString>;
-      set: z.ZodBoolean;
-      says: z.ZodType<{
-        readonly ofCore: Json;
-      }, unknown, z.core.$ZodTypeInternals<{
-        readonly ofCore: Json;
-      }, unknown>>;
-    }, z.core.$strip>;
-    project: z.ZodObject<{
-      decidedBy: z.ZodNullable<z.ZodString>;
-      set: z.ZodBoolean;
-      says: z.ZodType<{
-        readonly ofCore: Json;
-      }, unknown, z.core.$ZodTypeInternals<{
-        readonly ofCore: Json;
-      }, unknown>>;
-    }, z.core.$strip>;
-  }, z.core.$strip>;
-}, z.core.$strip>;
-type SettingChange = Wire<typeof settingChange>;
 type SettingScope = keyof SettingChange['in'];
-declare const settings: z.ZodObject<{
-  project: z.ZodString;
-  files: z.ZodArray<z.ZodObject<{
-    scope: z.ZodString;
-    file: z.ZodString;
-  }, z.core.$strip>>;
-  places: z.ZodNullable<z.ZodObject<{
-    user: z.ZodObject<{
-      file: z.ZodString;
-      exists: z.ZodBoolean;
-    }, z.core.$strip>;
-    project: z.ZodObject<{
-      file: z.ZodString;
-      exists: z.ZodBoolean;
-    }, z.core.$strip>;
-  }, z.core.$strip>>;
-  problems: z.ZodArray<z.ZodString>;
-  settings: z.ZodArray<z.ZodObject<{
-    key: z.ZodString;
-    value: z.ZodType<{
-      readonly ofCore: Json;
-    }, unknown, z.core.$ZodTypeInternals<{
-      readonly ofCore: Json;
-    }, unknown>>;
-    text: z.ZodString;
-    decidedBy: z.ZodString;
-    expects: z.ZodString;
-    env: z.ZodNullable<z.ZodString>;
-    overridden: z.ZodArray<z.ZodObject<{
-      text: z.ZodString;
-      decidedBy: z.ZodString;
-    }, z.core.$strip>>;
-    change: z.ZodNullable<z.ZodObject<{
-      label: z.ZodString;
-      help: z.ZodString;
-      form: z.ZodDiscriminatedUnion<[z.ZodObject<{
-        kind: z.ZodLiteral<"switch">;
-      }, z.core.$strip>, z.ZodObject<{
-        kind: z.ZodLiteral<"number">;
-        min: z.ZodNumber;
-        max: z.ZodNumber;
-      }, z.core.$strip>, z.ZodObject<{
-        kind: z.ZodLiteral<"choice">;
-        words: z.ZodArray<z.ZodString>;
-      }, z.core.$strip>, z.ZodObject<{
-        kind: z.ZodLiteral<"duration">;
-        never: z.ZodBoolean;
-      }, z.core.$strip>, z.ZodObject<{
-        kind: z.ZodLiteral<"list">;
-      }, z.core.$strip>], "kind">;
-      addsUp: z.ZodBoolean;
-      takesEffect: z.ZodString;
-      in: z.ZodObject<{
-        user: z.ZodObject<{
-          decidedBy: z.ZodNullable<z.ZodString>;
-          set: z.ZodBoolean;
-          says: z.ZodType<{
-            readonly ofCore: Json;
-          }, unknown, z.core.$ZodTypeInternals<{
-            readonly ofCore: Json;
-          }, unknown>>;
-        }, z.core.$strip>;
-        project: z.ZodObject<{
-          decidedBy: z.ZodNullable<z.ZodString>;
-          set: z.ZodBoolean;
-          says: z.ZodType<{
-            readonly ofCore: Json;
-          }, unknown, z.core.$ZodTypeInternals<{
-            readonly ofCore: Json;
-          }, unknown>>;
-        }, z.core.$strip>;
-      }, z.core.$strip>;
-    }, z.core.$strip>>;
-  }, z.core.$strip>>;
-}, z.core.$strip>;
-type SettingsReply = Wire<typeof settings>;
-declare const subscriber: z.ZodObject<{
-  id: z.ZodString;
-  name: z.ZodString;
-  description: z.ZodString;
-  version: z.ZodString;
-  event_types: z.ZodArray<z.ZodString>;
-  priority: z.ZodString;
-  inject_at: z.ZodString;
-  core: z.ZodBoolean;
-  locked: z.ZodNullable<z.ZodString>;
-  enabled: z.ZodBoolean;
-  from: z.ZodObject<{
-    folder: z.ZodString;
-    file: z.ZodString;
-  }, z.core.$strip>;
-  spoke_last_7_days: z.ZodNumber;
-}, z.core.$strip>;
-type SubscriberItem = Wire<typeof subscriber>;
-declare const subscribers: z.ZodObject<{
-  project: z.ZodString;
-  subscribers: z.ZodArray<z.ZodObject<{
-    id: z.ZodString;
-    name: z.ZodString;
-    description: z.ZodString;
-    version: z.ZodString;
-    event_types: z.ZodArray<z.ZodString>;
-    priority: z.ZodString;
-    inject_at: z.ZodString;
-    core: z.ZodBoolean;
-    locked: z.ZodNullable<z.ZodString>;
-    enabled: z.ZodBoolean;
-    from: z.ZodObject<{
-      folder: z.ZodString;
-      file: z.ZodString;
-    }, z.core.$strip>;
-    spoke_last_7_days: z.ZodNumber;
-  }, z.core.$strip>>;
-  problems: z.ZodArray<z.ZodObject<{
-    file: z.ZodString;
-    severity: z.ZodString;
-    message: z.ZodString;
-  }, z.core.$strip>>;
-}, z.core.$strip>;
-type SubscribersReply = Wire<typeof subscribers>;
-declare const subscriberTest: z.ZodObject<{
-  subscriber_id: z.ZodString;
-  event_type: z.ZodString;
-  inject_at: z.ZodString;
-  kind: z.ZodString;
-  level: z.ZodEnum<{
-    critical: "critical";
-    error: "error";
-    info: "info";
-    warning: "warning";
-  }>;
-  preview: z.ZodString;
-  problem: z.ZodNullable<z.ZodString>;
-  to: z.ZodNullable<z.ZodString>;
-  notification: z.ZodNullable<z.ZodString>;
-  message: z.ZodString;
-  verdict: z.ZodNullable<z.ZodType<{
-    readonly ofCore: Verdict;
-  }, unknown, z.core.$ZodTypeInternals<{
-    readonly ofCore: Verdict;
-  }, unknown>>>;
-}, z.core.$strip>;
-type SubscriberTestReply = Wire<typeof subscriberTest>;
-declare const mutes: z.ZodObject<{
-  items: z.ZodArray<z.ZodObject<{
-    log: z.ZodString;
-    pattern: z.ZodString;
-    until: z.ZodNullable<z.ZodNumber>;
-    by: z.ZodString;
-  }, z.core.$strip>>;
-  more: z.ZodBoolean;
-}, z.core.$strip>;
-type MutesReply = Wire<typeof mutes>;
-declare const task: z.ZodObject<{
-  id: z.ZodString;
-  project: z.ZodString;
-  title: z.ZodString;
-  description: z.ZodString;
-  priority: z.ZodEnum<{
-    high: "high";
-    low: "low";
-    normal: "normal";
-    urgent: "urgent";
-  }>;
-  status: z.ZodEnum<{
-    backlog: "backlog";
-    blocked: "blocked";
-    cancelled: "cancelled";
-    done: "done";
-    in_progress: "in_progress";
-    todo: "todo";
-  }>;
-  assignee: z.ZodNullable<z.ZodString>;
-  blockedReason: z.ZodNullable<z.ZodString>;
-  version: z.ZodNumber;
-  createdAt: z.ZodNumber;
-  createdBy: z.ZodObject<{
-    kind: z.ZodEnum<{
-      agent: "agent";
-      person: "person";
-    }>;
-    name: z.ZodString;
-  }, z.core.$strip>;
-  changedAt: z.ZodNumber;
-  statusChangedAt: z.ZodNumber;
-  statusChangedBy: z.ZodObject<{
-    kind: z.ZodEnum<{
-      agent: "agent";
-      person: "person";
-    }>;
-    name: z.ZodString;
-  }, z.core.$strip>;
-  execution: z.ZodNullable<z.ZodObject<{
-    id: z.ZodString;
-    agent: z.ZodString;
-    conversation: z.ZodNullable<z.ZodString>;
-    startedAt: z.ZodNumber;
-    interrupted: z.ZodNullable<z.ZodObject<{
-      why: z.ZodEnum<{
-        blocked: "blocked";
-        cancelled: "cancelled";
-        reassigned: "reassigned";
-        stopped: "stopped";
-      }>;
-      by: z.ZodObject<{
-        kind: z.ZodEnum<{
-          agent: "agent";
-          person: "person";
-        }>;
-        name: z.ZodString;
-      }, z.core.$strip>;
-      at: z.ZodNumber;
-      reason: z.ZodNullable<z.ZodString>;
-      notification: z.ZodString;
-    }, z.core.$strip>>;
-    recalled: z.ZodBoolean;
-    endedAt: z.ZodNullable<z.ZodNumber>;
-    result: z.ZodNullable<z.ZodEnum<{
-      blocked: "blocked";
-      failed: "failed";
-      lost: "lost";
-      success: "success";
-    }>>;
-    exitCode: z.ZodNullable<z.ZodNumber>;
-    message: z.ZodNullable<z.ZodString>;
-  }, z.core.$strip>>;
-  mayBecome: z.ZodArray<z.ZodEnum<{
-    backlog: "backlog";
-    blocked: "blocked";
-    cancelled: "cancelled";
-    done: "done";
-    in_progress: "in_progress";
-    todo: "todo";
-  }>>;
-}, z.core.$strip>;
-type TaskView = Wire<typeof task>;
 declare class ApiError extends Error {
   readonly name = "ApiError";
   readonly status: number;

@@ -550,80 +550,6 @@ type Withheld = {
 interface Clock {
   now(): number;
 }
-declare const SEVERITIES: readonly ["debug", "info", "warning", "error", "critical"];
-type Severity = (typeof SEVERITIES)[number];
-type Event = {
-  readonly id: string;
-  readonly type: string;
-  readonly source: string;
-  readonly subject: string;
-  readonly time: number;
-  readonly severity: Severity;
-  readonly data: Readonly<Record<string, Json>>;
-  readonly message?: string;
-  readonly key?: string;
-  readonly about?: string;
-  readonly supersede?: boolean;
-  readonly deliver?: Deliver;
-  readonly ttlMs?: number;
-  readonly purpose?: string;
-  readonly origin?: Partial<Origin>;
-};
-type EventInput = Pick<Event, 'type' | 'source' | 'subject'> & Partial<Event>;
-type Heard = {
-  readonly subscriber: string;
-  readonly kind: 'queued' | 'folded' | 'duplicate';
-  readonly id: string;
-} |
-{
-  readonly subscriber: string;
-  readonly kind: 'withdrew';
-  readonly ids: readonly string[];
-} | {
-  readonly subscriber: string;
-  readonly kind: 'skipped';
-  readonly because: string;
-};
-type Emitted = {
-  readonly event: Event;
-  readonly heard: readonly Heard[];
-};
-type Policy = {
-  readonly enable: boolean;
-  readonly minLevel: Level;
-  readonly kinds: Readonly<Record<string, {
-    readonly enable?: boolean;
-    readonly names: Readonly<Record<string, boolean>>;
-  }>>;
-  readonly flat: Readonly<Record<string, boolean>>;
-  readonly tools: Readonly<Record<string, Readonly<Record<string, boolean>>>>;
-  readonly core: readonly string[];
-  readonly maxItems: number;
-  readonly maxTokens: number;
-  readonly coalesceMs: Readonly<Record<string, number>>;
-  readonly maxDeferMs: number;
-  readonly ttlMs: Readonly<Record<Level, number | null>>;
-  readonly maxOpen: number;
-  readonly view: ViewName;
-  readonly interrupt: 'before' | 'after';
-  readonly wake: Readonly<Record<Level, 'never' | 'ask' | 'auto'>>;
-  readonly wakeQuiet?: QuietHours;
-  readonly wakeMaxPerHour: number;
-  readonly maxLevel: Readonly<Record<string, Level>>;
-  readonly maxItemChars: number;
-  readonly withheld: {
-    readonly maxBytes: number;
-    readonly keepMs: number;
-  };
-  readonly redact: readonly string[];
-  readonly retentionMs: number;
-  readonly taskRetentionMs: number;
-  readonly leaseMs: number;
-};
-type QuietHours = {
-  readonly from: number;
-  readonly to: number;
-};
 declare const PLAN_STEPS: readonly ['filter', 'relevance', 'supersede', 'moment', 'coalesce', 'order', 'budget'];
 type PlanStep = (typeof PLAN_STEPS)[number];
 type Decision = {
@@ -647,67 +573,6 @@ type Decision = {
   readonly step: PlanStep;
   readonly outcome: Outcome;
   readonly reason: string;
-};
-type Queued = {
-  readonly kind: 'queued';
-  readonly id: NotificationId;
-  readonly to: readonly string[];
-} |
-{
-  readonly kind: 'folded';
-  readonly id: NotificationId;
-  readonly into: NotificationId;
-  readonly to: readonly string[];
-} |
-{
-  readonly kind: 'duplicate';
-  readonly id: NotificationId;
-  readonly to: readonly string[];
-};
-type Withdrawn = {
-  readonly id: NotificationId;
-  readonly result: 'withdrawn' | 'maybe_seen' | 'gate_lowered' | 'too_late' | 'unknown';
-};
-type Offer$1 = {
-  readonly carrier: CarrierId;
-  readonly view: SentView;
-  readonly ids: readonly NotificationId[];
-  confirm(): Promise<'confirmed' | 'late'>;
-  release(reason: ReleasedRecord['reason']): Promise<void>;
-};
-type PulledNotification = {
-  readonly id: string;
-  readonly type: string;
-  readonly agent?: string;
-  readonly action: string | null;
-  readonly level: string;
-  readonly message: string;
-  readonly instruction: string | null;
-  readonly created_at: string;
-  readonly task_id?: string;
-  readonly data?: Json;
-  readonly count?: number;
-  readonly from?: string;
-  readonly repeated?: true;
-  readonly holds?: string;
-};
-type Pulled = {
-  readonly notifications: readonly PulledNotification[];
-  readonly more: number;
-  readonly withheld: readonly {
-    readonly tool: string;
-    readonly at: string;
-    readonly result: string;
-  }[];
-  readonly offer?: Offer$1;
-};
-type Lifted = {
-  readonly log: LogKey;
-  readonly id: NotificationId;
-  readonly conversation: ConversationId | null;
-  readonly message: string;
-  readonly person: string | null;
-  readonly since: number;
 };
 type Absence = 'ended' | 'process_gone' | 'silent';
 type RodeOn = {
@@ -855,6 +720,188 @@ type Verdict = {
   readonly kind: 'passed_on';
   readonly to: string;
   readonly at: number;
+};
+declare const TASK_STATUSES: readonly ['backlog', 'todo', 'in_progress', 'blocked', 'done', 'cancelled'];
+type TaskStatus = (typeof TASK_STATUSES)[number];
+declare const TASK_PRIORITIES: readonly ['low', 'normal', 'high', 'urgent'];
+type TaskPriority = (typeof TASK_PRIORITIES)[number];
+declare const TASK_RESULTS: readonly ['success', 'failed', 'blocked'];
+type TaskResult = (typeof TASK_RESULTS)[number];
+type TaskActor = {
+  readonly kind: 'person' | 'agent';
+  readonly name: string;
+};
+declare const INTERRUPTIONS: readonly ['blocked', 'cancelled', 'stopped', 'reassigned'];
+type Interruption = {
+  readonly why: (typeof INTERRUPTIONS)[number];
+  readonly by: TaskActor;
+  readonly at: number;
+  readonly reason: string | null;
+  readonly notification: string;
+};
+type TaskExecution = {
+  readonly id: string;
+  readonly agent: string;
+  readonly conversation: string | null;
+  readonly startedAt: number;
+  readonly interrupted: Interruption | null;
+  readonly recalled: boolean;
+  readonly endedAt: number | null;
+  readonly result: TaskResult | 'lost' | null;
+  readonly exitCode: number | null;
+  readonly message: string | null;
+};
+type Task = {
+  readonly id: string;
+  readonly project: string;
+  readonly title: string;
+  readonly description: string;
+  readonly priority: TaskPriority;
+  readonly status: TaskStatus;
+  readonly assignee: string | null;
+  readonly blockedReason: string | null;
+  readonly version: number;
+  readonly createdAt: number;
+  readonly createdBy: TaskActor;
+  readonly changedAt: number;
+  readonly statusChangedAt: number;
+  readonly statusChangedBy: TaskActor;
+  readonly executions: readonly TaskExecution[];
+};
+declare const SEVERITIES: readonly ["debug", "info", "warning", "error", "critical"];
+type Severity = (typeof SEVERITIES)[number];
+type Event = {
+  readonly id: string;
+  readonly type: string;
+  readonly source: string;
+  readonly subject: string;
+  readonly time: number;
+  readonly severity: Severity;
+  readonly data: Readonly<Record<string, Json>>;
+  readonly message?: string;
+  readonly key?: string;
+  readonly about?: string;
+  readonly supersede?: boolean;
+  readonly deliver?: Deliver;
+  readonly ttlMs?: number;
+  readonly purpose?: string;
+  readonly origin?: Partial<Origin>;
+};
+type EventInput = Pick<Event, 'type' | 'source' | 'subject'> & Partial<Event>;
+type Heard = {
+  readonly subscriber: string;
+  readonly kind: 'queued' | 'folded' | 'duplicate';
+  readonly id: string;
+} |
+{
+  readonly subscriber: string;
+  readonly kind: 'withdrew';
+  readonly ids: readonly string[];
+} | {
+  readonly subscriber: string;
+  readonly kind: 'skipped';
+  readonly because: string;
+};
+type Emitted = {
+  readonly event: Event;
+  readonly heard: readonly Heard[];
+};
+type Policy = {
+  readonly enable: boolean;
+  readonly minLevel: Level;
+  readonly kinds: Readonly<Record<string, {
+    readonly enable?: boolean;
+    readonly names: Readonly<Record<string, boolean>>;
+  }>>;
+  readonly flat: Readonly<Record<string, boolean>>;
+  readonly tools: Readonly<Record<string, Readonly<Record<string, boolean>>>>;
+  readonly core: readonly string[];
+  readonly maxItems: number;
+  readonly maxTokens: number;
+  readonly coalesceMs: Readonly<Record<string, number>>;
+  readonly maxDeferMs: number;
+  readonly ttlMs: Readonly<Record<Level, number | null>>;
+  readonly maxOpen: number;
+  readonly view: ViewName;
+  readonly interrupt: 'before' | 'after';
+  readonly wake: Readonly<Record<Level, 'never' | 'ask' | 'auto'>>;
+  readonly wakeQuiet?: QuietHours;
+  readonly wakeMaxPerHour: number;
+  readonly maxLevel: Readonly<Record<string, Level>>;
+  readonly maxItemChars: number;
+  readonly withheld: {
+    readonly maxBytes: number;
+    readonly keepMs: number;
+  };
+  readonly redact: readonly string[];
+  readonly retentionMs: number;
+  readonly taskRetentionMs: number;
+  readonly leaseMs: number;
+};
+type QuietHours = {
+  readonly from: number;
+  readonly to: number;
+};
+type Queued = {
+  readonly kind: 'queued';
+  readonly id: NotificationId;
+  readonly to: readonly string[];
+} |
+{
+  readonly kind: 'folded';
+  readonly id: NotificationId;
+  readonly into: NotificationId;
+  readonly to: readonly string[];
+} |
+{
+  readonly kind: 'duplicate';
+  readonly id: NotificationId;
+  readonly to: readonly string[];
+};
+type Withdrawn = {
+  readonly id: NotificationId;
+  readonly result: 'withdrawn' | 'maybe_seen' | 'gate_lowered' | 'too_late' | 'unknown';
+};
+type Offer$1 = {
+  readonly carrier: CarrierId;
+  readonly view: SentView;
+  readonly ids: readonly NotificationId[];
+  confirm(): Promise<'confirmed' | 'late'>;
+  release(reason: ReleasedRecord['reason']): Promise<void>;
+};
+type PulledNotification = {
+  readonly id: string;
+  readonly type: string;
+  readonly agent?: string;
+  readonly action: string | null;
+  readonly level: string;
+  readonly message: string;
+  readonly instruction: string | null;
+  readonly created_at: string;
+  readonly task_id?: string;
+  readonly data?: Json;
+  readonly count?: number;
+  readonly from?: string;
+  readonly repeated?: true;
+  readonly holds?: string;
+};
+type Pulled = {
+  readonly notifications: readonly PulledNotification[];
+  readonly more: number;
+  readonly withheld: readonly {
+    readonly tool: string;
+    readonly at: string;
+    readonly result: string;
+  }[];
+  readonly offer?: Offer$1;
+};
+type Lifted = {
+  readonly log: LogKey;
+  readonly id: NotificationId;
+  readonly conversation: ConversationId | null;
+  readonly message: string;
+  readonly person: string | null;
+  readonly since: number;
 };
 type Receipt = {
   readonly at: number;
@@ -1033,53 +1080,6 @@ declare class Events {
     readonly by: string;
   }): Promise<boolean>;
 }
-declare const TASK_STATUSES: readonly ['backlog', 'todo', 'in_progress', 'blocked', 'done', 'cancelled'];
-type TaskStatus = (typeof TASK_STATUSES)[number];
-declare const TASK_PRIORITIES: readonly ['low', 'normal', 'high', 'urgent'];
-type TaskPriority = (typeof TASK_PRIORITIES)[number];
-declare const TASK_RESULTS: readonly ['success', 'failed', 'blocked'];
-type TaskResult = (typeof TASK_RESULTS)[number];
-type TaskActor = {
-  readonly kind: 'person' | 'agent';
-  readonly name: string;
-};
-declare const INTERRUPTIONS: readonly ['blocked', 'cancelled', 'stopped', 'reassigned'];
-type Interruption = {
-  readonly why: (typeof INTERRUPTIONS)[number];
-  readonly by: TaskActor;
-  readonly at: number;
-  readonly reason: string | null;
-  readonly notification: string;
-};
-type TaskExecution = {
-  readonly id: string;
-  readonly agent: string;
-  readonly conversation: string | null;
-  readonly startedAt: number;
-  readonly interrupted: Interruption | null;
-  readonly recalled: boolean;
-  readonly endedAt: number | null;
-  readonly result: TaskResult | 'lost' | null;
-  readonly exitCode: number | null;
-  readonly message: string | null;
-};
-type Task = {
-  readonly id: string;
-  readonly project: string;
-  readonly title: string;
-  readonly description: string;
-  readonly priority: TaskPriority;
-  readonly status: TaskStatus;
-  readonly assignee: string | null;
-  readonly blockedReason: string | null;
-  readonly version: number;
-  readonly createdAt: number;
-  readonly createdBy: TaskActor;
-  readonly changedAt: number;
-  readonly statusChangedAt: number;
-  readonly statusChangedBy: TaskActor;
-  readonly executions: readonly TaskExecution[];
-};
 type TaskInput = {
   readonly title: string;
   readonly description?: string | undefined;

@@ -322,47 +322,6 @@ type Rendered = {
   readonly kind: 'failed';
   readonly reason: string;
 };
-declare const SEVERITIES: readonly ["debug", "info", "warning", "error", "critical"];
-type Severity = (typeof SEVERITIES)[number];
-type Event = {
-  readonly id: string;
-  readonly type: string;
-  readonly source: string;
-  readonly subject: string;
-  readonly time: number;
-  readonly severity: Severity;
-  readonly data: Readonly<Record<string, Json>>;
-  readonly message?: string;
-  readonly key?: string;
-  readonly about?: string;
-  readonly supersede?: boolean;
-  readonly deliver?: Deliver;
-  readonly ttlMs?: number;
-  readonly purpose?: string;
-  readonly origin?: Partial<Origin>;
-};
-type EventInput = Pick<Event, 'type' | 'source' | 'subject'> & Partial<Event>;
-type Heard = {
-  readonly subscriber: string;
-  readonly kind: 'queued' | 'folded' | 'duplicate';
-  readonly id: string;
-} |
-{
-  readonly subscriber: string;
-  readonly kind: 'withdrew';
-  readonly ids: readonly string[];
-} | {
-  readonly subscriber: string;
-  readonly kind: 'skipped';
-  readonly because: string;
-};
-type Emitted = {
-  readonly event: Event;
-  readonly heard: readonly Heard[];
-};
-interface Emitter {
-  emit(event: EventInput): Promise<Emitted>;
-}
 declare const PLAN_STEPS: readonly ['filter', 'relevance', 'supersede', 'moment', 'coalesce', 'order', 'budget'];
 type PlanStep = (typeof PLAN_STEPS)[number];
 type Decision = {
@@ -386,67 +345,6 @@ type Decision = {
   readonly step: PlanStep;
   readonly outcome: Outcome$1;
   readonly reason: string;
-};
-type Queued = {
-  readonly kind: 'queued';
-  readonly id: NotificationId;
-  readonly to: readonly string[];
-} |
-{
-  readonly kind: 'folded';
-  readonly id: NotificationId;
-  readonly into: NotificationId;
-  readonly to: readonly string[];
-} |
-{
-  readonly kind: 'duplicate';
-  readonly id: NotificationId;
-  readonly to: readonly string[];
-};
-type Withdrawn = {
-  readonly id: NotificationId;
-  readonly result: 'withdrawn' | 'maybe_seen' | 'gate_lowered' | 'too_late' | 'unknown';
-};
-type Offer$1 = {
-  readonly carrier: CarrierId;
-  readonly view: SentView;
-  readonly ids: readonly NotificationId[];
-  confirm(): Promise<'confirmed' | 'late'>;
-  release(reason: ReleasedRecord['reason']): Promise<void>;
-};
-type PulledNotification = {
-  readonly id: string;
-  readonly type: string;
-  readonly agent?: string;
-  readonly action: string | null;
-  readonly level: string;
-  readonly message: string;
-  readonly instruction: string | null;
-  readonly created_at: string;
-  readonly task_id?: string;
-  readonly data?: Json;
-  readonly count?: number;
-  readonly from?: string;
-  readonly repeated?: true;
-  readonly holds?: string;
-};
-type Pulled = {
-  readonly notifications: readonly PulledNotification[];
-  readonly more: number;
-  readonly withheld: readonly {
-    readonly tool: string;
-    readonly at: string;
-    readonly result: string;
-  }[];
-  readonly offer?: Offer$1;
-};
-type Lifted = {
-  readonly log: LogKey;
-  readonly id: NotificationId;
-  readonly conversation: ConversationId | null;
-  readonly message: string;
-  readonly person: string | null;
-  readonly since: number;
 };
 type Absence = 'ended' | 'process_gone' | 'silent';
 type RodeOn = {
@@ -594,6 +492,155 @@ type Verdict = {
   readonly kind: 'passed_on';
   readonly to: string;
   readonly at: number;
+};
+declare const TASK_STATUSES: readonly ['backlog', 'todo', 'in_progress', 'blocked', 'done', 'cancelled'];
+type TaskStatus = (typeof TASK_STATUSES)[number];
+declare const TASK_PRIORITIES: readonly ['low', 'normal', 'high', 'urgent'];
+type TaskPriority = (typeof TASK_PRIORITIES)[number];
+declare const TASK_RESULTS: readonly ['success', 'failed', 'blocked'];
+type TaskResult = (typeof TASK_RESULTS)[number];
+type TaskActor = {
+  readonly kind: 'person' | 'agent';
+  readonly name: string;
+};
+declare const INTERRUPTIONS: readonly ['blocked', 'cancelled', 'stopped', 'reassigned'];
+type Interruption = {
+  readonly why: (typeof INTERRUPTIONS)[number];
+  readonly by: TaskActor;
+  readonly at: number;
+  readonly reason: string | null;
+  readonly notification: string;
+};
+type TaskExecution = {
+  readonly id: string;
+  readonly agent: string;
+  readonly conversation: string | null;
+  readonly startedAt: number;
+  readonly interrupted: Interruption | null;
+  readonly recalled: boolean;
+  readonly endedAt: number | null;
+  readonly result: TaskResult | 'lost' | null;
+  readonly exitCode: number | null;
+  readonly message: string | null;
+};
+type Task = {
+  readonly id: string;
+  readonly project: string;
+  readonly title: string;
+  readonly description: string;
+  readonly priority: TaskPriority;
+  readonly status: TaskStatus;
+  readonly assignee: string | null;
+  readonly blockedReason: string | null;
+  readonly version: number;
+  readonly createdAt: number;
+  readonly createdBy: TaskActor;
+  readonly changedAt: number;
+  readonly statusChangedAt: number;
+  readonly statusChangedBy: TaskActor;
+  readonly executions: readonly TaskExecution[];
+};
+declare const SEVERITIES: readonly ["debug", "info", "warning", "error", "critical"];
+type Severity = (typeof SEVERITIES)[number];
+type Event = {
+  readonly id: string;
+  readonly type: string;
+  readonly source: string;
+  readonly subject: string;
+  readonly time: number;
+  readonly severity: Severity;
+  readonly data: Readonly<Record<string, Json>>;
+  readonly message?: string;
+  readonly key?: string;
+  readonly about?: string;
+  readonly supersede?: boolean;
+  readonly deliver?: Deliver;
+  readonly ttlMs?: number;
+  readonly purpose?: string;
+  readonly origin?: Partial<Origin>;
+};
+type EventInput = Pick<Event, 'type' | 'source' | 'subject'> & Partial<Event>;
+type Heard = {
+  readonly subscriber: string;
+  readonly kind: 'queued' | 'folded' | 'duplicate';
+  readonly id: string;
+} |
+{
+  readonly subscriber: string;
+  readonly kind: 'withdrew';
+  readonly ids: readonly string[];
+} | {
+  readonly subscriber: string;
+  readonly kind: 'skipped';
+  readonly because: string;
+};
+type Emitted = {
+  readonly event: Event;
+  readonly heard: readonly Heard[];
+};
+interface Emitter {
+  emit(event: EventInput): Promise<Emitted>;
+}
+type Queued = {
+  readonly kind: 'queued';
+  readonly id: NotificationId;
+  readonly to: readonly string[];
+} |
+{
+  readonly kind: 'folded';
+  readonly id: NotificationId;
+  readonly into: NotificationId;
+  readonly to: readonly string[];
+} |
+{
+  readonly kind: 'duplicate';
+  readonly id: NotificationId;
+  readonly to: readonly string[];
+};
+type Withdrawn = {
+  readonly id: NotificationId;
+  readonly result: 'withdrawn' | 'maybe_seen' | 'gate_lowered' | 'too_late' | 'unknown';
+};
+type Offer$1 = {
+  readonly carrier: CarrierId;
+  readonly view: SentView;
+  readonly ids: readonly NotificationId[];
+  confirm(): Promise<'confirmed' | 'late'>;
+  release(reason: ReleasedRecord['reason']): Promise<void>;
+};
+type PulledNotification = {
+  readonly id: string;
+  readonly type: string;
+  readonly agent?: string;
+  readonly action: string | null;
+  readonly level: string;
+  readonly message: string;
+  readonly instruction: string | null;
+  readonly created_at: string;
+  readonly task_id?: string;
+  readonly data?: Json;
+  readonly count?: number;
+  readonly from?: string;
+  readonly repeated?: true;
+  readonly holds?: string;
+};
+type Pulled = {
+  readonly notifications: readonly PulledNotification[];
+  readonly more: number;
+  readonly withheld: readonly {
+    readonly tool: string;
+    readonly at: string;
+    readonly result: string;
+  }[];
+  readonly offer?: Offer$1;
+};
+type Lifted = {
+  readonly log: LogKey;
+  readonly id: NotificationId;
+  readonly conversation: ConversationId | null;
+  readonly message: string;
+  readonly person: string | null;
+  readonly since: number;
 };
 type Receipt = {
   readonly at: number;
@@ -772,53 +819,6 @@ declare class Events {
     readonly by: string;
   }): Promise<boolean>;
 }
-declare const TASK_STATUSES: readonly ['backlog', 'todo', 'in_progress', 'blocked', 'done', 'cancelled'];
-type TaskStatus = (typeof TASK_STATUSES)[number];
-declare const TASK_PRIORITIES: readonly ['low', 'normal', 'high', 'urgent'];
-type TaskPriority = (typeof TASK_PRIORITIES)[number];
-declare const TASK_RESULTS: readonly ['success', 'failed', 'blocked'];
-type TaskResult = (typeof TASK_RESULTS)[number];
-type TaskActor = {
-  readonly kind: 'person' | 'agent';
-  readonly name: string;
-};
-declare const INTERRUPTIONS: readonly ['blocked', 'cancelled', 'stopped', 'reassigned'];
-type Interruption = {
-  readonly why: (typeof INTERRUPTIONS)[number];
-  readonly by: TaskActor;
-  readonly at: number;
-  readonly reason: string | null;
-  readonly notification: string;
-};
-type TaskExecution = {
-  readonly id: string;
-  readonly agent: string;
-  readonly conversation: string | null;
-  readonly startedAt: number;
-  readonly interrupted: Interruption | null;
-  readonly recalled: boolean;
-  readonly endedAt: number | null;
-  readonly result: TaskResult | 'lost' | null;
-  readonly exitCode: number | null;
-  readonly message: string | null;
-};
-type Task = {
-  readonly id: string;
-  readonly project: string;
-  readonly title: string;
-  readonly description: string;
-  readonly priority: TaskPriority;
-  readonly status: TaskStatus;
-  readonly assignee: string | null;
-  readonly blockedReason: string | null;
-  readonly version: number;
-  readonly createdAt: number;
-  readonly createdBy: TaskActor;
-  readonly changedAt: number;
-  readonly statusChangedAt: number;
-  readonly statusChangedBy: TaskActor;
-  readonly executions: readonly TaskExecution[];
-};
 type TaskInput = {
   readonly title: string;
   readonly description?: string | undefined;

@@ -1,7 +1,11 @@
-/** The names that the package exports, as `api/` has them. `scripts/api.ts` holds `api/` to what is built. */
+/**
+ * The names that the package exports, as `api/` has them, and the types of the HTTP API. `scripts/api.ts` holds `api/` to what is
+ * built.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { outdated } from '../scripts/wire.ts';
 import { proves } from './verifies.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -18,4 +22,9 @@ it.each(readdirSync(join(root, 'api')))('a page names each export of %s', (file)
   const names = exported(file);
   expect(names.length).toBeGreaterThan(0);
   expect(names.filter((name) => !new RegExp(String.raw`\b${name}\b`, 'u').test(inCode))).toEqual([]);
+});
+
+it('the types of the HTTP API say what its schemas say', () => {
+  proves('package:surface');
+  expect(outdated()).toEqual([]);
 });

@@ -1,27 +1,25 @@
 /**
- * The HTTP API's shapes, shared by the server and its clients: the types of the schemas in `schemas/`, without zod. Times are
- * epoch ms; an absent value is null. A page's `next` is the `after` of the next call (or `before`, if the list is newest
- * first). Null: there are no more.
+ * The HTTP API's shapes, shared by the server and its clients. `scripts/wire.ts` makes `types/` of the schemas. Times are epoch
+ * ms; an absent value is null. A page's `next` is the `after` of the next call (or `before`, if the list is newest first). Null:
+ * there are no more.
  */
-export type { Counts, Page, Problem } from './schemas/base.ts';
-export type { CreatedToken, Health, SessionReply, ShellInfo, TokenInfo, TokenRequest } from './schemas/access.ts';
-export type {
-  AgentSummary,
-  ConversationSummary,
-  Doing,
-  Fork,
-  ForksReply,
-  Hit,
-  RecordsPage,
-  SearchPage,
-} from './schemas/agents.ts';
-export type { ActivityReply, Delivery, EmittedReply } from './schemas/events.ts';
+import type { NotificationView } from './types/notifications.ts';
+import type { SettingChange } from './types/settings.ts';
+
+export type Page<T> = { readonly items: readonly T[]; readonly next: string | null };
+export type NotificationState = NotificationView['state'];
+/** The file: the user's, for all projects, or the project's. */
+export type SettingScope = keyof SettingChange['in'];
+
+export type { Counts, Problem } from './types/base.ts';
+export type { CreatedToken, Health, SessionReply, ShellInfo, TokenInfo, TokenRequest } from './types/access.ts';
+export type { AgentSummary, ConversationSummary, Doing, Fork, ForksReply, Hit, RecordsPage, SearchPage } from './types/agents.ts';
+export type { ActivityReply, Delivery, EmittedReply } from './types/events.ts';
 export type {
   Effect,
   InterruptReply,
   LiftedPause,
   NotificationsPage,
-  NotificationState,
   NotificationView,
   QueuedReply,
   ReceiptReply,
@@ -30,17 +28,16 @@ export type {
   Story,
   StoryItem,
   WithdrawReply,
-} from './schemas/notifications.ts';
+} from './types/notifications.ts';
 export type {
   MutesReply,
   MuteView,
   SettingChange,
   SettingReply,
-  SettingScope,
   SettingsReply,
   SubscriberItem,
   SubscribersReply,
   SubscriberTestReply,
-} from './schemas/settings.ts';
-export type { TaskView } from './schemas/tasks.ts';
+} from './types/settings.ts';
+export type { TaskView } from './types/tasks.ts';
 export type { FORCES, Force, TOKEN_KINDS, TokenKind } from './words.ts';

@@ -1,5 +1,5 @@
 /** The data of a chart: how many notifications were queued, delivered and waiting, their delay, and their cost. */
-import type { ActivityReply, Counts, Delivery } from '../../wire/api.ts';
+import type { ActivityReply, Delivery } from '../../wire/api.ts';
 import type { LogKey } from '../../core/address.ts';
 import type { Item } from '../../core/items.ts';
 import { formatKind, type Level } from '../../core/notification.ts';
@@ -209,4 +209,4 @@ async function openAt(walk: Walk, log: LogKey, state: 'open' | 'closed'): Promis
   }
 }
 
-const none = (): Record<Level, number> & Counts => ({ info: 0, warning: 0, error: 0, critical: 0 });
+const none = (): Record<Level, number> => ({ info: 0, warning: 0, error: 0, critical: 0 });

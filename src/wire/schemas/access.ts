@@ -1,7 +1,7 @@
 /** Tokens, sessions, and whether the server is well. */
 import { z } from 'zod';
 import { TOKEN_KINDS } from '../words.ts';
-import { time, nullable, text, nameParam, page, type Wire } from './base.ts';
+import { time, nullable, text, nameParam, page } from './base.ts';
 
 const tokenShape = {
   id: z.string(),
@@ -10,23 +10,19 @@ const tokenShape = {
   project: nullable(z.string()),
   agent: nullable(z.string()),
   conversation: nullable(z.string()),
-  /** A browser that has logged in, not a token for programs. */
-  session: z.boolean(),
+  session: z.boolean().describe('a browser that has logged in, not a token for programs'),
   createdAt: time,
   lastUsedAt: nullable(time),
   expiresAt: nullable(time),
 };
 export const token = z.object(tokenShape).openapi('Token');
-export type TokenInfo = Wire<typeof token>;
 export const tokensPage = page(token).openapi('TokensPage');
 export const createdToken = z
   .object({
     ...tokenShape,
-    /** Shown this once. */
-    token: z.string().openapi({ description: 'shown this once' }),
+    token: z.string().describe('shown this once'),
   })
   .openapi('CreatedToken');
-export type CreatedToken = Wire<typeof createdToken>;
 
 export const tokenInput = z
   .strictObject({
@@ -43,33 +39,26 @@ export const tokenInput = z
       .optional(),
   })
   .openapi('TokenInput');
-/** A request for a token. Without `project` or `agent` it is for all of them; without `expiresInMs` it does not expire. */
-export type TokenRequest = Wire<typeof tokenInput>;
 
-const shell = z.object({
-  /** The command that reaches this log from a terminal on the server's machine, instead of `earpiece`. */
-  earpiece: z.string(),
-  /** The MCP clients that were found there, under the names that `gateway --print` knows. */
-  clients: z.array(z.string()),
+export const shell = z.object({
+  earpiece: z
+    .string()
+    .describe("the command that reaches this log from a terminal on the server's machine, instead of `earpiece`"),
+  clients: z.array(z.string()).describe('the MCP clients that were found there, under the names that `gateway --print` knows'),
 });
-export type ShellInfo = Wire<typeof shell>;
 export const session = z
   .object({
     who: token,
-    /** The project of the folder that the server runs in. */
-    project: z.string(),
+    project: z.string().describe('the project of the folder that the server runs in'),
     version: z.string(),
     store: z.string(),
     shell,
-    /** The server's time. */
-    now: time,
+    now: time.describe("the server's time, epoch milliseconds"),
     head: z.number().int(),
   })
   .openapi('Session');
-export type SessionReply = Wire<typeof session>;
 export const sessionInput = z
   .union([z.strictObject({ code: text(200) }), z.strictObject({ token: text(200) })])
   .openapi('SessionInput');
 
 export const health = z.object({ status: z.enum(['ok', 'store_unavailable']), version: z.string() }).openapi('Health');
-export type Health = Wire<typeof health>;

@@ -1,36 +1,33 @@
 /** Agents, their conversations and records, and search results. */
 import { z } from 'zod';
-import type { Stored } from '../../core/records.ts';
-import { time, nullable, counts, force, next, ofCore, page, type Wire } from './base.ts';
+import { time, nullable, counts, force, next, page } from './base.ts';
 
-const conversation = z
+export const conversation = z
   .object({
     conversation: z.string(),
-    /** `project/agent#conversation`. */
-    address: z.string(),
+    address: z.string().describe('`project/agent#conversation`'),
     purpose: nullable(z.string()),
     host: nullable(z.string()),
     hostVersion: nullable(z.string()),
-    /** The worktree that it works in. */
-    folder: nullable(z.string()),
+    folder: nullable(z.string()).describe('the worktree that it works in'),
     active: z.boolean(),
     startedAt: time,
     seenAt: time,
     carriedAt: nullable(time),
     endedAt: nullable(time),
-    /** The heir that took over its unread notifications. */
-    passedTo: nullable(z.object({ conversation: z.string(), at: time })),
+    passedTo: nullable(z.object({ conversation: z.string(), at: time })).describe(
+      'the heir that took over its unread notifications',
+    ),
     turns: z.number().int(),
-    /** The carriers that can reach it, each with its last carry. */
-    carriers: z.array(z.object({ name: z.string(), at: time })),
-    /** Its model can call `get_notifications`. */
-    pulls: z.boolean(),
+    carriers: z
+      .array(z.object({ name: z.string(), at: time }))
+      .describe('the carriers that can reach it, each with its last carry'),
+    pulls: z.boolean().describe('its model can call `get_notifications`'),
     force,
   })
   .openapi('Conversation');
-export type ConversationSummary = Wire<typeof conversation>;
 
-const doing = z
+export const doing = z
   .object({
     kind: z.enum(['tool', 'thinking', 'nothing']),
     what: nullable(z.string()),
@@ -38,108 +35,81 @@ const doing = z
     conversation: nullable(z.string()),
   })
   .openapi('Doing');
-/** `what` is a tool's name. `nothing`: it waits for somebody, or its state is unknown; `what` is then the last called tool. */
-export type Doing = Wire<typeof doing>;
 
-const agent = z
+export const agent = z
   .object({
-    /** `project/agent`. */
-    log: z.string(),
+    log: z.string().describe('`project/agent`'),
     project: z.string(),
     agent: z.string(),
     open: counts,
     oldestOpenAt: nullable(time),
-    /** At least one conversation is active. */
-    active: z.boolean(),
+    active: z.boolean().describe('at least one conversation is active'),
     paused: z.boolean(),
     doing,
     lastContactAt: nullable(time),
     hosts: z.array(z.string()),
-    /** Seen last first, at most 20. */
-    conversations: z.array(conversation),
+    conversations: z.array(conversation).describe('seen last first, at most 20'),
   })
   .openapi('Agent');
-export type AgentSummary = Wire<typeof agent>;
 
 export const agentsPage = page(agent).openapi('AgentsPage');
 export const conversationsPage = page(conversation).openapi('ConversationsPage');
 
-export const record = ofCore<Stored>(
-  z
-    .object({
-      seq: z.number().int(),
-      log: z.string(),
-      at: time,
-      body: z.looseObject({ type: z.string() }).openapi({ description: 'the record as it was appended' }),
-    })
-    .openapi('Record'),
-);
+export const record = z
+  .object({
+    seq: z.number().int(),
+    log: z.string(),
+    at: time,
+    body: z.looseObject({ type: z.string() }).describe('the record as it was appended'),
+  })
+  .openapi('Record');
 export const recordsPage = z
   .object({
-    /** Oldest first, even on a page that was requested with `newest`. */
-    items: z.array(record),
-    /** For `after`; with `newest` or `before` for `before`. A page may be short and still have a next one. */
-    next,
-    /** The store's newest position at the time of reading: a stream from here misses nothing. */
-    head: z.number().int(),
+    items: z.array(record).describe('oldest first, even on a page that was requested with `newest`'),
+    next: next.describe('for `after`; with `newest` or `before` for `before`; a page may be short and still have a next one'),
+    head: z.number().int().describe("the store's newest position at the time of reading: a stream from here misses nothing"),
   })
   .openapi('RecordsPage');
-export type RecordsPage = Wire<typeof recordsPage>;
 
-const fork = z
+export const fork = z
   .object({
     conversation: z.string(),
-    /** The last record that it shares with its origin. */
-    upTo: z.number().int(),
+    upTo: z.number().int().describe('the last record that it shares with its origin'),
     at: time,
   })
   .openapi('Fork');
-export type Fork = Wire<typeof fork>;
 export const forks = z
   .object({
     origin: nullable(z.object({ conversation: z.string(), upTo: z.number().int() })),
-    /** Last seen first. */
-    forks: z.array(fork),
-    /** There are more conversations than were searched. */
-    more: z.boolean(),
-    /** With `at`: the number of its turns up to that record, as `--turns` of `earpiece chat --fork` counts them. */
-    turns: nullable(z.number().int()),
+    forks: z.array(fork).describe('last seen first'),
+    more: z.boolean().describe('there are more conversations than were searched'),
+    turns: nullable(z.number().int()).describe(
+      'with `at`: the number of its turns up to that record, as `--turns` of `earpiece chat --fork` counts them',
+    ),
   })
   .openapi('Forks');
-export type ForksReply = Wire<typeof forks>;
 
 export const wordsQuery = z
   .string()
   .max(200)
   .refine((text) => text.trim() !== '', 'is blank; write a word to look for')
-  .openapi({ description: 'words; all of them are in what is found, in any order and whatever their case' });
-const hit = z
+  .describe('words; all of them are in what is found, in any order and whatever their case');
+export const hit = z
   .object({
     seq: z.number().int(),
     at: time,
-    /** The record's type. */
-    type: z.string(),
+    type: z.string().describe("the record's type"),
     conversation: nullable(z.string()),
-    /** The record's tool, kind or author. */
-    name: nullable(z.string()),
-    /** The id of the notification, or of the call. */
-    id: nullable(z.string()),
-    /** A part of the text, with the first of the words. */
-    text: z.string(),
+    name: nullable(z.string()).describe("the record's tool, kind or author"),
+    id: nullable(z.string()).describe('the id of the notification, or of the call'),
+    text: z.string().describe('a part of the text, with the first of the words'),
   })
   .openapi('Hit');
-/** One match of a search. */
-export type Hit = Wire<typeof hit>;
 export const searchPage = z
   .object({
-    /** Newest first. */
-    items: z.array(hit),
-    /** The number of records that were searched for this page. */
-    looked: z.number().int(),
-    /** When the oldest of them was written; null if there are none. */
-    lookedBackTo: nullable(time),
-    /** For `before`: null when everything was searched. */
-    next,
+    items: z.array(hit).describe('newest first'),
+    looked: z.number().int().describe('the number of records that were searched for this page'),
+    lookedBackTo: nullable(time).describe('when the oldest of them was written, epoch milliseconds; null if there are none'),
+    next: next.describe('for `before`: null when everything was searched'),
   })
   .openapi('SearchPage');
-export type SearchPage = Wire<typeof searchPage>;

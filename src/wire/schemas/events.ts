@@ -1,7 +1,7 @@
 /** Incoming events, and activity over time. */
 import { z } from 'zod';
 import { SEVERITIES } from '../../core/event.ts';
-import { time, nullable, counts, type Wire } from './base.ts';
+import { time, nullable, counts } from './base.ts';
 
 /** Their source checks CloudEvents; this schema is for the document. */
 export const cloudEvent = z
@@ -10,10 +10,10 @@ export const cloudEvent = z
     id: z.string(),
     source: z.string(),
     type: z.string(),
-    subject: z.string().optional().openapi({ description: 'the address whom it concerns' }),
+    subject: z.string().optional().describe('the address whom it concerns'),
     time: z.string().optional(),
     datacontenttype: z.string().optional(),
-    data: z.unknown().optional().openapi({ description: 'any JSON' }),
+    data: z.unknown().optional().describe('any JSON'),
     severity: z.enum(SEVERITIES).optional(),
   })
   .openapi('CloudEvent');
@@ -29,19 +29,17 @@ export const emitted = z
             subscriber: z.string(),
             kind: z.string(),
             ids: z.array(z.string()),
-            /** For a skipped event: the reason. */
-            because: nullable(z.string()),
+            because: nullable(z.string()).describe('for a skipped event: the reason'),
           }),
         ),
       }),
     ),
   })
   .openapi('Emitted');
-export type EmittedReply = Wire<typeof emitted>;
 
-const delivery = z.object({ count: z.number(), p50Ms: nullable(z.number()), p95Ms: nullable(z.number()) }).openapi('Delivery');
-/** From queue to delivery: half took at most `p50Ms`, 95 % at most `p95Ms`. Null if none was delivered. */
-export type Delivery = Wire<typeof delivery>;
+export const delivery = z
+  .object({ count: z.number(), p50Ms: nullable(z.number()), p95Ms: nullable(z.number()) })
+  .openapi('Delivery');
 
 export const activity = z
   .object({
@@ -49,24 +47,21 @@ export const activity = z
     from: time,
     to: time,
     bucketMs: z.number(),
-    /** `at` is the start of the bucket; `waiting` counts at its end. */
-    buckets: z.array(
-      z.object({
-        at: time,
-        queued: counts,
-        delivered: counts,
-        waiting: counts,
-        /** Estimated tokens of the texts that models were sent. */
-        tokens: z.number(),
-        /** For notifications that were delivered in this bucket. */
-        delivery,
-      }),
-    ),
+    buckets: z
+      .array(
+        z.object({
+          at: time,
+          queued: counts,
+          delivered: counts,
+          waiting: counts,
+          tokens: z.number().describe('estimated tokens of the texts that models were sent'),
+          delivery: delivery.describe('for notifications that were delivered in this bucket'),
+        }),
+      )
+      .describe('`at` is the start of the bucket; `waiting` counts at its end'),
     delivery,
     kinds: z.array(z.object({ kind: z.string(), queued: z.number(), delivered: z.number(), tokens: z.number() })),
     tokens: z.number(),
-    /** There was more data than one answer covers. */
-    truncated: z.boolean(),
+    truncated: z.boolean().describe('there was more data than one answer covers'),
   })
   .openapi('Activity');
-export type ActivityReply = Wire<typeof activity>;

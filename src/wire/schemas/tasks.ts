@@ -1,10 +1,10 @@
 /** Tasks and the work on them. */
 import { z } from 'zod';
 import { INTERRUPTIONS, TASK_LIMITS, TASK_PRIORITIES, TASK_RESULTS, TASK_STATUSES, type TaskExecution } from '../../core/task.ts';
-import { time, nullable, text, nameParam, page, type Wire } from './base.ts';
+import { time, nullable, text, nameParam, page } from './base.ts';
 
 const actor = z.object({ kind: z.enum(['person', 'agent']), name: z.string() });
-const execution = z
+export const execution = z
   .object({
     id: z.string(),
     agent: z.string(),
@@ -16,7 +16,7 @@ const execution = z
         by: actor,
         at: time,
         reason: nullable(z.string()),
-        notification: z.string().openapi({ description: 'what its agent is told by' }),
+        notification: z.string().describe('what its agent is told by'),
       }),
     ),
     recalled: z.boolean(),
@@ -43,26 +43,23 @@ export const task = z
     statusChangedAt: time,
     statusChangedBy: actor,
     execution: nullable(execution),
-    /** The statuses to which it may move from here. */
-    mayBecome: z.array(z.enum(TASK_STATUSES)),
+    mayBecome: z.array(z.enum(TASK_STATUSES)).describe('the statuses to which it may move from here'),
   })
   .openapi('Task');
-/** A task in a list: the number of its executions, with the last one. */
-export type TaskView = Wire<typeof task>;
 export const tasksPage = page(task).openapi('TasksPage');
 export const executionsPage = page(execution).openapi('TaskExecutionsPage');
 const expected = z
   .union([z.enum(TASK_STATUSES), z.number().int()])
   .optional()
-  .openapi({ description: 'the status or the version that was seen; when it is another now, nothing is changed (409)' });
-const author = text(TASK_LIMITS.actor).optional().openapi({ description: 'the person who does it' });
+  .describe('the status or the version that was seen; when it is another now, nothing is changed (409)');
+const author = text(TASK_LIMITS.actor).optional().describe('the person who does it');
 export const taskInput = z
   .strictObject({
     project: nameParam.optional(),
     title: z.string(),
     description: z.string().optional(),
     priority: z.enum(TASK_PRIORITIES).optional(),
-    assignee: nullable(text(300)).optional().openapi({ description: 'an agent of the project' }),
+    assignee: nullable(text(300)).optional().describe('an agent of the project'),
     status: z.enum(['backlog', 'todo']).optional(),
     author,
   })
@@ -72,7 +69,7 @@ export const taskEdit = z
     title: z.string().optional(),
     description: z.string().optional(),
     priority: z.enum(TASK_PRIORITIES).optional(),
-    assignee: nullable(text(300)).optional().openapi({ description: 'an agent of the project; null: nobody' }),
+    assignee: nullable(text(300)).optional().describe('an agent of the project; null: nobody'),
     expected,
     author,
   })
@@ -81,7 +78,7 @@ export const taskMove = z
   .strictObject({
     status: z.enum(TASK_STATUSES),
     expected,
-    reason: z.string().optional().openapi({ description: 'why; the agent reads it' }),
+    reason: z.string().optional().describe('why; the agent reads it'),
     author,
   })
   .openapi('TaskMove');

@@ -1,0 +1,227 @@
+/**
+ * `node scripts/wire.ts`: whether the types in `src/wire/types/` say what the schemas of the HTTP API say. `--update` writes them.
+ *
+ * The schemas are the source. Types that TypeScript infers from them have no comments in the declarations of the package, and a
+ * client's declarations would need zod.
+ */
+import '../src/node-version.ts';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { z } from 'zod';
+import { ACTIONS, LEVELS } from '../src/core/notification.ts';
+import { TASK_PRIORITIES, TASK_STATUSES } from '../src/core/task.ts';
+import * as access from '../src/wire/schemas/access.ts';
+import * as agents from '../src/wire/schemas/agents.ts';
+import * as base from '../src/wire/schemas/base.ts';
+import * as events from '../src/wire/schemas/events.ts';
+import * as notifications from '../src/wire/schemas/notifications.ts';
+import * as settings from '../src/wire/schemas/settings.ts';
+import * as tasks from '../src/wire/schemas/tasks.ts';
+import { FORCES, TOKEN_KINDS } from '../src/wire/words.ts';
+
+const FOLDER = join(import.meta.dirname, '../src/wire/types');
+
+type Row = readonly [name: string, schema: z.ZodType, about?: string];
+
+/** By the file of the schemas. */
+const TYPES: Readonly<Record<string, readonly Row[]>> = {
+  base: [
+    ['Problem', base.problem, "RFC 9457. `code` is for programs: an `ErrorCode`, or one of the server's own."],
+    ['Counts', base.counts],
+  ],
+  access: [
+    ['TokenInfo', access.token],
+    ['CreatedToken', access.createdToken],
+    [
+      'TokenRequest',
+      access.tokenInput,
+      'A request for a token. Without `project` or `agent` it is for all of them; without `expiresInMs` it does not expire.',
+    ],
+    ['ShellInfo', access.shell],
+    ['SessionReply', access.session],
+    ['Health', access.health],
+  ],
+  agents: [
+    [
+      'Doing',
+      agents.doing,
+      "`what` is a tool's name. `nothing`: it waits for somebody, or its state is unknown; `what` is then the last called tool.",
+    ],
+    ['ConversationSummary', agents.conversation],
+    ['AgentSummary', agents.agent],
+    ['RecordsPage', agents.recordsPage],
+    ['Fork', agents.fork],
+    ['ForksReply', agents.forks],
+    ['Hit', agents.hit, 'One match of a search.'],
+    ['SearchPage', agents.searchPage],
+  ],
+  events: [
+    ['EmittedReply', events.emitted],
+    [
+      'Delivery',
+      events.delivery,
+      'From queue to delivery: half took at most `p50Ms`, 95 % at most `p95Ms`. Null if none was delivered.',
+    ],
+    ['ActivityReply', events.activity],
+  ],
+  notifications: [
+    ['NotificationView', notifications.notification],
+    ['NotificationsPage', notifications.notificationsPage],
+    ['Sent', notifications.sent],
+    ['StoryItem', notifications.storyItem],
+    ['Story', notifications.story, 'The history of a notification and its reasons, for each audience.'],
+    ['QueuedReply', notifications.queued],
+    ['Effect', notifications.effect],
+    ['InterruptReply', notifications.interrupted],
+    ['LiftedPause', notifications.lifted],
+    ['ResumeReply', notifications.resumed, 'Empty if nothing was paused.'],
+    ['WithdrawReply', notifications.withdrawn],
+    ['ReceiptReply', notifications.receipt],
+  ],
+  settings: [
+    ['SettingChange', settings.settingChange],
+    ['SettingReply', settings.setting],
+    ['SettingsReply', settings.settings],
+    ['SubscriberItem', settings.subscriber, "The names of the fifth seed's routes."],
+    ['SubscribersReply', settings.subscribers],
+    [
+      'SubscriberTestReply',
+      settings.subscriberTest,
+      'The text for a sample event. If the request names an agent: also the test notification that was sent there.',
+    ],
+    ['MuteView', settings.muted, 'A kind that a person silenced for an agent: `*`, `source`, `source.*` or `source.name`.'],
+    ['MutesReply', settings.mutes],
+  ],
+  tasks: [['TaskView', tasks.task, 'A task in a list: the number of its executions, with the last one.']],
+};
+
+/** Types of other files that a schema stands for. */
+const ELSEWHERE: readonly (readonly [file: string, name: string, what: z.ZodType | readonly string[]])[] = [
+  ['../../core/json.ts', 'Json', base.json],
+  ['../../core/notification.ts', 'Action', ACTIONS],
+  ['../../core/notification.ts', 'Level', LEVELS],
+  ['../../core/plan.ts', 'Decision', notifications.decision],
+  ['../../core/records.ts', 'Stored', agents.record],
+  ['../../core/task.ts', 'TaskExecution', tasks.execution],
+  ['../../core/task.ts', 'TaskPriority', TASK_PRIORITIES],
+  ['../../core/task.ts', 'TaskStatus', TASK_STATUSES],
+  ['../../core/verdict/kinds.ts', 'Verdict', notifications.verdict],
+  ['../words.ts', 'Force', FORCES],
+  ['../words.ts', 'TokenKind', TOKEN_KINDS],
+];
+
+/** The generated files, by name. */
+export const wireTypes = (): ReadonlyMap<string, string> =>
+  new Map(Object.entries(TYPES).map(([file, rows]) => [`${file}.ts`, fileText(file, rows)]));
+
+/** The generated files that differ from what the schemas say. */
+export const outdated = (): readonly string[] =>
+  [...wireTypes()].flatMap(([file, text]) => (read(join(FOLDER, file)) === text ? [] : [file]));
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function fileText(file: string, rows: readonly Row[]): string {
+  const types = rows
+    .map(([name, schema, about]) => `\n${comment(about)}export type ${name} = ${objectText(schema, '')};\n`)
+    .join('');
+  const others = Object.entries(TYPES).filter(([other]) => other !== file);
+  const names = [
+    ...ELSEWHERE.map(([from, name]) => [from, name] as const),
+    ...others.flatMap(([other, all]) => all.map(([name]) => [`./${other}.ts`, name] as const)),
+  ].filter(([, name]) => new RegExp(`[:(|] *(?:readonly )?${name}\\b`, 'u').test(types));
+  const imports = [...Map.groupBy(names, ([from]) => from)].map(
+    ([from, all]) => `import type { ${all.map(([, name]) => name).join(', ')} } from '${from}';\n`,
+  );
+  return `/** Made of \`../schemas/${file}.ts\` by \`node scripts/wire.ts --update\`. */\n${imports.join('')}${types}`;
+}
+
+/** Schemas have the same definition if one is a described copy of the other. */
+const isSame = (one: z.ZodType, other: z.ZodType): boolean => one._zod.def === other._zod.def;
+
+function nameOf(schema: z.ZodType): string | undefined {
+  const ours = Object.values(TYPES)
+    .flat()
+    .find(([, known]) => isSame(known, schema));
+  return ours?.[0] ?? ELSEWHERE.find(([, , what]) => 'parse' in what && isSame(what, schema))?.[1];
+}
+
+function textOf(schema: z.ZodType, indent: string): string {
+  const name = nameOf(schema);
+  if (name !== undefined) return name;
+  // oxlint-disable-next-line typescript/no-explicit-any -- what a definition has depends on its type
+  const def = schema._zod.def as any;
+  switch (def.type) {
+    case 'string':
+    case 'number':
+    case 'boolean':
+      return def.type;
+    case 'literal':
+      return unionOf(def.values);
+    case 'enum': {
+      const words = Object.values<string>(def.entries);
+      return ELSEWHERE.find(([, , what]) => !('parse' in what) && what.join() === words.join())?.[1] ?? unionOf(words);
+    }
+    case 'nullable':
+      return `${textOf(def.innerType, indent)} | null`;
+    case 'optional':
+      return textOf(def.innerType, indent);
+    case 'array':
+      return `readonly ${textOf(def.element, indent)}[]`;
+    case 'union': {
+      const inner = `${indent}  `;
+      const all = def.options as readonly z.ZodType[];
+      return all.map((option) => `\n${inner}${comment(option.description, inner)}| ${textOf(option, inner)}`).join('');
+    }
+    case 'object':
+      return objectText(schema, indent);
+    default:
+      throw new Error(`scripts/wire.ts has no type for a schema of type ${String(def.type)}`);
+  }
+}
+
+const unionOf = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' | ');
+
+/** The longest line of the sources. */
+const WIDTH = 130;
+
+function objectText(schema: z.ZodType, indent: string): string {
+  const { shape } = schema._zod.def as unknown as { readonly shape: Readonly<Record<string, z.ZodType>> };
+  const inner = `${indent}  `;
+  const members = Object.entries(shape).map(([key, member]) => {
+    const mark = member._zod.def.type === 'optional' ? '?' : '';
+    const about = comment(COMMON.has(member.description) ? undefined : member.description, inner);
+    return `${about}readonly ${key}${mark}: ${textOf(member, inner)}`.replace(': \n', ':\n');
+  });
+  const line = `{ ${members.join('; ')} }`;
+  // The members of a type that a program names stand below each other.
+  if (indent !== '' && !line.includes('\n') && line.length + 40 < WIDTH) return line;
+  return `{\n${members.map((member) => `${inner}${member};\n`).join('')}${indent}}`;
+}
+
+/** Descriptions that all schemas of a kind have: they say nothing about one of them. */
+const COMMON: ReadonlySet<string | undefined> = new Set(
+  [base.time, base.json, base.level, notifications.verdict].map(({ description }) => description),
+);
+
+function comment(text: string | undefined, indent = ''): string {
+  if (text === undefined) return '';
+  return `/** ${text[0]?.toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'} */\n${indent}`;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  if (process.argv.includes('--update')) {
+    mkdirSync(FOLDER, { recursive: true });
+    for (const [file, text] of wireTypes()) writeFileSync(join(FOLDER, file), text);
+  } else
+    for (const file of outdated()) {
+      process.exitCode = 1;
+      console.log(`src/wire/types/${file} differs from the schemas: node scripts/wire.ts --update`);
+    }
+}

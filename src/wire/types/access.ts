@@ -1,0 +1,66 @@
+/** Made of `../schemas/access.ts` by `node scripts/wire.ts --update`. */
+import type { TokenKind } from '../words.ts';
+
+export type TokenInfo = {
+  readonly id: string;
+  readonly kind: TokenKind;
+  readonly name: string;
+  readonly project: string | null;
+  readonly agent: string | null;
+  readonly conversation: string | null;
+  /** A browser that has logged in, not a token for programs. */
+  readonly session: boolean;
+  readonly createdAt: number;
+  readonly lastUsedAt: number | null;
+  readonly expiresAt: number | null;
+};
+
+export type CreatedToken = {
+  readonly id: string;
+  readonly kind: TokenKind;
+  readonly name: string;
+  readonly project: string | null;
+  readonly agent: string | null;
+  readonly conversation: string | null;
+  /** A browser that has logged in, not a token for programs. */
+  readonly session: boolean;
+  readonly createdAt: number;
+  readonly lastUsedAt: number | null;
+  readonly expiresAt: number | null;
+  /** Shown this once. */
+  readonly token: string;
+};
+
+/** A request for a token. Without `project` or `agent` it is for all of them; without `expiresInMs` it does not expire. */
+export type TokenRequest = {
+  readonly kind: TokenKind;
+  readonly name: string;
+  readonly project?: string;
+  readonly agent?: string;
+  readonly conversation?: string;
+  readonly expiresInMs?: number;
+};
+
+export type ShellInfo = {
+  /** The command that reaches this log from a terminal on the server's machine, instead of `earpiece`. */
+  readonly earpiece: string;
+  /** The MCP clients that were found there, under the names that `gateway --print` knows. */
+  readonly clients: readonly string[];
+};
+
+export type SessionReply = {
+  readonly who: TokenInfo;
+  /** The project of the folder that the server runs in. */
+  readonly project: string;
+  readonly version: string;
+  readonly store: string;
+  readonly shell: ShellInfo;
+  /** The server's time, epoch milliseconds. */
+  readonly now: number;
+  readonly head: number;
+};
+
+export type Health = {
+  readonly status: 'ok' | 'store_unavailable';
+  readonly version: string;
+};

@@ -1,0 +1,24 @@
+/** Made of `../schemas/base.ts` by `node scripts/wire.ts --update`. */
+
+/** RFC 9457. `code` is for programs: an `ErrorCode`, or one of the server's own. */
+export type Problem = {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  /** What is wrong, the value seen, and the way out. */
+  readonly detail: string;
+  /** Stable, for programs. */
+  readonly code: string;
+  /** Names this one answer; the server's log has it too. */
+  readonly instance: string;
+  /** For bad input: the invalid field (`level`, `deliver.at`). */
+  readonly field?: string;
+  readonly retryable?: boolean;
+};
+
+export type Counts = {
+  readonly info: number;
+  readonly warning: number;
+  readonly error: number;
+  readonly critical: number;
+};

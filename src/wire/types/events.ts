@@ -1,0 +1,52 @@
+/** Made of `../schemas/events.ts` by `node scripts/wire.ts --update`. */
+import type { Counts } from './base.ts';
+
+export type EmittedReply = {
+  readonly events: readonly {
+    readonly id: string;
+    readonly source: string;
+    readonly type: string;
+    readonly heard: readonly {
+      readonly subscriber: string;
+      readonly kind: string;
+      readonly ids: readonly string[];
+      /** For a skipped event: the reason. */
+      readonly because: string | null;
+    }[];
+  }[];
+};
+
+/** From queue to delivery: half took at most `p50Ms`, 95 % at most `p95Ms`. Null if none was delivered. */
+export type Delivery = {
+  readonly count: number;
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+};
+
+export type ActivityReply = {
+  readonly project: string | null;
+  readonly from: number;
+  readonly to: number;
+  readonly bucketMs: number;
+  /** `at` is the start of the bucket; `waiting` counts at its end. */
+  readonly buckets: readonly {
+    readonly at: number;
+    readonly queued: Counts;
+    readonly delivered: Counts;
+    readonly waiting: Counts;
+    /** Estimated tokens of the texts that models were sent. */
+    readonly tokens: number;
+    /** For notifications that were delivered in this bucket. */
+    readonly delivery: Delivery;
+  }[];
+  readonly delivery: Delivery;
+  readonly kinds: readonly {
+    readonly kind: string;
+    readonly queued: number;
+    readonly delivered: number;
+    readonly tokens: number;
+  }[];
+  readonly tokens: number;
+  /** There was more data than one answer covers. */
+  readonly truncated: boolean;
+};

@@ -1,0 +1,112 @@
+/** Made of `../schemas/settings.ts` by `node scripts/wire.ts --update`. */
+import type { Json } from '../../core/json.ts';
+import type { Level } from '../../core/notification.ts';
+import type { Verdict } from '../../core/verdict/kinds.ts';
+
+export type SettingChange = {
+  readonly label: string;
+  /** Its effect, in one line. */
+  readonly help: string;
+  readonly form:
+    | { readonly kind: 'switch' }
+    | { readonly kind: 'number'; readonly min: number; readonly max: number }
+    | { readonly kind: 'choice'; readonly words: readonly string[] }
+    /** A text such as `30m`; `never`: also accepts that word. */
+    | { readonly kind: 'duration'; readonly never: boolean }
+    | { readonly kind: 'list' };
+  /** A list that joins the values of all files. */
+  readonly addsUp: boolean;
+  /** When a change takes effect: `now, from the next carrier on`. */
+  readonly takesEffect: string;
+  /** For each file that may hold it: the stronger source that still decides, if there is one; whether the file sets it, and its value there. */
+  readonly in: {
+    readonly user: { readonly decidedBy: string | null; readonly set: boolean; readonly says: Json };
+    readonly project: { readonly decidedBy: string | null; readonly set: boolean; readonly says: Json };
+  };
+};
+
+export type SettingReply = {
+  readonly key: string;
+  readonly value: Json;
+  readonly text: string;
+  readonly decidedBy: string;
+  readonly expects: string;
+  readonly env: string | null;
+  readonly overridden: readonly { readonly text: string; readonly decidedBy: string }[];
+  /** The form for changing it; null if it is changed only in its file. */
+  readonly change: SettingChange | null;
+};
+
+export type SettingsReply = {
+  readonly project: string;
+  readonly files: readonly { readonly scope: string; readonly file: string }[];
+  /** The file of each scope, even if it does not exist yet; null if nothing can be changed from here. */
+  readonly places: {
+    readonly user: { readonly file: string; readonly exists: boolean };
+    readonly project: { readonly file: string; readonly exists: boolean };
+  } | null;
+  /** The problems of the files; as long as there are any, running processes keep the earlier configuration. */
+  readonly problems: readonly string[];
+  readonly settings: readonly SettingReply[];
+};
+
+/** The names of the fifth seed's routes. */
+export type SubscriberItem = {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  readonly event_types: readonly string[];
+  readonly priority: string;
+  readonly inject_at: string;
+  readonly core: boolean;
+  /** Why a core one cannot be disabled. */
+  readonly locked: string | null;
+  readonly enabled: boolean;
+  /** The folder of its file, and the file. */
+  readonly from: { readonly folder: string; readonly file: string };
+  readonly spoke_last_7_days: number;
+};
+
+export type SubscribersReply = {
+  readonly project: string;
+  readonly subscribers: readonly SubscriberItem[];
+  /** Files that did not load, or loaded with a warning. */
+  readonly problems: readonly { readonly file: string; readonly severity: string; readonly message: string }[];
+};
+
+/** The text for a sample event. If the request names an agent: also the test notification that was sent there. */
+export type SubscriberTestReply = {
+  readonly subscriber_id: string;
+  readonly event_type: string;
+  readonly inject_at: string;
+  readonly kind: string;
+  /** The level of a real notification; a test notification is info. */
+  readonly level: Level;
+  /** The text of a real notification. */
+  readonly preview: string;
+  /** Why its template failed. */
+  readonly problem: string | null;
+  /** Null: nothing was sent. */
+  readonly to: string | null;
+  readonly notification: string | null;
+  /** The action taken, and when its result shows, or why it does not. */
+  readonly message: string;
+  /** The verdict of the sent notification, as `why` answers; null: nothing was sent. */
+  readonly verdict: Verdict | null;
+};
+
+/** A kind that a person silenced for an agent: `*`, `source`, `source.*` or `source.name`. */
+export type MuteView = {
+  readonly log: string;
+  readonly pattern: string;
+  /** Epoch milliseconds; null: until a person lifts it. */
+  readonly until: number | null;
+  readonly by: string;
+};
+
+export type MutesReply = {
+  readonly items: readonly MuteView[];
+  /** There are more agents than were searched. */
+  readonly more: boolean;
+};

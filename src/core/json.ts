@@ -9,15 +9,15 @@ export const tooDeep = (what: string): string =>
 
 /** Whether a value nests more than `MAX_DEPTH` deep or contains itself. Walks without recursion. */
 export function isTooDeep(value: unknown): boolean {
-  const rest: { readonly value: unknown; readonly depth: number }[] = [{ value, depth: 0 }];
+  const rest: { readonly value: object; readonly depth: number }[] = isObject(value) ? [{ value, depth: 1 }] : [];
   for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
-    if (typeof next.value !== 'object' || next.value === null) continue;
-    const depth = next.depth + 1;
-    if (depth > MAX_DEPTH) return true;
-    for (const each of Object.values(next.value)) rest.push({ value: each, depth });
+    if (next.depth > MAX_DEPTH) return true;
+    for (const each of Object.values(next.value)) if (isObject(each)) rest.push({ value: each, depth: next.depth + 1 });
   }
   return false;
 }
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** Counts brackets without building a value: a text that nests a million deep can be parsed but not written again. */
 export function nestsDeeper(text: string, limit: number): boolean {

@@ -40,11 +40,11 @@ const RENDERED = 200;
 /** Rendered texts by id. An item without a template, or whose template fails, is missing. */
 export async function wordsOf(ear: UserInbox, found: readonly Waiting[]): Promise<ReadonlyMap<string, string>> {
   const words = new Map<string, string>();
-  const { lines, timeZone } = ear;
+  const { lines } = ear;
   const templated = found.filter(({ item }) => item.notification.subscriber?.template !== undefined && item.text === undefined);
   if (lines === undefined || templated.length > RENDERED) return words;
   for (const { item } of templated) {
-    const rendered = await lines.render(lineAlone(item), { timeZone });
+    const rendered = await lines.render(lineAlone(item), { timeZone: ear.timeZone });
     if (rendered.kind === 'text' && rendered.text.trim() !== '') words.set(item.id, rendered.text.trim());
   }
   return words;

@@ -61,6 +61,47 @@ function whenCalled(names: string): string {
     .join('\n');
 }
 
+type Chunk = { readonly type: string; readonly fileName: string; code: string };
+
+const chunksOf = (bundle: Record<string, object>): Chunk[] =>
+  (Object.values(bundle) as Chunk[]).filter(({ type }) => type === 'chunk');
+
+/**
+ * V8 keeps a text with a single character beyond Latin-1 in two bytes for each of its characters: then a source takes twice the
+ * memory, and is slower to read.
+ */
+const oneByte = {
+  name: 'one-byte',
+  generateBundle(_: unknown, bundle: Record<string, object>): void {
+    for (const chunk of chunksOf(bundle)) {
+      // A regular expression reads an escape as the letter.
+      if (/(?<!new RegExp\()String\.raw`[^`]*[\u0080-\uffff]/u.test(chunk.code))
+        throw new Error(`${chunk.fileName}: write escapes into a String.raw that is no RegExp`);
+      chunk.code = chunk.code.replaceAll(/[\u0080-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+    }
+  },
+};
+
+/** A file that only passes on what another one exports costs a start as much as any other: its importers import the other one. */
+const noFacades = {
+  name: 'no-facades',
+  generateBundle(_: unknown, bundle: Record<string, object>): void {
+    const chunks = chunksOf(bundle);
+    for (const facade of chunks) {
+      const [, names, target] = /^export \{ ([\w$, ]+) \} from "\.\/([^"]+)";\s*$/u.exec(facade.code) ?? [];
+      if (names === undefined) continue;
+      const members = names.split(', ').map((name) => name.split(' as '));
+      const taken = members.map(([name = '', as = name]) => `${as}: m.${name}`).join(', ');
+      for (const chunk of chunks)
+        chunk.code = chunk.code.replaceAll(
+          new RegExp(`import\\("([./\\w-]*/)${basename(facade.fileName).replaceAll('.', '[.]')}"\\)`, 'gu'),
+          (_all, folder: string) => `import("${folder}${target}").then((m) => ({ ${taken} }))`,
+        );
+      delete bundle[facade.fileName];
+    }
+  },
+};
+
 /**
  * Node's own work for a file that is loaded is several times that for the code in it. So what a process or a thread always
  * loads is in few files.
@@ -68,7 +109,7 @@ function whenCalled(names: string): string {
 const processes: UserConfig = {
   ...both,
   entry: { 'cli/main': 'src/cli/main.ts' },
-  plugins: [askForBuiltins],
+  plugins: [askForBuiltins, oneByte, noFacades],
   dts: false,
   clean: false,
   outputOptions: {
@@ -80,9 +121,20 @@ const processes: UserConfig = {
         ['cli/hook-glance', 'cli/compiled'],
         ['cli/early'],
         ['cli/program'],
-        ['cli/context', 'inbox/presence/worktree', 'inbox/presence/arrival', 'inbox/why/await-receipt', 'inbox/why/receipts'],
+        [
+          'cli/context',
+          'cli/moments',
+          'cli/reader',
+          'cli/table',
+          'cli/waited',
+          'inbox/presence/arrival',
+          'inbox/presence/worktree',
+          'inbox/why/await-receipt',
+          'inbox/why/receipts',
+          'stores/placing',
+          'stores/sqlite/files',
+        ],
         ['cli/gateway'],
-        ['stores/placing', 'stores/sqlite/files'],
         ['stores/thread/store'],
         ['stores/sqlite/store'],
       ].map((files, at, { length }) => {
@@ -108,7 +160,7 @@ const plugins: UserConfig = {
 const thread: UserConfig = {
   ...both,
   entry: { 'workers/store': 'src/stores/thread/worker.ts' },
-  plugins: [askForBuiltins],
+  plugins: [askForBuiltins, oneByte],
   dts: false,
   clean: false,
   outputOptions: { codeSplitting: false, comments: { jsdoc: false } },

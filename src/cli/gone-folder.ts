@@ -1,12 +1,10 @@
 /** A working folder that is gone stops no command that serves an agent: it works in another one. */
-import { commandOf } from './hook-guard.ts';
 import { inputAtOnce } from './hook-input.ts';
 
 const SERVES = new Set(['hook', 'gateway', 'mcp', 'bridge']);
 
 /** Into the folder of the hook's event, else the home of the user, else the root. */
-export function leaveGoneFolder(args: readonly string[]): void {
-  const command = commandOf(args);
+export function leaveGoneFolder(command: string | undefined): void {
   if (command === undefined || !SERVES.has(command)) return;
   const own = command === 'hook' ? inputAtOnce()?.['cwd'] : undefined;
   const found = [own, process.env['HOME'], '/'].find((folder) => typeof folder === 'string' && entered(folder));

@@ -7,13 +7,6 @@
 export const commandOf = (args: readonly string[]): string | undefined =>
   args.find((arg, at) => !arg.startsWith('-') && args[at - 1] !== '--db');
 
-let answered = 0;
-
-/** The code of an answer that the host asked for. */
-export function hookAnswers(code: number): void {
-  answered = code;
-}
-
 function fails(error: unknown): void {
   try {
     const what = JSON.stringify(error instanceof Error ? error.message : String(error));
@@ -24,6 +17,6 @@ function fails(error: unknown): void {
 }
 
 if (commandOf(process.argv.slice(2)) === 'hook') {
-  process.on('exit', () => (process.exitCode = answered));
+  process.on('exit', () => (process.exitCode = 0));
   process.on('uncaughtException', fails);
 }

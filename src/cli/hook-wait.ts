@@ -11,6 +11,7 @@ import { stateFolder, type Env } from '../config/places.ts';
 import { isAlive, selfOwner, systemProcesses, type Process } from '../inbox/presence/processes.ts';
 import { conversationOfSession } from '../inbox/presence/session-id.ts';
 import { openMark } from '../stores/sqlite/glance.ts';
+import { hookAnswers } from './hook-answers.ts';
 import { databaseOf } from './hook-glance.ts';
 import { inputAtOnce, type HookInput } from './hook-input.ts';
 
@@ -25,16 +26,15 @@ const BLIND_EVERY_MS = 5_000;
 /** The hooks of one event run side by side: the one that binds a new session may end after this one began. */
 const BOUND_WITHIN_MS = 10_000;
 
-/** Resolves with the exit code. Never throws: then the agent is not woken, and hears with its next message. */
-export async function wait(words: readonly string[], env: Env): Promise<number> {
+/** Never throws: then the agent is not woken, and hears with its next message. */
+export async function wait(words: readonly string[], env: Env): Promise<void> {
   try {
     const input = inputAtOnce();
     const host = systemProcesses.get(Number(env['CLAUDE_PID']));
-    if (input === undefined || host === undefined || isOneShot(host, env)) return 0;
-    return await waitFor(input, host, { words, env });
+    if (input === undefined || host === undefined || isOneShot(host, env)) return;
+    hookAnswers(await waitFor(input, host, { words, env }));
   } catch (error) {
     process.stderr.write(`earpiece: hook --wait: ${String(error)}; the idle agent is not woken, the rest goes on\n`);
-    return 0;
   }
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { hookAnswers } from './hook-guard.ts';
+import { commandOf } from './hook-guard.ts';
 import '../node-version.ts';
 
 const args = process.argv.slice(2);
@@ -7,11 +7,10 @@ const [command, ...words] = args;
 try {
   process.cwd();
 } catch {
-  (await import('./gone-folder.ts')).leaveGoneFolder(args);
+  (await import('./gone-folder.ts')).leaveGoneFolder(commandOf(args));
 }
 if (command === 'hook' && words.includes('--wait')) {
-  const { wait } = await import('./hook-wait.ts');
-  hookAnswers(await wait(words, process.env));
+  await (await import('./hook-wait.ts')).wait(words, process.env);
 } else if (command === 'statusline' && !words.includes('--help')) {
   process.stdout.write((await import('./status-line.ts')).statusLine(words, process.env));
 } else if (command !== 'hook' || !(await import('./hook-glance.ts')).hasNothingToSay(words, process.env)) {

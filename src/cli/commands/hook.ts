@@ -1,7 +1,7 @@
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import type { CommandLine } from '../command-line.ts';
 import type { HookOptions } from '../hook.ts';
-import { hookAnswers } from '../hook-guard.ts';
+import { hookAnswers } from '../hook-answers.ts';
 
 export function hook(command: CommandLine): void {
   command

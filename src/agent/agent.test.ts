@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Notification, NotificationId } from '../core/notification.ts';
 import { DEFAULT_POLICY, type Policy } from '../core/policy.ts';
@@ -6,7 +7,7 @@ import type { Draft } from '../core/records.ts';
 import { Inbox } from '../inbox/index.ts';
 import { memoryStore } from '../stores/index.ts';
 import type { Tool } from '../handles/tool.ts';
-import { createAgent, type Agent } from './agent.ts';
+import { Agent, createAgent } from './agent.ts';
 import type { AgentOptions } from './options.ts';
 import type { Inquiry } from '../handles/index.ts';
 import type { AgentEvent } from './events.ts';
@@ -66,6 +67,19 @@ describe('the loop', () => {
   const until = async (ready: () => boolean): Promise<void> => {
     for (let i = 0; i < 2_000 && !ready(); i++) await new Promise((resolve) => setTimeout(resolve, 1));
     expect(ready()).toBe(true);
+  };
+  /** The agent has looked at all that is queued, and each turn that it began for it is over. */
+  const settled = async (agent: Agent, events: readonly AgentEvent[]): Promise<void> => {
+    const over = (): boolean =>
+      agent.mode === 'idle' &&
+      events.filter(({ type }) => type === 'turn_started').length === events.filter(({ type }) => type === 'turn_ended').length;
+    await until(over);
+    // The look that shows the first may have begun before; it is over when the second is shown.
+    for (const message of ['first marker', 'second marker']) {
+      await inbox.queue(agent.address, { kind: 'test.marker', message });
+      await until(() => events.some((event) => event.type === 'waiting' && event.message === message));
+    }
+    await until(over);
   };
 
   it('answers, runs tools side by side, answers again', async () => {
@@ -186,12 +200,10 @@ describe('the loop', () => {
     const { agent, model } = await start([
       {
         text: 'I am going to delete everything now',
-        between: async (n) =>
-          n === 2
-            ? void (await queue('stop that', { level: 'critical', id: 'n1' }))
-            : n > 2
-              ? new Promise((r) => setTimeout(r, 30))
-              : undefined,
+        between: async (n, aborted) => {
+          if (n === 2) await queue('stop that', { level: 'critical', id: 'n1' });
+          if (n > 2) await aborted;
+        },
       },
       { text: 'stopped' },
     ]);
@@ -209,7 +221,14 @@ describe('the loop', () => {
 
   it('before the first token nothing is kept, and there is no empty assistant message', async () => {
     const { agent, model } = await start([
-      { text: 'never', before: () => queue('stop', { level: 'critical' }).then(() => new Promise((r) => setTimeout(r, 30))) },
+      {
+        text: 'never',
+        before: async ({ abortSignal }) => {
+          const aborted = once(abortSignal as AbortSignal, 'abort');
+          await queue('stop', { level: 'critical' });
+          await aborted;
+        },
+      },
       { text: 'ok' },
     ]);
     await agent.send('go');
@@ -224,8 +243,10 @@ describe('the loop', () => {
           { id: 'a', name: 'echo' },
           { id: 'b', name: 'echo', args: { long: 'text' } },
         ],
-        between: async (n) =>
-          n === 9 ? void (await queue('stop', { level: 'critical' })) : n > 9 ? new Promise((r) => setTimeout(r, 40)) : undefined,
+        between: async (n, aborted) => {
+          if (n === 9) await queue('stop', { level: 'critical' });
+          if (n > 9) await aborted;
+        },
       },
       { text: 'ok' },
     ]);
@@ -240,9 +261,9 @@ describe('the loop', () => {
   it('unsigned reasoning of a partial answer is dropped, signed reasoning before text is kept', async () => {
     const slowAfter =
       (after: number) =>
-      async (n: number): Promise<void> => {
+      async (n: number, aborted: Promise<void>): Promise<void> => {
         if (n === after) await queue('stop', { level: 'critical' });
-        if (n >= after) await new Promise((r) => setTimeout(r, 30));
+        if (n >= after) await aborted;
       };
     const unsigned = await start(
       [{ reasoning: { text: 'a b c d', signature: 's' }, text: 'hello', between: slowAfter(2) }, { text: 'ok' }],
@@ -301,27 +322,26 @@ describe('the loop', () => {
     expect(JSON.stringify(model.requests[1]?.prompt)).toContain('later');
   });
 
-  it('ten criticals a second: the turn still ends', async () => {
+  it('a critical after each part of four answers: the turn still ends', async () => {
     let n = 0;
-    const timer = setInterval(() => void queue(`alarm ${n}`, { level: 'critical', id: `a${n++}` }), 100);
     const { agent } = await start(
       Array.from({ length: 30 }, (_, i) =>
         i < 4
           ? {
               text: 'working on it',
               calls: [{ id: `c${i}`, name: 'echo' }],
-              between: () => new Promise<void>((r) => setTimeout(r, 20)),
+              between: () => queue(`alarm ${n}`, { level: 'critical', id: `a${n++}` }).then(() => undefined),
             }
           : { text: 'done' },
       ),
     );
     const result = await agent.send('go');
-    clearInterval(timer);
     expect(result.how).toBe('complete');
     await agent.close();
     const delivered = agent.records.flatMap((r) =>
       'notifications' in r ? (r.notifications as { id: string }[]).map((x) => x.id) : [],
     );
+    expect(delivered.length).toBeGreaterThan(0);
     expect(new Set(delivered).size).toBe(delivered.length);
   });
 
@@ -351,16 +371,17 @@ describe('the loop', () => {
   });
 
   it('a critical during tools waits for their results', async () => {
+    using forced = vi.spyOn(Agent.prototype, 'force');
     const { agent } = await start([{ calls: [{ id: 'a', name: 'slow' }] }, { text: 'ok' }], {
       tools: [
         {
           ...echo,
           name: 'slow',
-          execute: async () => (
-            await queue('c', { level: 'critical', id: 'n1' }),
-            await new Promise((r) => setTimeout(r, 40)),
-            { content: 'whole' }
-          ),
+          execute: async () => {
+            await queue('c', { level: 'critical', id: 'n1' });
+            await until(() => forced.mock.calls.length > 0);
+            return { content: 'whole' };
+          },
         },
       ],
     });
@@ -372,19 +393,19 @@ describe('the loop', () => {
 
   it('stop ends the turn and hands back what is open; it does not wake by itself, the next turn has it', async () => {
     policy = { ...policy, wake: { ...policy.wake, error: 'auto' } };
-    const { agent, model } = await start([
+    const { agent, model, events } = await start([
       {
         text: 'a b c d e f',
-        between: async (n) => {
+        between: async (n, aborted) => {
           if (n === 1) await queue('wait', { level: 'error', id: 'n1' });
           if (n === 2) agent.stop();
-          if (n > 1) await new Promise((r) => setTimeout(r, 20));
+          if (n > 1) await aborted;
         },
       },
       { text: 'ok' },
     ]);
     expect(await agent.send('go')).toMatchObject({ how: 'stopped', handedBack: ['n1'] });
-    await new Promise((r) => setTimeout(r, 50));
+    await settled(agent, events);
     expect(model.requests).toHaveLength(1);
     await agent.send('go on');
     expect(JSON.stringify(model.requests[1]?.prompt)).toContain('wait');
@@ -431,12 +452,13 @@ describe('the loop', () => {
     const { agent, model } = await start([
       {
         text: 'a b c d e f',
-        between: async (n) =>
-          n === 2
-            ? (await queue('note', { id: 'n1' }), agent.reply('no, the other one'))
-            : n > 2
-              ? new Promise((r) => setTimeout(r, 20))
-              : undefined,
+        between: async (n, aborted) => {
+          if (n === 2) {
+            await queue('note', { id: 'n1' });
+            agent.reply('no, the other one');
+          }
+          if (n > 2) await aborted;
+        },
       },
       { text: 'right' },
     ]);
@@ -452,7 +474,7 @@ describe('the loop', () => {
     await agent.send('hi');
     expect(await agent.paused()).toBe(true);
     await queue('fire', { level: 'critical', id: 'c' });
-    await new Promise((r) => setTimeout(r, 40));
+    await settled(agent, events);
     expect(model.requests).toHaveLength(1);
     await queue('go on', { action: 'resume', id: 'r' });
     await until(() => events.filter((e) => e.type === 'turn_ended').length === 2);
@@ -473,21 +495,19 @@ describe('the loop', () => {
     });
     const script = (): Step[] =>
       Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? { calls: [{ id: `t${i}`, name: 'tell' }] } : { text: 'ok' }));
-    let a!: Agent;
-    let b!: Agent;
-    ({ agent: a } = await start(script(), { address: 'shop/a', tools: [teller(() => a, 'shop/b')] }));
-    ({ agent: b } = await start(script(), { address: 'shop/b', tools: [teller(() => b, 'shop/a')] }));
-    await a.send('begin');
+    const a = await start(script(), { address: 'shop/a', tools: [teller(() => a.agent, 'shop/b')] });
+    const b = await start(script(), { address: 'shop/b', tools: [teller(() => b.agent, 'shop/a')] });
+    await a.agent.send('begin');
     await until(() => hops === 5);
-    await new Promise((r) => setTimeout(r, 100));
+    for (const { agent, events } of [a, b]) await settled(agent, events);
     expect(hops).toBe(5);
   });
 
   it('an own notification does not wake its agent', async () => {
     policy = { ...policy, wake: { ...policy.wake, error: 'auto' } };
-    const { agent, model } = await start([{ text: 'x' }]);
+    const { agent, model, events } = await start([{ text: 'x' }]);
     await queue('mine', { level: 'error', origin: agent.origin() });
-    await new Promise((r) => setTimeout(r, 40));
+    await settled(agent, events);
     expect(model.requests).toHaveLength(0);
   });
 

@@ -9,8 +9,8 @@ export type Step = {
   readonly error?: unknown;
   /** Called with the request before the answer begins; awaited. */
   readonly before?: (options: LanguageModelV4CallOptions) => Promise<void> | void;
-  /** Called after each part (before the next); awaited. `n` counts from 0. */
-  readonly between?: (n: number) => Promise<void> | void;
+  /** Called after each part (before the next); awaited. `n` counts from 0; `aborted` resolves when the request is aborted. */
+  readonly between?: (n: number, aborted: Promise<void>) => Promise<void> | void;
   /** The stream ends without a finish. */
   readonly breaksOff?: true;
 };
@@ -37,6 +37,7 @@ export function scriptedModel(steps: readonly Step[], provider = 'openai.chat'):
       if (step.error !== undefined) throw step.error;
       options.abortSignal?.throwIfAborted();
       const parts = partsOf(step);
+      const gone = Promise.withResolvers<void>();
       let at = 0;
       return {
         stream: new ReadableStream<LanguageModelV4StreamPart>(
@@ -45,12 +46,13 @@ export function scriptedModel(steps: readonly Step[], provider = 'openai.chat'):
               options.abortSignal?.addEventListener('abort', () => {
                 aborted.push(n);
                 controller.error(options.abortSignal?.reason);
+                gone.resolve();
               });
             },
             async pull(controller) {
               const part = parts[at++];
               if (part === undefined) return controller.close();
-              if (at > 1) await step.between?.(at - 2);
+              if (at > 1) await step.between?.(at - 2, gone.promise);
               if (!options.abortSignal?.aborted) controller.enqueue(part);
             },
           },

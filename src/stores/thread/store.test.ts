@@ -94,7 +94,7 @@ describe('a database in a thread of its own', () => {
     // Readers wait for nobody.
     expect(await store.countOpen(LOG)).toBe(1);
     const late = store.append(LOG, [queued('n2')], { withinMs: 10_000 });
-    await sleep(100);
+    await heard(store);
     other.exec('ROLLBACK');
     other.close();
     expect((await late).kind).toBe('appended');
@@ -109,7 +109,7 @@ describe('a database in a thread of its own', () => {
     const gone = new AbortController();
     const call = store.append(LOG, [queued('n1')], { signal: gone.signal });
     const behind = store.append(LOG, [queued('n2')], { withinMs: 10_000 });
-    await sleep(50);
+    await heard(store);
     gone.abort(new Error('gone'));
     await expect(call).rejects.toThrow('gone');
     await expect(store.append(LOG, [queued('n3')], { signal: gone.signal })).rejects.toThrow('gone');
@@ -185,7 +185,7 @@ describe('a database in a thread of its own', () => {
     gone.abort();
     expect(await aborted).toBe(1);
     const atEnd = store.changed(1);
-    await sleep(20);
+    await heard(store);
     await store.close();
     expect(await atEnd).toBe(1);
     await other.close();
@@ -200,6 +200,11 @@ function commitsIn(wal: string): number {
   for (let at = 32; at + frame <= bytes.length; at += frame) if (bytes.readUInt32BE(at + 4) > 0) commits++;
   return commits;
 }
+
+/** The thread takes its messages in order: it has begun what it was asked before. */
+const heard = async (store: SqliteStore): Promise<void> => {
+  for (let rounds = 0; rounds < 2; rounds++) await store.head();
+};
 
 /** An idle thread answers in far less than it may take; a busy machine may let the first question pass. */
 async function quietSoon(store: SqliteStore): Promise<boolean> {

@@ -61,6 +61,22 @@ describe('a hook call that goes wrong lets its agent go on', () => {
     expect({ code: status, stdout, stderr }).toEqual(GOES_ON);
   });
 
+  it.each([
+    ['Earpiece is gone', { node: process.execPath, entry: '/gone/cli/main.js' }],
+    ['Node is gone, and there is none on the PATH', { node: '/gone/node', entry: CLI }],
+    ['the cache of npx is gone, and so is npx', { node: '/gone/node', entry: '/gone/cli/main.js', fetched: 'earpiece@1.2.3' }],
+  ])('%s', async (_case, ours) => {
+    await using shell = new Shell();
+    const { status, stdout, stderr } = spawnSync('/bin/sh', ['-c', shellLine(ours, ['hook', 'claude'])], {
+      cwd: shell.folder,
+      env: { HOME: shell.folder, PATH: shell.folder },
+      input: eventIn(shell.folder),
+      encoding: 'utf8',
+    });
+    expect({ code: status, stdout, stderr }).toEqual(GOES_ON);
+    expect(stderr).toContain('npx earpiece install');
+  });
+
   it('a database that is a folder, no database, or no file', async () => {
     await using shell = new Shell();
     const junk = join(shell.folder, 'junk.db');

@@ -22,8 +22,8 @@ export type Ours = {
 
 /**
  * For hosts that give the command to a shell. If this Node no longer exists (a version manager removed it), the one in the PATH
- * runs; after a cleaned cache npx does. `exec` leaves no shell behind: a hook is one process. `marked`: the variable with the
- * session's name, if the shell alone may end the hook (see `quiet-mark.ts`).
+ * runs; after a cleaned cache npx does. Without any of them the hook says so, and its agent goes on. `marked`: the variable with
+ * the session's name, if the shell alone may end the hook (see `quiet-mark.ts`).
  */
 export function shellLine(
   ours: Ours,
@@ -34,11 +34,22 @@ export function shellLine(
   if (marked !== undefined && ours.state !== undefined)
     return `${endsWhereQuiet(ours.state, marked, quote)}; ${shellLine(ours, words)}`;
   const args = [...words, ...flags(ours)].map(quote).join(' ');
-  const direct = `exec ${quote(node)} ${quote(entry)} ${args}`;
-  return fetched === undefined
-    ? `[ -x ${quote(node)} ] && ${direct}; exec node ${quote(entry)} ${args}`
-    : `[ -x ${quote(node)} ] && [ -f ${quote(entry)} ] && ${direct}; exec npx -y ${quote(fetched)} ${args}`;
+  const there = `[ -f ${quote(entry)} ]`;
+  return firstOf([
+    [`${there} && [ -x ${quote(node)} ]`, `${quote(node)} ${quote(entry)} ${args}`],
+    fetched === undefined
+      ? [`${there} && ${onPath('node')}`, `node ${quote(entry)} ${args}`]
+      : [onPath('npx'), `npx -y ${quote(fetched)} ${args}`],
+  ]);
 }
+
+/** For a POSIX shell: becomes the first program whose condition holds. `exec` leaves no shell behind: a hook is one process. */
+export const firstOf = (programs: readonly (readonly [condition: string, program: string])[]): string =>
+  [...programs.map(([condition, program]) => `${condition} && exec ${program}`), `echo ${quote(GONE)} >&2`].join('; ');
+
+export const onPath = (program: string): string => `command -v ${program} >/dev/null`;
+
+const GONE = 'earpiece: its files or its Node are gone, so notifications wait; run: npx earpiece install';
 
 export type Program = { readonly command: string; readonly args: readonly string[] };
 

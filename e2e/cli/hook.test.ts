@@ -143,13 +143,14 @@ describe('a hook call', () => {
       await inbox.queue(`${log}#another`, { message: 'for another session', level: 'critical' });
       expect(await isLong('PreToolUse')).toBe(false);
       await inbox.queue(log, { message: 'the build ended' });
+      // Before a tool only an interrupt counts.
+      expect([await isLong('PreToolUse'), await isLong('BeforeTool', { host: 'gemini' })]).toEqual([false, false]);
       const { stdout } = await call(shell, 'PostToolBatch');
       expect(stdout).toContain('the build ended');
       // Until the host's own transcript proves it.
-      expect(await isLong('PreToolUse')).toBe(true);
+      expect([await isLong('PreToolUse'), await isLong('Stop')]).toEqual([false, true]);
       given(shell, stdout);
-      expect(await isLong('PreToolUse')).toBe(true);
-      expect(await isLong('PreToolUse')).toBe(false);
+      expect([await isLong('Stop'), await isLong('Stop')]).toEqual([true, false]);
 
       const { id } = await inbox.queue(log, { message: 'wait for me', action: 'pause' });
       given(shell, (await call(shell, 'PreToolUse')).stdout);

@@ -1,6 +1,7 @@
-/** The shell line of a hook before a tool: no process of ours while nothing waits, and one after any change. */
-import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+/** The shell lines of hooks: no process of ours while there is nothing to say, and one after any change. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { logKey, type ConversationId } from '../../src/core/address.ts';
@@ -31,20 +32,26 @@ async function scene(shell: string) {
   const trace = join(stage.folder, 'trace');
   writeFileSync(node, `#!/bin/sh\n: > '${trace}'\nexec '${process.execPath}' "$@"\n`);
   chmodSync(node, 0o755);
-  const line = shellLine({ node, entry: CLI, state }, ['hook', 'claude'], { marked: 'CLAUDE_CODE_SESSION_ID' });
+  const variable = 'CLAUDE_CODE_SESSION_ID';
+  const line = (event: string): string =>
+    shellLine({ node, entry: CLI, state }, ['hook', 'claude'], {
+      variable,
+      ...(event === 'PreToolUse' ? { mark: 'free', served: false } : { mark: 'quiet', served: true }),
+    });
   return {
     stage,
     ear,
+    state,
     marks: () => readdirSync(quietFolder(state)).filter((name) => name === SESSION),
     /** As if the last change were long ago. */
     settle: () => {
       const then = Date.now() / 1_000 - 10;
       for (const file of [stage.db, `${stage.db}-wal`]) if (existsSync(file)) utimesSync(file, then, then);
     },
-    call: (session = SESSION, tool = 'Bash') => {
+    call: ({ session = SESSION, tool = 'Bash', event = 'PreToolUse' } = {}) => {
       rmSync(trace, { force: true });
-      const input = { hook_event_name: 'PreToolUse', session_id: session, cwd: stage.folder, tool_name: tool, tool_use_id: 't' };
-      const { status, stdout, stderr } = spawnSync(shell, ['-c', line], {
+      const input = { hook_event_name: event, session_id: session, cwd: stage.folder, tool_name: tool, tool_use_id: 't' };
+      const { status, stdout, stderr } = spawnSync(shell, ['-c', line(event)], {
         env: stage.env({
           CLAUDE_CODE_SESSION_ID: session,
           CLAUDE_PID: String(process.pid),
@@ -53,13 +60,13 @@ async function scene(shell: string) {
         input: JSON.stringify(input),
         encoding: 'utf8',
       });
-      return { status, stderr, denied: stdout.includes('"deny"'), ours: existsSync(trace) };
+      return { status, stderr, denied: stdout.includes('"deny"'), ours: existsSync(trace), told: stdout.includes('WORD') };
     },
     [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose](),
   };
 }
 
-const QUICK = { status: 0, stderr: '', denied: false, ours: false };
+const QUICK = { status: 0, stderr: '', denied: false, ours: false, told: false };
 const LOOKED = { ...QUICK, ours: true };
 
 describe.each(SHELLS)('the hook before a tool, in %s', (shell) => {
@@ -81,7 +88,7 @@ describe.each(SHELLS)('the hook before a tool, in %s', (shell) => {
     await using at = await scene(shell);
     at.settle();
     expect([at.call(), at.call()]).toEqual([LOOKED, QUICK]);
-    expect(at.call('session-2').ours).toBe(true);
+    expect(at.call({ session: 'session-2' }).ours).toBe(true);
     // The other session is news.
     expect(at.call().ours).toBe(true);
     at.settle();
@@ -108,6 +115,30 @@ describe.each(SHELLS)('the hook before a tool, in %s', (shell) => {
     utimesSync(`${at.stage.db}${end}`, past, past);
     expect(at.call().ours).toBe(true);
     expect(at.call()).toEqual(QUICK);
+  });
+
+  it('ends in its shell also while something waits, but not while something holds the gate', async () => {
+    await using at = await scene(shell);
+    await at.ear.queue('shop/claude-code', { message: 'WORD later', deliver: 'turn_start' });
+    at.settle();
+    expect([at.call(), at.call()]).toEqual([LOOKED, QUICK]);
+    expect(at.marks()).toEqual([]);
+    // The end of the batch may have something to say, and nobody else answers it.
+    expect(at.call({ event: 'PostToolBatch' })).toEqual(LOOKED);
+    await at.ear.queue('shop/claude-code', { message: 'wait', action: 'pause', level: 'critical' });
+    expect(at.call()).toEqual({ ...LOOKED, denied: true });
+  });
+
+  it('ends at the end of a batch while the server lives that has answered for this session', async () => {
+    await using at = await scene(shell);
+    await at.ear.queue('shop/claude-code', { message: 'WORD' });
+    const server = spawn('sleep', ['100']);
+    mkdirSync(quietFolder(at.state), { recursive: true });
+    writeFileSync(join(quietFolder(at.state), `${SESSION}.server`), `${server.pid}\n`);
+    expect(at.call({ event: 'PostToolBatch' })).toEqual(QUICK);
+    server.kill('SIGKILL');
+    await once(server, 'exit');
+    expect(at.call({ event: 'PostToolBatch' })).toEqual({ ...LOOKED, told: true });
   });
 
   it('leaves no mark while the last change is young: a clock of whole seconds would hide the next one', async () => {

@@ -6,8 +6,8 @@ import { isAbsolute, join } from 'node:path';
 import { projectPlace, stateFolder, userConfigFile, type Env } from '../config/places.ts';
 import { ancestors, systemProcesses, type Process } from '../inbox/presence/processes.ts';
 import { conversationOfSession } from '../inbox/presence/session-id.ts';
-import { markQuiet, settledSince, type Changed } from '../hosts/quiet-mark.ts';
-import { isQuiet } from '../stores/sqlite/glance.ts';
+import { leaveMark, settledSince, type Mark } from '../hosts/quiet-mark.ts';
+import { glance } from '../stores/sqlite/glance.ts';
 import { inputAtOnce, type HookInput } from './hook-input.ts';
 
 /** Asked for, not imported: an import brings streams and promises with it, for which each hook call would pay. */
@@ -17,6 +17,8 @@ const { lstatSync, readFileSync } = process.getBuiltinModule('node:fs');
 const PASSING: ReadonlySet<string> = new Set(
   'PreToolUse PostToolBatch PostToolUse Stop BeforeTool AfterTool AfterAgent'.split(' '),
 );
+/** Of these, the ones that only an interrupt is for. */
+const BEFORE: ReadonlySet<string> = new Set(['PreToolUse', 'BeforeTool']);
 /** As often as a conversation's sign of life is written. */
 const SEEN_WITHIN_MS = 30_000;
 /** As `waitingKey` of the talk room writes it, before the log. */
@@ -49,7 +51,7 @@ export function hasNothingToSay(words: readonly string[], env: Env): boolean {
     const now = Date.now();
     const variable = WITH_MARK[host];
     const since = variable !== undefined && env[variable] === session ? settledSince(path, now) : undefined;
-    const quiet = isQuiet({
+    const seen = glance({
       path,
       processes: hosts(env).map(({ pid, startedAt }) => ({ machine: systemProcesses.machine, pid, startedAt })),
       conversation: conversationOfSession(session),
@@ -58,18 +60,15 @@ export function hasNothingToSay(words: readonly string[], env: Env): boolean {
       seenWithinMs: SEEN_WITHIN_MS,
       unprovenSince: WITH_TRANSCRIPT.has(host) ? now - LOOKED_FOR_MS : now,
     });
-    if (quiet && since !== undefined) leaveMark(env, session, path, since);
-    return quiet;
+    const marks: readonly Mark[] = seen === undefined ? [] : seen === 'quiet' ? ['quiet', 'free'] : ['free'];
+    try {
+      if (since !== undefined) for (const mark of marks) leaveMark(mark, stateFolder({ env }), session, path, since);
+    } catch {
+      // The next call asks the database again.
+    }
+    return seen === 'quiet' || (seen === 'free' && BEFORE.has(event));
   } catch {
     return false;
-  }
-}
-
-function leaveMark(env: Env, session: string, database: string, since: Changed): void {
-  try {
-    markQuiet(stateFolder({ env }), session, database, since);
-  } catch {
-    // The next call asks the database again.
   }
 }
 

@@ -8,8 +8,7 @@ import { openInboxWith, type UserInbox } from '../user-inbox.ts';
 import {
   attend,
   conversationOf,
-  forgetQuiet,
-  MissedBatch,
+  forgetMarks,
   TERMINAL_VARIABLE,
   type Attended,
   type Caller,
@@ -54,10 +53,8 @@ async function answered(
   let ear: UserInbox | undefined;
   let afterwards: (() => Promise<void>) | undefined;
   const ask = async (): Promise<Attended> => {
-    const state = stateFolder({ env: process.env });
-    forgetQuiet(state, heard.caller.session);
-    const { place: opening, caller } = await opened(host, heard, options, complain);
-    const place = isServed(host) ? { ...opening, missed: new MissedBatch(state, caller.session) } : opening;
+    forgetMarks(stateFolder({ env: process.env }), heard.caller.session, { over: heard.moment.kind === 'session_end' });
+    const { place, caller } = await opened(host, heard, options, complain);
     ear = place.inbox;
     if (host.waker !== undefined && heard.moment.kind === 'prompt' && place.terminal === undefined)
       afterwards = async () => {
@@ -82,8 +79,6 @@ async function answered(
   await ear?.close();
   return printed.exitCode ?? GOES_ON;
 }
-
-const isServed = ({ events }: HookHost): boolean => Object.values(events).some(({ served }) => served !== undefined);
 
 type Opened = { readonly place: Place & { readonly inbox: UserInbox }; readonly caller: Caller };
 

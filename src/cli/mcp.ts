@@ -5,7 +5,7 @@
  */
 import { EarpieceError } from '../core/errors.ts';
 import { stateFolder } from '../config/index.ts';
-import { attend, conversationOf, HOOK_HOSTS, MissedBatch, type Caller, type Place } from '../hosts/index.ts';
+import { attend, conversationOf, HOOK_HOSTS, noteServer, type Caller, type Place } from '../hosts/index.ts';
 import { HOOK_TOOL } from '../hosts/setup/ours.ts';
 import type { Conversation } from '../inbox/index.ts';
 import { Talk, TALK_TOOLS } from '../talk/index.ts';
@@ -56,16 +56,13 @@ function hookBox(place: Place): Toolbox {
       const known = sessions.get(caller.session);
       const ends = heard.moment.kind === 'batch_end';
       if (ends && caller.subagent !== undefined) return { text: '{}' };
-      if (ends && known !== undefined && performance.now() > known.lookUntil && known.conversation.quiet()) {
-        known.missed.ended();
-        return { text: '{}' };
-      }
+      if (ends && known !== undefined && performance.now() > known.lookUntil && known.conversation.quiet()) return { text: '{}' };
       const conversation = await conversationOf(place, host, caller);
-      const missed = known?.missed ?? new MissedBatch(stateFolder({ env: process.env }), caller.session);
-      const { answer, ...delivery } = await attend({ ...place, missed }, host, caller, heard.moment, conversation);
+      const { answer, ...delivery } = await attend(place, host, caller, heard.moment, conversation);
       const lookUntil = answer.kind === 'nothing' ? (known?.lookUntil ?? 0) : performance.now() + LOOKED_FOR_MS;
       if (sessions.size >= MAX_SESSIONS) sessions.clear();
-      sessions.set(caller.session, { conversation, missed, lookUntil });
+      sessions.set(caller.session, { conversation, lookUntil });
+      if (ends && known === undefined) noteServer(stateFolder({ env: process.env }), caller.session);
       const printed = host.say(answer, input);
       return { text: printed.stdout === '' ? '{}' : printed.stdout, delivery };
     },
@@ -73,7 +70,7 @@ function hookBox(place: Place): Toolbox {
 }
 
 /** A session that the host shows, or has shown. `lookUntil`: until then its transcript may have to prove a delivery. */
-type Session = { readonly conversation: Conversation; readonly missed: MissedBatch; readonly lookUntil: number };
+type Session = { readonly conversation: Conversation; readonly lookUntil: number };
 
 const MAX_SESSIONS = 100;
 const LOOKED_FOR_MS = 60_000;

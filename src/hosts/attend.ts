@@ -22,7 +22,6 @@ import { became } from '../talk/index.ts';
 import { observe, openUnproven } from './evidence.ts';
 import type { Host } from './host.ts';
 import type { Answer, Attended, Caller, Moment } from './moment.ts';
-import type { MissedBatch } from './missed-batch.ts';
 import { passesGate } from './own-tools.ts';
 import { noteState } from './terminal-state.ts';
 
@@ -33,8 +32,6 @@ export type Place = {
   readonly given?: string | undefined;
   /** The state file of the Earpiece terminal that the host runs in. */
   readonly terminal?: string | undefined;
-  /** For a host whose batch end the MCP server answers: whether that server missed one. */
-  readonly missed?: MissedBatch | undefined;
 };
 
 /** The most times in a row that a turn is held; hosts have separate limits beyond it. */
@@ -47,19 +44,13 @@ const INHERIT_AGAIN_MS = 50;
 export async function attend(place: Place, host: Host, caller: Caller, moment: Moment, known?: Conversation): Promise<Attended> {
   const conversation = known ?? (await conversationOf(place, host, caller));
   if (caller.subagent === undefined) await (moment.kind === 'session_start' ? openUnproven : observe)(conversation, host, caller);
-  const attended = await answerOf(conversation, host, caller, moment, place.missed);
+  const attended = await answerOf(conversation, host, caller, moment);
   if (place.terminal !== undefined && caller.subagent === undefined)
     noteState(place.terminal, moment, attended.answer.kind === 'hold', conversation);
   return attended;
 }
 
-async function answerOf(
-  conversation: Conversation,
-  host: Host,
-  caller: Caller,
-  moment: Moment,
-  missed: MissedBatch | undefined,
-): Promise<Attended> {
+async function answerOf(conversation: Conversation, host: Host, caller: Caller, moment: Moment): Promise<Attended> {
   switch (moment.kind) {
     case 'session_start':
       return caller.subagent === undefined ? starts(conversation, caller) : NOTHING;
@@ -72,7 +63,7 @@ async function answerOf(
       if (passesGate(moment.tool)) return NOTHING;
       await isThere(conversation, caller);
       if (caller.subagent !== undefined) return refusesSubagent(conversation);
-      return beforeTool(conversation, host, moment.tool, missed);
+      return refuses(conversation, moment.tool);
     case 'after_tool':
       if (caller.subagent !== undefined) return NOTHING;
       await isThere(conversation, caller);
@@ -82,7 +73,6 @@ async function answerOf(
       return NOTHING;
     case 'batch_end':
       if (caller.subagent !== undefined) return NOTHING;
-      missed?.ended();
       await isThere(conversation, caller);
       return offers(conversation, host, { at: 'tool_batch_end', on: moment.tools.join(',') || 'tools', tools: moment.tools });
     case 'turn_end': {
@@ -180,23 +170,6 @@ async function offers(
   }
   const offer = await conversation.offer({ at, on, ...roomOf(host), ...(tools === undefined ? {} : { tools }) });
   return offer === undefined ? NOTHING : leased(offer, { kind: 'tell', text: offer.view.text });
-}
-
-async function beforeTool(
-  conversation: Conversation,
-  host: Host,
-  tool: string,
-  missed: MissedBatch | undefined,
-): Promise<Attended> {
-  const refused = await refuses(conversation, tool);
-  if (refused.answer.kind !== 'nothing' || missed === undefined) return refused;
-  if ((await conversation.decisions({ at: 'tool_result' })).every(({ kind }) => kind !== 'take')) {
-    missed.ended();
-    return NOTHING;
-  }
-  if (!missed.waited()) return NOTHING;
-  missed.ended();
-  return offers(conversation, host, { at: 'tool_result', on: tool, tools: [] });
 }
 
 async function refuses(conversation: Conversation, tool: string): Promise<Attended> {

@@ -2,6 +2,7 @@
 import type { ContactPoint } from '../core/records.ts';
 import type { Process } from '../inbox/index.ts';
 import type { Answer, Caller, Moment } from './moment.ts';
+import type { Mark } from './quiet-mark.ts';
 
 /** The content of one hook call. Undefined: an event without a use. */
 export type Heard = { readonly moment: Moment; readonly caller: Pick<Caller, 'session' | 'subagent' | 'folder' | 'transcript'> };
@@ -20,11 +21,11 @@ export type HookEvent = {
    * stderr when it ends with code 2. Default: no.
    */
   readonly waits?: true;
-  /** The shell ends this hook by itself while a mark says that nothing waits (see `quiet-mark.ts`). Needs `sessionVariable`. */
-  readonly marked?: true;
+  /** The shell ends this hook by itself while this mark of the session holds (see `quiet-mark.ts`). Needs `sessionVariable`. */
+  readonly marked?: Mark;
   /**
-   * The host can call the tool `hook` of the running MCP server instead of the command, with these arguments, which the host
-   * fills. If the server misses a batch, the next `before_tool` delivers its notifications.
+   * The host can call the tool `hook` of the running MCP server, with these arguments, which the host fills. The command beside
+   * it ends while that server lives.
    */
   readonly served?: Readonly<Record<string, string>>;
 };

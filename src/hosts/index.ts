@@ -22,8 +22,7 @@ export const HOOK_HOSTS: readonly HookHost[] = [claude, codex, gemini, qwen, cur
 
 export const HOOK_HOST_NAMES = HOOK_HOSTS.map(({ name }) => name);
 
-export { MissedBatch } from './missed-batch.ts';
-export { forgetQuiet } from './quiet-mark.ts';
+export { forgetMarks, noteServer } from './quiet-mark.ts';
 export { stateIn, TERMINAL_VARIABLE } from './terminal-state.ts';
 
 /** The hosts with plugins for `earpiece bridge <host>`. */

@@ -19,7 +19,7 @@ export const gemini: HookHost = {
   events: {
     SessionStart: { timeoutS: 10 },
     BeforeAgent: { timeoutS: 10 },
-    BeforeTool: { matcher: '*', timeoutS: 5, marked: true },
+    BeforeTool: { matcher: '*', timeoutS: 5, marked: 'free' },
     AfterTool: { matcher: '*', timeoutS: 5 },
     AfterAgent: { timeoutS: 5 },
     SessionEnd: { timeoutS: 5 },

@@ -22,7 +22,7 @@ export const qwen: HookHost = {
   events: {
     SessionStart: { timeoutS: 10 },
     UserPromptSubmit: { timeoutS: 10 },
-    PreToolUse: { matcher: '*', timeoutS: 5, marked: true },
+    PreToolUse: { matcher: '*', timeoutS: 5, marked: 'free' },
     PostToolBatch: { timeoutS: 5 },
     Stop: { timeoutS: 5 },
     SessionEnd: { timeoutS: 5 },

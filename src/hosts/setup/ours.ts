@@ -1,6 +1,6 @@
 /** How other programs start Earpiece, and how we know our own entries again, also those of an older version. */
 
-import { endsWhereQuiet } from '../quiet-mark.ts';
+import { endsEarly, type Ending } from '../quiet-mark.ts';
 
 export type Ours = {
   /** Node and our entry by absolute paths: a bare `node` may be too old. */
@@ -22,17 +22,13 @@ export type Ours = {
 
 /**
  * For hosts that give the command to a shell. If this Node no longer exists (a version manager removed it), the one in the PATH
- * runs; after a cleaned cache npx does. Without any of them the hook says so, and its agent goes on. `marked`: the variable with
- * the session's name, if the shell alone may end the hook (see `quiet-mark.ts`).
+ * runs; after a cleaned cache npx does. Without any of them the hook says so, and its agent goes on. `ending`: when the shell
+ * alone may end the hook.
  */
-export function shellLine(
-  ours: Ours,
-  words: readonly string[],
-  { marked }: { readonly marked?: string | undefined } = {},
-): string {
+export function shellLine(ours: Ours, words: readonly string[], ending?: Ending): string {
   const { node, entry, fetched } = ours;
-  if (marked !== undefined && ours.state !== undefined)
-    return `${endsWhereQuiet(ours.state, marked, quote)}; ${shellLine(ours, words)}`;
+  if (ending !== undefined && ours.state !== undefined)
+    return `${endsEarly(ours.state, ending, quote)}; ${shellLine(ours, words)}`;
   const args = [...words, ...flags(ours)].map(quote).join(' ');
   const there = `[ -f ${quote(entry)} ]`;
   return firstOf([

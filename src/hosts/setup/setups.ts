@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { jsonAt } from '../../config/edit-json.ts';
 import { readToml } from '../../config/index.ts';
 import { HOOK_HOSTS, type HookHost } from '../index.ts';
-import { hooksIn, hooksPart, type Group } from './hook-settings.ts';
-import { HOOK_TOOL, isOurHook, programOf, SERVER_NAME, shellLine, type Program } from './ours.ts';
+import { hookGroups } from './hook-groups.ts';
+import { hooksIn, hooksPart } from './hook-settings.ts';
+import { isOurHook, programOf, SERVER_NAME, shellLine, type Program } from './ours.ts';
 import { look } from './plan.ts';
 import { PLUGIN_SETUPS } from './plugin-setups.ts';
 import { jsonServerPart, tomlServerPart } from './servers.ts';
@@ -41,16 +42,18 @@ const claudeServers = (place: Place): { readonly file: string; readonly path: re
   path: place.scope === 'user' ? ['mcpServers'] : ['projects', place.project, 'mcpServers'],
 });
 
+const claudeSettings = (place: Place): readonly string[] => [
+  join(claudeFolder(place), 'settings.json'),
+  join(place.project, '.claude', 'settings.json'),
+  join(place.project, '.claude', 'settings.local.json'),
+];
+
 const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
   claude: {
     commands: ['claude'],
     folders: (place) => [claudeFolder(place)],
     switches: (place) => [
-      ...[
-        join(claudeFolder(place), 'settings.json'),
-        join(place.project, '.claude', 'settings.json'),
-        join(place.project, '.claude', 'settings.local.json'),
-      ].map((file): Switch => ({ file, path: ['disableAllHooks'], off: true })),
+      ...claudeSettings(place).map((file): Switch => ({ file, path: ['disableAllHooks'], off: true })),
       ...MANAGED.flatMap((folder) => {
         const file = join(place.system, folder, 'managed-settings.json');
         return [
@@ -113,32 +116,6 @@ const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
   },
 };
 
-/** If the host's limit ends it, the next end of a turn starts a new one. */
-const WAITS_S = 7 * 24 * 3_600;
-
-const waiter = (command: string, setup: HookSetup): Group['hooks'][number] => ({
-  type: 'command',
-  command,
-  timeout: setup.timeout(WAITS_S),
-  asyncRewake: true,
-});
-
-/** No command: the host fills in the braces and calls the running server. */
-const toolHook = (
-  host: string,
-  event: string,
-  { served, timeout }: { readonly served: Readonly<Record<string, string>>; readonly timeout: number },
-): Group['hooks'][number] => ({
-  type: 'mcp_tool',
-  server: SERVER_NAME,
-  tool: HOOK_TOOL,
-  input: { host, hook_event_name: event, ...Object.fromEntries(CALLER.map((field) => [field, `\${${field}}`])), ...served },
-  timeout,
-});
-
-/** The caller's fields, by the names of the common format. */
-const CALLER = ['session_id', 'cwd', 'agent_id', 'transcript_path'];
-
 /** A value at this place that turns hooks off. */
 type Switch = { readonly file: string; readonly path: readonly string[]; readonly off: boolean };
 
@@ -194,26 +171,11 @@ const withHooks = (host: HookHost, setup: HookSetup): Setup => ({
   parts: (place, ours) => [
     hooksPart({
       file: setup.hooksFile(place),
-      wanted: Object.fromEntries(
-        Object.entries(host.events).map(([event, { matcher, timeoutS, waits, marked, served }]): [string, Group] => [
-          event,
-          {
-            ...(matcher === undefined ? {} : { matcher }),
-            hooks: [
-              // Both claim from one log. The command is for a server that is missing, was killed or still starts.
-              ...(served !== undefined && ours.serves?.includes(host.name)
-                ? [toolHook(host.name, event, { served, timeout: setup.timeout(timeoutS) })]
-                : []),
-              {
-                type: 'command',
-                command: shellLine(ours, ['hook', host.name], { marked: marked && host.sessionVariable }),
-                timeout: setup.timeout(timeoutS),
-              },
-              ...(waits ? [waiter(shellLine(ours, ['hook', host.name, '--wait']), setup)] : []),
-            ],
-          },
-        ]),
-      ),
+      wanted: hookGroups(host, {
+        line: (words, ending) => shellLine(ours, words, ending),
+        timeout: (s) => setup.timeout(s),
+        ...(ours.serves?.includes(host.name) ? { server: SERVER_NAME } : {}),
+      }),
       isOurs: (handler) => isOurHook(handler, host.name),
     }),
     ...(host.name === 'claude' && (ours.statusLine || hasStatusLine(look(setup.hooksFile(place)).text ?? ''))

@@ -1,6 +1,6 @@
 /**
  * One query to a database, for a process that must load nothing else: a coding agent runs a hook before each tool call, and
- * nearly always nothing waits. `false` says nothing: the caller then opens the store and checks properly.
+ * nearly always nothing waits. Undefined says nothing: the caller then opens the store and checks properly.
  */
 import type { DatabaseSync } from 'node:sqlite';
 
@@ -51,14 +51,22 @@ type Row = {
 };
 
 /**
- * True: one of the processes shows the conversation, which is active, and nothing is open, offered, gating or unproven for
- * it.
+ * Whether something waits for the conversation, which one of the processes shows and which is active. `free`: something does, but
+ * nothing holds its gate. `quiet`: nothing is open, offered, gating or unproven. Undefined: a proper look says more.
  */
-export function isQuiet({ path, processes, conversation, setting, now, seenWithinMs, unprovenSince }: Glance): boolean {
+export function glance({
+  path,
+  processes,
+  conversation,
+  setting,
+  now,
+  seenWithinMs,
+  unprovenSince,
+}: Glance): 'quiet' | 'free' | undefined {
   let db: DatabaseSync | undefined;
   try {
     db = open(path);
-    if (db === undefined) return false;
+    if (db === undefined) return undefined;
     const ask = db.prepare(GLANCE);
     for (const { machine, pid, startedAt } of processes) {
       const row = ask.get(machine, pid, startedAt, conversation, setting, unprovenSince) as Row | undefined;
@@ -68,12 +76,12 @@ export function isQuiet({ path, processes, conversation, setting, now, seenWithi
         readonly process?: Glance['processes'][number];
       };
       const isCurrent = of?.pid === pid && of.startedAt === startedAt && of.machine === machine && pending !== true;
-      const waits = row.open + row.gate + row.setting + row.unproven > 0;
-      return isCurrent && !waits && row.endedAt === null && Math.abs(now - row.seenAt) < seenWithinMs;
+      if (!isCurrent || row.gate > 0 || row.endedAt !== null || Math.abs(now - row.seenAt) >= seenWithinMs) return undefined;
+      return row.open + row.setting + row.unproven > 0 ? 'free' : 'quiet';
     }
-    return false;
+    return undefined;
   } catch {
-    return false;
+    return undefined;
   } finally {
     db?.close();
   }

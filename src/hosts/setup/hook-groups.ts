@@ -1,0 +1,61 @@
+/** The hooks of a host, a group for each event: for its settings, and for a plugin. */
+import type { HookHost } from '../host.ts';
+import type { Ending } from '../quiet-mark.ts';
+import type { Group } from './hook-settings.ts';
+import { HOOK_TOOL } from './ours.ts';
+
+export type Lines = {
+  /** For a POSIX shell. `ending`: when the shell alone may end the hook. */
+  line(words: readonly string[], ending?: Ending): string;
+  /** Milliseconds or seconds, as the host counts them. */
+  timeout(seconds: number): number;
+  /** The host's name of our MCP server, whose tool it can call as a hook. */
+  readonly server?: string;
+};
+
+export const hookGroups = (host: HookHost, lines: Lines): Readonly<Record<string, Group>> =>
+  Object.fromEntries(
+    Object.entries(host.events).map(([event, { matcher, timeoutS, waits, marked, served }]): [string, Group] => {
+      const timeout = lines.timeout(timeoutS);
+      const isServed = served !== undefined && lines.server !== undefined;
+      const variable = host.sessionVariable;
+      const ending = marked === undefined || variable === undefined ? undefined : { mark: marked, variable, served: isServed };
+      const hooks: Group['hooks'] = [
+        // Both claim from one log. The command is for a server that is missing, was killed or still starts.
+        ...(isServed ? [toolHook({ host: host.name, event, server: lines.server, served, timeout })] : []),
+        { type: 'command', command: lines.line(['hook', host.name], ending), timeout },
+        ...(waits ? [waiter(lines.line(['hook', host.name, '--wait']), lines)] : []),
+      ];
+      return [event, { ...(matcher === undefined ? {} : { matcher }), hooks }];
+    }),
+  );
+
+/** If the host's limit ends it, the next end of a turn starts a new one. */
+const WAITS_S = 7 * 24 * 3_600;
+
+const waiter = (command: string, lines: Lines): Group['hooks'][number] => ({
+  type: 'command',
+  command,
+  timeout: lines.timeout(WAITS_S),
+  asyncRewake: true,
+});
+
+type ToolHook = {
+  readonly host: string;
+  readonly event: string;
+  readonly server: string;
+  readonly served: Readonly<Record<string, string>>;
+  readonly timeout: number;
+};
+
+/** No command: the host fills in the braces and calls the running server. */
+const toolHook = ({ host, event, server, served, timeout }: ToolHook): Group['hooks'][number] => ({
+  type: 'mcp_tool',
+  server,
+  tool: HOOK_TOOL,
+  input: { host, hook_event_name: event, ...Object.fromEntries(CALLER.map((field) => [field, `\${${field}}`])), ...served },
+  timeout,
+});
+
+/** The caller's fields, by the names of the common format. */
+const CALLER = ['session_id', 'cwd', 'agent_id', 'transcript_path'];

@@ -51,6 +51,8 @@ async function make(folder: string): Promise<void> {
   // Some tests start it as another user.
   chmodSync(making, 0o755);
   cpSync(join(ROOT, 'package.json'), join(making, 'package.json'));
+  // No link: the plugin finds the command line beside it.
+  cpSync(join(ROOT, 'claude-plugin'), join(making, 'claude-plugin'), { recursive: true });
   symlinkSync(join(ROOT, 'subscribers'), join(making, 'subscribers'));
   symlinkSync(join(ROOT, 'dist/console'), join(making, 'dist/console'));
   try {

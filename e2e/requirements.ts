@@ -454,6 +454,14 @@ export const REQUIREMENTS = {
   'hosts:doctor': {
     behaviour: 'The doctor sends a test notification through each installed hook, and names any obstacle with a way out.',
   },
+  'hosts:lasting': {
+    behaviour:
+      'Hooks work on after a switch of Node, a cleaned cache of npx and an upgrade in place. Where they cannot, they say so in one line, and the doctor names the way out.',
+  },
+  'hosts:claude-plugin': {
+    behaviour:
+      'The plugin of Claude Code carries as the hooks of earpiece install do. With both, each notification comes once, and the doctor names the second copy.',
+  },
   'hosts:claude-code': { behaviour: "Claude Code's raw request holds the notification once, at the right result." },
   'hosts:codex': { behaviour: "Codex's raw request holds the notification once, at the right result." },
   'hosts:sessions': {

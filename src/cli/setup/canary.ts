@@ -29,14 +29,18 @@ const TRIES = 3;
 export const duration = ({ ms, allowed }: Extract<Proof, { kind: 'heard' }>): string =>
   allowed === undefined ? `${ms} ms` : `${ms} ms, and the agent waits only ${allowed} ms: this machine is busy`;
 
-/** Undefined where none of these hooks could carry anything. */
-export async function canary(host: HookHost, hooks: readonly Hook[]): Promise<Proof | undefined> {
+/** Undefined where none of these hooks could carry anything. `given`: the variables that the host gives these hooks. */
+export async function canary(
+  host: HookHost,
+  hooks: readonly Hook[],
+  given: Readonly<Record<string, string>> = {},
+): Promise<Proof | undefined> {
   let proof: Proof | undefined;
-  for (let tries = 0; tries < TRIES && proof?.kind !== 'heard'; tries++) proof = await once(host, hooks);
+  for (let tries = 0; tries < TRIES && proof?.kind !== 'heard'; tries++) proof = await once(host, hooks, given);
   return proof;
 }
 
-async function once(host: HookHost, hooks: readonly Hook[]): Promise<Proof | undefined> {
+async function once(host: HookHost, hooks: readonly Hook[], given: Readonly<Record<string, string>>): Promise<Proof | undefined> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'earpiece-canary-')));
   try {
     const found = hooks
@@ -48,7 +52,7 @@ async function once(host: HookHost, hooks: readonly Hook[]): Promise<Proof | und
     if (found === undefined) return undefined;
     const { event, command } = found.hook;
     const word = `canary-${randomBytes(6).toString('hex')}`;
-    const env = environment(folder, host);
+    const env = { ...environment(folder, host), ...given };
     {
       await using ear = await openLoadedInbox({ db: join(folder, 'canary.db'), cwd: folder, env });
       await ear.queue(env['EARPIECE_ADDRESS'] ?? '', { message: word, kind: 'earpiece.canary' });

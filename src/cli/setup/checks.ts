@@ -7,6 +7,7 @@ import {
   partsOfLine,
   planInstall,
   SETUPS,
+  type EnabledPlugin,
   type Ours,
   type Place,
   type Setup,
@@ -40,7 +41,9 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
     const found = hooks.found(look(file).text ?? '');
     return found.length === 0 ? [] : [{ place, file, hooks: found }];
   });
+  const plugin = hooks.enabledPlugin(user);
   const [first] = installed;
+  if (first === undefined && plugin !== undefined) return [await enabledFinding(setup, plugin, bad)];
   if (first === undefined) {
     const recorded = installBook({ env: process.env })
       .list()
@@ -63,6 +66,13 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
   if (off !== undefined) findings.push(bad(off.why, off.advice));
   if (installed.length > 1)
     findings.push(bad(`our hooks stand twice: in ${installed.map(({ file }) => short(file, user)).join(' and ')}`, twice(name)));
+  if (plugin !== undefined)
+    findings.push(
+      bad(
+        `our hooks stand twice: in ${short(first.file, user)} and in the plugin ${plugin.name}`,
+        `claude plugin uninstall ${plugin.name}, or: earpiece uninstall ${name}`,
+      ),
+    );
   const paths = wrongPaths(first, user, bad);
   const old = tooOld(setup, first, ours, bad);
   const gone = missingServer(setup, first, ours, bad);
@@ -79,6 +89,23 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
   if (findings.length > 0) return findings;
   const proved = proof?.kind === 'heard' ? `; a test notification came through ${proof.event} in ${duration(proof)}` : '';
   return [{ what: name, value: `${title} hears: ${first.hooks.length} hooks in ${short(first.file, user)}${proved}`, ok: true }];
+}
+
+/** The host's own plugin holds the hooks. */
+async function enabledFinding({ hooks, name, title }: Setup, plugin: EnabledPlugin, bad: Bad): Promise<Finding> {
+  const again = `claude plugin uninstall ${plugin.name}, then: earpiece install ${name}`;
+  const off = hooks?.disabled(placeHere('user'));
+  if (off !== undefined) return bad(off.why, off.advice);
+  if (hooks === undefined || plugin.folder === undefined || plugin.hooks.length === 0)
+    return bad(`the plugin ${plugin.name} is enabled, and its hooks are not there`, again);
+  const proof = await canary(hooks.host, plugin.hooks, { CLAUDE_PLUGIN_ROOT: plugin.folder });
+  if (proof?.kind !== 'heard')
+    return bad(
+      `a test notification did not come through the hook of the plugin ${plugin.name}${proof === undefined ? '' : ` at ${proof.event}: it ${proof.why}`}`,
+      `npm install -g earpiece, or: ${again}`,
+    );
+  const proved = `a test notification came through ${proof.event} in ${duration(proof)}`;
+  return { what: name, value: `${title} hears: ${plugin.hooks.length} hooks in the plugin ${plugin.name}; ${proved}`, ok: true };
 }
 
 /** A plugin starts its process together with its agent, so only its file and the command in it can be checked. */

@@ -2,6 +2,6 @@ export { install, uninstall } from './apply.ts';
 export { partsOfLine, type Ours } from './ours.ts';
 export { changes, look, planInstall, planUninstall, type FilePlan } from './plan.ts';
 export { installBook, type InstallBook } from './record.ts';
-export type { Hooks, Place, Scope, Setup } from './setup.ts';
+export type { EnabledPlugin, Hooks, Place, Scope, Setup } from './setup.ts';
 export { SETUPS } from './setups.ts';
 export { wrappingOf } from './wrap.ts';

@@ -37,6 +37,15 @@ export type Disabled = { readonly why: string; readonly advice: string };
 /** An Earpiece hook in a settings file. Without a command, the host calls the MCP server. */
 export type FoundHook = { readonly event: string; readonly command?: string };
 
+/** The same hooks in a plugin of Earpiece that the host has enabled. */
+export type EnabledPlugin = {
+  /** As the host names it. */
+  readonly name: string;
+  /** Undefined where the host does not say. */
+  readonly folder?: string;
+  readonly hooks: readonly FoundHook[];
+};
+
 /** For a host with hooks in its settings. */
 export type Hooks = {
   readonly host: HookHost;
@@ -44,6 +53,7 @@ export type Hooks = {
   /** Our hooks in such a file. */
   found(text: string): readonly FoundHook[];
   disabled(place: Place): Disabled | undefined;
+  enabledPlugin(place: Place): EnabledPlugin | undefined;
 };
 
 /** The place of an agent's MCP servers, for one gateway before them. */

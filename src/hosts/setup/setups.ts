@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { jsonAt } from '../../config/edit-json.ts';
 import { readToml } from '../../config/index.ts';
 import { HOOK_HOSTS, type HookHost } from '../index.ts';
+import { enabledPlugin } from './enabled-plugin.ts';
 import { hookGroups } from './hook-groups.ts';
 import { hooksIn, hooksPart } from './hook-settings.ts';
 import { isOurHook, programOf, SERVER_NAME, shellLine, type Program } from './ours.ts';
@@ -21,6 +22,8 @@ type HookSetup = Omit<Setup, 'name' | 'title' | 'parts' | 'hooks' | 'plugin' | '
   server(place: Place, program: Program): Part;
   /** The place of the agent's MCP servers in a JSON file. */
   servers?(place: Place): { readonly file: string; readonly path: readonly string[]; readonly type?: 'stdio' };
+  /** If the host knows plugins: the settings that enable them, the strongest last, and their folder. */
+  plugins?(place: Place): readonly [settings: readonly string[], folder: string];
   /** Settings that turn every hook off, the file and the key each. */
   switches(place: Place): readonly Switch[];
 };
@@ -52,6 +55,7 @@ const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
   claude: {
     commands: ['claude'],
     folders: (place) => [claudeFolder(place)],
+    plugins: (place) => [claudeSettings(place), join(claudeFolder(place), 'plugins')],
     switches: (place) => [
       ...claudeSettings(place).map((file): Switch => ({ file, path: ['disableAllHooks'], off: true })),
       ...MANAGED.flatMap((folder) => {
@@ -155,6 +159,7 @@ const withHooks = (host: HookHost, setup: HookSetup): Setup => ({
     file: (place) => setup.hooksFile(place),
     found: (text) => hooksIn(text, (handler) => isOurHook(handler, host.name)),
     disabled: (place) => turnedOff(setup.switches(place)),
+    enabledPlugin: (place) => (setup.plugins === undefined ? undefined : enabledPlugin(...setup.plugins(place))),
   },
   wraps:
     setup.servers === undefined

@@ -1,0 +1,128 @@
+/** A real Claude Code with the plugin of the package: from its folder, beside an installation, and from its marketplace. */
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { PACKAGE } from '../built.ts';
+import type { Script } from '../model/script.ts';
+import { proves } from '../verifies.ts';
+import { earpiece, entry } from './earpiece.ts';
+import { binaryOf } from './pins.ts';
+import { run, type Run, type RunOptions } from './run.ts';
+import { told } from './told.ts';
+
+const MARKETPLACE = path.join(PACKAGE, 'claude-plugin');
+const PLUGIN = path.join(MARKETPLACE, 'earpiece');
+const AGENT = 'work/claude-code';
+const databaseIn = (home: string): string => path.join(home, '.local/state/earpiece/earpiece.db');
+const binIn = (home: string): string => path.join(home, 'bin');
+
+const environment = (home: string): Record<string, string> => ({
+  PATH: [binIn(home), path.dirname(binaryOf('claude')), path.dirname(process.execPath), '/usr/bin', '/bin'].join(':'),
+  HOME: home,
+  XDG_CONFIG_HOME: path.join(home, '.config'),
+  XDG_CACHE_HOME: path.join(home, '.cache'),
+  XDG_STATE_HOME: path.join(home, '.local/state'),
+  DISABLE_AUTOUPDATER: '1',
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+});
+
+function ran(home: string, command: string, ...args: readonly string[]): { code: number | null; stdout: string } {
+  const { status, stdout } = spawnSync(command, args, {
+    cwd: path.join(home, 'work'),
+    env: environment(home),
+    encoding: 'utf8',
+    timeout: 120_000,
+  });
+  return { code: status, stdout };
+}
+
+/** As `npm install -g earpiece` puts the command on the PATH. */
+function onPath(home: string): void {
+  fs.mkdirSync(binIn(home));
+  fs.writeFileSync(path.join(binIn(home), 'earpiece'), `#!/bin/sh\nexec '${process.execPath}' '${entry}' "$@"\n`, {
+    mode: 0o755,
+  });
+}
+
+const doctor = (home: string): readonly unknown[] =>
+  ran(home, process.execPath, entry, 'doctor', '--json')
+    .stdout.trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { readonly what: string })
+    .filter(({ what }) => what === 'claude');
+
+const SCRIPT: Script = [
+  { calls: [{ shell: 'touch one' }, { shell: 'false' }] },
+  { calls: [{ shell: 'touch two' }] },
+  { calls: [{ shell: 'touch refused' }] },
+  { calls: [{ shell: 'touch four' }] },
+  { text: 'ALL-DONE' },
+];
+
+/** With its built-in tools only: a word while they run, and a pause. */
+async function hears(options: Pick<RunOptions, 'args' | 'env' | 'onPrepared'>, after: (seen: Run) => void): Promise<void> {
+  using seen = await run('claude', {
+    script: SCRIPT,
+    ...options,
+    async onToolStep({ step, home }) {
+      const database = databaseIn(home);
+      if (step === 1) await earpiece(home, database, 'send', '--to', AGENT, 'WORD-INFO the build ended');
+      if (step === 2)
+        await earpiece(home, database, 'send', '--to', AGENT, 'WORD-PAUSE wait', '--action', 'pause', '--level', 'critical');
+      if (step === 3) await earpiece(home, database, 'resume', AGENT);
+    },
+  });
+  expect({ exitCode: seen.exitCode, leftovers: seen.leftovers }).toEqual({ exitCode: 0, leftovers: [] });
+  expect([told(seen, 'WORD-INFO'), told(seen, 'WORD-PAUSE')]).toEqual([1, 1]);
+  const files = fs.readdirSync(path.join(seen.home, 'work'));
+  expect(files).toEqual(expect.arrayContaining(['one', 'two', 'four']));
+  expect(files).not.toContain('refused');
+  after(seen);
+}
+
+test('the folder of the package: each notification once, and a pause denies the next call', async () => {
+  proves('hosts:claude-plugin');
+  await hears({ args: ['--plugin-dir', PLUGIN] }, () => {});
+});
+
+test('beside the hooks of earpiece install each notification comes once all the same', async () => {
+  proves('hosts:claude-plugin');
+  await hears(
+    {
+      args: ['--plugin-dir', PLUGIN],
+      onPrepared: (home) => void expect(ran(home, process.execPath, entry, 'install', 'claude', '--yes').code).toBe(0),
+    },
+    () => {},
+  );
+});
+
+test('from the marketplace: Claude Code copies it, it finds the command on the PATH, and the doctor knows it', async () => {
+  proves('hosts:claude-plugin');
+  let home = '';
+  const env: Record<string, string> = {};
+  await hears(
+    {
+      env,
+      onPrepared(prepared) {
+        home = prepared;
+        env['PATH'] = environment(home)['PATH'] ?? '';
+        onPath(home);
+        expect(ran(home, 'claude', 'plugin', 'marketplace', 'add', MARKETPLACE)).toMatchObject({ code: 0 });
+        expect(ran(home, 'claude', 'plugin', 'install', 'earpiece@earpiece')).toMatchObject({ code: 0 });
+        expect(doctor(home)).toMatchObject([{ ok: true, value: expect.stringContaining('in the plugin earpiece@earpiece') }]);
+      },
+    },
+    () => {
+      expect(ran(home, process.execPath, entry, 'install', 'claude', '--yes').code).toBe(0);
+      expect(doctor(home)).toMatchObject([
+        {
+          ok: false,
+          value: expect.stringContaining('stand twice: in ~/.claude/settings.json and in the plugin earpiece@earpiece'),
+        },
+      ]);
+      expect(ran(home, 'claude', 'plugin', 'uninstall', 'earpiece@earpiece').code).toBe(0);
+      expect(doctor(home)).toMatchObject([{ ok: true }]);
+    },
+  );
+});

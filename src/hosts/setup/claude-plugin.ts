@@ -1,0 +1,52 @@
+/**
+ * Claude Code's plugin: the hooks and the MCP server of `earpiece install`, in a folder that Claude Code loads by itself. It knows
+ * no path of a machine, so its lines look for Earpiece: beside the plugin, on the PATH, and with npx.
+ */
+import { claude } from '../claude/hooks.ts';
+import { endsEarly, type Ending } from '../quiet-mark.ts';
+import { hookGroups } from './hook-groups.ts';
+import { firstOf, onPath, SERVER_NAME } from './ours.ts';
+
+/** Of the plugin and of its marketplace: Claude Code calls it `earpiece@earpiece`. */
+export const PLUGIN = 'earpiece';
+
+/** Its place below a package of ours, from the plugin's folder in the marketplace's. */
+const BESIDE = '$CLAUDE_PLUGIN_ROOT/../../dist/cli/main.js';
+
+/** The state folder, as `stateFolder` finds it. A relative `XDG_STATE_HOME` finds no mark, which costs time only. */
+const STATE = '${XDG_STATE_HOME:-$HOME/.local/state}/earpiece';
+
+/** The files by their paths below the marketplace. */
+export function claudePlugin({
+  version,
+  description,
+}: {
+  readonly version: string;
+  readonly description: string;
+}): Readonly<Record<string, unknown>> {
+  const author = { name: 'Earpiece contributors' };
+  const about = { name: PLUGIN, version, description };
+  const line = lines(`${PLUGIN}@${version}`);
+  const groups = hookGroups(claude, { line, timeout: (seconds) => seconds, server: `plugin:${PLUGIN}:${SERVER_NAME}` });
+  return {
+    '.claude-plugin/marketplace.json': { name: PLUGIN, owner: author, plugins: [{ ...about, source: `./${PLUGIN}` }] },
+    [`${PLUGIN}/.claude-plugin/plugin.json`]: { ...about, author, license: 'MIT', keywords: ['notifications', 'events', 'mcp'] },
+    [`${PLUGIN}/hooks/hooks.json`]: {
+      hooks: Object.fromEntries(Object.entries(groups).map(([event, group]) => [event, [group]])),
+    },
+    [`${PLUGIN}/.mcp.json`]: { mcpServers: { [SERVER_NAME]: { type: 'stdio', command: 'sh', args: ['-c', line(['mcp'])] } } },
+  };
+}
+
+/** The shell reads the variables; Claude Code itself would put in a path that may hold a quote. */
+const lines =
+  (fetched: string) =>
+  (words: readonly string[], ending?: Ending): string => {
+    const args = words.join(' ');
+    const start = firstOf([
+      [`[ -f "${BESIDE}" ] && ${onPath('node')}`, `node "${BESIDE}" ${args}`],
+      [onPath('earpiece'), `earpiece ${args}`],
+      [onPath('npx'), `npx -y ${fetched} ${args}`],
+    ]);
+    return ending === undefined ? start : `${endsEarly(STATE, ending, (word) => `"${word}"`)}; ${start}`;
+  };

@@ -4,10 +4,7 @@
  */
 import '../src/node-version.ts';
 import { execFile, execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import fs from 'node:fs';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -15,6 +12,7 @@ import pty from '@lydell/node-pty';
 import { binaryOf } from '../e2e/hosts/pins.ts';
 import { run } from '../e2e/hosts/run.ts';
 import { told } from '../e2e/hosts/told.ts';
+import { startRegistry, type Manifest } from '../e2e/registry.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const PAGE = path.join(root, 'docs/install.md');
@@ -23,44 +21,12 @@ const MINUTE_MS = 60_000;
 /** Characters of a recorded line. */
 const LONG = 130;
 
-type Manifest = { readonly name: string; readonly version: string };
-
 async function record(): Promise<void> {
   execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], { cwd: root });
   const tarball = fs.readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '';
-  const registry = await serve(path.join(folder, tarball));
-  try {
-    await session(registry.url);
-  } finally {
-    registry.close();
-  }
-}
-
-/** Serves our package. For every other one it points at the registry of this machine. */
-async function serve(tarball: string): Promise<{ readonly url: string; close(): void }> {
-  const upstream = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim().replace(/\/$/u, '');
   const manifest = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as Manifest;
-  const bytes = fs.readFileSync(tarball);
-  const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
-  const server = http.createServer(({ url = '/' }, answer) => {
-    if (url.startsWith('/earpiece/-/')) return void answer.writeHead(200, { 'content-length': bytes.length }).end(bytes);
-    if (url.split('?')[0] !== '/earpiece') return void answer.writeHead(307, { location: `${upstream}${url}` }).end();
-    const dist = { tarball: `http://${String(answer.req.headers.host)}/earpiece/-/earpiece-${manifest.version}.tgz`, integrity };
-    const document = {
-      name: manifest.name,
-      'dist-tags': { latest: manifest.version },
-      versions: { [manifest.version]: { ...manifest, scripts: {}, dist } },
-    };
-    answer.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(document));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  await using registry = await startRegistry(manifest, path.join(folder, tarball));
+  await session(registry.url);
 }
 
 async function session(registry: string): Promise<void> {

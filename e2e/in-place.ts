@@ -1,0 +1,37 @@
+/** The package in a folder of its own, as `npm install -g` puts it there, and its upgrade in place. */
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { PACKAGE } from './built.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+
+export const DEPENDENCIES: readonly string[] = Object.keys(
+  (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly dependencies: object }).dependencies,
+);
+
+/** Returns the command line's file. */
+export function installInto(folder: string): string {
+  mkdirSync(dirname(folder), { recursive: true });
+  cpSync(PACKAGE, folder, { recursive: true, verbatimSymlinks: true });
+  for (const name of DEPENDENCIES) {
+    mkdirSync(dirname(join(folder, 'node_modules', name)), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
+  }
+  return join(folder, 'dist/cli/main.js');
+}
+
+/** Another version in the same place: its parts have other names. */
+export function upgrade(folder: string): void {
+  const manifest = join(folder, 'package.json');
+  writeFileSync(manifest, readFileSync(manifest, 'utf8').replace(/"version": "[^"]+"/u, `"version": "${UPGRADED}"`));
+  const files = readdirSync(join(folder, 'dist'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
+  const parts = files.filter((name) => name.startsWith('chunks/')).map((name) => name.slice('chunks/'.length));
+  for (const name of files.filter((each) => !each.startsWith('console/'))) {
+    const file = join(folder, 'dist', name);
+    const text = parts.reduce((each, part) => each.replaceAll(`/${part}"`, `/new-${part}"`), readFileSync(file, 'utf8'));
+    writeFileSync(file, text);
+    if (name.startsWith('chunks/')) renameSync(file, join(dirname(file), `new-${basename(file)}`));
+  }
+}
+
+export const UPGRADED = '99.0.0';

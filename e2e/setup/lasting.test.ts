@@ -1,0 +1,186 @@
+/** Hooks whose surroundings change: another Node, a cleaned cache of npx, an upgrade in place. What they carry, and what the doctor says. */
+import { execFile, execFileSync, type ExecFileException } from 'node:child_process';
+import { constants, copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { DEPENDENCIES, installInto, upgrade, UPGRADED } from '../in-place.ts';
+import { startRegistry, type Manifest } from '../registry.ts';
+import { proves } from '../verifies.ts';
+import { Home, type Ran } from './home.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const SETTINGS = '.claude/settings.json';
+const OLD = `--import "data:text/javascript,${encodeURIComponent("Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.0.0' } })")}"`;
+
+/** A home with an installation of the package in a folder of its own, as `npm install -g` makes one. */
+class Installed extends Home {
+  readonly prefix = join(this.folder, 'prefix');
+  readonly package = join(this.prefix, 'lib/node_modules/earpiece');
+  readonly node = join(this.folder, 'nodes/24/bin/node');
+  readonly entry: string;
+
+  constructor() {
+    super('claude');
+    this.entry = installInto(this.package);
+    mkdirSync(dirname(this.node), { recursive: true });
+    copyFileSync(process.execPath, this.node, constants.COPYFILE_FICLONE);
+  }
+
+  /** The `node` of the PATH. */
+  nodeOnPath(options = ''): void {
+    this.command('node', `exec '${process.execPath}' ${options} "$@"`);
+  }
+
+  earpiece(node: string, ...args: readonly string[]): Promise<Ran> {
+    return ran(this, [node, this.entry, ...args]);
+  }
+}
+
+/** Beside the registry of this process. */
+function ran(
+  home: Home,
+  [command = '', ...args]: readonly string[],
+  { input = '', ...more }: Readonly<Record<string, string>> = {},
+): Promise<Ran> {
+  return new Promise((resolve) => {
+    const options = { cwd: home.project, env: home.env(more), timeout: 120_000 };
+    const child = execFile(command, args, options, (error: ExecFileException | null, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr }),
+    );
+    child.stdin?.on('error', () => {}).end(input);
+  });
+}
+
+/** The hook of an event, as the settings name it. */
+function hook(home: Home, event: string, more: Readonly<Record<string, string>> = {}): Promise<Ran> {
+  const { hooks } = JSON.parse(home.read(SETTINGS)) as {
+    hooks: Record<string, readonly { readonly hooks: readonly { readonly command: string }[] }[]>;
+  };
+  const line = hooks[event]?.[0]?.hooks.find(({ command }) => command !== undefined)?.command ?? '';
+  const input = JSON.stringify({ hook_event_name: event, session_id: 'session-1', cwd: home.project, prompt: 'x' });
+  return ran(home, ['/bin/sh', '-c', line], { ...more, input });
+}
+
+const heard = (word: string): unknown => ({ code: 0, stdout: expect.stringContaining(word) as string, stderr: '' });
+const OK = { code: 0, stderr: '' };
+
+/** What a doctor says about Claude Code. */
+const about = ({ stdout }: Ran): readonly unknown[] =>
+  stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { readonly what: string })
+    .filter(({ what }) => what === 'claude');
+
+const red = (...words: readonly string[]): readonly unknown[] =>
+  words.map((word) => ({ ok: false, value: expect.stringContaining(word) as string, advice: 'earpiece install claude' }));
+
+describe('hooks after a switch of Node', () => {
+  proves('hosts:lasting');
+
+  it('start the node of the PATH where theirs is gone; the doctor names it, and an installation mends it', async () => {
+    using home = new Installed();
+    expect(await home.earpiece(home.node, 'install', 'claude', '--yes')).toMatchObject(OK);
+    expect(home.read(SETTINGS)).toContain(home.node);
+    rmSync(dirname(dirname(home.node)), { recursive: true });
+    home.nodeOnPath();
+    await hook(home, 'SessionStart');
+    expect(await home.earpiece(process.execPath, 'send', '--to', 'claude-code', 'WORD-1')).toMatchObject(OK);
+    expect(await hook(home, 'UserPromptSubmit')).toEqual(heard('WORD-1'));
+    expect(about(await home.earpiece(process.execPath, 'doctor', '--json'))).toMatchObject(
+      red(`their Node ${home.node} is gone`),
+    );
+    expect(await home.earpiece(process.execPath, 'install', 'claude', '--yes')).toMatchObject(OK);
+    expect(home.read(SETTINGS)).not.toContain(home.node);
+    expect(about(await home.earpiece(process.execPath, 'doctor', '--json'))).toMatchObject([{ ok: true }]);
+  });
+
+  it('say in one line that the node of the PATH is too old, and let the agent go on', async () => {
+    using home = new Installed();
+    expect(await home.earpiece(home.node, 'install', 'claude', '--yes')).toMatchObject(OK);
+    rmSync(home.node);
+    home.nodeOnPath(OLD);
+    for (const event of ['SessionStart', 'PreToolUse', 'Stop'])
+      expect(await hook(home, event)).toEqual({
+        code: 0,
+        stdout: '',
+        stderr: expect.stringMatching(/^earpiece needs Node >= 24, this is [^\n]*\n$/u) as string,
+      });
+    expect(about(await home.earpiece(process.execPath, 'doctor', '--json'))).toMatchObject(
+      red(`their Node ${home.node} is gone`, 'did not come through the hook'),
+    );
+  });
+
+  it('say in one line that Earpiece went with its Node, as with a version manager', async () => {
+    using home = new Installed();
+    expect(await home.earpiece(home.node, 'install', 'claude', '--yes')).toMatchObject(OK);
+    const other = join(home.folder, 'other');
+    renameSync(home.package, other);
+    rmSync(home.node);
+    home.nodeOnPath();
+    expect(await hook(home, 'PreToolUse')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: expect.stringMatching(/^earpiece: its files or its Node are gone[^\n]*npx earpiece install\n$/u) as string,
+    });
+    const now = join(other, 'dist/cli/main.js');
+    expect(about(await ran(home, [process.execPath, now, 'doctor', '--json']))).toMatchObject(
+      red('their Node', 'their Earpiece', 'did not come through the hook'),
+    );
+    expect(await ran(home, [process.execPath, now, 'install', 'claude', '--yes'])).toMatchObject(OK);
+    expect(about(await ran(home, [process.execPath, now, 'doctor', '--json']))).toMatchObject([{ ok: true }]);
+  });
+});
+
+describe('hooks after the cache of npx was cleaned', () => {
+  proves('hosts:lasting');
+
+  it('fetch Earpiece again; the doctor names it, and npx earpiece install mends it', { timeout: 300_000 }, async () => {
+    using home = new Installed();
+    const manifest = { ...(JSON.parse(readFileSync(join(home.package, 'package.json'), 'utf8')) as Manifest) };
+    execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', home.folder], { cwd: home.package });
+    const tarball = join(home.folder, readdirSync(home.folder).find((name) => name.endsWith('.tgz')) ?? '');
+    // From this machine, so that no other registry is asked.
+    const local = DEPENDENCIES.map((name) => [name, `file:${join(ROOT, 'node_modules', name)}`]);
+    await using registry = await startRegistry(
+      { ...manifest, ...{ dependencies: Object.fromEntries(local) as object, optionalDependencies: {}, peerDependencies: {} } },
+      tarball,
+    );
+    home.nodeOnPath();
+    const npm = {
+      npm_config_registry: registry.url,
+      npm_config_ignore_scripts: 'true',
+      npm_config_update_notifier: 'false',
+      npm_config_audit: 'false',
+      npm_config_fund: 'false',
+    };
+    const npx = (...args: readonly string[]): Promise<Ran> => ran(home, ['npx', '-y', 'earpiece', ...args], npm);
+    expect(await npx('install', 'claude', '--yes')).toMatchObject({ code: 0 });
+    expect(home.read(SETTINGS)).toContain('/.npm/_npx/');
+    await hook(home, 'SessionStart', npm);
+    expect((await npx('send', '--to', 'claude-code', 'WORD-1')).code).toBe(0);
+    rmSync(join(home.home, '.npm/_npx'), { recursive: true });
+    expect(await hook(home, 'UserPromptSubmit', npm)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('WORD-1') as string,
+    });
+    expect(about(await npx('doctor', '--json'))).toMatchObject([{ ok: true }]);
+  });
+});
+
+describe('hooks after an upgrade in place', () => {
+  proves('hosts:lasting');
+
+  it('run the new version, and the doctor is content', async () => {
+    using home = new Installed();
+    home.nodeOnPath();
+    expect(await home.earpiece(process.execPath, 'install', 'claude', '--yes')).toMatchObject(OK);
+    await hook(home, 'SessionStart');
+    upgrade(home.package);
+    expect((await home.earpiece(process.execPath, '--version')).stdout).toBe(`${UPGRADED}\n`);
+    expect(await home.earpiece(process.execPath, 'send', '--to', 'claude-code', 'WORD-1')).toMatchObject(OK);
+    expect(await hook(home, 'UserPromptSubmit')).toEqual(heard('WORD-1'));
+    expect(about(await home.earpiece(process.execPath, 'doctor', '--json'))).toMatchObject([{ ok: true }]);
+    expect((await home.earpiece(process.execPath, 'install', 'claude', '--yes')).stdout).toContain('nothing to change');
+  });
+});

@@ -5,7 +5,13 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export type Manifest = { readonly name: string; readonly version: string };
+export type Manifest = {
+  readonly name: string;
+  readonly version: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: object;
+  readonly peerDependencies?: object;
+};
 
 /** `tarball`: what `npm pack` made of it. */
 export async function startRegistry(manifest: Manifest, tarball: string): Promise<AsyncDisposable & { readonly url: string }> {

@@ -91,7 +91,9 @@ test('beside the hooks of earpiece install each notification comes once all the 
   await hears(
     {
       args: ['--plugin-dir', PLUGIN],
-      onPrepared: (home) => void expect(ran(home, process.execPath, entry, 'install', 'claude', '--yes').code).toBe(0),
+      onPrepared(home) {
+        expect(ran(home, process.execPath, entry, 'install', 'claude', '--yes').code).toBe(0);
+      },
     },
     () => {},
   );

@@ -137,13 +137,16 @@ describe('hooks after the cache of npx was cleaned', () => {
 
   it('fetch Earpiece again; the doctor names it, and npx earpiece install mends it', { timeout: 300_000 }, async () => {
     using home = new Installed();
-    const manifest = { ...(JSON.parse(readFileSync(join(home.package, 'package.json'), 'utf8')) as Manifest) };
+    const manifest = JSON.parse(readFileSync(join(home.package, 'package.json'), 'utf8')) as Manifest;
     execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', home.folder], { cwd: home.package });
     const tarball = join(home.folder, readdirSync(home.folder).find((name) => name.endsWith('.tgz')) ?? '');
     // From this machine, so that no other registry is asked.
-    const local = DEPENDENCIES.map((name) => [name, `file:${join(ROOT, 'node_modules', name)}`]);
+    const local: readonly (readonly [string, string])[] = DEPENDENCIES.map((name) => [
+      name,
+      `file:${join(ROOT, 'node_modules', name)}`,
+    ]);
     await using registry = await startRegistry(
-      { ...manifest, ...{ dependencies: Object.fromEntries(local) as object, optionalDependencies: {}, peerDependencies: {} } },
+      { ...manifest, dependencies: Object.fromEntries(local), optionalDependencies: {}, peerDependencies: {} },
       tarball,
     );
     home.nodeOnPath();

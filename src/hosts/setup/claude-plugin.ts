@@ -7,10 +7,10 @@ import { endsEarly, type Ending } from '../quiet-mark.ts';
 import { hookGroups } from './hook-groups.ts';
 import { firstOf, onPath, SERVER_NAME } from './ours.ts';
 
-/** Of the plugin and of its marketplace: Claude Code calls it `earpiece@earpiece`. */
+/** The name of the plugin, and of its marketplace: Claude Code calls it `earpiece@earpiece`. */
 export const PLUGIN = 'earpiece';
 
-/** Its place below a package of ours, from the plugin's folder in the marketplace's. */
+/** The command line, where the plugin lies in the package. */
 const BESIDE = '$CLAUDE_PLUGIN_ROOT/../../dist/cli/main.js';
 
 /** The state folder, as `stateFolder` finds it. A relative `XDG_STATE_HOME` finds no mark, which costs time only. */

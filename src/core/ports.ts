@@ -18,7 +18,8 @@ import type { CarrierId, Draft, Owner, Stored } from './records.ts';
  * - `at` is for order, epoch ms. It never runs backwards within a log, even if a writer's clock does. The writer's own
  *   clock is kept beside it if it is behind (`clockBeside`).
  * - Unknown types and fields come back as they were given.
- * - Drafts are already checked when they arrive. A store does not know what they mean.
+ * - Drafts are already checked when they arrive. A store does not know what they mean. One that JSON cannot hold is refused
+ *   with `bad_argument`.
  * - A method that cannot reach the data rejects with `store_unavailable` (retryable) after `withinMs`, by default 5,000.
  */
 export interface Store {

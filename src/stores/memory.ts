@@ -40,6 +40,7 @@ import {
   type Cell,
   type Log,
 } from './memory-log.ts';
+import { storable } from './placing.ts';
 import { Waiters } from './waiters.ts';
 
 /** A store that lives and ends with its process: for tests, and for agents whose notifications need not outlive them. */
@@ -89,7 +90,7 @@ class MemoryStore implements Store {
     const made = new Map<NotificationId, Cell[]>();
     const loose: Stored[] = [];
     for (const draft of drafts) {
-      const body = jsonCopy(draft) as Draft;
+      const body = storable(draft, () => jsonCopy(draft) as Draft);
       const seq = this.#head + records.length + 1;
       const need = touches(body);
       const cells = found(log, need, { made, changed });

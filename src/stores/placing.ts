@@ -1,4 +1,5 @@
 import type { LogKey } from '../core/address.ts';
+import { EarpieceError } from '../core/errors.ts';
 import { type Item, putItem, settle } from '../core/items.ts';
 import type { Appended } from '../core/ports.ts';
 import type { Draft, Stored } from '../core/records.ts';
@@ -23,7 +24,24 @@ export type Placing = Placed | Exclude<Appended, { kind: 'appended' }>;
 
 type Place = { readonly seq: number; readonly at: number; readonly clock?: number | undefined };
 
-export const written = (drafts: readonly Draft[]): Written[] => drafts.map((body) => ({ body, text: JSON.stringify(body) }));
+export const written = (drafts: readonly Draft[]): Written[] =>
+  drafts.map((body) => ({ body, text: storable(body, () => JSON.stringify(body)) }));
+
+/** Throws `bad_argument` for a draft that JSON cannot hold, such as one that contains itself. */
+export function storable<T>(draft: Draft, copy: () => T): T {
+  try {
+    return copy();
+  } catch (cause) {
+    // A copy by recursion fills the stack, and the message of JSON.stringify draws the circle on further lines.
+    const [said] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+    const why = cause instanceof RangeError ? 'it contains itself or nests too deep' : said;
+    throw new EarpieceError(
+      'bad_argument',
+      `append: a record of type ${JSON.stringify(draft.type)} cannot be stored (${why}); pass what JSON can hold`,
+      { cause },
+    );
+  }
+}
 
 /** The records of the placed drafts. */
 export function storedAs({ seq, at, clock }: Place, log: LogKey, drafts: readonly Draft[]): Stored[] {

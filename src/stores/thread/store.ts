@@ -25,7 +25,7 @@ import type {
 } from '../../core/ports.ts';
 import type { Item } from '../../core/items.ts';
 import type { Draft, Owner, Stored } from '../../core/records.ts';
-import { freshItems, storedAs } from '../placing.ts';
+import { freshItems, storedAs, written } from '../placing.ts';
 import type { Compacted } from '../sqlite/compact.ts';
 import type { SqliteStore } from '../sqlite/store.ts';
 import { Commits } from './commits.ts';
@@ -165,7 +165,7 @@ class ThreadStore implements SqliteStore {
 
   async append(log: LogKey, drafts: readonly Draft[], given?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Appended> {
     const { signal, ...options } = given ?? {};
-    const texts = drafts.map((draft) => JSON.stringify(draft));
+    const texts = written(drafts).map(({ text }) => text);
     const answer = await this.#answerTo<Exclude<Appended, { kind: 'appended' }> | PlacedAnswer>(
       (id) => ({ kind: 'append', id, log, texts, options, ...(signal === undefined ? {} : { cancel: true as const }) }),
       { signal },

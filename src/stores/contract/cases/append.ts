@@ -55,6 +55,21 @@ export function append({ test }: Suite): void {
     equal(await store.countOpen(LOG), 1);
   });
 
+  test('refuses a draft that JSON cannot hold, with all of its append, and writes nothing', async ({ store }) => {
+    const circle: Record<string, unknown> = {};
+    circle['self'] = { circle };
+    for (const value of [circle, 1n])
+      await assert.rejects(store.append(LOG, [queued('a'), { ...said('x'), value } as unknown as Draft]), (error: unknown) => {
+        const { code, message } = error as { readonly code?: string; readonly message: string };
+        equal(code, 'bad_argument');
+        assert.match(message, /chat_response/u);
+        assert.doesNotMatch(message, /\n/u);
+        return true;
+      });
+    equal(await store.head(), 0);
+    equal(await store.countOpen(LOG), 0);
+  });
+
   test('refuses one append that queues an id twice, and writes nothing', async ({ store }) => {
     await assert.rejects(store.append(LOG, [queued('a'), queued('a')]), { code: 'bad_argument' });
     equal(await store.head(), 0);

@@ -118,7 +118,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
     () => tools,
     () => (isKnown ? undefined : known.promise),
   );
-  const gateway = await started({
+  const gateway = await startGateway({
     front,
     upstreams,
     rider,
@@ -177,23 +177,6 @@ const placeOf = ({ db }: GatewayOptions): Parameters<typeof readConfig>[0] => ({
   env: process.env,
   flags: db === undefined ? {} : { db },
 });
-
-/** A refusal at the gateway's start is a mistake in its arguments. */
-async function started(options: Parameters<typeof startGateway>[0]): Promise<Gateway> {
-  try {
-    return await startGateway(options);
-  } catch (error) {
-    if (error instanceof EarpieceError || !(error instanceof Error)) throw error;
-    const { syscall, code } = error as NodeJS.ErrnoException;
-    const { front } = options;
-    if (syscall === undefined || front.kind !== 'http') throw new EarpieceError('bad_argument', error.message, { cause: error });
-    throw new EarpieceError(
-      'bad_argument',
-      `cannot listen on port ${front.port} of ${JSON.stringify(front.host)} (${code}); choose another --port or --host`,
-      { cause: error },
-    );
-  }
-}
 
 /**
  * The longest delay of a client's tools by the database. A store opens within some 50 ms, on a busy machine within a second.

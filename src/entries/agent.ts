@@ -3,6 +3,7 @@ import '../node-version.ts';
 
 import * as inner from '../agent/index.ts';
 import { MODES } from '../agent/index.ts';
+import type { FileToolsOptions } from '../agent/file-tools.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Stored } from '../core/records.ts';
 import * as handles from '../handles/index.ts';
@@ -40,19 +41,26 @@ const AGENT: Table<AgentOptions> = {
   model: { needed: 'any' },
   earpiece: { needed: 'any' },
   address: { needed: 'text' },
-  tools: 'any',
+  tools: { listOf: { methods: ['execute'], like: 'a tool with execute()' } },
   system: 'text',
   purpose: 'text',
-  maxCycles: 'number',
-  maxRetries: 'number',
-  maxRetryAfterMs: 'number',
-  maxOutputTokens: 'number',
-  budget: 'any',
-  providerOptions: 'any',
-  placement: 'any',
-  onTurnEnd: 'any',
-  chance: 'any',
-  onTrouble: 'any',
+  maxCycles: 'amount',
+  maxRetries: 'amount',
+  maxRetryAfterMs: 'amount',
+  maxOutputTokens: 'amount',
+  budget: {
+    keys: {
+      tokens: 'number',
+      contextTokens: 'number',
+      timeoutMs: 'number',
+      warnAt: { keys: { tokens: 'number', iterations: 'number', context: 'number', time: 'number' } },
+    },
+  },
+  providerOptions: 'object',
+  placement: { methods: ['afterTools', 'request'], like: 'an object with afterTools() and request()' },
+  onTurnEnd: 'function',
+  chance: 'function',
+  onTrouble: 'function',
 };
 
 /** Opens a conversation for writing. Throws `store_refused` while another process writes it. */
@@ -83,11 +91,11 @@ export type HandleOptions = handles.HandleSettings & {
 
 const HANDLES: Table<HandleOptions> = {
   earpiece: { needed: 'any' },
-  tools: { needed: 'any' },
+  tools: { needed: { listOf: { methods: ['run'], like: 'a tool with run(), such as runTool()' } } },
   address: { needed: 'text' },
-  folder: { needed: 'text' },
-  onChange: 'any',
-  onTrouble: 'any',
+  folder: { needed: 'name' },
+  onChange: 'function',
+  onTrouble: 'function',
   withdrawAtOnce: 'flag',
 };
 
@@ -140,8 +148,41 @@ function madeHere(agent: Agent): inner.Agent {
 
 type Tool = inner.Tool;
 
+/** `read_file` and `write_file`. With a `filesSource` as `files`, the agent is told when somebody else changes what it read. */
+export function fileTools(options: FileToolsOptions): readonly Tool[] {
+  check('fileTools', options, FILE_TOOLS);
+  return inner.fileTools(options);
+}
+
+const FILE_TOOLS: Table<FileToolsOptions> = {
+  root: { needed: 'name' },
+  files: { methods: ['noteRead', 'withOwnWrite', 'about'], like: 'what filesSource() returns' },
+};
+
+/** The built-in tool `run`: a shell command, in the foreground or the background, with or without a terminal. */
+export function runTool(options: RunOptions = {}): handles.StatefulTool {
+  check('runTool', options, RUN);
+  return handles.runTool(options);
+}
+
+type RunOptions = NonNullable<Parameters<typeof handles.runTool>[0]>;
+const RUN: Table<RunOptions> = {
+  cwd: 'name',
+  env: { each: 'text' },
+  passEnv: { listOf: 'name' },
+  shell: 'name',
+  timeoutSecs: 'amount',
+  onTurnEnd: ['inquire', 'await', 'abort'],
+  turnEndSecs: 'amount',
+  maxChars: 'amount',
+  maxOutputBytes: 'amount',
+  graceMs: 'amount',
+  settleMs: 'amount',
+  promptMs: 'amount',
+};
+
 export { MODES };
-export { fileTools, openModel } from '../agent/index.ts';
-export { processTool, runTool, statefulTool, ToolFailure } from '../handles/index.ts';
+export { openModel } from '../agent/index.ts';
+export { processTool, ToolFailure } from '../handles/index.ts';
 export type { AgentEvent, BudgetOptions, Mode, Tool, ToolCall, ToolOutcome, TurnEnding, TurnResult } from '../agent/index.ts';
 export type { HandleView, StatefulTool } from '../handles/index.ts';

@@ -1,10 +1,12 @@
 /** `earpiece/gateway`. The MCP gateway in your program: notifications ride on the results of the tools behind it. */
 import '../node-version.ts';
 
+import { startGateway as start, type Gateway, type GatewayOptions } from '../gateway/index.ts';
 import { inboxRider as innerRider, ownTools, type InboxRider } from '../gateway/riding/inbox-rider.ts';
+import { PROFILE_KINDS } from '../config/servers.ts';
 import { VIEW_NAMES, type ViewName } from '../core/records.ts';
 import { identify } from '../inbox/index.ts';
-import { check, innerOf, type Earpiece, type Table } from '../library/index.ts';
+import { bad, check, innerOf, type Earpiece, type Table } from '../library/index.ts';
 
 export type InboxRiderOptions = {
   readonly earpiece: Earpiece;
@@ -23,13 +25,59 @@ export type InboxRiderOptions = {
 
 const RIDER: Table<InboxRiderOptions> = {
   earpiece: { needed: 'any' },
-  agent: 'text',
+  agent: 'name',
   view: VIEW_NAMES,
   purpose: 'text',
   shared: 'flag',
   tasks: 'flag',
-  onTrouble: 'any',
+  onTrouble: 'function',
 };
+const PROFILE = { kind: { needed: PROFILE_KINDS }, maxResultChars: 'amount', maxErrorChars: 'amount' } as const;
+const GATEWAY: Table<GatewayOptions> = {
+  front: {
+    needed: {
+      kinds: {
+        stdio: { input: 'object', output: 'object' },
+        http: { host: 'name', port: 'port', path: 'name', token: 'name', allowedHosts: { listOf: 'name' } },
+      },
+    },
+  },
+  upstreams: {
+    needed: {
+      listOf: {
+        kinds: {
+          stdio: {
+            name: { needed: 'name' },
+            command: { needed: 'name' },
+            args: { listOf: 'text' },
+            env: { each: 'text' },
+            cwd: 'name',
+            running: 'object',
+          },
+          http: { name: { needed: 'name' }, url: { needed: 'url' }, headers: { each: 'text' } },
+          absent: { name: { needed: 'name' }, why: { needed: 'text' } },
+        },
+      },
+    },
+  },
+  rider: { needed: { methods: ['tools', 'callTool', 'before', 'after', 'opened', 'closed', 'upstream'], like: 'what inboxRider() returns' } },
+  profile: PROFILE_KINDS,
+  separator: 'name',
+  patience: { keys: { probeMs: 'amount', graceMs: 'amount', onceMs: 'amount', othersMs: 'amount', hangsMs: 'amount', callMs: 'amount', listMs: 'amount' } },
+  profiles: { each: { keys: PROFILE } },
+  session: 'name',
+  report: 'function',
+};
+
+/** Resolves when it serves. Throws `bad_argument`, also for a port that is taken. */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  check('startGateway', options, GATEWAY);
+  const { front } = options;
+  if (front.kind === 'http' && front.path?.startsWith('/') === false)
+    throw bad(`startGateway: front.path must begin with "/", got ${JSON.stringify(front.path.slice(0, 80))}`, 'front.path');
+  return start(options);
+}
+
 
 /** Delivers through a gateway: hand it to `startGateway`. `idle` resolves when everything that it began is written. */
 export function inboxRider(options: InboxRiderOptions): InboxRider {
@@ -61,5 +109,5 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
 }
 
 export type { InboxRider };
-export { startGateway } from '../gateway/index.ts';
-export type { Closed, Front, Gateway, GatewayOptions, HttpUpstream, StdioUpstream, Upstream } from '../gateway/index.ts';
+export type { Gateway, GatewayOptions };
+export type { Closed, Front, HttpUpstream, StdioUpstream, Upstream } from '../gateway/index.ts';

@@ -2,9 +2,10 @@
 import '../node-version.ts';
 
 import type { WebhookReceiver } from '../sources/webhooks/index.ts';
-import { check, innerOf, type Earpiece, type Table } from '../library/index.ts';
+import { check, checkText, innerOf, type Earpiece, type Table } from '../library/index.ts';
 import { createServer as create, type Listening, type ServerSettings, type TokenRequest } from '../server/index.ts';
 import type { CreatedToken, TokenInfo } from '../wire/api.ts';
+import { TOKEN_KINDS } from '../wire/words.ts';
 
 export type ServerOptions = ServerSettings & {
   readonly earpiece: Earpiece;
@@ -32,16 +33,26 @@ export interface Server {
   stop(): Promise<void>;
 }
 
+const RATE = { keys: { perSecond: { needed: 'amount' }, burst: { needed: 'amount' } } } as const;
 const SERVER: Table<ServerOptions> = {
   earpiece: { needed: 'any' },
   version: 'text',
-  webhooks: 'any',
-  allowedHosts: 'any',
-  consoleFolder: 'text',
-  log: 'any',
-  rates: 'any',
-  report: 'any',
-  timeouts: 'any',
+  webhooks: 'function',
+  allowedHosts: { listOf: 'name' },
+  consoleFolder: 'name',
+  log: 'function',
+  rates: { keys: { token: RATE, sendToken: RATE, anonymous: RATE, failures: RATE } },
+  report: 'function',
+  timeouts: { keys: { headers: 'amount', request: 'amount', keepAlive: 'amount', stop: 'amount' } },
+};
+const LISTEN: Table<{ readonly host?: string; readonly port?: number }> = { host: 'name', port: 'port' };
+const TOKEN: Table<TokenRequest> = {
+  kind: { needed: TOKEN_KINDS },
+  name: { needed: 'name' },
+  project: 'text',
+  agent: 'text',
+  conversation: 'text',
+  expiresInMs: 'amount',
 };
 
 export function createServer(options: ServerOptions): Server {
@@ -52,8 +63,21 @@ export function createServer(options: ServerOptions): Server {
   const server = create({ ...rest, inbox, project: earpiece.project, version, emitter: bus, bus, toggles });
   return {
     fetch: async (request) => server.app.fetch(request),
-    tokens: server.tokens,
-    listen: (at) => server.listen(at),
+    tokens: {
+      create: async (request) => {
+        check('tokens.create', request, TOKEN);
+        return server.tokens.create(request);
+      },
+      list: () => server.tokens.list(),
+      revoke: async (id) => {
+        checkText('tokens.revoke', 'the id', id);
+        return server.tokens.revoke(id);
+      },
+    },
+    listen: async (at = {}) => {
+      check('listen', at, LISTEN);
+      return server.listen(at);
+    },
     loginUrl: () => server.loginUrl(),
     stop: () => server.stop(),
   };

@@ -3,7 +3,8 @@ import '../node-version.ts';
 
 import { subscriberFolders as folders, shippedFolder, type SubscriberSource } from '../bus/index.ts';
 import type { Emitter } from '../core/event.ts';
-import { fullName, type Earpiece } from '../library/index.ts';
+import { LEVELS } from '../core/notification.ts';
+import { check, fullName, innerOf, type Earpiece, type Table } from '../library/index.ts';
 import { filesSource as files, type FilesOptions as Files, type FilesSource } from '../sources/files/index.ts';
 import { gitSource as git, type GitOptions as Git, type GitSource } from '../sources/git/index.ts';
 import { runAndTell as run, type RanAndTold, type RunAndTellOptions as Run } from '../sources/processes/index.ts';
@@ -15,17 +16,58 @@ export type FilesOptions = Of<Files>;
 export type GitOptions = Of<Git>;
 export type RunAndTellOptions = Of<Run>;
 
+const COMMON = { earpiece: { needed: 'any' }, subject: { needed: 'name' } } as const;
+const FILES: Table<FilesOptions> = {
+  ...COMMON,
+  root: { needed: 'name' },
+  globs: { listOf: 'name' },
+  debounceMs: 'amount',
+  maxFiles: 'amount',
+  known: { each: 'text' },
+  onTrouble: 'function',
+};
+const GIT: Table<GitOptions> = {
+  ...COMMON,
+  root: { needed: 'name' },
+  debounceMs: 'amount',
+  pollMs: 'amount',
+  fetchEveryMs: 'amount',
+  onTrouble: 'function',
+  program: 'name',
+};
+const RUN: Table<RunAndTellOptions> = {
+  ...COMMON,
+  command: { needed: 'name' },
+  args: { listOf: 'text' },
+  cwd: 'name',
+  env: { each: 'text' },
+  name: 'text',
+  lines: 'amount',
+  levelOnFailure: LEVELS,
+  timeoutMs: 'amount',
+  forwardSignals: 'flag',
+  stdout: 'object',
+  stderr: 'object',
+  withoutTerminal: 'function',
+  tellWithinMs: 'amount',
+};
+
 /** Emits events for files that somebody else changes. Begins with `start`. */
-export const filesSource = (options: FilesOptions): FilesSource => files(emitting('filesSource', options));
+export const filesSource = (options: FilesOptions): FilesSource => files(emitting('filesSource', options, FILES));
 
 /** Emits events for branches, commits and conflicts that somebody else makes. Begins with `start`. */
-export const gitSource = (options: GitOptions): GitSource => git(emitting('gitSource', options));
+export const gitSource = (options: GitOptions): GitSource => git(emitting('gitSource', options, GIT));
 
 /** Runs a command and emits an event when it ends. */
-export const runAndTell = async (options: RunAndTellOptions): Promise<RanAndTold> => run(emitting('runAndTell', options));
+export const runAndTell = async (options: RunAndTellOptions): Promise<RanAndTold> => 
+  run(emitting('runAndTell', options, RUN));
 
 /** Reminders: each is durable at once, and rides at the first message after its time. */
-export const timersSource = ({ earpiece }: { readonly earpiece: Earpiece }): Timers => timers({ emitter: earpiece.events });
+export const timersSource = (options: { readonly earpiece: Earpiece }): Timers => {
+  check('timersSource', options, { earpiece: { needed: 'any' } });
+  innerOf(options.earpiece);
+  return timers({ emitter: options.earpiece.events });
+};
 
 /** Loads subscribers from `.earpiece/subscribers/` below `root`, for `openEarpiece({subscribers})`. */
 export const subscriberFolders = (options: {
@@ -33,6 +75,7 @@ export const subscriberFolders = (options: {
   /** Also loads the subscribers of this package. Default true. */
   readonly shipped?: boolean;
 }): SubscriberSource => {
+  check('subscriberFolders', options, { root: { needed: 'name' }, shipped: 'flag' });
   const source = folders({ shipped: shippedFolder(), projectRoot: () => options.root });
   if (options.shipped ?? true) return source;
   return {
@@ -45,8 +88,12 @@ export const subscriberFolders = (options: {
 
 function emitting<O extends { readonly earpiece: Earpiece; readonly subject: string }>(
   call: string,
-  { earpiece, ...rest }: O,
+  options: O,
+  table: Table<O>,
 ): Omit<O, 'earpiece'> & { readonly emitter: Emitter; readonly subject: string } {
+  check(call, options, table);
+  const { earpiece, ...rest } = options;
+  innerOf(earpiece);
   return { ...rest, emitter: earpiece.events, subject: fullName(call, earpiece.project, rest.subject) };
 }
 

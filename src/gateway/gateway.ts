@@ -1,6 +1,7 @@
 import { type ClientInfo } from '../mcp/frames/protocol.ts';
 import type { Readable, Writable } from 'node:stream';
 
+import { EarpieceError } from '../core/errors.ts';
 import { GuardedRider } from './riding/guarded.ts';
 import type { HttpFrontOptions } from './http/front.ts';
 import { linksTo } from '../mcp/links.ts';
@@ -60,7 +61,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const report = options.report ?? ((line: string) => process.stderr.write(`earpiece: ${line}\n`));
   const rider = new GuardedRider(options.rider, report);
   const twice = upstreams.find(({ name }, index) => upstreams.findIndex((other) => other.name === name) !== index);
-  if (twice) throw new Error(`two servers are called "${twice.name}": their tools would have the same names`);
+  if (twice)
+    throw new EarpieceError(
+      'bad_argument',
+      `two servers are called ${JSON.stringify(twice.name)}; name one otherwise: the name begins the names of its tools`,
+    );
   const common = { rider, report, profile: fixedProfile(options.profile, options.profiles) };
   const make = await endpointsOf(options, common);
   if (front.kind === 'stdio') return stdioGateway(options, front, make);

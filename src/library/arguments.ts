@@ -11,6 +11,10 @@ type Rule =
   | 'number'
   /** A number from 0. */
   | 'amount'
+  /** The number of a port; 0 is any free one. */
+  | 'port'
+  /** An http or https URL. */
+  | 'url'
   | 'flag'
   | 'json'
   | 'signal'
@@ -20,16 +24,22 @@ type Rule =
   | 'any'
   | Words
   | Keys
+  | Kinds
   | Methods
-  | { readonly listOf: Words };
+  | { readonly listOf: Rule }
+  /** An object whose keys the caller chooses. */
+  | { readonly each: Rule };
 /** One of these words. */
 type Words = readonly string[];
 /** An object with these keys and no others; `or`: something else instead. */
-type Keys = { readonly keys: Readonly<Record<string, Rule>>; readonly or?: 'text' | Words };
+type Keys = { readonly keys: Rules; readonly or?: 'text' | Words };
+/** An object whose `kind` says which other keys it has. */
+type Kinds = { readonly kinds: Readonly<Record<string, Rules>> };
 /** An object with these methods, such as a store; `or`: something else instead. */
 type Methods = { readonly methods: Words; readonly like: string; readonly or?: 'name' };
 /** The key may not be left out. */
 type Needed = { readonly needed: Rule };
+type Rules = Readonly<Record<string, Rule | Needed>>;
 
 /** A rule for each key of `T`; a key that `T` demands has a rule that demands it. */
 export type Table<T> = { readonly [K in keyof T]-?: T extends Required<Pick<T, K>> ? Needed : Rule };
@@ -63,27 +73,34 @@ export function checkName(call: string, name: string, value: unknown): void {
   if (!isName(value)) throw bad(`${call}: ${name} must be a text that is not blank, got ${shown(value)}`, name);
 }
 
-function checkKeys(call: string, path: string, value: unknown, table: Readonly<Record<string, Rule | Needed>>): void {
-  const known = Object.keys(table);
-  const at = (key: string): string => (path === '' ? key : `${path}.${key}`);
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw bad(
-      `${call}: ${path === '' ? 'the options' : path} must be an object with ${known.join(', ')}, got ${shown(value)}`,
-      path,
-    );
-  for (const key of Object.keys(value)) {
-    if (Object.hasOwn(table, key)) continue;
-    const near = didYouMean(key, known);
-    throw bad(
-      `${call}: ${JSON.stringify(at(key))} is not a known key; ${near === undefined ? `known are ${known.join(', ')}` : `did you mean ${JSON.stringify(near)}?`}`,
-      at(key),
-    );
-  }
-  for (const [key, each] of Object.entries(table)) {
-    const given = (value as Readonly<Record<string, unknown>>)[key];
-    const needed = typeof each === 'object' && 'needed' in each;
-    if (given === undefined && needed) throw bad(`${call}: ${at(key)} is missing; pass ${describe(each.needed)}`, at(key));
-    if (given !== undefined) checkValue(call, at(key), given, needed ? each.needed : each);
+function checkKeys(call: string, path: string, value: unknown, table: Rules): void {
+  // A getter or a Proxy of the caller may throw at any read.
+  let now = path;
+  try {
+    const known = Object.keys(table);
+    const at = (key: string): string => (path === '' ? key : `${path}.${key}`);
+    if (!isObject(value))
+      throw bad(
+        `${call}: ${path === '' ? 'the options' : path} must be an object with ${known.join(', ')}, got ${shown(value)}`,
+        path,
+      );
+    for (const key of Object.keys(value)) {
+      if (Object.hasOwn(table, key)) continue;
+      const near = didYouMean(key, known);
+      throw bad(
+        `${call}: ${JSON.stringify(at(key))} is not a known key; ${near === undefined ? `known are ${known.join(', ')}` : `did you mean ${JSON.stringify(near)}?`}`,
+        at(key),
+      );
+    }
+    for (const [key, each] of Object.entries(table)) {
+      now = at(key);
+      const given = value[key];
+      const needed = typeof each === 'object' && 'needed' in each;
+      if (given === undefined && needed) throw bad(`${call}: ${now} is missing; pass ${describe(each.needed)}`, now);
+      if (given !== undefined) checkValue(call, now, given, needed ? each.needed : each);
+    }
+  } catch (error) {
+    throw readable(call, now, error);
   }
 }
 
@@ -91,36 +108,72 @@ function checkValue(call: string, path: string, value: unknown, rule: Rule): voi
   if (rule === 'any') return;
   if (rule === 'json') return checkJson(call, path, value);
   if (isWords(rule)) return checkWord(call, path, value, rule);
-  if (typeof rule === 'object' && 'listOf' in rule) {
-    if (!Array.isArray(value)) throw bad(`${call}: ${path} must be ${describe(rule)}, got ${shown(value)}`, path);
-    for (const each of value) checkWord(call, path, each, rule.listOf);
+  if (typeof rule === 'string') {
+    if (!FITS[rule](value)) throw bad(`${call}: ${path} must be ${describe(rule)}, got ${shown(value)}`, path);
     return;
   }
-  if (typeof rule === 'object' && 'methods' in rule) {
+  if ('listOf' in rule) {
+    if (!Array.isArray(value)) throw bad(`${call}: ${path} must be ${describe(rule)}, got ${shown(value)}`, path);
+    for (const [n, each] of value.entries()) checkValue(call, `${path}.${n}`, each, rule.listOf);
+    return;
+  }
+  if ('each' in rule) {
+    if (!isObject(value)) throw bad(`${call}: ${path} must be ${describe(rule)}, got ${shown(value)}`, path);
+    for (const [key, each] of Object.entries(value))
+      if (each !== undefined) checkValue(call, `${path}.${key}`, each, rule.each);
+    return;
+  }
+  if ('methods' in rule) {
     if (rule.or !== undefined && isName(value)) return;
     const has = (name: string): boolean => typeof (value as Readonly<Record<string, unknown>>)[name] === 'function';
     if (typeof value !== 'object' || value === null || !rule.methods.every(has))
       throw bad(`${call}: ${path} must be ${describe(rule)}, got ${shown(value)}`, path);
     return;
   }
-  if (typeof rule === 'object') {
-    if (typeof value === 'string' && rule.or !== undefined) {
-      if (rule.or !== 'text') checkWord(call, path, value, rule.or);
-      return;
-    }
-    return checkKeys(call, path, value, rule.keys);
+  if ('kinds' in rule) {
+    if (!isObject(value)) throw bad(`${call}: ${path} must be ${describe(rule)}, got ${shown(value)}`, path);
+    const { kind } = value;
+    checkWord(call, `${path}.kind`, kind, Object.keys(rule.kinds));
+    return checkKeys(call, path, value, { kind: 'any', ...rule.kinds[kind as string] });
   }
-  const fits = {
-    text: typeof value === 'string',
-    name: isName(value),
-    number: typeof value === 'number' && !Number.isNaN(value),
-    amount: typeof value === 'number' && value >= 0,
-    function: typeof value === 'function',
-    object: typeof value === 'object' && value !== null && !Array.isArray(value),
-    flag: typeof value === 'boolean',
-    signal: value instanceof AbortSignal,
-  }[rule];
-  if (!fits) throw bad(`${call}: ${path} must be ${describe(rule)}, got ${shown(value)}`, path);
+  if (typeof value === 'string' && rule.or !== undefined) {
+    if (rule.or !== 'text') checkWord(call, path, value, rule.or);
+    return;
+  }
+  checkKeys(call, path, value, rule.keys);
+}
+
+const FITS: Readonly<Record<Exclude<Rule & string, 'any' | 'json'>, (value: unknown) => boolean>> = {
+  text: (value) => typeof value === 'string',
+  name: isName,
+  number: (value) => typeof value === 'number' && !Number.isNaN(value),
+  amount: (value) => typeof value === 'number' && value >= 0,
+  port: (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535,
+  url: (value) => typeof value === 'string' && /^https?:$/u.test(URL.parse(value)?.protocol ?? ''),
+  function: (value) => typeof value === 'function',
+  object: isObject,
+  flag: (value) => typeof value === 'boolean',
+  signal: (value) => value instanceof AbortSignal,
+};
+
+/** Runs a check that reads what the caller handed in. */
+export function reading<T>(call: string, path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw readable(call, path, error);
+  }
+}
+
+/** An error of the caller's own getter, Proxy or `toJSON` names the value that it belongs to. */
+function readable(call: string, path: string, error: unknown): EarpieceError {
+  if (error instanceof EarpieceError) return error;
+  const why = error instanceof Error ? error.message : String(error);
+  return new EarpieceError(
+    'bad_argument',
+    `${call}: ${path === '' ? 'the options' : path} cannot be read (${why}); pass plain values`,
+    { cause: error, data: { field: path } },
+  );
 }
 
 /** Walks without recursion, so that data of any depth is answered and not a full stack. */
@@ -128,24 +181,29 @@ function checkJson(call: string, path: string, value: unknown): void {
   type Step = { readonly value: unknown; readonly path: string; readonly leave?: true };
   const inside = new Set<unknown>();
   const rest: Step[] = [{ value, path }];
-  for (let step = rest.pop(); step !== undefined; step = rest.pop()) {
-    if (step.leave) {
-      inside.delete(step.value);
-      continue;
+  let now = path;
+  try {
+    for (let step = rest.pop(); step !== undefined; step = rest.pop()) {
+      if (step.leave) {
+        inside.delete(step.value);
+        continue;
+      }
+      now = step.path;
+      const plain = toJson(step.value);
+      const problem = notJson(plain) ?? (inside.has(step.value) ? 'contains itself' : undefined);
+      if (problem !== undefined) throw bad(`${call}: ${step.path} ${problem}; pass what JSON can hold`, step.path);
+      if (typeof plain !== 'object' || plain === null) continue;
+      inside.add(step.value);
+      rest.push({ ...step, leave: true });
+      for (const key of Object.keys(plain)) {
+        now = `${step.path}.${key}`;
+        const each = (plain as Readonly<Record<string, unknown>>)[key];
+        // JSON leaves out a key without a value.
+        if (each !== undefined || Array.isArray(plain)) rest.push({ value: each, path: now });
+      }
     }
-    const problem = notJson(step.value) ?? (inside.has(step.value) ? 'contains itself' : undefined);
-    if (problem !== undefined) throw bad(`${call}: ${step.path} ${problem}; pass what JSON can hold`, step.path);
-    if (typeof step.value !== 'object' || step.value === null) continue;
-    const plain = toJson(step.value);
-    if (plain !== step.value) {
-      rest.push({ value: plain, path: step.path });
-      continue;
-    }
-    inside.add(step.value);
-    rest.push({ ...step, leave: true });
-    for (const [key, each] of Object.entries(step.value))
-      // JSON leaves out a key without a value.
-      if (each !== undefined || Array.isArray(step.value)) rest.push({ value: each, path: `${step.path}.${key}` });
+  } catch (error) {
+    throw readable(call, now, error);
   }
 }
 
@@ -158,22 +216,37 @@ function notJson(value: unknown): string | undefined {
 }
 
 /** A date is its text. */
-const toJson = (value: object): unknown =>
-  'toJSON' in value && typeof value.toJSON === 'function' ? (value.toJSON as () => unknown)() : value;
+const toJson = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && 'toJSON' in value && typeof value.toJSON === 'function'
+    ? (value.toJSON as () => unknown)()
+    : value;
 
-const isName = (value: unknown): boolean => typeof value === 'string' && value.trim() !== '';
+function isName(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 const isWords = (rule: Rule): rule is Words => Array.isArray(rule);
 
 function describe(rule: Rule): string {
   if (isWords(rule)) return `one of ${rule.join(', ')}`;
   if (typeof rule === 'object' && 'methods' in rule)
     return `${rule.or === undefined ? '' : 'a text that is not blank or '}${rule.like}`;
-  if (typeof rule === 'object') return 'listOf' in rule ? `a list of ${rule.listOf.join(', ')}` : 'an object';
+  if (typeof rule === 'object' && 'listOf' in rule)
+    return isWords(rule.listOf) ? `a list of ${rule.listOf.join(', ')}` : `a list, each ${describe(rule.listOf)}`;
+  if (typeof rule === 'object' && 'each' in rule) return `an object, each value ${describe(rule.each)}`;
+  if (typeof rule === 'object' && 'kinds' in rule) return `an object whose kind is one of ${Object.keys(rule.kinds).join(', ')}`;
+  if (typeof rule === 'object') return 'an object';
   return {
     text: 'a text',
     name: 'a text that is not blank',
     number: 'a number',
     amount: 'a number from 0',
+    port: 'a whole number from 0 to 65535',
+    url: 'a URL such as "http://127.0.0.1:4747"',
     flag: 'true or false',
     json: 'JSON',
     signal: 'an AbortSignal',
@@ -186,6 +259,11 @@ function describe(rule: Rule): string {
 function shown(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value);
   if (typeof value === 'function') return 'a function';
-  if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' && value !== null ? 'an object' : String(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  try {
+    return Array.isArray(value) ? 'a list' : 'an object';
+  } catch {
+    // A Proxy that was revoked.
+    return 'an object that cannot be read';
+  }
 }

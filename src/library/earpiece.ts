@@ -19,7 +19,7 @@ import {
 } from '../inbox/index.ts';
 import { policyProblem } from '../config/policy-values.ts';
 import { openLoadedInbox, type LoadedInbox } from '../loaded-inbox.ts';
-import { bad, check, checkText, type Table } from './arguments.ts';
+import { bad, check, checkText, reading, type Table } from './arguments.ts';
 import { Conversation, CONVERSATION, type ConversationOptions } from './conversation.ts';
 import { Events } from './events.ts';
 import { closeInner, keepInner, mustBeOpen } from './inner.ts';
@@ -68,7 +68,7 @@ export type Active = {
 const OPEN: Table<OpenOptions> = {
   db: { methods: ['append', 'read', 'items'], like: 'an open store', or: 'name' },
   cwd: 'name',
-  env: 'object',
+  env: { each: 'text' },
   policy: { keys: Object.fromEntries(Object.keys({ ...DEFAULT_POLICY, wakeQuiet: 0 }).map((key) => [key, 'any' as const])) },
   clock: { methods: ['now'], like: 'an object with now()' },
   thread: 'flag',
@@ -84,7 +84,7 @@ const WAIT_MS = 30_000;
  */
 export async function openEarpiece(options: OpenOptions = {}): Promise<Earpiece> {
   check('openEarpiece', options, OPEN);
-  const wrong = policyProblem(options.policy ?? {});
+  const wrong = reading('openEarpiece', 'policy', () => policyProblem(options.policy ?? {}));
   if (wrong !== undefined) throw bad(`openEarpiece: policy.${wrong.key} ${wrong.text}`, `policy.${wrong.key}`);
   const { env, ...rest } = options;
   return new Earpiece(await openLoadedInbox({ ...rest, ...(env === undefined ? {} : { env }) }));
@@ -163,7 +163,7 @@ export class Earpiece implements AsyncDisposable {
     why: { readonly by: string; readonly reason: string },
   ): Promise<readonly Withdrawn[]> {
     check('withdraw', what as { id?: string; key?: string }, { id: 'text', key: 'text' });
-    if ('id' in what === 'key' in what) throw bad('withdraw: pass either id or key');
+    if ((what as { id?: string }).id === undefined === ((what as { key?: string }).key === undefined)) throw bad('withdraw: pass either id or key');
     check('withdraw', why, { by: { needed: 'text' }, reason: { needed: 'text' } });
     return this.#inbox.withdraw(logNamed('withdraw', this.project, from), what, why);
   }

@@ -16,4 +16,4 @@ export { Events, type Subscribers } from './events.ts';
 export { Tasks, type TaskChange } from './tasks.ts';
 export { innerOf } from './inner.ts';
 export { fullName } from './names.ts';
-export { check, type Table } from './arguments.ts';
+export { bad, check, checkText, type Table } from './arguments.ts';

@@ -25,6 +25,7 @@ const MAX_TOKENS = 1_000;
 /** The most browser sessions of one token: with more, the oldest session is logged out. */
 const MAX_SESSIONS = 20;
 const MAX_NAME_CHARS = 100;
+const LASTS_AT_LEAST_MS = 1_000;
 const LASTS_AT_MOST_MS = 3_650 * 86_400_000;
 
 export class Tokens {
@@ -199,6 +200,8 @@ function checked(request: TokenRequest): TokenRequest {
   // oxlint-disable-next-line no-control-regex -- it stands on terminals and in logs
   if (name.trim() === '' || /[\u0000-\u001f\u007f-\u009f]/u.test(name)) refuse('needs a name without control characters');
   if (name.length > MAX_NAME_CHARS) refuse(`has a name of ${name.length} characters; at most ${MAX_NAME_CHARS} are kept`);
+  if (expiresInMs !== undefined && !(expiresInMs >= LASTS_AT_LEAST_MS))
+    refuse(`may not end after ${expiresInMs} ms; give it one second (1000) at least`);
   if (expiresInMs !== undefined && expiresInMs > LASTS_AT_MOST_MS)
     refuse('may last ten years (3650d) at most; without an end it lasts until it is revoked');
   for (const [what, value] of Object.entries({ project, agent, conversation }))

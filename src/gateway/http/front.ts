@@ -4,6 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { EarpieceError } from '../../core/errors.ts';
 import { MAX_FRAME_BYTES } from '../../mcp/frames/framing.ts';
 import { bodyOf, mediaTypeOf } from '../../mcp/http/target.ts';
 import { reasonOf } from '../riding/guarded.ts';
@@ -52,7 +53,10 @@ export class HttpFront {
   constructor(options: HttpFrontOptions, endpoint: HttpEndpoint, report: (line: string) => void) {
     const { host = '127.0.0.1', path = '/mcp', allowedHosts = [], token } = options;
     if (!LOOPBACK.includes(host) && token === undefined) {
-      throw new Error(`listening on "${host}" would let others in: give a token, or listen on 127.0.0.1`);
+      throw new EarpieceError(
+        'bad_argument',
+        `listening on "${host}" would let others in: give a token, or listen on 127.0.0.1`,
+      );
     }
     this.#options = options;
     this.#endpoint = endpoint;
@@ -71,11 +75,11 @@ export class HttpFront {
     const { host = '127.0.0.1', port = 0 } = this.#options;
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', (error: NodeJS.ErrnoException) => {
-        reject(
+        const why =
           error.code === 'EADDRINUSE'
-            ? new Error(`port ${port} of ${host} is in use: choose another, or 0 for any that is free`)
-            : error,
-        );
+            ? `port ${port} of ${host} is in use: choose another, or 0 for any that is free`
+            : `cannot listen on port ${port} of ${JSON.stringify(host)} (${error.code}): choose another port or host`;
+        reject(new EarpieceError('bad_argument', why, { cause: error }));
       });
       this.#server.listen(port, host, resolve);
     });

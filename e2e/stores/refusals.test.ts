@@ -99,7 +99,7 @@ const rows: readonly Row[] = [
     options: { probe: () => ({ type: 0x69_69 }) },
     code: 'store_refused',
     says: (path) =>
-      `${path} lies on nfs, a network file system where SQLite's locks do not hold: name a file on a local disk with --db or EARPIECE_DB, or a server with postgres://…`,
+      `${path} lies on nfs, a network file system where SQLite's locks do not hold: name a file on a local disk with --db or EARPIECE_DB`,
   },
   {
     name: 'sshfs by its name',
@@ -107,7 +107,7 @@ const rows: readonly Row[] = [
     options: { probe: () => ({ type: 0x65_73_55_46, name: 'fuse.sshfs', mountedAt: '/home/me/far' }) },
     code: 'store_refused',
     says: (path) =>
-      `${path} lies on fuse.sshfs (mounted at /home/me/far), a network file system where SQLite's locks do not hold: name a file on a local disk with --db or EARPIECE_DB, or a server with postgres://…`,
+      `${path} lies on fuse.sshfs (mounted at /home/me/far), a network file system where SQLite's locks do not hold: name a file on a local disk with --db or EARPIECE_DB`,
   },
 ];
 

@@ -44,7 +44,7 @@ export function prepareFile(path: string, probe: (path: string) => FileSystem = 
   const network = networkName(fs);
   if (network !== undefined)
     throw refusal(
-      `${path} lies on ${network}${fs.mountedAt === undefined ? '' : ` (mounted at ${fs.mountedAt})`}, a network file system where SQLite's locks do not hold: name a file on a local disk with --db or EARPIECE_DB, or a server with postgres://…`,
+      `${path} lies on ${network}${fs.mountedAt === undefined ? '' : ` (mounted at ${fs.mountedAt})`}, a network file system where SQLite's locks do not hold: name a file on a local disk with --db or EARPIECE_DB`,
       path,
     );
   try {

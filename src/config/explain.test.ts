@@ -129,10 +129,12 @@ describe('more than one, or none', () => {
     ['veiw', 'veiw is not a setting; did you mean view?'],
     ['budget.max_item', 'budget.max_item is not a setting; did you mean budget.max_items?'],
     ['max_items', 'max_items is not a setting; did you mean budget.max_items?'],
-    ['nothing.like.it', 'nothing.like.it is not a setting'],
+    ['budgt', 'budgt is not a setting; did you mean budget?'],
+    ['nosuch', 'nosuch is not a setting; earpiece config explain lists all of them'],
+    ['nothing.like.it', 'nothing.like.it is not a setting; earpiece config explain lists all of them'],
     ['view.x', 'view.x is not a setting; did you mean view?'],
     ['a..b', '"a..b" is not a key; write it as in the file, e.g. budget.max_items'],
-    ['__proto__', '__proto__ is not a setting'],
+    ['__proto__', '__proto__ is not a setting; earpiece config explain lists all of them'],
   ])('%s', (key, message) => {
     expect(explain(world().read().config, key)).toEqual({ kind: 'unknown', key, message });
   });

@@ -53,9 +53,15 @@ export function unknownSetting(key: string): string {
 const noKey = (key: string): string => `${JSON.stringify(key)} is not a key; write it as in the file, e.g. budget.max_items`;
 
 function noSetting(key: string, path: readonly string[], known: Iterable<string> = []): string {
-  const near = didYouMean(key, [...fixedKeys(), ...known]) ?? byLastPart(path.at(-1) ?? '');
-  return `${key} is not a setting${near === undefined ? '' : `; did you mean ${near}?`}`;
+  const near = didYouMean(key, [...fixedKeys(), ...tables(), ...known]) ?? byLastPart(path.at(-1) ?? '');
+  return `${key} is not a setting; ${near === undefined ? 'earpiece config explain lists all of them' : `did you mean ${near}?`}`;
 }
+
+/** `budget`, `agent`, `agent.budget` … */
+const tables = (): string[] =>
+  ALL_SETTINGS.flatMap(({ pattern }) => pattern.slice(1).map((_, i) => pattern.slice(0, i + 1)))
+    .filter((path) => !path.includes('*'))
+    .map((path) => path.join('.'));
 
 /**
  * The source that decides a setting now: the winner, or the source that switches off all kinds of its event source. Undefined: the

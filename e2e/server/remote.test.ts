@@ -3,6 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/cli/version.ts';
+import { makeEvent } from '../../src/core/event.ts';
 import { createClient } from '../../src/wire/client/index.ts';
 import { proves, verifies } from '../verifies.ts';
 import { Shell } from '../cli/shell.ts';
@@ -152,6 +153,53 @@ it('run-and-tell says what could not be reported, and how to report it later', a
   });
   expect(ran.code).toBe(0);
   expect(ran.stderr).toMatch(/http:\/\/127\.0\.0\.1:9 cannot be reached.*; to tell it later: earpiece emit .*event\.json\n$/u);
+});
+
+it('emits to a server, and says the same of each event as without one', async () => {
+  proves('server:cli');
+  await using shell = new Shell();
+  await using stage = await Stage.open({ db: shell.db, emits: true });
+  const { token } = await stage.as({ kind: 'project', project: 'team' });
+  const there = { env: { EARPIECE_TOKEN: token } };
+  const emit = ['emit', '--to', 'coder', '--server', stage.at.url];
+  const input = '{"type":"cli.event","id":"1","message":"up"}\n{"type":"cli.event","id":"2","message":"down"}';
+  const two = await shell.run([...emit, '-'], { ...there, input });
+  expect(two.stdout).toMatch(/^cli\.event {2}every: queued (\S+) for team\/coder\ncli\.event {2}every: queued (?!\1)\S+ for team\/coder\n$/u);
+  expect(two).toMatchObject({ code: 0, stderr: '' });
+  expect((await stage.inbox.open('team/coder')).map(({ notification }) => notification.message)).toEqual(['up', 'down']);
+  const many = Array.from({ length: 1_001 }, (_, n) => ({ type: 'cli.event', id: `m${n}`, message: `${n}` }));
+  const said = await shell.run([...emit, '--json', '-'], { ...there, input: JSON.stringify(many) });
+  expect(said.stdout.trim().split('\n').map((line) => (JSON.parse(line) as { event: { id: string } }).event.id)).toEqual(
+    many.map(({ id }) => id),
+  );
+  await using deaf = await Stage.open({
+    db: shell.db,
+    emitter: { emit: async (event) => ({ event: makeEvent(event, { id: 'e1', now: 0 }), heard: [] }) },
+  });
+  const odd = await shell.run(['emit', '--to', 'coder', '--server', deaf.at.url, '-'], { ...there, input: '{"type":"odd.one"}' });
+  expect(odd).toMatchObject({ code: 5, stdout: 'no subscriber listens for odd.one; nothing was queued\n' });
+  const slip = await shell.run([...emit, '-'], { ...there, input: '{"type":"cli.event","severty":"error"}' });
+  expect(slip).toMatchObject({ code: 2, stderr: expect.stringContaining('severity') as string });
+});
+
+it('a level that the token does not allow is lowered, and the sender is told', async () => {
+  proves('server:cli');
+  await using shell = new Shell();
+  await using stage = await Stage.open({ db: shell.db, emits: true });
+  const { token } = await stage.as({ kind: 'send', project: 'team' });
+  const there = { env: { EARPIECE_TOKEN: token } };
+  const lowered = 'earpiece: the token in EARPIECE_TOKEN allows error at most; critical is lowered to that\n';
+  const send = ['send', '--to', 'coder', '--server', stage.at.url, '--id'];
+  expect(await shell.run([...send, 'n1', '--level', 'critical', 'stop'], there)).toEqual({
+    code: 0,
+    stdout: 'n1  queued for team/coder\n',
+    stderr: lowered,
+  });
+  expect(await shell.run([...send, 'n2', '--level', 'error', 'x'], there)).toMatchObject({ stderr: '' });
+  expect((await stage.inbox.open('team/coder')).map(({ notification }) => notification.level)).toEqual(['error', 'error']);
+  const emit = ['emit', '--to', 'coder', '--server', stage.at.url, '-'];
+  const input = '{"type":"cli.event","id":"1","message":"down","severity":"critical"}';
+  expect((await shell.run(emit, { ...there, input })).stderr).toBe(lowered);
 });
 
 /** Ages and the moment of a command differ between two runs, and with them how wide a column is. */

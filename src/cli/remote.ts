@@ -116,6 +116,7 @@ export async function send(
 ): Promise<{ readonly queued: Queued; readonly to: Address; readonly waited: Waited | undefined }> {
   const to = addressIn(config, text);
   const reply = await client.queue({ ...input, to: formatAddress(to) });
+  tellLowered(input.level, reply.loweredTo);
   return { queued: queuedOf(reply), to, waited: until && (await wait(client, reply, until)) };
 }
 
@@ -172,11 +173,44 @@ export async function resume(
   }));
 }
 
-/** Emits one event there, and says what became of it. The server may lower its severity: see the token's kind. */
-export async function emit({ client }: Remote, event: Event): Promise<Emitted> {
+/** Emits events there, in their order, and says what became of each. */
+export async function* emit({ client }: Remote, events: readonly Event[]): AsyncIterable<Emitted> {
   const { cloudEventOf } = await import('../sources/webhooks/cloud-event.ts');
-  const reply = await client.emit(cloudEventOf(event) as CloudEventInput);
-  return { event, heard: (reply.events[0]?.heard ?? []).map(heardOf) };
+  for (const batch of batchesOf(events.map((event) => ({ event, json: cloudEventOf(event) as CloudEventInput })))) {
+    const reply = await client.emit(batch.map(({ json }) => json));
+    for (const [i, { event }] of batch.entries()) {
+      const { heard = [], loweredTo } = reply.events[i] ?? {};
+      tellLowered(event.severity, loweredTo);
+      yield { event, heard: heard.map(heardOf) };
+    }
+  }
+}
+
+/** A server takes 1,000 events and 4 MiB at once. */
+const MOST_EVENTS = 1_000;
+const MOST_CHARS = 1_000_000;
+
+function batchesOf<T extends { readonly json: CloudEventInput }>(all: readonly T[]): T[][] {
+  const batches: T[][] = [];
+  let chars = MOST_CHARS;
+  for (const each of all) {
+    const { length } = JSON.stringify(each.json);
+    const last = batches.at(-1);
+    if (last === undefined || last.length === MOST_EVENTS || chars + length > MOST_CHARS) {
+      batches.push([each]);
+      chars = length;
+    } else {
+      last.push(each);
+      chars += length;
+    }
+  }
+  return batches;
+}
+
+/** A server of an earlier version says nothing of it. */
+function tellLowered(asked: string | undefined, loweredTo: string | null | undefined): void {
+  if (asked !== undefined && loweredTo != null)
+    complain(`the token in EARPIECE_TOKEN allows ${loweredTo} at most; ${asked} is lowered to that`);
 }
 
 function heardOf({ subscriber, kind, ids, because }: EmittedReply['events'][number]['heard'][number]): Heard {

@@ -4,7 +4,7 @@ import { holdsGate } from '../core/clocks.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { AgentSummary, ConversationSummary, Doing, Effect, Force, NotificationView, QueuedReply } from '../wire/api.ts';
 import { ANYONE, type Item } from '../core/items.ts';
-import { formatKind } from '../core/notification.ts';
+import { formatKind, type Level } from '../core/notification.ts';
 import type { AgentOverview, Presence } from '../core/ports.ts';
 import { receiptOf, type Inbox, type Queued } from '../inbox/index.ts';
 
@@ -142,11 +142,12 @@ export function notificationView(log: LogKey, item: Item, now: number): Notifica
   };
 }
 
-export const queuedReply = (queued: Queued): QueuedReply => ({
+export const queuedReply = (queued: Queued, loweredTo: Level | null = null): QueuedReply => ({
   kind: queued.kind,
   id: queued.id,
   into: queued.kind === 'folded' ? queued.into : null,
   to: queued.to,
+  loweredTo,
 });
 
 /** The parts of a path as a checked address. */

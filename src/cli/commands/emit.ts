@@ -2,16 +2,18 @@ import { statSync } from 'node:fs';
 import { readLimited } from '../../input/index.ts';
 import { formatAddress } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
-import { makeEvent, type Emitted, type EventInput } from '../../core/event.ts';
+import { makeEvent, type Emitted, type Event, type EventInput } from '../../core/event.ts';
+import type { Ids } from '../../core/ports.ts';
+import { randomIds } from '../../inbox/index.ts';
 import type { LoadedInbox } from '../../loaded-inbox.ts';
 import type { Answer, CommandLine } from '../command-line.ts';
-import { addressFrom, withLoadedInbox, type GlobalOptions } from '../context.ts';
+import { addressIn, SERVER_OPTION, withLoadedInbox, type GlobalOptions } from '../context.ts';
 import { wasHeard, whatBecame } from '../emitted.ts';
 import { EXIT } from '../exit.ts';
 import { plain, print, printJson } from '../terminal.ts';
 import { wayToBeHeard } from '../unheard.ts';
 
-type Options = GlobalOptions & { to?: string };
+type Options = GlobalOptions & { to?: string; server?: string };
 
 const MAX_BYTES = 64 * 1_048_576;
 /** Emitted together; so much is in memory at a time. */
@@ -27,6 +29,7 @@ export function emit(command: CommandLine, answer: Answer): void {
       '--to <address>',
       'whom they concern, whatever their subject says (default: their subject, else EARPIECE_ADDRESS or `address`, else everyone active in this project)',
     )
+    .option(...SERVER_OPTION)
     .example(
       `echo '{"type": "cli.event", "message": "staging is up"}' | earpiece emit -
 earpiece emit --to coder event.json
@@ -34,31 +37,53 @@ my-monitor --follow | head -n 100 | earpiece emit --json -`,
     )
     .action(async (file: string, options: Options) => {
       const text = await eventText(file);
-      await withLoadedInbox(options, async (ear) => {
-        const events = await eventsIn({ text, file }, ear, options.to);
-        let heard = false;
-        const unheard: Emitted[] = [];
-        for (let at = 0; at < events.length; at += AT_ONCE) {
-          const results = await Promise.allSettled(events.slice(at, at + AT_ONCE).map(async (event) => ear.bus.emit(event)));
-          for (const result of results) {
-            if (result.status === 'rejected') throw result.reason;
-            heard ||= wasHeard(result.value);
-            if (result.value.heard.length === 0) unheard.push(result.value);
-            if (options.json) printJson(result.value);
-            else print(said(result.value, events.length > 1));
+      let heard = false;
+      const tell = (emitted: Emitted, several: boolean): void => {
+        heard ||= wasHeard(emitted);
+        if (options.json) printJson(emitted);
+        else print(said(emitted, several));
+      };
+      if (options.server === undefined)
+        await withLoadedInbox(options, async (ear) => {
+          const place = { config: ear.config, ids: ear.ids, now: ear.store.now() };
+          const events = await eventsIn({ text, file }, place, options.to);
+          const unheard: Emitted[] = [];
+          for await (const emitted of emitHere(ear, events)) {
+            if (emitted.heard.length === 0) unheard.push(emitted);
+            tell(emitted, events.length > 1);
           }
-        }
-        const way = options.json ? undefined : wayToBeHeard(unheard, ear);
-        if (way !== undefined) print(`\n${way}`);
-        if (!heard) answer(EXIT.nobody.code);
-      });
+          const way = options.json ? undefined : wayToBeHeard(unheard, ear);
+          if (way !== undefined) print(`\n${way}`);
+        });
+      else {
+        const { emit: emitThere, remotely } = await import('../remote.ts');
+        await remotely(options.server, async (remote) => {
+          const place = { config: remote.config, ids: randomIds, now: Date.now() };
+          const events = await eventsIn({ text, file }, place, options.to);
+          for await (const emitted of emitThere(remote, events)) tell(emitted, events.length > 1);
+        });
+      }
+      if (!heard) answer(EXIT.nobody.code);
     });
+}
+
+async function* emitHere(ear: LoadedInbox, events: readonly EventInput[]): AsyncIterable<Emitted> {
+  for (let at = 0; at < events.length; at += AT_ONCE) {
+    const results = await Promise.allSettled(events.slice(at, at + AT_ONCE).map(async (event) => ear.bus.emit(event)));
+    for (const result of results) {
+      if (result.status === 'rejected') throw result.reason;
+      yield result.value;
+    }
+  }
 }
 
 const said = (emitted: Emitted, several: boolean): string =>
   whatBecame(emitted)
     .map((line) => (several ? `${plain(emitted.event.type)}  ${line}` : line))
     .join('\n');
+
+/** Whose names and ids the events have. */
+type Place = { readonly config: Parameters<typeof addressIn>[0]; readonly ids: Ids; readonly now: number };
 
 type Given = { readonly text: string; readonly file: string };
 
@@ -74,13 +99,13 @@ async function readFrom({ text, file }: Given, subject: string): Promise<readonl
 }
 
 /** All of them are checked before the first is emitted. */
-async function eventsIn(given: Given, ear: LoadedInbox, to: string | undefined): Promise<readonly EventInput[]> {
-  const subject = formatAddress(addressFrom(ear, to));
+async function eventsIn(given: Given, { config, ids, now }: Place, to: string | undefined): Promise<readonly Event[]> {
+  const subject = formatAddress(addressIn(config, to));
   const events = await readFrom(given, subject);
   return events.map((event, i) => {
     try {
-      const whom = to === undefined && event.subject !== subject ? formatAddress(addressFrom(ear, event.subject)) : subject;
-      return makeEvent({ ...event, subject: whom }, { id: ear.ids.make('e'), now: ear.store.now() });
+      const whom = to === undefined && event.subject !== subject ? formatAddress(addressIn(config, event.subject)) : subject;
+      return makeEvent({ ...event, subject: whom }, { id: ids.make('e'), now });
     } catch (error) {
       if (!(error instanceof EarpieceError) || events.length === 1) throw error;
       throw new EarpieceError(error.code, `event ${i + 1} of ${events.length}: ${error.message}`, {

@@ -2,12 +2,14 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { formatAddress } from '../../core/address.ts';
+import { EarpieceError } from '../../core/errors.ts';
 import type { Emitted, Event, EventInput } from '../../core/event.ts';
 import { LEVELS, type Level } from '../../core/notification.ts';
 import { loadConfig } from '../../config/index.ts';
 import { type Answer, choice, type CommandLine } from '../command-line.ts';
 import { addressIn, countOption, durationOption, SERVER_OPTION, withInbox, type GlobalOptions } from '../context.ts';
 import { wasHeard, whatBecame } from '../emitted.ts';
+import { quote } from '../../hosts/setup/ours.ts';
 import { complain } from '../terminal.ts';
 
 type Options = GlobalOptions & {
@@ -61,7 +63,7 @@ earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
       });
       const { outcome, telling } = ran;
       if (outcome.kind === 'not_started') complain(`${program}: ${outcome.reason}`);
-      if (telling.kind === 'untold') complain(await untold(ran.event, telling.error));
+      if (telling.kind === 'untold') complain(await untold(ran.event, telling.error, options.server));
       else if (options.json) process.stderr.write(`${JSON.stringify(telling.emitted)}\n`);
       else if (!wasHeard(telling.emitted)) complain(whatBecame(telling.emitted).join('; '));
       answer(ran.exitCode);
@@ -73,18 +75,20 @@ async function emitTo(options: Options, event: EventInput): Promise<Emitted> {
   if (options.server === undefined) return withInbox(options, async (ear) => ear.emitter.emit(event));
   const { emit, remotely } = await import('../remote.ts');
   // The project of a bare agent name is known once the server has said what the token is for.
-  return remotely(options.server, (remote) =>
-    emit(remote, { ...(event as Event), subject: formatAddress(addressIn(remote.config, options.to)) }),
-  );
+  return remotely(options.server, async (remote) => {
+    const subject = formatAddress(addressIn(remote.config, options.to));
+    for await (const emitted of emit(remote, [{ ...(event as Event), subject }])) return emitted;
+    throw new EarpieceError('upstream', `${options.server} did not say what came of the event`);
+  });
 }
 
-async function untold(event: Event, error: unknown): Promise<string> {
+async function untold(event: Event, error: unknown, server: string | undefined): Promise<string> {
   const why = error instanceof Error ? error.message : String(error);
   try {
     const { cloudEventOf } = await import('../../sources/webhooks/cloud-event.ts');
     const file = join(mkdtempSync(join(tmpdir(), 'earpiece-')), 'event.json');
     writeFileSync(file, JSON.stringify(cloudEventOf(event)), { mode: 0o600 });
-    return `${event.subject} was not told how it ended: ${why}; to tell it later: earpiece emit ${file}`;
+    return `${event.subject} was not told how it ended: ${why}; to tell it later: earpiece emit ${server === undefined ? '' : `--server ${quote(server)} `}${file}`;
   } catch {
     return `${event.subject} was not told how it ended: ${why}; tell it with earpiece send`;
   }

@@ -1,7 +1,7 @@
 /** Events from outside: CloudEvents with a token, and webhooks with a signature. */
 import { parseAddress } from '../../core/address.ts';
 import type { EmittedReply } from '../../wire/api.ts';
-import type { Emitted, EventInput, Heard } from '../../core/event.ts';
+import type { Emitted, EventInput, Heard, Severity } from '../../core/event.ts';
 import { makeEvent } from '../../core/event.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { nestsDeeper, type Json } from '../../core/json.ts';
@@ -75,7 +75,8 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
           throw inBatch(error, i, given.length);
         }
       });
-      return reply<EmittedReply>(c, emittedReply(await emitAll(events, 'token')));
+      const lowerings = events.map(({ severity }, i) => (severity === given[i]?.severity ? null : (severity ?? null)));
+      return reply<EmittedReply>(c, emittedReply(await emitAll(events, 'token'), lowerings));
     },
   );
 
@@ -237,11 +238,12 @@ function allowed(who: Principal, event: EventInput): EventInput {
   };
 }
 
-const emittedReply = (done: readonly Emitted[]): EmittedReply => ({
-  events: done.map(({ event, heard }) => ({
+const emittedReply = (done: readonly Emitted[], lowerings: readonly (Severity | null)[] = []): EmittedReply => ({
+  events: done.map(({ event, heard }, i) => ({
     id: event.id,
     source: event.source,
     type: event.type,
+    loweredTo: lowerings[i] ?? null,
     heard: heard.map((one) => ({
       subscriber: one.subscriber,
       kind: one.kind,

@@ -63,7 +63,8 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       const to = parseAddress(body.to);
       const input = mustQueue(principalOf(c), to, { ...schemas.toInput(body), ...(key === undefined ? {} : { id: key }) });
       const done = await queue(to, input);
-      return reply<QueuedReply>(c, queuedReply(done), done.kind === 'queued' ? 201 : 200);
+      const loweredTo = body.level === undefined || input.level === body.level ? null : (input.level ?? null);
+      return reply<QueuedReply>(c, queuedReply(done, loweredTo), done.kind === 'queued' ? 201 : 200);
     },
   );
 

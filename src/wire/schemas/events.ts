@@ -24,6 +24,8 @@ export const emitted = z
         id: z.string(),
         source: z.string(),
         type: z.string(),
+        /** The token allows no higher severity: the event has this one. Null: it has its own. */
+        loweredTo: nullable(z.enum(SEVERITIES)),
         heard: z.array(
           z.object({
             subscriber: z.string(),

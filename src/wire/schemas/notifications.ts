@@ -182,6 +182,8 @@ const queuedShape = {
   id: z.string(),
   into: nullable(z.string()).describe('the open notification that counts this one'),
   to: z.array(z.string()),
+  /** The token allows no higher level: the notification has this one, not the one asked for. Null: it has what was asked for. */
+  loweredTo: nullable(level),
 };
 export const queued = z.object(queuedShape).openapi('Queued');
 

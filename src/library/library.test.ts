@@ -424,6 +424,18 @@ describe('the gate falls by itself', () => {
   });
 });
 
+it('what a model reads names no command, where only this program reaches the store', async () => {
+  await using small = await openEarpiece({ db: 'memory:', cwd: '/', env: { HOME: '/nowhere' }, policy: { maxItems: 1 } });
+  for (const kind of ['ci.failed', 'git.moved']) await small.queue('coder', { message: 'x '.repeat(3_000), kind });
+  const talk = small.conversation('coder');
+  const { text } = await talk.toolResult({ id: 'c1', content: 'ok' });
+  expect(text).toContain('1 more: 1 git (info)');
+  await small.queue('coder', { message: 'wait', action: 'pause', origin: { person: 'ada' } });
+  const refusal = await talk.refuse('deploy');
+  expect(refusal?.text).toContain('Calls are made again only after a person lifts the pause.');
+  expect(text + refusal?.text).not.toContain('earpiece ');
+});
+
 describe('receipt', () => {
   proves('library:receipt');
   it('says at once how far it got', async () => {

@@ -3,6 +3,7 @@
  * arguments and answers are the same wherever an agent has them; the offering rooms add only the transport.
  */
 import { EarpieceError } from '../core/errors.ts';
+import { liftedBy } from '../core/views/gate.ts';
 import { TASK_RESULTS, type Task, type TaskExecution } from '../core/task.ts';
 import { liftOf, type Conversation } from '../inbox/index.ts';
 import type { Tasks } from './tasks.ts';
@@ -39,7 +40,7 @@ export async function answerTask(
   const given = textsOf(call, [...Object.keys(propertiesOf(call.tool)), ...also], nameOf);
   if (call.tool === 'get_next_action') {
     const next = await nextFor(tasks, conversation, { rides });
-    return { body: saidNext(next, { rides, nameOf, lift: liftOf(conversation) }), carries: next.kind !== 'interrupt' };
+    return { body: saidNext(next, { rides, nameOf, lift: liftOf(conversation.inbox.store, conversation) }), carries: next.kind !== 'interrupt' };
   }
   const { result, summary, task_id: task } = given;
   if (result === undefined || summary === undefined)
@@ -76,7 +77,7 @@ function saidNext(
     case 'paused':
       return {
         action: 'paused',
-        message: `This conversation is paused until a person lifts it, with \`${lift}\` or in the console.`,
+        message: `This conversation is paused until a person lifts it${liftedBy(lift)}.`,
         instruction: 'Finish your turn.',
       };
     case 'stop': {

@@ -64,6 +64,13 @@ describe('an item that is longer than a carrier may be', () => {
     expect(text).toContain('get_notifications');
     const toRead = render(format, { ...SHOWN, lines: [{ ...failed, messages: ['x '.repeat(3_000)] }], pulls: false }).text;
     expect(toRead).toContain('`earpiece inbox`');
+    const alone = { ...SHOWN, pulls: false, private: true } as const;
+    const rest = { bySource: [{ source: 'file', level: 'info', count: 2 }] } as const;
+    const cut = render(format, { ...alone, lines: [{ ...failed, messages: ['x '.repeat(3_000)] }], rest }).text;
+    expect(cut).toContain("this program's log");
+    expect(cut).toContain('2 more: 2 file (info)');
+    expect(cut).not.toContain('earpiece inbox');
+    expect(tellsOfWhole(cut)).toBe(true);
   });
 
   it('however small the budget, something of it is there', () => {

@@ -50,6 +50,16 @@ describe('the text of a refused call', () => {
     expect(signal).not.toContain('no tool runs');
   });
 
+  it('names no command where none reaches the store', () => {
+    const view = render('default', { ...SHOWN, lines: [cancel] });
+    for (const format of ['default', 'signal_en', 'signal_ja'] as const)
+      for (const made of [false, true]) {
+        const text = gateText(format, { view, pulls: false, made, lift: '' });
+        expect(text).toMatch(/lifts|解除/u);
+        expect(text).not.toMatch(/`|console|コンソール/u);
+      }
+  });
+
   it('says nothing of ignoring', () => {
     const plain: Line = { ...CORPUS[1], level: 'critical' } as Line;
     const view = render('markdown', { ...SHOWN, lines: [plain] });

@@ -5,7 +5,7 @@ import { signalTexts } from './signal.ts';
 
 /**
  * `view`: the interrupts that hold the call back, as they were rendered for this conversation. `pulls`: see `ViewInput`.
- * `lift`: a pause is among them, and this command lifts it. `until`: when the last of the pauses expires. `made`: the call
+ * `lift`: a pause is among them, and this lifts it: see `liftedBy`. `until`: when the last of the pauses expires. `made`: the call
  * was made, and this text replaces its result.
  */
 export type GateInput = {
@@ -27,14 +27,14 @@ const REFUSED: Words = {
   lowered: (pulls) => `Calls are made again after ${pulls} has been called.`,
   lifted: (lift, until) =>
     until === undefined
-      ? `Calls are made again only after a person lifts the pause, with \`${lift}\` or in the console.`
-      : `Calls are made again at ${until}, or when a person lifts the pause, with \`${lift}\` or in the console.`,
+      ? `Calls are made again only after a person lifts the pause${lift}.`
+      : `Calls are made again at ${until}, or when a person lifts the pause${lift}.`,
 };
 const WITHHELD: Words = {
   stated: 'this call was made; its result is withheld until you have read this interrupt: ',
   lowered: (pulls) => `${pulls} returns the result; do not repeat the call.`,
   lifted: (lift, until) =>
-    `Each result is withheld until ${until === undefined ? '' : `${until}, or until `}a person lifts the pause, with \`${lift}\` or in the console.`,
+    `Each result is withheld until ${until === undefined ? '' : `${until}, or until `}a person lifts the pause${lift}.`,
 };
 
 /**
@@ -51,7 +51,7 @@ export function gateText(format: ViewName, { view, pulls, lift, until, made = fa
   }
   const words = made ? WITHHELD : REFUSED;
   const lowered = pulls === false || (lift !== undefined && !made) ? undefined : words.lowered(pulls);
-  const then = [lowered, lift && words.lifted(lift, until)].filter(Boolean).join(' ') || undefined;
+  const then = [lowered, lift === undefined ? undefined : words.lifted(liftedBy(lift), until)].filter(Boolean).join(' ') || undefined;
   if (view.format === 'json' && view.text.endsWith('}')) {
     const stated = view.text.replace('"note":"', (note) => note + words.stated);
     return then === undefined ? stated : `${stated.slice(0, -1)},"then":${JSON.stringify(then)}}`;
@@ -64,6 +64,9 @@ export function gateText(format: ViewName, { view, pulls, lift, until, made = fa
 /** No body has these forms (see `neutralize`), so the first and the last in a view are its frame. */
 const OPENING = /^(?:# )?\[ep [^\]\n]*\] /m;
 const ENDING = /^(# )?\[\/ep [^\]\n]*\]$/m;
+
+/** `lift`: the command, or the empty text where no other process reaches the store and so no command does. */
+export const liftedBy = (lift: string): string => (lift === '' ? '' : `, with \`${lift}\` or in the console`);
 
 /** When the last of these pauses expires, as a model reads it. Undefined: one of them never expires, or its end is unknown. */
 export function pausedUntil(pauses: readonly Timed[], now: number): string | undefined {

@@ -7,7 +7,7 @@ import { markdown } from './markdown.ts';
 import { plain } from './plain.ts';
 import { signalText } from './signal.ts';
 import type { Render, ViewInput } from './view.ts';
-import { dataSaid, leadOf, MEANING_OF_MARK, readWith, restOf, totalOf, type How } from './wording.ts';
+import { dataSaid, leadOf, MEANING_OF_MARK, placeOfWhole, restOf, totalOf, type How } from './wording.ts';
 import { xml, xmlBatch } from './xml.ts';
 
 type LayoutName = Exclude<ViewName, 'signal_en' | 'signal_ja'>;
@@ -37,7 +37,7 @@ export const renderer =
       get timeZone() {
         return input.timeZone;
       },
-      whole: readWith(input.pulls),
+      whole: placeOfWhole(input),
     };
     const layout = format === 'toon' ? toon : LAYOUTS[format];
     if (layout === undefined) throw new TypeError('the encoder of TOON is not loaded');
@@ -62,14 +62,14 @@ const charsIn = (lines: readonly Line[], maxItemChars: number): number =>
     .reduce((sum, text) => sum + text.length, 0);
 
 function show(layout: Layout, format: LayoutName, input: ViewInput, how: How): SentView {
-  const { lines, rest, mark, tellMark, pulls } = input;
+  const { lines, rest, mark, tellMark } = input;
   const items = lines.map((line) => ({
     ids: line.ids,
     text: line.sent ?? layout.item(line, how, lines.length === 1),
     ...(isRepeated(line) ? { repeated: true as const } : {}),
   }));
   const repeated = lines.filter(isRepeated).length;
-  const more = restOf(rest, pulls);
+  const more = restOf(rest, input);
   const page: Page = {
     mark,
     lead: leadOf(lines, rest) + (tellMark ? MEANING_OF_MARK : ''),

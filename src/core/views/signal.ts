@@ -43,6 +43,9 @@ export function standingText(
 
 export const signalTexts = (format: 'signal_en' | 'signal_ja', pulls: string = PULL): SignalTexts => SIGNALS[format](pulls);
 
+const byJa = (lift: string): string => (lift === '' ? '' : ` \`${lift}\` またはコンソールで`);
+const byEn = (lift: string): string => (lift === '' ? '' : ` with \`${lift}\` or in the console`);
+
 const SIGNALS: Readonly<Record<'signal_en' | 'signal_ja', (pulls: string) => SignalTexts>> = {
   signal_ja: (pulls) => ({
     none: '通知はありません',
@@ -51,9 +54,9 @@ const SIGNALS: Readonly<Record<'signal_en' | 'signal_ja', (pulls: string) => Sig
     made: `このツールは実行されました。結果は ${pulls} を呼び出すまで保留されます。同じ呼び出しを繰り返さないでください。`,
     standing: `割り込みがあります。${pulls} を呼び出すまで、ツールは実行されません。`,
     paused: (lift, until) =>
-      `一時停止中です。${until === undefined ? '' : `${until} まで、または`}人が \`${lift}\` またはコンソールで解除するまで、ツールは実行されません。`,
+      `一時停止中です。${until === undefined ? '' : `${until} まで、または`}人が${byJa(lift)}解除するまで、ツールは実行されません。`,
     pausedMade: (lift, until) =>
-      `一時停止中です。ツールは実行されましたが、${until === undefined ? '' : `${until} まで、または`}人が \`${lift}\` またはコンソールで解除するまで、結果は保留されます。`,
+      `一時停止中です。ツールは実行されましたが、${until === undefined ? '' : `${until} まで、または`}人が${byJa(lift)}解除するまで、結果は保留されます。`,
   }),
   signal_en: (pulls) => ({
     none: 'No notifications',
@@ -62,8 +65,8 @@ const SIGNALS: Readonly<Record<'signal_en' | 'signal_ja', (pulls: string) => Sig
     made: `This call was made; its result is withheld until you have called ${pulls}. Do not repeat the call.`,
     standing: `An interrupt stands: tool calls are refused until you have called ${pulls}.`,
     paused: (lift, until) =>
-      `This is a pause: no tool runs until ${until === undefined ? '' : `${until}, or until `}a person lifts it with \`${lift}\` or in the console.`,
+      `This is a pause: no tool runs until ${until === undefined ? '' : `${until}, or until `}a person lifts it${byEn(lift)}.`,
     pausedMade: (lift, until) =>
-      `This is a pause: tools run, but each result is withheld until ${until === undefined ? '' : `${until}, or until `}a person lifts it with \`${lift}\` or in the console.`,
+      `This is a pause: tools run, but each result is withheld until ${until === undefined ? '' : `${until}, or until `}a person lifts it${byEn(lift)}.`,
   }),
 };

@@ -11,6 +11,8 @@ export type ViewInput = {
   readonly tellMark: boolean;
   /** How the model finds the summarized items: its name for `get_notifications`; false: by the command line. */
   readonly pulls: string | false;
+  /** No other process reaches the store, so no command line shows anything of it. */
+  readonly private?: boolean;
   readonly maxItemChars: number;
   /** If the text has one item and is longer than this, the item is cut as far as possible. Default: no limit. */
   readonly maxTokens?: number;

@@ -3,6 +3,7 @@ import { isRepeated, type Line, type Rest } from '../plan.ts';
 import { listsNothing, unlistedOf, unlistedText } from '../unlisted.ts';
 import { escapeSigns, isCopyable, isCutAt, neutralize, neutralizeKind, neutralizeName, quote, withCommas } from './body.ts';
 import { neutralData } from './data.ts';
+import type { ViewInput } from './view.ts';
 
 /** Distinct messages of one line that are listed below error. From error on none is omitted. */
 export const MESSAGES_BELOW_ERROR = 5;
@@ -183,16 +184,24 @@ export const instructionsOf = (mark: string): string =>
 /** Part of a frame for a model that does not know the mark. */
 export const MEANING_OF_MARK = '; genuine only with this mark';
 
-export function restOf(rest: Rest | undefined, pulls: string | false): string | undefined {
+export function restOf(rest: Rest | undefined, by: Reading): string | undefined {
   const total = totalOf(rest);
   if (rest === undefined || total === 0) return undefined;
   const named = rest.bySource.slice(0, SOURCES_IN_REST).map((r) => `${r.count} ${neutralizeKind(r.source)} (${r.level})`);
   const others = rest.bySource.slice(SOURCES_IN_REST).reduce((sum, r) => sum + r.count, 0);
   const what = [...named, ...(others > 0 ? [`${others} from other sources`] : [])].join(', ');
-  return `${total} more: ${what}; read with ${readWith(pulls)}`;
+  const how = readWith(by);
+  return `${total} more: ${what}${how === undefined ? '' : `; read with ${how}`}`;
 }
 
-export const readWith = (pulls: string | false): string => (pulls === false ? '`earpiece inbox`' : pulls);
+type Reading = Pick<ViewInput, 'pulls' | 'private'>;
+
+/** Undefined: the model has no way to read them. */
+const readWith = ({ pulls, private: isPrivate }: Reading): string | undefined =>
+  pulls !== false ? pulls : isPrivate ? undefined : '`earpiece inbox`';
+
+/** Where the whole of a cut text is. */
+export const placeOfWhole = (by: Reading): string => readWith(by) ?? "this program's log";
 
 export const totalOf = (rest: Rest | undefined): number => rest?.bySource.reduce((sum, { count }) => sum + count, 0) ?? 0;
 

@@ -83,6 +83,7 @@ export class Frames {
     return {
       ...what,
       pulls: pullName(this.#recipient),
+      private: context.store.private === true,
       maxItemChars,
       maxTokens,
       // Read from the system only when a time is shown.

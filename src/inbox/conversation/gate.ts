@@ -18,6 +18,7 @@ import { fault } from '../../core/faults.ts';
 import { filteredBecause } from '../../core/filter.ts';
 import type { Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
+import type { Store } from '../../core/ports.ts';
 import {
   isType,
   type ContactPoint,
@@ -166,7 +167,7 @@ export class Gate {
 
   /** How a person lifts a pause of this conversation. */
   get lift(): string {
-    return liftOf(this.#parts.recipient);
+    return liftOf(this.#parts.recipient.context.store, this.#parts.recipient);
   }
 
   /** How the pauses among them end: the command that lifts them, and when they expire. */
@@ -220,9 +221,11 @@ export class Gate {
   }
 }
 
-/** The command that lifts the pauses of a conversation. */
-export const liftOf = ({ log, id }: { readonly log: LogKey; readonly id: ConversationId }): string =>
-  `earpiece resume ${id === 'main' ? log : `${log}#${id}`}`;
+/** The command that lifts the pauses of a conversation. Empty: no other process reaches the store. */
+export const liftOf = (
+  store: Pick<Store, 'private'>,
+  { log, id }: { readonly log: LogKey; readonly id: ConversationId },
+): string => (store.private ? '' : `earpiece resume ${id === 'main' ? log : `${log}#${id}`}`);
 
 type Refused = GateRefusedRecord & { readonly clockAt: number };
 /** A pause does not reuse a text of release 0.0.0, because that text says that reading lifts it. */

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -72,6 +72,25 @@ test('what stood still for 200 ms counts as news, and a file that was replaced i
   expect(commits.news()).toBe(true);
   expect(commits.news()).toBe(false);
   newer.close();
+});
+
+test.each<readonly [string, (name: string) => void]>([
+  ['deleted', (name) => rmSync(name)],
+  ['moved away', (name) => renameSync(name, `${name}.old`)],
+  ['replaced by a copy', (name) => (copyFileSync(name, `${name}.copy`), renameSync(`${name}.copy`, name))],
+])('a file that was %s is news at once, until it is there again and read', (_, replace) => {
+  expect(commits.news()).toBe(false);
+  replace(`${path}-shm`);
+  expect(commits.news()).toBe(true);
+  // As the thread does, which has the old files open: it moves the records into the main file, and opens the database anew.
+  rmSync(`${path}-shm`, { force: true });
+  writer.exec('PRAGMA wal_checkpoint(PASSIVE)');
+  writer.close();
+  writer = opened();
+  expect(commits.news()).toBe(true);
+  expect(commits.news()).toBe(false);
+  writer.exec('INSERT INTO t VALUES (1)');
+  expect(commits.news()).toBe(true);
 });
 
 test('where no database is, everything is news', () => {

@@ -3,22 +3,21 @@
  *
  * In WAL mode each commit of any process changes the header of the `-shm` file, its first 48 bytes: a counter, the length of
  * the log and a checksum (https://sqlite.org/walformat.html, "WAL-Index File Format"). SQLite keeps that file mapped in
- * memory, so a read of it waits for no disk. Equal bytes mean that nothing was committed. Different bytes, and a file that
- * cannot be read, prove nothing: then the thread is asked.
+ * memory, so a read of it waits for no disk. Equal bytes of the file at the path mean that nothing was committed. Different
+ * bytes, and a file that cannot be read, prove nothing: then the thread is asked. The same holds for another file at the path:
+ * the open one was deleted, moved away or replaced, and others commit elsewhere.
  */
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, statSync, type Stats } from 'node:fs';
 import { realPath } from '../sqlite/files.ts';
 
 const HEADER_BYTES = 48;
-/**
- * An older look counts as news: another program may have deleted or replaced the file, and the open file's bytes do not show
- * that.
- */
+/** An older look counts as news: somebody may have replaced the main file and left this one. */
 const TRUSTED_MS = 200;
 
 export class Commits {
   readonly #path: string;
   #fd: number | undefined;
+  #opened: Stats | undefined;
   #seen = Buffer.alloc(HEADER_BYTES);
   #read = Buffer.alloc(HEADER_BYTES);
   #until = 0;
@@ -32,10 +31,9 @@ export class Commits {
   news(): boolean {
     const now = performance.now();
     try {
-      const isOld = now >= this.#until;
-      if (isOld) this.#reopen();
+      const isOther = this.#follow();
       if (this.#fd === undefined || readSync(this.#fd, this.#read, 0, HEADER_BYTES, 0) !== HEADER_BYTES) return true;
-      if (!isOld && this.#read.equals(this.#seen)) return false;
+      if (!isOther && now < this.#until && this.#read.equals(this.#seen)) return false;
       [this.#seen, this.#read] = [this.#read, this.#seen];
       this.#until = now + TRUSTED_MS;
     } catch {
@@ -46,20 +44,21 @@ export class Commits {
 
   close(): void {
     this.#until = 0;
+    this.#opened = undefined;
     if (this.#fd === undefined) return;
     const fd = this.#fd;
     this.#fd = undefined;
     closeSync(fd);
   }
 
-  /** Opens the file that is at the path now. */
-  #reopen(): void {
+  /** Opens the file that is at the path now, if it is another one. The open file keeps its inode, so no new one has that. */
+  #follow(): boolean {
     const at = statSync(this.#path, { throwIfNoEntry: false });
-    if (this.#fd !== undefined) {
-      const { dev, ino } = fstatSync(this.#fd);
-      if (at?.ino === ino && at.dev === dev) return;
-      this.close();
-    }
-    if (at !== undefined) this.#fd = openSync(this.#path, 'r');
+    if (at !== undefined && at.ino === this.#opened?.ino && at.dev === this.#opened.dev) return false;
+    this.close();
+    if (at === undefined) return true;
+    this.#fd = openSync(this.#path, 'r');
+    this.#opened = fstatSync(this.#fd);
+    return true;
   }
 }

@@ -78,19 +78,24 @@ test.each<readonly [string, (name: string) => void]>([
   ['deleted', (name) => rmSync(name)],
   ['moved away', (name) => renameSync(name, `${name}.old`)],
   ['replaced by a copy', (name) => (copyFileSync(name, `${name}.copy`), renameSync(`${name}.copy`, name))],
-])('a file that was %s is news at once, until it is there again and read', (_, replace) => {
+])('what is committed after the file was %s is news at once', (_, replace) => {
   expect(commits.news()).toBe(false);
   replace(`${path}-shm`);
-  expect(commits.news()).toBe(true);
-  // As the thread does, which has the old files open: it moves the records into the main file, and opens the database anew.
+  // As the thread does, which has the old file open: it moves the records into the main file, and opens the database anew.
   rmSync(`${path}-shm`, { force: true });
   writer.exec('PRAGMA wal_checkpoint(PASSIVE)');
   writer.close();
   writer = opened();
-  expect(commits.news()).toBe(true);
-  expect(commits.news()).toBe(false);
   writer.exec('INSERT INTO t VALUES (1)');
   expect(commits.news()).toBe(true);
+  expect(commits.news()).toBe(false);
+});
+
+test('a file that is gone is news until it is there again', () => {
+  renameSync(`${path}-shm`, `${path}-away`);
+  expect([commits.news(), commits.news()]).toEqual([true, true]);
+  renameSync(`${path}-away`, `${path}-shm`);
+  expect([commits.news(), commits.news()]).toEqual([true, false]);
 });
 
 test('where no database is, everything is news', () => {

@@ -152,6 +152,7 @@ describe('whose conversation', () => {
     expect(isAlive(selfOwner())).toBe(true);
     expect(isAlive({ ...selfOwner(), startedAt: '1' })).toBe(false);
     expect(isAlive({ machine: 'elsewhere', pid: 1, startedAt: '1' })).toBeUndefined();
+    expect(isAlive({ machine: `${systemProcesses.machine} pid:[1]`, pid: 1, startedAt: '1' })).toBeUndefined();
     expect(systemProcesses.get(2 ** 30)).toBeUndefined();
   });
 });

@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import type { Owner } from '../../core/records.ts';
 
 /** Read from `process` instead of imported: an import loads streams and promises too, and each hook call would pay for that. */
-const { readFileSync } = process.getBuiltinModule('node:fs');
+const { readFileSync, readlinkSync } = process.getBuiltinModule('node:fs');
 
 /** Loaded only if /proc does not answer: it loads half of Node's network code, and a hook pays for that at each start. */
 const run = (file: string, args: string[], options: ExecFileSyncOptionsWithStringEncoding): string =>
@@ -20,22 +20,39 @@ export type Process = {
 };
 
 export interface Processes {
+  /** The host name, and in a container or a sandbox its PID namespace: the ids of processes count only inside of one. */
   readonly machine: string;
   /** Undefined when there is no such process. */
   get(pid: number): Process | undefined;
 }
 
 export const systemProcesses: Processes = {
-  machine: hostname(),
+  machine: machineOf(hostname(), '/proc/self/ns/pid'),
   get: process.platform === 'linux' ? fromProc : fromPs,
 };
+
+/** The namespace that a Linux kernel begins with has this number everywhere. */
+const FIRST_NAMESPACE = 'pid:[4026531836]';
+
+/** `link`: leads to the PID namespace, where the system has such. */
+export function machineOf(host: string, link: string): string {
+  try {
+    const namespace = readlinkSync(link);
+    return namespace === FIRST_NAMESPACE ? host : `${host} ${namespace}`;
+  } catch {
+    return host;
+  }
+}
+
+/** The host name of a machine: the same in each of its PID namespaces. */
+export const hostOf = (machine: string): string => machine.split(' ', 1)[0] ?? machine;
 
 export function selfOwner(processes: Processes = systemProcesses): Owner {
   const self = processes.get(process.pid);
   return { machine: processes.machine, pid: process.pid, startedAt: self?.startedAt ?? 'unknown' };
 }
 
-/** Undefined: a process of another machine, which cannot be checked here. */
+/** Undefined: a process of another machine or PID namespace, which cannot be checked here. */
 export function isAlive(owner: Owner, processes: Processes = systemProcesses): boolean | undefined {
   if (owner.machine !== processes.machine) return undefined;
   const found = processes.get(owner.pid);

@@ -94,6 +94,17 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
       expect((await inbox.active({ log: LOG })).map((p) => p.conversation)).toEqual(['a']);
     });
 
+    it('in another PID namespace of its host it is for 30 minutes too; then a conversation of the next one is its heir', async () => {
+      const before = { process: { machine: 'here pid:[4026532001]', pid: 7, startedAt: '1' } };
+      await works('before', 10, before);
+      await tell('shop/coder#before', 'n1');
+      expect(await offered(await works('beside', 20, { process: { ...before.process, machine: 'here' } }))).toEqual([]);
+      now += 31 * 60_000;
+      expect(await offered(await works('far', 30, { process: { ...before.process, machine: 'far' } }))).toEqual([]);
+      const after = { process: { ...before.process, machine: 'here pid:[4026532002]' } };
+      expect(await offered(await works('after', 40, after))).toEqual(['n1']);
+    });
+
     it('with the last of its connections, and is again when it comes back', async () => {
       const first = await works('a', 10);
       const second = inboxOf(12).conversation({ log: LOG, conversation: first.id }, first.options);

@@ -10,6 +10,7 @@ import type { ClosedRecord, Draft, SucceededRecord } from '../../core/records.ts
 import { lineageOf } from '../conversation/fork.ts';
 import type { Companion, Context, Succession } from '../context.ts';
 import { isActive, isSame, overBecause, runOf } from './presence.ts';
+import { hostOf } from './processes.ts';
 import { releaseStale } from '../conversation/stale.ts';
 
 export type Heir = {
@@ -67,7 +68,8 @@ function isBefore(p: Presence, me: Presence | undefined, { id, purpose, folder }
   if (p.conversation === id) return false;
   if (me?.began?.beside.includes(runOf(p)) || (me && p.began?.beside.includes(runOf(me)))) return false;
   if (p.folder !== undefined && folder !== undefined && p.folder !== folder) return false;
-  if (p.process !== undefined && me?.process !== undefined && p.process.machine !== me.process.machine) return false;
+  // A container that is started again has another PID namespace, and continues what its last run left.
+  if (p.process !== undefined && me?.process !== undefined && hostOf(p.process.machine) !== hostOf(me.process.machine)) return false;
   return p.purpose === undefined || purpose === undefined || p.purpose === purpose;
 }
 

@@ -136,6 +136,20 @@ describe('an idle agent', () => {
   });
 });
 
+it('a store that was closed under the agent is asked about once a second, and the agent can still be closed', async () => {
+  const inbox = new Inbox({ store: memoryStore(), policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' });
+  let asked = 0;
+  const { store } = inbox;
+  const changed = store.changed.bind(store);
+  // A loop of settled promises would let no timer of this test run: it ends here.
+  store.changed = (...args) => (++asked > 100 ? new Promise<never>(() => {}) : changed(...args));
+  const agent = await createAgent({ model: scriptedModel([]), earpiece: inbox, address: ADDRESS });
+  await store.close();
+  for (let round = 0; round < 3; round++) await nextRound();
+  expect(asked).toBeLessThanOrEqual(3);
+  await agent.close().catch(() => {});
+});
+
 it('no timer outlives the agent', async () => {
   const before = timers();
   const { queue, agent, inbox } = await stage();

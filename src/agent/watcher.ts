@@ -6,7 +6,7 @@ import type { Item } from '../core/items.ts';
 import { formatKind, isInterrupt, type NotificationId } from '../core/notification.ts';
 import type { Draft } from '../core/records.ts';
 import { waking, wakesFrom } from '../core/waking.ts';
-import type { Conversation, Inbox } from '../inbox/index.ts';
+import { nextHead, type Conversation, type Inbox } from '../inbox/index.ts';
 import type { AgentEvent } from './events.ts';
 import type { Mode } from './modes.ts';
 
@@ -52,7 +52,7 @@ export class Watcher {
     let seen = await store.head();
     this.#watching = (async () => {
       while (!this.#end.signal.aborted) {
-        seen = await store.changed(seen, { signal: this.#end.signal, withinMs: 5_000 }).catch(() => seen);
+        seen = await nextHead(store, seen, this.#end.signal);
         this.look();
       }
     })();

@@ -1,7 +1,6 @@
 /** Looks for undelivered interrupts whenever the log changes, by any process, while a model works. */
-import { setTimeout } from 'node:timers/promises';
 import type { Item } from '../core/items.ts';
-import type { Conversation } from '../inbox/index.ts';
+import { nextHead, type Conversation } from '../inbox/index.ts';
 
 export class Interrupts implements AsyncDisposable {
   readonly #conversation: Conversation;
@@ -28,14 +27,10 @@ export class Interrupts implements AsyncDisposable {
     while (!signal.aborted) {
       const found = await undelivered(this.#conversation).catch(() => []);
       if (found.length > 0 && !signal.aborted) this.#found(found);
-      // A store that fails is asked again after a while.
-      seen = await store.changed(seen, { signal, withinMs: 5_000 }).catch(() => afterAWhile(seen, signal));
+      seen = await nextHead(store, seen, signal);
     }
   }
 }
-
-const afterAWhile = (seen: number, signal: AbortSignal): Promise<number> =>
-  setTimeout(1_000, seen, { signal, ref: false }).catch(() => seen);
 
 export const undelivered = async (conversation: Conversation): Promise<readonly Item[]> =>
   (await conversation.gate()).filter(({ state }) => state === 'open');

@@ -76,7 +76,8 @@ export interface Store {
 
   /**
    * Waits until any process has appended after `after`, then resolves with the head. Resolves with `after` if `signal`
-   * aborts, `withinMs` pass (default: never) or the store is closed. A wake-up is a hint: readers then `read`.
+   * aborts, `withinMs` pass (default: never) or the store closes meanwhile. A wake-up is a hint: readers then `read`. After the
+   * close it is refused like each other call: a reader that asks in a loop would spin.
    */
   changed(after: number, options?: Wait): Promise<number>;
 

@@ -3,6 +3,7 @@
  * cannot wait: see `Session`. It lives as long as the plugin's end of the pipe.
  */
 import type { CarrierId, Owner } from '../../core/records.ts';
+import { nextHead } from '../../inbox/index.ts';
 import { attend, conversationOf, type Place } from '../attend.ts';
 import type { Host } from '../host.ts';
 import type { Attended, Caller, Moment } from '../moment.ts';
@@ -228,7 +229,7 @@ export class Bridge {
     const { signal } = this.#end;
     let seen = await store.head().catch(() => 0);
     while (!signal.aborted) {
-      seen = await store.changed(seen, { signal, withinMs: 5_000 }).catch(() => seen);
+      seen = await nextHead(store, seen, signal);
       for (const session of this.#sessions.values()) this.#run(session.then((each) => each.look()));
     }
   }

@@ -245,6 +245,7 @@ class ThreadStore implements SqliteStore {
   }
 
   async changed(after: number, options: Wait = {}): Promise<number> {
+    if (this.#closing !== undefined) throw closed(this.path);
     const { withinMs, signal } = options;
     // The end of a wait is not a failure, and needs no thread.
     const over = AbortSignal.any([

@@ -11,6 +11,7 @@ export function end({ test, testWhere }: Suite): void {
     await mine.close();
     await assert.rejects(mine.append(LOG, [said('x')]), { code: 'store_unavailable' });
     await assert.rejects(mine.read({}), { code: 'store_unavailable' });
+    await assert.rejects(mine.changed(0), { code: 'store_unavailable' });
   });
 
   test('is heard by an aborted call', async ({ store }) => {

@@ -3,6 +3,7 @@ import { saidAt } from './clocks.ts';
 import type { Item } from './items.ts';
 import { formatKind, levelRank, tellerOf, type NotificationId } from './notification.ts';
 import type { Policy } from './policy.ts';
+import { LISTED_EVENTS } from './unlisted.ts';
 import { MESSAGES_BELOW_ERROR } from './views/wording.ts';
 
 /** Distinct messages in one line at error and above, where no message may be omitted. */
@@ -55,21 +56,27 @@ export function newestLast(group: Item[]): Item[] {
 const lastRecordOf = ({ history, seq }: Item): number => history.at(-1) ?? seq;
 
 /**
- * A view lists the first few different messages of a line below error. The other items are summarized, so that no item
- * counts as delivered whose text was not sent. The line of a subscriber says by itself what it leaves out.
+ * A view lists the first few different messages of a line below error, and a template sees a bounded number of events. The
+ * other items are summarized, so that no item counts as delivered whose text nobody could read. The count of a storm's rest
+ * is its own text. What a template says of the events that it sees is for its author to decide.
  */
 export function listed(group: Item[]): { readonly shown: Item[]; readonly others: readonly Item[] } {
   const { level, subscriber } = (group[0] as Item).notification;
-  const isWhole = subscriber !== undefined || levelRank(level) >= levelRank('error') || sentOf(group) !== undefined;
-  if (isWhole || messagesOf(group).length <= MESSAGES_BELOW_ERROR) return { shown: group, others: [] };
-  const shown: Item[] = [];
+  if (levelRank(level) >= levelRank('error') || sentOf(group) !== undefined) return { shown: group, others: [] };
+  const counts = group.filter(isCount);
+  const fits =
+    subscriber?.template === undefined
+      ? (rows: readonly Item[]): boolean => messagesOf([...counts, ...rows]).length <= MESSAGES_BELOW_ERROR
+      : (rows: readonly Item[]): boolean => rows.slice(0, -1).reduce((sum, row) => sum + eventsOf(row), 0) < LISTED_EVENTS;
+  const rows: Item[] = [];
   const others: Item[] = [];
-  for (const item of group) {
-    const fits = shown.length === 0 || item.offers > 0 || messagesOf([...shown, item]).length <= MESSAGES_BELOW_ERROR;
-    (fits ? shown : others).push(item);
-  }
-  return { shown, others };
+  for (const item of group)
+    if (!isCount(item)) (rows.length === 0 || item.offers > 0 || fits([...rows, item]) ? rows : others).push(item);
+  return { shown: others.length === 0 ? group : group.filter((item) => !others.includes(item)), others };
 }
+
+const isCount = ({ notification }: Item): boolean => notification.subscriber?.rest === true;
+const eventsOf = ({ differs }: Item): number => 1 + differs.length;
 
 /** Messages of a person or of another agent, and notifications with an action, are never merged with others. */
 const standsAlone = ({ notification: n }: Item): boolean =>

@@ -11,6 +11,7 @@ import {
   parseKind,
   type NotificationId,
   type NotificationInput,
+  type Subscribed,
 } from './notification.ts';
 import { lineName, type Decision, type Plan, type Said } from './plan.ts';
 import { DEFAULT_POLICY, type Policy } from './policy.ts';
@@ -501,6 +502,47 @@ it('what is for one conversation shares no line with what is for any', () => {
     ['a', 'c'],
     ['b'],
   ]);
+});
+
+describe('the line of a subscriber', () => {
+  const event = { type: 'build.done', source: 'ci', severity: 'warning' as const, time: 0 };
+  const by = (n: number, template: string | undefined, more: Partial<Subscribed> = {}): Item => {
+    const item = itemOf({ id: `n${n}`, message: `job ${n} ended`, kind: 'ci.done', level: 'warning' }, n);
+    const subscriber = { id: 's', event, group: 100, ...(template === undefined ? {} : { template }), ...more };
+    return { ...item, notification: { ...item.notification, subscriber } };
+  };
+  const words = (open: readonly Item[], said?: Said): readonly string[] => {
+    const known = { ...NO_FACTS, said: new Map(said === undefined ? [] : [[open.map(({ id }) => id).join(' '), said]]) };
+    const { decisions } = plan(open, 'tool_result', { ...DEFAULT_POLICY, maxTokens: 100_000 }, known, NOW);
+    return open.map(({ id }) => decisions.flatMap((each) => (each.id === id ? wordOf(each) : [])).join());
+  };
+  const takes = (n: number): string[] => Array.from({ length: n }, () => 'take');
+
+  it('without a template lists five different messages, and the others are summarized', () => {
+    expect(words(Array.from({ length: 8 }, (_, n) => by(n, undefined)))).toEqual([...takes(5), 'summarize', 'summarize', 'summarize']);
+  });
+
+  it("without a template always says the count of a storm's rest", () => {
+    const open = [...Array.from({ length: 6 }, (_, n) => by(n, undefined)), by(6, undefined, { rest: true })];
+    expect(words(open)).toEqual([...takes(4), 'summarize', 'summarize', 'take']);
+  });
+
+  it('with a template takes all events that its template sees, and no others', () => {
+    const rows = Array.from({ length: 8 }, (_, n) => by(n, 'h'));
+    expect(words(rows)).toEqual(takes(8));
+    expect(words(rows, { kind: 'text', text: 'some jobs ended' })).toEqual(takes(8));
+    const differs = Array.from({ length: 49 }, (_, i) => ({ message: `step ${i}` }));
+    const many = rows.slice(0, 6).map((item): Item => ({ ...item, differs, count: 50 }));
+    expect(words(many)).toEqual([...takes(4), 'summarize', 'summarize']);
+  });
+
+  it('whose template failed shows all of the messages that count as delivered', () => {
+    const rows = Array.from({ length: 8 }, (_, n) => by(n, 'h'));
+    const said = new Map<string, Said>([[rows.map(({ id }) => id).join(' '), { kind: 'failed' }]]);
+    const [line] = plan(rows, 'tool_result', DEFAULT_POLICY, { ...NO_FACTS, said }, NOW).lines;
+    const { text } = render('default', { lines: line ? [line] : [], mark: 'k7f3', tellMark: false, pulls: false, maxItemChars: 2_000, timeZone: 'UTC' });
+    for (let n = 0; n < 8; n++) expect(text).toContain(`job ${n} ended`);
+  });
 });
 
 it('a time that no date has keeps nothing else from its agent', () => {

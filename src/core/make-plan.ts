@@ -22,7 +22,7 @@ import { isRepeated, lineName, type Decision, type Grouped, type Line, type Plan
 import type { Policy } from './policy.ts';
 import type { ContactPoint } from './records.ts';
 import { estimateTokens } from './tokens.ts';
-import { listsNothing } from './unlisted.ts';
+import { LISTED_EVENTS, listsNothing } from './unlisted.ts';
 import { dataSaid, listedOf, MESSAGES_BELOW_ERROR } from './views/wording.ts';
 
 /** The facts at the time of composing the carrier, gathered before the transaction. Times are epoch ms. */
@@ -235,13 +235,16 @@ function budget(
 ): Plan {
   const taken: Line[] = [];
   const left: Line[] = [...unlisted];
-  for (const { ids } of unlisted)
+  for (const { ids, subscriber } of unlisted)
     for (const id of ids)
       decisions.push({
         kind: 'summarize',
         id,
         step: 'coalesce',
-        reason: `beyond ${MESSAGES_BELOW_ERROR} different messages of one line`,
+        reason:
+          subscriber?.template === undefined
+            ? `beyond ${MESSAGES_BELOW_ERROR} different messages of one line`
+            : `beyond ${LISTED_EVENTS} events of one line`,
       });
   let tokens = FRAME_TOKENS;
   for (const line of lines) {

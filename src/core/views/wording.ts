@@ -5,7 +5,7 @@ import { escapeSigns, isCopyable, isCutAt, neutralize, neutralizeKind, neutraliz
 import { neutralData } from './data.ts';
 import type { ViewInput } from './view.ts';
 
-/** Distinct messages of one line that are listed below error. From error on none is omitted. */
+/** Distinct messages of one line that are listed below error. From error on none is omitted, and none whose template failed. */
 export const MESSAGES_BELOW_ERROR = 5;
 /** However many there are, each distinct message keeps this much. */
 const CHARS_A_MESSAGE = 120;
@@ -31,10 +31,12 @@ export function messagesOf(line: Line, how: How): { readonly shown: readonly str
 
 /** How many of a line's different messages are listed, and the length of each. */
 export function listedOf(
-  { messages, level }: Line,
+  { messages, level, unrendered }: Line,
   { maxItemChars, tight }: Pick<How, 'maxItemChars' | 'tight'>,
 ): { readonly count: number; readonly chars: number } {
-  const most = levelRank(level) >= levelRank('error') ? messages.length : Math.min(messages.length, MESSAGES_BELOW_ERROR);
+  // A template that failed would have seen them all, and all of them count as delivered.
+  const isWhole = unrendered || levelRank(level) >= levelRank('error');
+  const most = isWhole ? messages.length : Math.min(messages.length, MESSAGES_BELOW_ERROR);
   const count = tight ? Math.min(most, Math.max(1, Math.floor(maxItemChars / CHARS_A_MESSAGE))) : most;
   return { count, chars: count <= 1 ? maxItemChars : Math.max(CHARS_A_MESSAGE, Math.floor(maxItemChars / count)) };
 }

@@ -147,6 +147,16 @@ describe('gateway --print', () => {
       });
     });
 
+  verifies('gateway:print', 'a secret on the command line is warned of, and not repeated in the warning', async () => {
+    await using stage = new PlainStage();
+    const { stderr, stdout } = await stage.run(['gateway', '--print', 'claude', '--', 'npx', 'server-x', '--api-key', 's3cret']);
+    expect(stdout).toContain('npx server-x --api-key s3cret');
+    expect(stderr).toContain('this line holds what looks like a secret (--api-key …)');
+    const url = await stage.run(['gateway', '--print', 'claude', '--url', 'https://u:s3cret@example.com/mcp?key=s3cret', '--name', 'x']);
+    expect(url.stderr).toContain('(https://…@example.com/mcp?key=…)');
+    expect(stderr + url.stderr).not.toContain('s3cret');
+  });
+
   verifies('gateway:print', 'what would not start is said before it is installed', async () => {
     await using stage = new PlainStage();
     const { code, stdout, stderr } = await stage.run(['gateway', '--print', 'claude']);

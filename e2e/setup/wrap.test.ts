@@ -196,7 +196,7 @@ it('no plan shows a secret of a server, however it is spelled, and neither does 
     String.raw`{
   "mcpServers": {
     "http": { "type": "http", "url": "https://h", "headers": { "Authorization": "Bearer SECRET-HTTP" } },
-    "a": { "command": "x", "env": { "URL": "https:\/\/u:SECRET-SLASH@h", "T": "\u0053ECRET-ESCAPE" } },
+    "a": { "command": "x", "args": ["--api-key", "SECRET-ARG", "--pat=SECRET-PAIR", "https://u:SECRET-USER@h?k=SECRET-QUERY"], "env": { "URL": "https:\/\/u:SECRET-SLASH@h", "T": "\u0053ECRET-ESCAPE" } },
     "strict": {
       "command": "x", "trust": true,
       "env": { "T": "SECRET-LEFT" }
@@ -205,7 +205,7 @@ it('no plan shows a secret of a server, however it is spelled, and neither does 
 }
 `,
   );
-  home.write('.codex/config.toml', '[mcp_servers.files]\ncommand = "files"\nenv = { T = "SECRET-TOML" }\n');
+  home.write('.codex/config.toml', '[mcp_servers.files]\ncommand = "files"\nargs = ["--token", "SECRET-WORD"]\nenv = { T = "SECRET-TOML" }\n');
   const shown = (...args: string[]): void => {
     const { stdout, stderr } = home.run(args);
     expect(stdout).toMatch(/T\W+…/u);

@@ -3,6 +3,7 @@ import { realpathSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stateFolder } from '../config/index.ts';
+import { withoutSecretWords } from '../config/secret-words.ts';
 import { quote } from '../hosts/setup/ours.ts';
 import type { Ours } from '../hosts/setup/index.ts';
 import { configuredServer } from './client-config.ts';
@@ -38,7 +39,14 @@ export function installText(host: InstallHost, question: InstallQuestion): Insta
   const { text, name } = newText(host, question);
   const there = configuredServer(host, name);
   const cached = isCached(entry());
+  const secrets = secretsIn(question);
   const warnings = [
+    ...(secrets.length > 0
+      ? [
+          `this line holds what looks like a secret (${secrets.join(', ')}): it stays in your shell's history and in the settings of the client; ` +
+            'better let the server read it from an environment variable',
+        ]
+      : []),
     ...(cached
       ? [
           `this earpiece runs from a cache folder (${entry()}), which a clean of the cache removes; the printed line fetches it anew where it is gone. ` +
@@ -57,6 +65,13 @@ export function installText(host: InstallHost, question: InstallQuestion): Insta
     ...(there !== undefined && { what: `${text.undo}\n${text.what}`, undo: restored(host, name, question) ?? text.undo }),
     ...(warnings.length > 0 && { warnings }),
   };
+}
+
+/** Each word that looks like a secret, hidden, with the flag before it. */
+function secretsIn({ words, url }: InstallQuestion): readonly string[] {
+  const given = url === undefined ? words : [url];
+  const shown = withoutSecretWords(given);
+  return shown.flatMap((word, n) => (word === given[n] ? [] : word === '…' && n > 0 ? `${given[n - 1]} …` : word));
 }
 
 /** The text that restores the server without the gateway. */

@@ -41,6 +41,36 @@ describe('secrets of servers in a text that a person is shown', () => {
       '[mcp_servers.a]\nhttp_headers = { A = "…" }\n',
     ],
     ['lines of TOML', 'c.toml', 'env.A = """s\ns"""\nb = 1\n', 'env.A = "…"\n\nb = 1\n'],
+    [
+      'flags, assignments and headers among the words of a server',
+      'a.json',
+      '{"command": "npx", "args": ["-y", "x", "--api-key", "s", "--token=s", "-e", "A=s", "GH_TOKEN=s", "-H", "X-Me: s", "--port", "80"]}',
+      '{"command": "npx", "args": ["-y", "x", "--api-key", "…", "--token=…", "-e", "A=…", "GH_TOKEN=…", "-H", "X-Me: …", "--port", "80"]}',
+    ],
+    [
+      'a command line in one list, and in one text',
+      'a.jsonc',
+      '{"a": {"command": ["x", "--authToken", "s"]}, "b": {"command": "x  --pass s y"}}',
+      '{"a": {"command": ["x", "--authToken", "…"]}, "b": {"command": "x  --pass … y"}}',
+    ],
+    [
+      'the password, the query and the keys of an address',
+      'a.json',
+      '{"args": ["https://u:s@h/p?key=s&b=s#s"], "url": "https://h/sk-12345678/mcp?x=s"}',
+      '{"args": ["https://…@h/p?key=…&b=…#…"], "url": "https://h/…/mcp?x=…"}',
+    ],
+    [
+      'keys as services write them',
+      'a.json',
+      '{"args": ["ghp_0123456789ab", "Zx81Kq0Pw7Ls2Mv5Bn9Rt4Yu6", "@modelcontextprotocol/server-filesystem", "/home/anna/a1"]}',
+      '{"args": ["…", "…", "@modelcontextprotocol/server-filesystem", "/home/anna/a1"]}',
+    ],
+    [
+      'words of TOML',
+      'c.toml',
+      `[mcp_servers.a]\ncommand = "npx"\nargs = ["-y", # don't\n 'x', "--token", "s"]\nurl = "https://u:s@h"\nb = "c"\n`,
+      `[mcp_servers.a]\ncommand = "npx"\nargs = ["-y", # don't\n 'x', "--token", "…"]\nurl = "https://…@h"\nb = "c"\n`,
+    ],
     ['a text that is no JSON', 'a.json', '{"env": {"A": "s"', '…'],
     ['another file', 'a.js', 'env = {"A": "b"}', 'env = {"A": "b"}'],
   ])('%s', (_what, file, text, shown) => {

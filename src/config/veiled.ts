@@ -1,26 +1,38 @@
 /** A text of settings as a person may be shown it, on a screen that may be recorded: without the secrets of servers. */
 import { parseJsonc, type Node } from './jsonc.ts';
 import { piecesOf } from './positions.ts';
+import { withoutSecretsIn, withoutSecretWords } from './secret-words.ts';
 
 /** Members that hold secrets, in every agent's settings. */
 const HOLDERS: ReadonlySet<string> = new Set(['env', 'environment', 'headers', 'http_headers']);
 
-type Span = { readonly at: number; readonly end: number };
+/** Members that hold the words which start a server. */
+const WORDS: ReadonlySet<string> = new Set(['command', 'args']);
 
-/** The same lines, with every text and number below such a member as `"…"`. */
+/** `shown`: in its place. Undefined: `"…"`. */
+type Span = { readonly at: number; readonly end: number; readonly shown?: string };
+
+/**
+ * The same lines, with every text and number below such a member as `"…"`. Of the words that start a server and of other
+ * texts, the parts that look like a secret.
+ */
 export function veiled(text: string, file: string): string {
   const spans = file.endsWith('.toml') ? inToml(text) : /\.jsonc?$/u.test(file) && text.trim() !== '' ? inJson(text) : [];
   if (spans === undefined) return text.replaceAll(/[^\r\n]+/gu, '…');
   let shown = '';
   let from = 0;
-  for (const { at, end } of spans) {
-    const hidden = text.slice(at, end);
-    const [open = '', close = ''] = hidden.startsWith('//') ? ['//'] : hidden.startsWith('/*') ? ['/*', '*/'] : ['"', '"'];
-    const breaks = hidden.replaceAll(/[^\n]/gu, '');
-    shown += `${text.slice(from, at)}${open}…${open === '/*' ? breaks + close : close + breaks}`;
-    from = end;
+  for (const span of spans) {
+    shown += text.slice(from, span.at) + inPlaceOf(text.slice(span.at, span.end), span.shown);
+    from = span.end;
   }
   return shown + text.slice(from);
+}
+
+function inPlaceOf(hidden: string, shown: string | undefined): string {
+  const breaks = hidden.replaceAll(/[^\n]/gu, '');
+  if (shown !== undefined) return shown + breaks;
+  if (hidden.startsWith('//')) return `//…${breaks}`;
+  return hidden.startsWith('/*') ? `/*…${breaks}*/` : `"…"${breaks}`;
 }
 
 /** Undefined for a text that cannot be read. */
@@ -29,26 +41,61 @@ function inJson(text: string): readonly Span[] | undefined {
   if (parsed.kind === 'malformed') return undefined;
   const spans: Span[] = [];
   const comments = parsed.comments;
+  const show = (node: Node, value: string): void => {
+    if (node.kind === 'scalar' && value !== node.value) spans.push({ ...node, shown: JSON.stringify(value) });
+  };
   const walk = (node: Node, isBelow: boolean): void => {
     if (node.kind === 'object') {
       for (const [name, inner] of [...node.members, ...(node.replaced ?? [])]) {
         const isHolder = !isBelow && HOLDERS.has(name);
         if (isHolder) spans.push(...comments.filter(({ at, end }) => at > inner.at && end < inner.end));
-        walk(inner, isBelow || isHolder);
+        if (!isBelow && WORDS.has(name) && inner.kind !== 'object') showWords(inner);
+        else walk(inner, isBelow || isHolder);
       }
     } else if (node.kind === 'array') for (const inner of node.elements) walk(inner, isBelow);
     else if (isBelow && (typeof node.value === 'string' || typeof node.value === 'number')) spans.push(node);
+    else if (typeof node.value === 'string') show(node, withoutSecretsIn(node.value));
+  };
+  const showWords = (node: Node): void => {
+    const nodes = node.kind === 'array' ? node.elements : [node];
+    const texts = nodes.map((each) => (each.kind === 'scalar' && typeof each.value === 'string' ? each.value : ''));
+    const words = node.kind === 'array' ? withoutSecretWords(texts) : texts.map((line) => withoutSecretsInLine(line));
+    for (const [n, each] of nodes.entries()) if (texts[n] !== '') show(each, words[n] ?? '');
   };
   walk(parsed.root, false);
   return spans.toSorted((a, b) => a.at - b.at);
+}
+
+/** A command line in one text: its blanks stay. */
+function withoutSecretsInLine(line: string): string {
+  const parts = line.split(/(\s+)/u);
+  const shown = withoutSecretWords(parts.filter((_, n) => n % 2 === 0));
+  return parts.map((part, n) => (n % 2 === 0 ? shown[n / 2] : part)).join('');
 }
 
 /** Whole values: only the content of an inline table has separate places. */
 function inToml(text: string): readonly Span[] {
   const pairs = piecesOf(text).filter((piece) => piece.kind === 'pair');
   const below = pairs.filter(({ path }) => path.some((part, i) => HOLDERS.has(String(part)) && i < path.length - 1));
-  return below
+  const whole = below
     .filter((pair) => !below.some((other) => other !== pair && other.value > pair.value && other.end <= pair.end))
-    .map(({ value, end }) => ({ at: value, end }))
-    .toSorted((a, b) => a.at - b.at);
+    .map(({ value, end }) => ({ at: value, end }));
+  const texts = pairs
+    .filter((pair) => !below.includes(pair) && !pairs.some(({ value, end }) => value > pair.value && end <= pair.end))
+    .flatMap(({ path, value, end }) => textsInToml(text, { at: value, end }, WORDS.has(String(path.at(-1)))));
+  return [...whole, ...texts].toSorted((a, b) => a.at - b.at);
+}
+
+/** A comment, or a text in one of the four spellings. */
+const TOML_TEXT = /#[^\n]*|"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\\n])*"|'[^'\n]*'/gu;
+
+function textsInToml(text: string, { at, end }: Span, areWords: boolean): readonly Span[] {
+  const found = [...text.slice(at, end).matchAll(TOML_TEXT)].filter(([spelled]) => !spelled.startsWith('#'));
+  const inner = found.map(([spelled]) => /^(?:"""|'''|"|')([\s\S]*?)(?:"""|'''|"|')$/u.exec(spelled)?.[1] ?? '');
+  const shown = areWords && found.length > 1 ? withoutSecretWords(inner) : inner.map((each) => (areWords ? withoutSecretsInLine : withoutSecretsIn)(each));
+  return found.flatMap(([spelled], n) => {
+    if (shown[n] === inner[n]) return [];
+    const from = at + (found[n]?.index ?? 0);
+    return { at: from, end: from + spelled.length, shown: `"${shown[n]?.replaceAll('\n', ' ')}"` };
+  });
 }

@@ -1,5 +1,5 @@
 /** `earpiece forget` and `earpiece uninstall --purge`, as real commands, each test on a fresh database. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
@@ -130,6 +130,25 @@ describe('earpiece uninstall --purge', () => {
     const after = home.snapshot();
     for (const [path, bytes] of Object.entries(before)) expect(after[path]?.split(' ')[0], path).toBe(bytes.split(' ')[0]);
     expect(existsSync(join(home.home, 'shop/earpiece.toml'))).toBe(true);
+  });
+
+  it.each([
+    ['the state folder', '.local/state/earpiece', 'disk/state'],
+    ['a file in it', '.local/state/earpiece/earpiece.db', 'disk/moved.db'],
+  ])('of %s that is a link, the link goes, and it says what stays behind it and how to remove that', (_, link, target) => {
+    using home = new Home('claude');
+    expect(home.run(['send', '--to', 'coder', 'a secret']).code).toBe(0);
+    mkdirSync(join(home.home, 'disk'));
+    renameSync(join(home.home, link), join(home.home, target));
+    symlinkSync(join(home.home, target), join(home.home, link));
+    const where = realpathSync(join(home.home, target));
+    const { code, stdout } = home.run(['uninstall', '--purge', '--yes']);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`${join(home.home, link)} is a link: the link goes, and ${where} stays with all that is in it.`);
+    expect(stdout).toContain(`remove it too: rm -r ${where}\n`);
+    expect(stdout).not.toContain('nothing of Earpiece is left');
+    expect(home.has('.local/state/earpiece')).toBe(false);
+    expect(home.has(target)).toBe(true);
   });
 
   it('removes no folder, text or foreign database that --db or EARPIECE_DB names', () => {

@@ -1,9 +1,10 @@
 /** `earpiece uninstall --purge`: also removes the database, the configuration of the user and the caches. */
-import { lstatSync, readdirSync, rmSync } from 'node:fs';
+import { lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { cacheFolder, loadConfig, stateFolder, userConfigFile } from '../../config/index.ts';
 import { fileOf } from '../../stores/open.ts';
 import { isEarpieceFile } from '../../stores/sqlite/header.ts';
+import { quote } from '../../hosts/setup/ours.ts';
 import { EXIT } from '../exit.ts';
 import { complain, paint, plain, print, printJson } from '../terminal.ts';
 import { agreed, isTerminal } from './ask.ts';
@@ -74,9 +75,7 @@ function whatGoes(options: SetupOptions): Purge {
     ...(isElsewhere && !isOurs
       ? [`${file} stays: it is not a database of Earpiece. If you know better, remove it yourself.`]
       : []),
-    ...folders
-      .filter(([, folder]) => lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink())
-      .map(([, folder]) => `${folder} is a link: the link goes, and the folder that it leads to stays.`),
+    ...[...folders.map(([, folder]) => folder), ...(isOurs ? [file] : [])].flatMap(linksIn).map(staysBehind),
   ];
   const companions = isOurs ? ['', '-wal', '-shm'].map((end) => ['database', `${file}${end}`] as const) : [];
   const going = [...folders, ...companions].flatMap(([what, path]) => {
@@ -97,6 +96,27 @@ function bytesOf(path: string): number | undefined {
     return readdirSync(path).reduce((sum, name) => sum + (bytesOf(join(path, name)) ?? 0), 0);
   } catch {
     return undefined;
+  }
+}
+
+/** The links at a path and below it. */
+function linksIn(path: string): readonly string[] {
+  try {
+    const stat = lstatSync(path);
+    if (stat.isSymbolicLink()) return [path];
+    return stat.isDirectory() ? readdirSync(path).flatMap((name) => linksIn(join(path, name))) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** A link may lead anywhere, so only its user knows what else is there. */
+function staysBehind(link: string): string {
+  try {
+    const target = realpathSync(link);
+    return `${link} is a link: the link goes, and ${target} stays with all that is in it. If it holds nothing but Earpiece's, remove it too: rm -r ${quote(target)}`;
+  } catch {
+    return `${link} is a link that leads nowhere: the link goes.`;
   }
 }
 

@@ -6,6 +6,7 @@ import { inboxRider, startGateway } from '../entries/gateway.ts';
 import { createServer } from '../entries/server.ts';
 import { filesSource, gitSource, runAndTell, subscriberFolders, timersSource } from '../entries/sources.ts';
 import { memoryStore, openSqliteStore } from '../entries/store.ts';
+import { proves } from '../../e2e/verifies.ts';
 import { openEarpiece, type Conversation, type Earpiece } from './index.ts';
 
 let ear: Earpiece;
@@ -88,6 +89,7 @@ it.each<Row>([
 });
 
 describe('a gateway refuses', () => {
+  proves('library:misuse');
   it.each<Row>([
     ['a misspelt option', gateway({ upstream: [] }), 'startGateway: "upstream" is not a known key; did you mean "upstreams"?'],
     ['no front', gateway({ front: undefined }), 'startGateway: front is missing; pass an object whose kind is one of stdio, http'],
@@ -125,6 +127,7 @@ describe('a gateway refuses', () => {
 });
 
 describe('a server and its client refuse', () => {
+  proves('library:misuse');
   it.each<Row>([
     ['a misspelt option', () => createServer(any({ earpiece: ear, alowedHosts: [] })), 'createServer: "alowedHosts" is not a known key; did you mean "allowedHosts"?'],
     ['a host in place of a list', () => createServer(any({ earpiece: ear, allowedHosts: 'x' })), 'createServer: allowedHosts must be a list, each a text that is not blank, got "x"'],
@@ -145,6 +148,7 @@ describe('a server and its client refuse', () => {
 });
 
 describe('stores and sources refuse', () => {
+  proves('library:misuse');
   const git = { earpiece: any(undefined), subject: 'coder', root: '/x' };
   it.each<Row>([
     ['a misspelt option of a memory store', () => memoryStore(any({ clok: 1 })), 'memoryStore: "clok" is not a known key; did you mean "clock"?'],
@@ -163,6 +167,7 @@ describe('stores and sources refuse', () => {
 });
 
 describe('values that throw when they are read are refused, with their key', () => {
+  proves('library:misuse');
   const boom = (): never => {
     throw new Error('boom');
   };

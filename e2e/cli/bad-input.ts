@@ -1042,7 +1042,9 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'no name',
       args: ['--db', '', 'log'],
-      ...usage('flag --db is ""; write the path of a file such as "earpiece.db", or memory: for a database that ends with its process'),
+      ...usage(
+        'flag --db is ""; write the path of a file such as "earpiece.db", or memory: for a database that ends with its process',
+      ),
     },
     {
       what: 'an engine that is not built yet; its password is not repeated',

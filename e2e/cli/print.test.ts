@@ -152,7 +152,15 @@ describe('gateway --print', () => {
     const { stderr, stdout } = await stage.run(['gateway', '--print', 'claude', '--', 'npx', 'server-x', '--api-key', 's3cret']);
     expect(stdout).toContain('npx server-x --api-key s3cret');
     expect(stderr).toContain('this line holds what looks like a secret (--api-key …)');
-    const url = await stage.run(['gateway', '--print', 'claude', '--url', 'https://u:s3cret@example.com/mcp?key=s3cret', '--name', 'x']);
+    const url = await stage.run([
+      'gateway',
+      '--print',
+      'claude',
+      '--url',
+      'https://u:s3cret@example.com/mcp?key=s3cret',
+      '--name',
+      'x',
+    ]);
     expect(url.stderr).toContain('(https://…@example.com/mcp?key=…)');
     expect(stderr + url.stderr).not.toContain('s3cret');
   });

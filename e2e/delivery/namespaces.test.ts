@@ -25,27 +25,30 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-it.skipIf(!canBeApart())('an agent in another PID namespace is not taken for dead: its lease holds and nobody inherits from it', async () => {
-  proves('presence:active');
-  const db = join(folder, 'e.db');
-  await using ear = await openEarpiece({ db, cwd: '/', env: { HOME: '/nowhere', EARPIECE_PROJECT: 'shop' } });
-  const coder = ear.conversation('coder#outside');
-  await ear.queue('coder#outside', { id: 'leased', message: 'x' });
-  const offer = await coder.offer();
-  expect(offer?.ids).toEqual(['leased']);
-  await ear.queue('coder#outside', { id: 'open', message: 'y' });
+it.skipIf(!canBeApart())(
+  'an agent in another PID namespace is not taken for dead: its lease holds and nobody inherits from it',
+  async () => {
+    proves('presence:active');
+    const db = join(folder, 'e.db');
+    await using ear = await openEarpiece({ db, cwd: '/', env: { HOME: '/nowhere', EARPIECE_PROJECT: 'shop' } });
+    const coder = ear.conversation('coder#outside');
+    await ear.queue('coder#outside', { id: 'leased', message: 'x' });
+    const offer = await coder.offer();
+    expect(offer?.ids).toEqual(['leased']);
+    await ear.queue('coder#outside', { id: 'open', message: 'y' });
 
-  const script = [join(import.meta.dirname, 'namespace.ts'), db, JSON.stringify(selfOwner())];
-  const { stdout } = await promisify(execFile)('unshare', [...APART, process.execPath, ...script]);
-  const there = JSON.parse(stdout) as Record<string, unknown>;
-  expect(there).toMatchObject({
-    seesTheProcess: false,
-    alive: null,
-    active: ['shop/coder#beside', 'shop/coder#outside'],
-    offered: [],
-  });
-  expect(there['machine']).toMatch(/^\S+ pid:\[\d+\]$/u);
-  expect(there['machine']).not.toBe(systemProcesses.machine);
-  expect(await offer?.confirm()).toBe('confirmed');
-  expect((await ear.waiting('coder')).map(({ id }) => id)).toEqual(['open']);
-});
+    const script = [join(import.meta.dirname, 'namespace.ts'), db, JSON.stringify(selfOwner())];
+    const { stdout } = await promisify(execFile)('unshare', [...APART, process.execPath, ...script]);
+    const there = JSON.parse(stdout) as Record<string, unknown>;
+    expect(there).toMatchObject({
+      seesTheProcess: false,
+      alive: null,
+      active: ['shop/coder#beside', 'shop/coder#outside'],
+      offered: [],
+    });
+    expect(there['machine']).toMatch(/^\S+ pid:\[\d+\]$/u);
+    expect(there['machine']).not.toBe(systemProcesses.machine);
+    expect(await offer?.confirm()).toBe('confirmed');
+    expect((await ear.waiting('coder')).map(({ id }) => id)).toEqual(['open']);
+  },
+);

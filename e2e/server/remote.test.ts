@@ -164,14 +164,19 @@ it('emits to a server, and says the same of each event as without one', async ()
   const emit = ['emit', '--to', 'coder', '--server', stage.at.url];
   const input = '{"type":"cli.event","id":"1","message":"up"}\n{"type":"cli.event","id":"2","message":"down"}';
   const two = await shell.run([...emit, '-'], { ...there, input });
-  expect(two.stdout).toMatch(/^cli\.event {2}every: queued (\S+) for team\/coder\ncli\.event {2}every: queued (?!\1)\S+ for team\/coder\n$/u);
+  expect(two.stdout).toMatch(
+    /^cli\.event {2}every: queued (\S+) for team\/coder\ncli\.event {2}every: queued (?!\1)\S+ for team\/coder\n$/u,
+  );
   expect(two).toMatchObject({ code: 0, stderr: '' });
   expect((await stage.inbox.open('team/coder')).map(({ notification }) => notification.message)).toEqual(['up', 'down']);
   const many = Array.from({ length: 1_001 }, (_, n) => ({ type: 'cli.event', id: `m${n}`, message: `${n}` }));
   const said = await shell.run([...emit, '--json', '-'], { ...there, input: JSON.stringify(many) });
-  expect(said.stdout.trim().split('\n').map((line) => (JSON.parse(line) as { event: { id: string } }).event.id)).toEqual(
-    many.map(({ id }) => id),
-  );
+  expect(
+    said.stdout
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { event: { id: string } }).event.id),
+  ).toEqual(many.map(({ id }) => id));
   await using deaf = await Stage.open({
     db: shell.db,
     emitter: { emit: async (event) => ({ event: makeEvent(event, { id: 'e1', now: 0 }), heard: [] }) },

@@ -205,7 +205,10 @@ it('no plan shows a secret of a server, however it is spelled, and neither does 
 }
 `,
   );
-  home.write('.codex/config.toml', '[mcp_servers.files]\ncommand = "files"\nargs = ["--token", "SECRET-WORD"]\nenv = { T = "SECRET-TOML" }\n');
+  home.write(
+    '.codex/config.toml',
+    '[mcp_servers.files]\ncommand = "files"\nargs = ["--token", "SECRET-WORD"]\nenv = { T = "SECRET-TOML" }\n',
+  );
   const shown = (...args: string[]): void => {
     const { stdout, stderr } = home.run(args);
     expect(stdout).toMatch(/T\W+…/u);

@@ -13,7 +13,7 @@ import { retryingRider } from '../gateway/riding/retrying-rider.ts';
 import type { Spawned } from '../mcp/spawned.ts';
 import { hasTasks } from '../tasks/settings.ts';
 import { offersTaskTools } from '../tasks/tool-list.ts';
-import { startGateway, type Front, type Gateway, type ProfileKind, type Upstream } from '../gateway/index.ts';
+import { startGateway, type Front, type ProfileKind, type Upstream } from '../gateway/index.ts';
 import { loadAheadSoon } from './ahead.ts';
 import { countOption, type GlobalOptions } from './context.ts';
 import { EXIT } from './exit.ts';

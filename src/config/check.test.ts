@@ -121,7 +121,11 @@ describe('what is refused, and how', () => {
       '[conversation.notifications.enable]\na = 1',
       ['1:29: conversation.notifications.enable is a table; write true or false'],
     ],
-    ['an empty text', 'db = ""', ['1:6: db is ""; write the path of a file such as "earpiece.db", or memory: for a database that ends with its process']],
+    [
+      'an empty text',
+      'db = ""',
+      ['1:6: db is ""; write the path of a file such as "earpiece.db", or memory: for a database that ends with its process'],
+    ],
     [
       'a name that no address can hold',
       'project = "a/b"',

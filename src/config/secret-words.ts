@@ -10,7 +10,8 @@ const NAMES_NEXT: ReadonlySet<string> = new Set(['-e', '--env', '-H', '--header'
 const PAIR = /^(?<name>-{0,2}[A-Za-z_][\w.-]*)(?<sign>=|:\s+)(?<value>.+)$/su;
 const URL_IN = /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/giu;
 /** Keys as well-known services write them, and words that no person has written: letters and digits mixed. */
-const KEY = /\b(?:sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[abprs]|npm|hf|ep)[-_][\w-]{8,}|\bAKIA[A-Z0-9]{12,}|\bAIza[\w-]{20,}|\beyJ[\w-]{8,}(?:\.[\w-]+)*|[A-Za-z0-9]{24,}/gu;
+const KEY =
+  /\b(?:sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[abprs]|npm|hf|ep)[-_][\w-]{8,}|\bAKIA[A-Z0-9]{12,}|\bAIza[\w-]{20,}|\beyJ[\w-]{8,}(?:\.[\w-]+)*|[A-Za-z0-9]{24,}/gu;
 
 const HIDDEN = '…';
 

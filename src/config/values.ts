@@ -223,7 +223,10 @@ export function address(): Value<string> {
 }
 
 export function database(): Value<string> {
-  return { ...text('the path of a file such as "earpiece.db", or memory: for a database that ends with its process'), show: withoutPassword };
+  return {
+    ...text('the path of a file such as "earpiece.db", or memory: for a database that ends with its process'),
+    show: withoutPassword,
+  };
 }
 
 export const withoutPassword = (url: string): string => url.replace(/\/\/[^@/]*@/u, '//…@');

@@ -92,7 +92,10 @@ const TOML_TEXT = /#[^\n]*|"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\\n])*"|'[^
 function textsInToml(text: string, { at, end }: Span, areWords: boolean): readonly Span[] {
   const found = [...text.slice(at, end).matchAll(TOML_TEXT)].filter(([spelled]) => !spelled.startsWith('#'));
   const inner = found.map(([spelled]) => /^(?:"""|'''|"|')([\s\S]*?)(?:"""|'''|"|')$/u.exec(spelled)?.[1] ?? '');
-  const shown = areWords && found.length > 1 ? withoutSecretWords(inner) : inner.map((each) => (areWords ? withoutSecretsInLine : withoutSecretsIn)(each));
+  const shown =
+    areWords && found.length > 1
+      ? withoutSecretWords(inner)
+      : inner.map((each) => (areWords ? withoutSecretsInLine : withoutSecretsIn)(each));
   return found.flatMap(([spelled], n) => {
     if (shown[n] === inner[n]) return [];
     const from = at + (found[n]?.index ?? 0);

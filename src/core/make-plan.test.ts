@@ -519,7 +519,12 @@ describe('the line of a subscriber', () => {
   const takes = (n: number): string[] => Array.from({ length: n }, () => 'take');
 
   it('without a template lists five different messages, and the others are summarized', () => {
-    expect(words(Array.from({ length: 8 }, (_, n) => by(n, undefined)))).toEqual([...takes(5), 'summarize', 'summarize', 'summarize']);
+    expect(words(Array.from({ length: 8 }, (_, n) => by(n, undefined)))).toEqual([
+      ...takes(5),
+      'summarize',
+      'summarize',
+      'summarize',
+    ]);
   });
 
   it("without a template always says the count of a storm's rest", () => {
@@ -540,7 +545,14 @@ describe('the line of a subscriber', () => {
     const rows = Array.from({ length: 8 }, (_, n) => by(n, 'h'));
     const said = new Map<string, Said>([[rows.map(({ id }) => id).join(' '), { kind: 'failed' }]]);
     const [line] = plan(rows, 'tool_result', DEFAULT_POLICY, { ...NO_FACTS, said }, NOW).lines;
-    const { text } = render('default', { lines: line ? [line] : [], mark: 'k7f3', tellMark: false, pulls: false, maxItemChars: 2_000, timeZone: 'UTC' });
+    const { text } = render('default', {
+      lines: line ? [line] : [],
+      mark: 'k7f3',
+      tellMark: false,
+      pulls: false,
+      maxItemChars: 2_000,
+      timeZone: 'UTC',
+    });
     for (let n = 0; n < 8; n++) expect(text).toContain(`job ${n} ended`);
   });
 });

@@ -60,10 +60,25 @@ const GATEWAY: Table<GatewayOptions> = {
       },
     },
   },
-  rider: { needed: { methods: ['tools', 'callTool', 'before', 'after', 'opened', 'closed', 'upstream'], like: 'what inboxRider() returns' } },
+  rider: {
+    needed: {
+      methods: ['tools', 'callTool', 'before', 'after', 'opened', 'closed', 'upstream'],
+      like: 'what inboxRider() returns',
+    },
+  },
   profile: PROFILE_KINDS,
   separator: 'name',
-  patience: { keys: { probeMs: 'amount', graceMs: 'amount', onceMs: 'amount', othersMs: 'amount', hangsMs: 'amount', callMs: 'amount', listMs: 'amount' } },
+  patience: {
+    keys: {
+      probeMs: 'amount',
+      graceMs: 'amount',
+      onceMs: 'amount',
+      othersMs: 'amount',
+      hangsMs: 'amount',
+      callMs: 'amount',
+      listMs: 'amount',
+    },
+  },
   profiles: { each: { keys: PROFILE } },
   session: 'name',
   report: 'function',
@@ -77,7 +92,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     throw bad(`startGateway: front.path must begin with "/", got ${JSON.stringify(front.path.slice(0, 80))}`, 'front.path');
   return start(options);
 }
-
 
 /** Delivers through a gateway: hand it to `startGateway`. `idle` resolves when everything that it began is written. */
 export function inboxRider(options: InboxRiderOptions): InboxRider {

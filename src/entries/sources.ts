@@ -59,8 +59,7 @@ export const filesSource = (options: FilesOptions): FilesSource => files(emittin
 export const gitSource = (options: GitOptions): GitSource => git(emitting('gitSource', options, GIT));
 
 /** Runs a command and emits an event when it ends. */
-export const runAndTell = async (options: RunAndTellOptions): Promise<RanAndTold> => 
-  run(emitting('runAndTell', options, RUN));
+export const runAndTell = async (options: RunAndTellOptions): Promise<RanAndTold> => run(emitting('runAndTell', options, RUN));
 
 /** Reminders: each is durable at once, and rides at the first message after its time. */
 export const timersSource = (options: { readonly earpiece: Earpiece }): Timers => {

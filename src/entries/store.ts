@@ -3,12 +3,7 @@ import '../node-version.ts';
 
 import type { Clock, Store } from '../core/ports.ts';
 import { check, type Table } from '../library/arguments.ts';
-import {
-  memoryStore as inMemory,
-  openSqliteStore as openSqlite,
-  type SqliteOptions,
-  type SqliteStore,
-} from '../stores/index.ts';
+import { memoryStore as inMemory, openSqliteStore as openSqlite, type SqliteOptions, type SqliteStore } from '../stores/index.ts';
 
 const CLOCK = { methods: ['now'], like: 'an object with now()' } as const;
 const SQLITE: Table<SqliteOptions> = {

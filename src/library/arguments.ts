@@ -119,8 +119,7 @@ function checkValue(call: string, path: string, value: unknown, rule: Rule): voi
   }
   if ('each' in rule) {
     if (!isObject(value)) throw bad(`${call}: ${path} must be ${describe(rule)}, got ${shown(value)}`, path);
-    for (const [key, each] of Object.entries(value))
-      if (each !== undefined) checkValue(call, `${path}.${key}`, each, rule.each);
+    for (const [key, each] of Object.entries(value)) if (each !== undefined) checkValue(call, `${path}.${key}`, each, rule.each);
     return;
   }
   if ('methods' in rule) {

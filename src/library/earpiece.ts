@@ -163,7 +163,8 @@ export class Earpiece implements AsyncDisposable {
     why: { readonly by: string; readonly reason: string },
   ): Promise<readonly Withdrawn[]> {
     check('withdraw', what as { id?: string; key?: string }, { id: 'text', key: 'text' });
-    if ((what as { id?: string }).id === undefined === ((what as { key?: string }).key === undefined)) throw bad('withdraw: pass either id or key');
+    if (((what as { id?: string }).id === undefined) === ((what as { key?: string }).key === undefined))
+      throw bad('withdraw: pass either id or key');
     check('withdraw', why, { by: { needed: 'text' }, reason: { needed: 'text' } });
     return this.#inbox.withdraw(logNamed('withdraw', this.project, from), what, why);
   }

@@ -74,11 +74,19 @@ it.each<Row>([
     () => handleRegistry({ earpiece: ear, address: 'coder', folder: '/x', tools: any([{}]) }),
     'handleRegistry: tools.0 must be a tool with run(), such as runTool(), got an object',
   ],
-  ['a misspelt option of runTool', () => runTool(any({ timeoutSec: 5 })), 'runTool: "timeoutSec" is not a known key; did you mean "timeoutSecs"?'],
+  [
+    'a misspelt option of runTool',
+    () => runTool(any({ timeoutSec: 5 })),
+    'runTool: "timeoutSec" is not a known key; did you mean "timeoutSecs"?',
+  ],
   ['a variable that is no text', () => runTool({ env: any({ PORT: 80 }) }), 'runTool: env.PORT must be a text, got 80'],
   ['an end of a turn that there is not', () => runTool({ onTurnEnd: any('abrot') }), 'did you mean "abort"?'],
   ['file tools without a folder', () => fileTools(any({})), 'fileTools: root is missing; pass a text that is not blank'],
-  ['file tools without options', () => fileTools(any(undefined)), 'fileTools: the options must be an object with root, files, got undefined'],
+  [
+    'file tools without options',
+    () => fileTools(any(undefined)),
+    'fileTools: the options must be an object with root, files, got undefined',
+  ],
   [
     'files that nobody follows',
     () => fileTools({ root: '/x', files: any({}) }),
@@ -92,13 +100,33 @@ describe('a gateway refuses', () => {
   proves('library:misuse');
   it.each<Row>([
     ['a misspelt option', gateway({ upstream: [] }), 'startGateway: "upstream" is not a known key; did you mean "upstreams"?'],
-    ['no front', gateway({ front: undefined }), 'startGateway: front is missing; pass an object whose kind is one of stdio, http'],
-    ['a front that there is not', gateway({ front: { kind: 'htp' } }), 'front.kind must be one of stdio, http, got "htp"; did you mean "http"?'],
-    ['a misspelt option of its front', gateway({ front: { kind: 'http', prot: 0 } }), '"front.prot" is not a known key; did you mean "port"?'],
-    ['a port beyond all ports', gateway({ front: { kind: 'http', port: 70_000 } }), 'front.port must be a whole number from 0 to 65535, got 70000'],
+    [
+      'no front',
+      gateway({ front: undefined }),
+      'startGateway: front is missing; pass an object whose kind is one of stdio, http',
+    ],
+    [
+      'a front that there is not',
+      gateway({ front: { kind: 'htp' } }),
+      'front.kind must be one of stdio, http, got "htp"; did you mean "http"?',
+    ],
+    [
+      'a misspelt option of its front',
+      gateway({ front: { kind: 'http', prot: 0 } }),
+      '"front.prot" is not a known key; did you mean "port"?',
+    ],
+    [
+      'a port beyond all ports',
+      gateway({ front: { kind: 'http', port: 70_000 } }),
+      'front.port must be a whole number from 0 to 65535, got 70000',
+    ],
     ['a path without its slash', gateway({ front: { kind: 'http', path: 'mcp' } }), 'front.path must begin with "/", got "mcp"'],
     ['an address for everybody', gateway({ front: { kind: 'http', host: '0.0.0.0' } }), 'would let others in: give a token'],
-    ['upstreams that are no list', gateway({ upstreams: { kind: 'stdio' } }), 'startGateway: upstreams must be a list, each an object whose kind'],
+    [
+      'upstreams that are no list',
+      gateway({ upstreams: { kind: 'stdio' } }),
+      'startGateway: upstreams must be a list, each an object whose kind',
+    ],
     [
       'an upstream without a command',
       gateway({ upstreams: [{ kind: 'stdio', name: 'shop' }] }),
@@ -114,13 +142,33 @@ describe('a gateway refuses', () => {
       gateway({ upstreams: [1, 2].map(() => ({ kind: 'stdio', name: 'shop', command: 'x' })) }),
       'two servers are called "shop"; name one otherwise',
     ],
-    ['options in place of a rider', gateway({ rider: { agent: 'coder' } }), 'startGateway: rider must be what inboxRider() returns, got an object'],
+    [
+      'options in place of a rider',
+      gateway({ rider: { agent: 'coder' } }),
+      'startGateway: rider must be what inboxRider() returns, got an object',
+    ],
     ['a profile that there is not', gateway({ profile: 'block' }), 'did you mean "blocks"?'],
-    ['a limit that is no number', gateway({ profiles: { x: { kind: 'blocks', maxResultChars: 'many' } } }), 'profiles.x.maxResultChars must be a number from 0, got "many"'],
-    ['a misspelt option of its rider', () => inboxRider(any({ earpiece: ear, agnet: 'coder' })), 'inboxRider: "agnet" is not a known key; did you mean "agent"?'],
+    [
+      'a limit that is no number',
+      gateway({ profiles: { x: { kind: 'blocks', maxResultChars: 'many' } } }),
+      'profiles.x.maxResultChars must be a number from 0, got "many"',
+    ],
+    [
+      'a misspelt option of its rider',
+      () => inboxRider(any({ earpiece: ear, agnet: 'coder' })),
+      'inboxRider: "agnet" is not a known key; did you mean "agent"?',
+    ],
     ['a rider without an earpiece', () => inboxRider(any({ agent: 'coder' })), 'inboxRider: earpiece is missing'],
-    ['a rider of something else', () => inboxRider(any({ earpiece: {} })), 'earpiece is not what openEarpiece() of this package returned'],
-    ['a listener that is no function', () => inboxRider(any({ earpiece: ear, onTrouble: 'yes' })), 'inboxRider: onTrouble must be a function, got "yes"'],
+    [
+      'a rider of something else',
+      () => inboxRider(any({ earpiece: {} })),
+      'earpiece is not what openEarpiece() of this package returned',
+    ],
+    [
+      'a listener that is no function',
+      () => inboxRider(any({ earpiece: ear, onTrouble: 'yes' })),
+      'inboxRider: onTrouble must be a function, got "yes"',
+    ],
   ])('%s', async (_, misuse, message) => {
     expect(await refused(misuse)).toContain(message);
   });
@@ -129,19 +177,59 @@ describe('a gateway refuses', () => {
 describe('a server and its client refuse', () => {
   proves('library:misuse');
   it.each<Row>([
-    ['a misspelt option', () => createServer(any({ earpiece: ear, alowedHosts: [] })), 'createServer: "alowedHosts" is not a known key; did you mean "allowedHosts"?'],
-    ['a host in place of a list', () => createServer(any({ earpiece: ear, allowedHosts: 'x' })), 'createServer: allowedHosts must be a list, each a text that is not blank, got "x"'],
+    [
+      'a misspelt option',
+      () => createServer(any({ earpiece: ear, alowedHosts: [] })),
+      'createServer: "alowedHosts" is not a known key; did you mean "allowedHosts"?',
+    ],
+    [
+      'a host in place of a list',
+      () => createServer(any({ earpiece: ear, allowedHosts: 'x' })),
+      'createServer: allowedHosts must be a list, each a text that is not blank, got "x"',
+    ],
     ['a misspelt rate', () => createServer(any({ earpiece: ear, rates: { tokens: {} } })), 'did you mean "token"?'],
-    ['a port beyond all ports', () => server().listen({ port: 70_000 }), 'listen: port must be a whole number from 0 to 65535, got 70000'],
-    ['a port in place of an object', () => server().listen(any(4747)), 'listen: the options must be an object with host, port, got 4747'],
-    ['a kind of a token that there is not', () => server().tokens.create(any({ kind: 'sned', name: 'x' })), 'tokens.create: kind must be one of admin, project, agent, send, got "sned"; did you mean "send"?'],
+    [
+      'a port beyond all ports',
+      () => server().listen({ port: 70_000 }),
+      'listen: port must be a whole number from 0 to 65535, got 70000',
+    ],
+    [
+      'a port in place of an object',
+      () => server().listen(any(4747)),
+      'listen: the options must be an object with host, port, got 4747',
+    ],
+    [
+      'a kind of a token that there is not',
+      () => server().tokens.create(any({ kind: 'sned', name: 'x' })),
+      'tokens.create: kind must be one of admin, project, agent, send, got "sned"; did you mean "send"?',
+    ],
     ['a token without a name', () => server().tokens.create(any({ kind: 'admin' })), 'tokens.create: name is missing'],
-    ['a token that ends before it begins', () => server().tokens.create({ kind: 'admin', name: 'x', expiresInMs: 0 }), 'may not end after 0 ms; give it one second (1000) at least'],
+    [
+      'a token that ends before it begins',
+      () => server().tokens.create({ kind: 'admin', name: 'x', expiresInMs: 0 }),
+      'may not end after 0 ms; give it one second (1000) at least',
+    ],
     ['an id of a token that is no text', () => server().tokens.revoke(any(5)), 'tokens.revoke: the id must be a text, got 5'],
-    ['a misspelt option of a client', () => createClient(any({ uri: 'http://x' })), 'createClient: "uri" is not a known key; did you mean "url"?'],
-    ['an address without a scheme', () => createClient({ url: '127.0.0.1:4747' }), 'createClient: url must be a URL such as "http://127.0.0.1:4747", got "127.0.0.1:4747"'],
-    ['no address', () => createClient(), 'createClient: url is missing; pass the address of the server, such as "http://127.0.0.1:4747"'],
-    ['a token that is no text', () => createClient({ url: 'http://x', token: any(5) }), 'createClient: token must be a text that is not blank, got 5'],
+    [
+      'a misspelt option of a client',
+      () => createClient(any({ uri: 'http://x' })),
+      'createClient: "uri" is not a known key; did you mean "url"?',
+    ],
+    [
+      'an address without a scheme',
+      () => createClient({ url: '127.0.0.1:4747' }),
+      'createClient: url must be a URL such as "http://127.0.0.1:4747", got "127.0.0.1:4747"',
+    ],
+    [
+      'no address',
+      () => createClient(),
+      'createClient: url is missing; pass the address of the server, such as "http://127.0.0.1:4747"',
+    ],
+    [
+      'a token that is no text',
+      () => createClient({ url: 'http://x', token: any(5) }),
+      'createClient: token must be a text that is not blank, got 5',
+    ],
   ])('%s', async (_, misuse, message) => {
     expect(await refused(misuse)).toContain(message);
   });
@@ -151,14 +239,34 @@ describe('stores and sources refuse', () => {
   proves('library:misuse');
   const git = { earpiece: any(undefined), subject: 'coder', root: '/x' };
   it.each<Row>([
-    ['a misspelt option of a memory store', () => memoryStore(any({ clok: 1 })), 'memoryStore: "clok" is not a known key; did you mean "clock"?'],
+    [
+      'a misspelt option of a memory store',
+      () => memoryStore(any({ clok: 1 })),
+      'memoryStore: "clok" is not a known key; did you mean "clock"?',
+    ],
     ['a clock that is no clock', () => memoryStore({ clock: any(5) }), 'memoryStore: clock must be an object with now(), got 5'],
-    ['a path in place of options', () => openSqliteStore(any('a.db')), 'openSqliteStore: the options must be an object with path, clock,'],
+    [
+      'a path in place of options',
+      () => openSqliteStore(any('a.db')),
+      'openSqliteStore: the options must be an object with path, clock,',
+    ],
     ['no path', () => openSqliteStore(any({})), 'openSqliteStore: path is missing; pass a text that is not blank'],
     ['a misspelt option', () => openSqliteStore(any({ path: '/x/a.db', busyMS: 5 })), 'did you mean "busyMs"?'],
-    ['a misspelt option of files', () => filesSource(any({ ...git, earpiece: ear, glob: ['x'] })), 'filesSource: "glob" is not a known key; did you mean "globs"?'],
-    ['a source of no earpiece', () => gitSource(any({ ...git, earpiece: {} })), 'earpiece is not what openEarpiece() of this package returned'],
-    ['a command with its arguments as one text', () => runAndTell(any({ earpiece: ear, subject: 'coder', command: 'make', args: 'test' })), 'runAndTell: args must be a list, each a text, got "test"'],
+    [
+      'a misspelt option of files',
+      () => filesSource(any({ ...git, earpiece: ear, glob: ['x'] })),
+      'filesSource: "glob" is not a known key; did you mean "globs"?',
+    ],
+    [
+      'a source of no earpiece',
+      () => gitSource(any({ ...git, earpiece: {} })),
+      'earpiece is not what openEarpiece() of this package returned',
+    ],
+    [
+      'a command with its arguments as one text',
+      () => runAndTell(any({ earpiece: ear, subject: 'coder', command: 'make', args: 'test' })),
+      'runAndTell: args must be a list, each a text, got "test"',
+    ],
     ['reminders without an earpiece', () => timersSource(any({})), 'timersSource: earpiece is missing'],
     ['a folder of subscribers without a root', () => subscriberFolders(any({})), 'subscriberFolders: root is missing'],
   ])('%s', async (_, misuse, message) => {
@@ -171,7 +279,8 @@ describe('values that throw when they are read are refused, with their key', () 
   const boom = (): never => {
     throw new Error('boom');
   };
-  const throwing = (key: string, rest: object): never => any(Object.defineProperty({ ...rest }, key, { get: boom, enumerable: true }));
+  const throwing = (key: string, rest: object): never =>
+    any(Object.defineProperty({ ...rest }, key, { get: boom, enumerable: true }));
   const trap = (name: keyof ProxyHandler<object>): never => any(new Proxy({ message: 'x' }, { [name]: boom }));
   const revoked = (): never => {
     const { proxy, revoke } = Proxy.revocable({}, {});
@@ -179,22 +288,62 @@ describe('values that throw when they are read are refused, with their key', () 
     return any(proxy);
   };
   it.each<Row>([
-    ['a getter', () => ear.queue('coder', throwing('level', { message: 'x' })), 'queue: level cannot be read (boom); pass plain values'],
-    ['a getter inside', () => ear.queue('coder', { message: 'x', deliver: throwing('inMs', {}) }), 'queue: deliver.inMs cannot be read (boom)'],
-    ['a getter in data', () => ear.queue('coder', { message: 'x', data: { a: [throwing('b', {})] } }), 'queue: data.a.0.b cannot be read (boom)'],
+    [
+      'a getter',
+      () => ear.queue('coder', throwing('level', { message: 'x' })),
+      'queue: level cannot be read (boom); pass plain values',
+    ],
+    [
+      'a getter inside',
+      () => ear.queue('coder', { message: 'x', deliver: throwing('inMs', {}) }),
+      'queue: deliver.inMs cannot be read (boom)',
+    ],
+    [
+      'a getter in data',
+      () => ear.queue('coder', { message: 'x', data: { a: [throwing('b', {})] } }),
+      'queue: data.a.0.b cannot be read (boom)',
+    ],
     ['toJSON', () => ear.queue('coder', { message: 'x', data: any({ toJSON: boom }) }), 'queue: data cannot be read (boom)'],
     ['a Proxy that has no keys', () => ear.queue('coder', trap('ownKeys')), 'queue: the options cannot be read (boom)'],
     ['a Proxy that has no values', () => ear.queue('coder', trap('get')), 'queue: id cannot be read (boom)'],
-    ['a Proxy that has nothing', () => ear.withdraw('coder', trap('has'), { by: 'me', reason: 'x' }), 'withdraw: "message" is not a known key'],
+    [
+      'a Proxy that has nothing',
+      () => ear.withdraw('coder', trap('has'), { by: 'me', reason: 'x' }),
+      'withdraw: "message" is not a known key',
+    ],
     ['a revoked Proxy', () => ear.queue('coder', revoked()), 'queue: the options cannot be read (Cannot perform'],
-    ['a revoked Proxy as a name', () => ear.queue(revoked(), { message: 'x' }), 'queue: the name of the agent must be a text, got an object that cannot be read'],
-    ['a revoked Proxy as content', () => coder.toolResult({ id: 'c', content: revoked() }), 'toolResult: content must be a text, got an object that cannot be read'],
+    [
+      'a revoked Proxy as a name',
+      () => ear.queue(revoked(), { message: 'x' }),
+      'queue: the name of the agent must be a text, got an object that cannot be read',
+    ],
+    [
+      'a revoked Proxy as content',
+      () => coder.toolResult({ id: 'c', content: revoked() }),
+      'toolResult: content must be a text, got an object that cannot be read',
+    ],
     ['a getter of an option', () => openEarpiece(throwing('db', {})), 'openEarpiece: db cannot be read (boom)'],
     ['a getter of a store', () => openEarpiece({ db: throwing('append', {}) }), 'openEarpiece: db cannot be read (boom)'],
-    ['a getter of a setting', () => openEarpiece({ db: 'memory:', policy: throwing('maxItems', {}) }), 'openEarpiece: policy.maxItems cannot be read (boom)'],
-    ['a getter inside of a setting', () => openEarpiece({ db: 'memory:', policy: { ttlMs: throwing('info', {}) } }), 'openEarpiece: policy cannot be read (boom)'],
-    ['a Proxy as an earpiece', () => inboxRider({ earpiece: revoked() }), 'earpiece is not what openEarpiece() of this package returned'],
-    ['a getter of an event', () => ear.events.emit(throwing('data', { type: 'a.b', source: 'x', subject: 'coder' })), 'emit: data cannot be read (boom)'],
+    [
+      'a getter of a setting',
+      () => openEarpiece({ db: 'memory:', policy: throwing('maxItems', {}) }),
+      'openEarpiece: policy.maxItems cannot be read (boom)',
+    ],
+    [
+      'a getter inside of a setting',
+      () => openEarpiece({ db: 'memory:', policy: { ttlMs: throwing('info', {}) } }),
+      'openEarpiece: policy cannot be read (boom)',
+    ],
+    [
+      'a Proxy as an earpiece',
+      () => inboxRider({ earpiece: revoked() }),
+      'earpiece is not what openEarpiece() of this package returned',
+    ],
+    [
+      'a getter of an event',
+      () => ear.events.emit(throwing('data', { type: 'a.b', source: 'x', subject: 'coder' })),
+      'emit: data cannot be read (boom)',
+    ],
   ])('%s', async (_, misuse, message) => {
     expect(await refused(misuse)).toContain(message);
   });

@@ -40,7 +40,10 @@ export async function answerTask(
   const given = textsOf(call, [...Object.keys(propertiesOf(call.tool)), ...also], nameOf);
   if (call.tool === 'get_next_action') {
     const next = await nextFor(tasks, conversation, { rides });
-    return { body: saidNext(next, { rides, nameOf, lift: liftOf(conversation.inbox.store, conversation) }), carries: next.kind !== 'interrupt' };
+    return {
+      body: saidNext(next, { rides, nameOf, lift: liftOf(conversation.inbox.store, conversation) }),
+      carries: next.kind !== 'interrupt',
+    };
   }
   const { result, summary, task_id: task } = given;
   if (result === undefined || summary === undefined)

@@ -51,7 +51,8 @@ export function gateText(format: ViewName, { view, pulls, lift, until, made = fa
   }
   const words = made ? WITHHELD : REFUSED;
   const lowered = pulls === false || (lift !== undefined && !made) ? undefined : words.lowered(pulls);
-  const then = [lowered, lift === undefined ? undefined : words.lifted(liftedBy(lift), until)].filter(Boolean).join(' ') || undefined;
+  const then =
+    [lowered, lift === undefined ? undefined : words.lifted(liftedBy(lift), until)].filter(Boolean).join(' ') || undefined;
   if (view.format === 'json' && view.text.endsWith('}')) {
     const stated = view.text.replace('"note":"', (note) => note + words.stated);
     return then === undefined ? stated : `${stated.slice(0, -1)},"then":${JSON.stringify(then)}}`;

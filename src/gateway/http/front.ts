@@ -53,10 +53,7 @@ export class HttpFront {
   constructor(options: HttpFrontOptions, endpoint: HttpEndpoint, report: (line: string) => void) {
     const { host = '127.0.0.1', path = '/mcp', allowedHosts = [], token } = options;
     if (!LOOPBACK.includes(host) && token === undefined) {
-      throw new EarpieceError(
-        'bad_argument',
-        `listening on "${host}" would let others in: give a token, or listen on 127.0.0.1`,
-      );
+      throw new EarpieceError('bad_argument', `listening on "${host}" would let others in: give a token, or listen on 127.0.0.1`);
     }
     this.#options = options;
     this.#endpoint = endpoint;

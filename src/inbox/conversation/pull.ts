@@ -188,7 +188,9 @@ function shown(
     ...(teller === undefined ? {} : { agent: teller }),
     ...(repeated ? { repeated: true as const } : {}),
     ...(n.action === 'pause' && holdsGate(item, now)
-      ? { holds: `until ${until === undefined ? '' : `${until}, or until `}a person lifts it${lift === '' ? '' : `: ${lift}, or the console`}` }
+      ? {
+          holds: `until ${until === undefined ? '' : `${until}, or until `}a person lifts it${lift === '' ? '' : `: ${lift}, or the console`}`,
+        }
       : {}),
   };
 }

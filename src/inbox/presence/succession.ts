@@ -69,7 +69,8 @@ function isBefore(p: Presence, me: Presence | undefined, { id, purpose, folder }
   if (me?.began?.beside.includes(runOf(p)) || (me && p.began?.beside.includes(runOf(me)))) return false;
   if (p.folder !== undefined && folder !== undefined && p.folder !== folder) return false;
   // A container that is started again has another PID namespace, and continues what its last run left.
-  if (p.process !== undefined && me?.process !== undefined && hostOf(p.process.machine) !== hostOf(me.process.machine)) return false;
+  if (p.process !== undefined && me?.process !== undefined && hostOf(p.process.machine) !== hostOf(me.process.machine))
+    return false;
   return p.purpose === undefined || purpose === undefined || p.purpose === purpose;
 }
 

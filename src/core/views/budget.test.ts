@@ -65,7 +65,7 @@ describe('an item that is longer than a carrier may be', () => {
     const toRead = render(format, { ...SHOWN, lines: [{ ...failed, messages: ['x '.repeat(3_000)] }], pulls: false }).text;
     expect(toRead).toContain('`earpiece inbox`');
     const alone = { ...SHOWN, pulls: false, private: true } as const;
-    const rest = { bySource: [{ source: 'file', level: 'info', count: 2 }] } as const;
+    const rest = { ids: [], bySource: [{ source: 'file', level: 'info' as const, count: 2 }] };
     const cut = render(format, { ...alone, lines: [{ ...failed, messages: ['x '.repeat(3_000)] }], rest }).text;
     expect(cut).toContain("this program's log");
     expect(cut).toContain('2 more: 2 file (info)');

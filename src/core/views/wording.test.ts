@@ -55,14 +55,14 @@ describe('what did not fit', () => {
     ],
   };
   it('is counted, with the way to it', () => {
-    expect(restOf(rest, 'get_notifications')).toBe('3 more: 2 files (info), 1 git (warning); read with get_notifications');
-    expect(restOf(rest, 'earpiece_get_notifications')).toMatch(/; read with earpiece_get_notifications$/u);
-    expect(restOf(rest, false)).toBe('3 more: 2 files (info), 1 git (warning); read with `earpiece inbox`');
-    expect(restOf({ ids: [], bySource: [] }, 'x')).toBeUndefined();
+    expect(restOf(rest, { pulls: 'get_notifications' })).toBe('3 more: 2 files (info), 1 git (warning); read with get_notifications');
+    expect(restOf(rest, { pulls: 'earpiece_get_notifications' })).toMatch(/; read with earpiece_get_notifications$/u);
+    expect(restOf(rest, { pulls: false })).toBe('3 more: 2 files (info), 1 git (warning); read with `earpiece inbox`');
+    expect(restOf({ ids: [], bySource: [] }, { pulls: 'x' })).toBeUndefined();
   });
   it('stays one short line with many sources', () => {
     const bySource = Array.from({ length: 1_000 }, (_, n) => ({ source: `s${n}`, count: 2, level: 'info' as const }));
-    const line = restOf({ ids: [], bySource }, 'x');
+    const line = restOf({ ids: [], bySource }, { pulls: 'x' });
     expect(line).toContain('2000 more: 2 s0 (info)');
     expect(line).toContain('2 s7 (info), 1984 from other sources; read');
   });

@@ -56,23 +56,33 @@ export function newestLast(group: Item[]): Item[] {
 const lastRecordOf = ({ history, seq }: Item): number => history.at(-1) ?? seq;
 
 /**
- * A view lists the first few different messages of a line below error, and a template sees a bounded number of events. The
- * other items are summarized, so that no item counts as delivered whose text nobody could read. The count of a storm's rest
- * is its own text. What a template says of the events that it sees is for its author to decide.
+ * `told`: what the line is made of. `shown`: of these, the ones whose texts it shows, and the counts of storms. `others` are
+ * summarized.
  */
-export function listed(group: Item[]): { readonly shown: Item[]; readonly others: readonly Item[] } {
+export type Listed = { readonly told: Item[]; readonly shown: readonly Item[]; readonly others: readonly Item[] };
+
+/**
+ * A view lists the first few different messages of a line below error, and a template sees a bounded number of events. No
+ * item counts as delivered whose text nobody could read. What a template says of the events that it sees is for its author to
+ * decide. The line of a subscriber counts what it does not show; any other line leaves that out.
+ */
+export function listed(group: Item[]): Listed {
   const { level, subscriber } = (group[0] as Item).notification;
-  if (levelRank(level) >= levelRank('error') || sentOf(group) !== undefined) return { shown: group, others: [] };
-  const counts = group.filter(isCount);
-  const fits =
-    subscriber?.template === undefined
-      ? (rows: readonly Item[]): boolean => messagesOf([...counts, ...rows]).length <= MESSAGES_BELOW_ERROR
-      : (rows: readonly Item[]): boolean => rows.slice(0, -1).reduce((sum, row) => sum + eventsOf(row), 0) < LISTED_EVENTS;
-  const rows: Item[] = [];
+  if (levelRank(level) >= levelRank('error') || sentOf(group) !== undefined) return { told: group, shown: group, others: [] };
+  const shown: Item[] = [];
   const others: Item[] = [];
-  for (const item of group)
-    if (!isCount(item)) (rows.length === 0 || item.offers > 0 || fits([...rows, item]) ? rows : others).push(item);
-  return { shown: others.length === 0 ? group : group.filter((item) => !others.includes(item)), others };
+  const first = new Set(messagesOf(group).slice(0, MESSAGES_BELOW_ERROR));
+  let events = 0;
+  const fits = (item: Item): boolean => {
+    if (subscriber === undefined) return messagesOf([...shown, item]).length <= MESSAGES_BELOW_ERROR;
+    return subscriber.template === undefined ? messagesOf([item]).every((text) => first.has(text)) : events < LISTED_EVENTS;
+  };
+  for (const item of group) {
+    const isShown = isCount(item) || shown.length === 0 || item.offers > 0 || fits(item);
+    (isShown ? shown : others).push(item);
+    if (isShown && !isCount(item)) events += eventsOf(item);
+  }
+  return { told: subscriber === undefined ? shown : group, shown, others };
 }
 
 const isCount = ({ notification }: Item): boolean => notification.subscriber?.rest === true;

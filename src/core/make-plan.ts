@@ -116,9 +116,14 @@ export function plan(open: readonly Item[], point: ContactPoint, policy: Policy,
     .map(newestLast)
     .flatMap((group) => fitting(group, policy, facts))
     .map(listed);
-  const lines = groups.map(({ shown }) => lineOf(shown, facts)).toSorted(byUrgency);
-  const unlisted = groups.flatMap(({ others }) => others.map(lineAlone));
-  return budget(lines, { policy, decisions, saidAll: facts.saidAll ?? false, unlisted });
+  const counted = new Map<Line, readonly Item[]>();
+  const lines = groups.map(({ told, shown, others }) => {
+    const line = lineOf(told, facts, shown);
+    if (told.length > shown.length) counted.set(line, others);
+    return line;
+  });
+  const unlisted = groups.flatMap(({ told, shown, others }) => (told.length > shown.length ? [] : others.map(lineAlone)));
+  return budget(lines.toSorted(byUrgency), { policy, decisions, saidAll: facts.saidAll ?? false, unlisted, counted });
 }
 
 function notDueBecause(item: Item, point: ContactPoint, policy: Policy, facts: Facts, now: number): string | undefined {
@@ -166,7 +171,8 @@ function fitting(group: Item[], policy: Policy, facts: Facts): Item[][] {
 /** The line of a single item, before a template has rendered it. */
 export const lineAlone = (item: Item): Line => lineOf([item], NO_FACTS);
 
-function lineOf(group: Item[], { said }: Facts): Line {
+/** `shown`: the items that the line closes. It may count more. */
+function lineOf(group: Item[], { said }: Facts, shown: readonly Item[] = group): Line {
   const first = group[0] as Item;
   const n = first.notification;
   const kinds = new Set(group.map((item) => formatKind(item.notification.kind)));
@@ -176,7 +182,7 @@ function lineOf(group: Item[], { said }: Facts): Line {
     .flatMap((item) => [item.notification.data, ...item.differs.map((d) => d.data)])
     .filter((d) => d !== undefined);
   const subscriber = group.every((item) => item.notification.subscriber?.id === n.subscriber?.id) ? n.subscriber : undefined;
-  const ids = group.map((item) => item.id);
+  const ids = shown.map((item) => item.id);
   const teller = tellerOf(n);
   const sent = sentOf(group);
   const made = sent === undefined ? said?.get(lineName({ ids })) : undefined;
@@ -226,26 +232,33 @@ function budget(
     decisions,
     saidAll,
     unlisted,
+    counted,
   }: {
     readonly policy: Policy;
     readonly decisions: Decision[];
     readonly saidAll: boolean;
     readonly unlisted: readonly Line[];
+    /** What a line counts and does not close: it ends as the line does. */
+    readonly counted: ReadonlyMap<Line, readonly Item[]>;
   },
 ): Plan {
   const taken: Line[] = [];
   const left: Line[] = [...unlisted];
-  for (const { ids, subscriber } of unlisted)
-    for (const id of ids)
-      decisions.push({
-        kind: 'summarize',
-        id,
-        step: 'coalesce',
-        reason:
-          subscriber?.template === undefined
-            ? `beyond ${MESSAGES_BELOW_ERROR} different messages of one line`
-            : `beyond ${LISTED_EVENTS} events of one line`,
-      });
+  const closing: NotificationId[] = [];
+  const summarize = (id: NotificationId, { subscriber }: Line): void => {
+    const most =
+      subscriber?.template === undefined
+        ? `${MESSAGES_BELOW_ERROR} different messages`
+        : `the ${LISTED_EVENTS} events that a template sees`;
+    decisions.push({ kind: 'summarize', id, step: 'coalesce', reason: `beyond ${most} of one line` });
+  };
+  for (const line of unlisted) for (const id of line.ids) summarize(id, line);
+  const closeCounted = (line: Line): void => {
+    for (const { id } of counted.get(line) ?? []) {
+      closing.push(id);
+      summarize(id, line);
+    }
+  };
   let tokens = FRAME_TOKENS;
   for (const line of lines) {
     const cost = costOf(line, policy);
@@ -256,18 +269,23 @@ function budget(
       tokens += cost;
       const reason = line.ids.length > 1 ? `one line of ${line.ids.length}` : 'due and within the budget';
       for (const id of line.ids) decisions.push({ kind: 'take', id, step: line.ids.length > 1 ? 'coalesce' : 'budget', reason });
+      closeCounted(line);
       continue;
     }
     const reason =
       taken.length >= policy.maxItems ? `beyond max_items ${policy.maxItems}` : `beyond max_tokens ${policy.maxTokens}`;
     if (levelRank(line.level) >= levelRank('error') || isRepeated(line) || line.action !== undefined)
-      for (const id of line.ids) decisions.push({ kind: 'keep', id, step: 'budget', reason: `${reason}: rides next` });
+      for (const id of [...line.ids, ...(counted.get(line) ?? []).map((item) => item.id)])
+        decisions.push({ kind: 'keep', id, step: 'budget', reason: `${reason}: rides next` });
     else {
       left.push(line);
       for (const id of line.ids) decisions.push({ kind: 'summarize', id, step: 'budget', reason });
+      closeCounted(line);
     }
   }
-  return { lines: taken, ...(left.length > 0 ? { rest: restOf(left) } : {}), decisions };
+  const rest = restOf(left);
+  const ids = [...rest.ids, ...closing];
+  return { lines: taken, ...(ids.length > 0 ? { rest: { ...rest, ids } } : {}), decisions };
 }
 
 /** Its template has not run yet. */

@@ -314,12 +314,6 @@ type Item = {
   readonly closedAt?: number;
   readonly history: readonly number[];
 };
-interface Clock {
-  now(): number;
-}
-interface Ids {
-  make(prefix: string): string;
-}
 declare const PLAN_STEPS: readonly ['filter', 'relevance', 'supersede', 'moment', 'coalesce', 'order', 'budget'];
 type PlanStep = (typeof PLAN_STEPS)[number];
 type Decision = {
@@ -576,9 +570,6 @@ type Emitted = {
   readonly event: Event;
   readonly heard: readonly Heard[];
 };
-interface Emitter {
-  emit(event: EventInput): Promise<Emitted>;
-}
 type Queued = {
   readonly kind: 'queued';
   readonly id: NotificationId;
@@ -1483,7 +1474,6 @@ type FileToolsOptions = {
   readonly files?: Followed | undefined;
 };
 type Followed = Pick<FilesSource, 'noteRead' | 'withOwnWrite' | 'about'>;
-declare function fileTools({ root, files }: FileToolsOptions): readonly Tool[];
 type ToolError = {
   readonly message: string;
   readonly trace: readonly string[];
@@ -1604,23 +1594,6 @@ type Recovered = {
   readonly tool: string;
   readonly ended: boolean;
 };
-type NoticeInbox = {
-  queue(to: string, input: NotificationInput): Promise<unknown>;
-  withdraw(to: string, what: {
-    key: string;
-  }, why: {
-    by: string;
-    reason: string;
-  }): Promise<unknown>;
-};
-type HandleRegistryOptions = HandleSettings & {
-  readonly inbox?: NoticeInbox;
-  readonly emitter?: Emitter;
-  readonly ids?: Ids;
-  readonly clock?: Clock;
-  readonly owner?: Owner;
-  readonly record?: (draft: Draft) => void | Promise<void>;
-};
 type HandleSettings = {
   readonly tools: readonly StatefulTool[];
   readonly address: string;
@@ -1629,59 +1602,12 @@ type HandleSettings = {
   readonly onTrouble?: (error: unknown) => void;
   readonly withdrawAtOnce?: boolean;
 };
-declare const TURN_END_ANSWERS: readonly ['wait', 'abort', 'leave'];
-type TurnEndAnswer = (typeof TURN_END_ANSWERS)[number];
-type Inquiry = {
-  readonly id: string;
-  readonly source: {
-    readonly source: 'tool';
-    readonly name: string;
-  };
-  readonly question: {
-    readonly text: string;
-    readonly answer_type: {
-      readonly type: 'select';
-      readonly options: readonly TurnEndAnswer[];
-    };
-    readonly default: TurnEndAnswer;
-    readonly handle: {
-      readonly id: string;
-      readonly tool: string;
-      readonly state: string;
-      readonly elapsed_secs: number;
-      readonly output_preview: string;
-    };
-  };
-};
-type TurnEndOptions = {
-  readonly ask?: (inquiries: readonly Inquiry[], options: {
-    readonly signal: AbortSignal;
-  }) => Promise<Readonly<Record<string, TurnEndAnswer>>>;
-  readonly signal?: AbortSignal;
-};
 type TurnEnd = {
   readonly waited: readonly string[];
   readonly aborted: readonly string[];
   readonly left: readonly string[];
   readonly again: boolean;
 };
-declare class HandleRegistry$1 implements AsyncDisposable {
-  #private;
-  readonly tools: readonly Tool[];
-  constructor(options: HandleRegistryOptions);
-  list(): readonly HandleView[];
-  get active(): number;
-  execute(tool: StatefulTool, raw: Json, call: ToolCall): Promise<ToolOutcome>;
-  notRun(callId: string, why: string): void;
-  endOfTurn(options?: TurnEndOptions): Promise<TurnEnd>;
-  recover(options?: {
-    readonly answered?: (callId: string) => boolean;
-  }): Promise<readonly Recovered[]>;
-  idle(): Promise<void>;
-  close(): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
-}
-declare function statefulTool(tool: StatefulTool, registry: HandleRegistry$1): Tool;
 type CommandLine = {
   readonly command: string;
   readonly cwd: string;
@@ -1711,7 +1637,6 @@ type RunOptions = Pick<ProcessToolOptions, 'maxChars' | 'maxOutputBytes' | 'grac
   readonly onTurnEnd?: OnTurnEnd;
   readonly turnEndSecs?: number;
 };
-declare function runTool(options?: RunOptions): StatefulTool;
 type Env = Readonly<Record<string, string | undefined>>;
 declare function openModel(name: string, env: Env): Promise<LanguageModelV4>;
 type AgentOptions = AgentSettings & {
@@ -1758,6 +1683,8 @@ interface HandleRegistry extends AsyncDisposable {
 }
 declare function handleRegistry(options: HandleOptions): HandleRegistry;
 type Tool$1 = Tool;
+declare function fileTools(options: FileToolsOptions): readonly Tool$1[];
+declare function runTool(options?: RunOptions): StatefulTool;
 export {
   Agent,
   type AgentEvent,
@@ -1783,6 +1710,5 @@ export {
   ownTools,
   processTool,
   runTool,
-  statefulTool,
   taskTools,
 };

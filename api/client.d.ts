@@ -618,6 +618,7 @@ type QueuedReply = {
   readonly id: string;
   readonly into: string | null;
   readonly to: readonly string[];
+  readonly loweredTo: Level | null;
 };
 type Effect = {
   readonly address: string;
@@ -630,6 +631,7 @@ type InterruptReply = {
   readonly id: string;
   readonly into: string | null;
   readonly to: readonly string[];
+  readonly loweredTo: Level | null;
   readonly effects: readonly Effect[];
 };
 type LiftedPause = {
@@ -867,6 +869,7 @@ type EmittedReply = {
     readonly id: string;
     readonly source: string;
     readonly type: string;
+    readonly loweredTo: 'debug' | 'info' | 'warning' | 'error' | 'critical' | null;
     readonly heard: readonly {
       readonly subscriber: string;
       readonly kind: string;

@@ -897,6 +897,13 @@ declare class Earpiece implements AsyncDisposable {
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
+type HttpFrontOptions = {
+  readonly host?: string;
+  readonly port?: number;
+  readonly path?: string;
+  readonly token?: string;
+  readonly allowedHosts?: readonly string[];
+};
 type ClientInfo = {
   readonly name: string;
   readonly version?: string;
@@ -1002,16 +1009,6 @@ type UpstreamEvent = {
   readonly detail: string;
 };
 type Awaitable<T> = T | Promise<T>;
-type InboxRider = Rider & {
-  idle(): Promise<void>;
-};
-type HttpFrontOptions = {
-  readonly host?: string;
-  readonly port?: number;
-  readonly path?: string;
-  readonly token?: string;
-  readonly allowedHosts?: readonly string[];
-};
 type Command = {
   readonly command: string;
   readonly args?: readonly string[];
@@ -1091,7 +1088,9 @@ type Closed = {
   readonly reason: 'client_ended' | 'upstream_failed' | 'closed';
   readonly detail: string;
 };
-declare function startGateway(options: GatewayOptions): Promise<Gateway>;
+type InboxRider = Rider & {
+  idle(): Promise<void>;
+};
 type InboxRiderOptions = {
   readonly earpiece: Earpiece;
   readonly agent?: string;
@@ -1101,6 +1100,7 @@ type InboxRiderOptions = {
   readonly tasks?: boolean;
   readonly onTrouble?: (line: string) => void;
 };
+declare function startGateway(options: GatewayOptions): Promise<Gateway>;
 declare function inboxRider(options: InboxRiderOptions): InboxRider;
 export {
   type Closed,

@@ -1137,7 +1137,7 @@ type RunAndTellOptions = Of<RunAndTellOptions$1>;
 declare const filesSource: (options: FilesOptions) => FilesSource;
 declare const gitSource: (options: GitOptions) => GitSource;
 declare const runAndTell: (options: RunAndTellOptions) => Promise<RanAndTold>;
-declare const timersSource: ({ earpiece }: {
+declare const timersSource: (options: {
   readonly earpiece: Earpiece;
 }) => Timers;
 declare const subscriberFolders: (options: {

@@ -566,24 +566,6 @@ declare function settle(draft: Draft, place: Place, found: readonly Item[], leni
 declare function replay(records: Iterable<Place & {
   readonly body: Draft;
 }>): Map<string, Item>;
-declare function memoryStore(options?: {
-  clock?: Clock;
-}): Store;
-type Written = {
-  readonly body: Draft;
-  readonly text: string;
-};
-type Placed = {
-  readonly kind: 'placed';
-  readonly seq: number;
-  readonly at: number;
-  readonly clock?: number;
-  readonly items: readonly Item[];
-  readonly isFresh: boolean;
-};
-type Placing = Placed | Exclude<Appended, {
-  kind: 'appended';
-}>;
 type FileSystem = {
   readonly type: number;
   readonly name?: string;
@@ -614,12 +596,6 @@ interface SqliteStore extends Store {
   backup(to: string): Promise<void>;
   compact(options?: Wait): Promise<Compacted>;
 }
-interface OwnedStore extends SqliteStore {
-  place(log: LogKey, drafts: readonly Written[], options?: Wait & {
-    readonly swaps?: readonly Swap[];
-  }): Promise<Placing>;
-}
-declare function openSqliteStore(options: SqliteOptions): Promise<OwnedStore>;
 declare const CAPABILITIES: readonly ['survives-restart', 'many-processes'];
 type Capability = (typeof CAPABILITIES)[number];
 type Producing = {
@@ -643,6 +619,10 @@ type TestRunner = {
   }, body: () => Promise<void>) => unknown;
 };
 declare function runStoreContract<S extends Store>(name: string, backend: StoreUnderTest<S>, { describe, test }: TestRunner): void;
+declare function memoryStore(options?: {
+  readonly clock?: Clock;
+}): Store;
+declare function openSqliteStore(options: SqliteOptions): Promise<SqliteStore>;
 export {
   type Appended,
   type Capability,

@@ -160,13 +160,12 @@ const FILE_TOOLS: Table<FileToolsOptions> = {
 };
 
 /** The built-in tool `run`: a shell command, in the foreground or the background, with or without a terminal. */
-export function runTool(options: RunOptions = {}): handles.StatefulTool {
+export function runTool(options: handles.RunOptions = {}): handles.StatefulTool {
   check('runTool', options, RUN);
   return handles.runTool(options);
 }
 
-type RunOptions = NonNullable<Parameters<typeof handles.runTool>[0]>;
-const RUN: Table<RunOptions> = {
+const RUN: Table<handles.RunOptions> = {
   cwd: 'name',
   env: { each: 'text' },
   passEnv: { listOf: 'name' },

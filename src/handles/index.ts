@@ -7,5 +7,5 @@ export { TURN_END_ANSWERS, type Inquiry, type TurnEnd, type TurnEndAnswer } from
 export { schemaOf, type HandleSide, type OnTurnEnd, type StatefulTool } from './stateful-tool.ts';
 export { ToolFailure } from './state.ts';
 export { processTool } from './process-tool.ts';
-export { runTool } from './run.ts';
+export { runTool, type RunOptions } from './run.ts';
 export { isSecret } from './environment.ts';

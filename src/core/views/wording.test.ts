@@ -55,7 +55,9 @@ describe('what did not fit', () => {
     ],
   };
   it('is counted, with the way to it', () => {
-    expect(restOf(rest, { pulls: 'get_notifications' })).toBe('3 more: 2 files (info), 1 git (warning); read with get_notifications');
+    expect(restOf(rest, { pulls: 'get_notifications' })).toBe(
+      '3 more: 2 files (info), 1 git (warning); read with get_notifications',
+    );
     expect(restOf(rest, { pulls: 'earpiece_get_notifications' })).toMatch(/; read with earpiece_get_notifications$/u);
     expect(restOf(rest, { pulls: false })).toBe('3 more: 2 files (info), 1 git (warning); read with `earpiece inbox`');
     expect(restOf({ ids: [], bySource: [] }, { pulls: 'x' })).toBeUndefined();

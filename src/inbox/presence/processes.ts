@@ -26,13 +26,13 @@ export interface Processes {
   get(pid: number): Process | undefined;
 }
 
+/** The namespace that a Linux kernel begins with has this number everywhere. */
+const FIRST_NAMESPACE = 'pid:[4026531836]';
+
 export const systemProcesses: Processes = {
   machine: machineOf(hostname(), '/proc/self/ns/pid'),
   get: process.platform === 'linux' ? fromProc : fromPs,
 };
-
-/** The namespace that a Linux kernel begins with has this number everywhere. */
-const FIRST_NAMESPACE = 'pid:[4026531836]';
 
 /** `link`: leads to the PID namespace, where the system has such. */
 export function machineOf(host: string, link: string): string {

@@ -24,8 +24,7 @@ export const emitted = z
         id: z.string(),
         source: z.string(),
         type: z.string(),
-        /** The token allows no higher severity: the event has this one. Null: it has its own. */
-        loweredTo: nullable(z.enum(SEVERITIES)),
+        loweredTo: nullable(z.enum(SEVERITIES)).describe('the token allows no higher severity, so the event has this one'),
         heard: z.array(
           z.object({
             subscriber: z.string(),

@@ -182,8 +182,7 @@ const queuedShape = {
   id: z.string(),
   into: nullable(z.string()).describe('the open notification that counts this one'),
   to: z.array(z.string()),
-  /** The token allows no higher level: the notification has this one, not the one asked for. Null: it has what was asked for. */
-  loweredTo: nullable(level),
+  loweredTo: nullable(level).describe('the token allows no higher level, so the notification has this one'),
 };
 export const queued = z.object(queuedShape).openapi('Queued');
 

@@ -6,6 +6,8 @@ export type EmittedReply = {
     readonly id: string;
     readonly source: string;
     readonly type: string;
+    /** The token allows no higher severity, so the event has this one. */
+    readonly loweredTo: 'debug' | 'info' | 'warning' | 'error' | 'critical' | null;
     readonly heard: readonly {
       readonly subscriber: string;
       readonly kind: string;

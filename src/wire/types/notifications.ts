@@ -110,6 +110,8 @@ export type QueuedReply = {
   /** The open notification that counts this one. */
   readonly into: string | null;
   readonly to: readonly string[];
+  /** The token allows no higher level, so the notification has this one. */
+  readonly loweredTo: Level | null;
 };
 
 export type Effect = {
@@ -126,6 +128,8 @@ export type InterruptReply = {
   /** The open notification that counts this one. */
   readonly into: string | null;
   readonly to: readonly string[];
+  /** The token allows no higher level, so the notification has this one. */
+  readonly loweredTo: Level | null;
   readonly effects: readonly Effect[];
 };
 

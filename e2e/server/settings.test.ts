@@ -107,7 +107,10 @@ verifies('server:settings-refused', 'by whoever may not, and what is wrong, as t
     [{ db: '/tmp/x.db' }, 'db is not changed over HTTP; use earpiece config set, or its file'],
     [{ 'server.host': '0.0.0.0' }, 'server.host is not changed over HTTP; use earpiece config set, or its file'],
     [{ 'gateway.servers.x': 'npx' }, 'gateway.servers.x is not changed over HTTP; use earpiece config set, or its file'],
-    [{ 'gateway.servers.x.command': 'npx' }, 'gateway.servers.x.command is not a setting'],
+    [
+      { 'gateway.servers.x.command': 'npx' },
+      'gateway.servers.x.command is not a setting; earpiece config explain lists all of them',
+    ],
     [
       { 'sources.git.fetch_every': '10s' },
       'sources.git.fetch_every is not changed over HTTP; use earpiece config set, or its file',

@@ -326,6 +326,18 @@ const CASES: readonly Case[] = [
     expected: { a: 'take' },
   },
   {
+    name: 'moment: next_cycle rides on a tool result where that is the last message before the next request',
+    given: [{ id: 'a', message: 'x', deliver: 'next_cycle' }],
+    facts: { points: ['turn_start', 'tool_result'] },
+    expected: { a: 'take' },
+  },
+  {
+    name: 'moment: next_cycle waits at a tool result for the end of the batch',
+    given: [{ id: 'a', message: 'x', deliver: 'next_cycle' }],
+    facts: { points: ['turn_start', 'tool_result', 'tool_batch_end'] },
+    expected: { a: 'keep:moment' },
+  },
+  {
     name: 'moment: next_cycle rides to an idle agent and at the end of a turn: that begins one',
     given: [{ id: 'a', message: 'x', deliver: 'next_cycle' }],
     at: 'idle',

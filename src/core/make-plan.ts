@@ -8,16 +8,8 @@ import { isDue, isExpired, saidAt, waitedMs, type Sighted } from './clocks.ts';
 import { coalesce, listed, messagesOf, newestLast, sentOf } from './grouping.ts';
 import type { Item } from './items.ts';
 import { filteredBecause, type Mute } from './filter.ts';
-import {
-  formatKind,
-  isInterrupt,
-  levelRank,
-  showsData,
-  type Deliver,
-  type NotificationId,
-  type Subscribed,
-  tellerOf,
-} from './notification.ts';
+import { formatKind, isInterrupt, levelRank, showsData, type NotificationId, type Subscribed, tellerOf } from './notification.ts';
+import { AFTER_A_TOOL, hasOneOf, isDueAt } from './moments.ts';
 import { isRepeated, lineName, type Decision, type Grouped, type Line, type Plan, type Rest, type Said } from './plan.ts';
 import type { Policy } from './policy.ts';
 import type { ContactPoint } from './records.ts';
@@ -52,18 +44,6 @@ export type Facts = {
 };
 
 export const NO_FACTS: Facts = { known: {}, points: [], turnsSince: {}, mutes: [] };
-
-/** The contact points at which each moment is due. */
-const DUE_AT: Readonly<Record<Exclude<Deliver, object>, readonly ContactPoint[] | 'any'>> = {
-  next: 'any',
-  now: 'any',
-  after_tool: ['tool_result', 'tool_batch_end'],
-  // A carrier at the end of a turn, or for an idle agent, begins a cycle.
-  next_cycle: ['cycle_start', 'tool_batch_end', 'turn_start', 'turn_end', 'idle', 'forced'],
-  cycle_end: ['tool_batch_end', 'turn_end', 'idle'],
-  turn_start: ['turn_start'],
-  turn_end: ['turn_end', 'idle'],
-};
 
 const FRAME_TOKENS = 30;
 const LINE_TOKENS = 8;
@@ -133,17 +113,15 @@ function notDueBecause(item: Item, point: ContactPoint, policy: Policy, facts: F
   if (typeof deliver === 'object') {
     if ('at' in deliver) return isDue(deliver.at, item, { now, sighted }) ? undefined : `waits until ${timeText(deliver.at)}`;
     if ('afterTool' in deliver) {
-      const points = DUE_AT.after_tool as readonly ContactPoint[];
-      if (points.includes(point) && facts.tools?.includes(deliver.afterTool)) return undefined;
-      if (!has(facts, points) || waitedMs(item, { now, sighted }) >= policy.maxDeferMs) return undefined;
+      if (AFTER_A_TOOL.includes(point) && facts.tools?.includes(deliver.afterTool)) return undefined;
+      if (!hasOneOf(facts.points, AFTER_A_TOOL) || waitedMs(item, { now, sighted }) >= policy.maxDeferMs) return undefined;
       return `waits for the tool ${deliver.afterTool}`;
     }
     const since = facts.turnsSince[item.id] ?? 0;
-    if (since >= deliver.afterTurns || !has(facts, ['turn_start'])) return undefined;
+    if (since >= deliver.afterTurns || !hasOneOf(facts.points, ['turn_start'])) return undefined;
     return `waits for turn ${deliver.afterTurns} after it was queued, ${since} so far`;
   }
-  const points = DUE_AT[deliver];
-  if (points === 'any' || points.includes(point) || !has(facts, points)) return undefined;
+  if (isDueAt(deliver, point, facts.points)) return undefined;
   if (waitedMs(item, { now, sighted }) >= policy.maxDeferMs) return undefined;
   return `waits for ${deliver}`;
 }
@@ -153,10 +131,6 @@ function timeText(at: number): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? `${at} ms` : date.toISOString();
 }
-
-/** An empty list means that the host's contact points are unknown: then none is assumed to be missing. */
-const has = (facts: Facts, points: readonly ContactPoint[]): boolean =>
-  facts.points.length === 0 || points.some((p) => facts.points.includes(p));
 
 /** Splits a group whose template's text is too long for one line into as many lines as it needs, so that nothing is cut. */
 function fitting(group: Item[], policy: Policy, facts: Facts): Item[][] {

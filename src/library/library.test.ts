@@ -303,6 +303,19 @@ describe('a loop', () => {
     expect((await coder.userMessage('Go on')).text).toContain('Deploys are frozen');
   });
 
+  it('delivers what waits for the next request with the next tool result of the same turn', async () => {
+    proves('plan:moment');
+    await coder.userMessage('build it');
+    await ear.queue('coder', { message: 'for the next request', deliver: 'next_cycle' });
+    await ear.queue('coder', { message: 'for the next turn', deliver: 'turn_start' });
+    expect(await coder.refuse('build')).toBeUndefined();
+    const { text } = await coder.toolResult({ id: 'c1', content: 'built' });
+    await coder.batchEnded();
+    expect(text).toContain('for the next request');
+    expect(text).not.toContain('for the next turn');
+    expect((await coder.userMessage('go on')).text).toContain('for the next turn');
+  });
+
   it('an offer is leased until it is settled', async () => {
     const { id } = await ear.queue('coder', { message: 'x' });
     const first = await coder.offer();

@@ -3,7 +3,14 @@ import { EarpieceError } from '../core/errors.ts';
 import { makeEvent } from '../core/event.ts';
 import { ANYONE, settle, type Item } from '../core/items.ts';
 import { NO_FACTS, plan } from '../core/make-plan.ts';
-import { formatKind, LIMITS, makeNotification, type Level, type NotificationInput } from '../core/notification.ts';
+import {
+  formatKind,
+  LIMITS,
+  makeNotification,
+  type Level,
+  type NotificationInput,
+  type Subscribed,
+} from '../core/notification.ts';
 import type { Line } from '../core/plan.ts';
 import { DEFAULT_POLICY } from '../core/policy.ts';
 import { queuedRecord } from '../core/records.ts';
@@ -22,6 +29,8 @@ export type Preview = {
   readonly words: string;
   /** Why its template failed. Then `words` are the event's own message. */
   readonly failed?: string;
+  /** The notification that the bus would queue for the event. */
+  readonly real: { readonly input: NotificationInput; readonly subscribed: Subscribed };
 };
 
 export async function previewOf(
@@ -68,6 +77,7 @@ export async function previewOf(
     kind: formatKind(notification.kind),
     level: notification.level,
     words: view.items[0]?.text ?? notification.message,
+    real: { input, subscribed },
     ...(rendered === undefined || rendered.kind === 'text' ? {} : { failed: rendered.reason }),
   };
 }

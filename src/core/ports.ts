@@ -3,7 +3,7 @@ import type { Item } from './items.ts';
 import type { Json } from './json.ts';
 import type { NotificationId } from './notification.ts';
 import type { Line } from './plan.ts';
-import type { CarrierId, Draft, Owner, Stored } from './records.ts';
+import type { CarrierId, ContactPoint, Draft, Owner, Stored } from './records.ts';
 
 /**
  * The log and its index. Obligations, proved for every store by `runStoreContract`:
@@ -218,6 +218,8 @@ export type LogOverview = {
 export type AgentOverview = LogOverview & {
   /** A pause holds a gate up. */
   readonly paused: boolean;
+  /** An interrupt holds a gate up, unless a filter lets calls pass. */
+  readonly gated: boolean;
   /** Its conversations, last seen first, at most `MAX_CONVERSATIONS_OF_AN_OVERVIEW`. */
   readonly presence: readonly Presence[];
   /** The newest record that queues nothing. `what`: the tool's name, or the name of the carrier. */
@@ -249,6 +251,8 @@ export type Presence = {
   readonly connections?: Readonly<Record<string, Owner>>;
   /** The carriers that can reach it (`gateway:stdio filesystem`, `hook`), each with its last carry. */
   readonly carriers: Readonly<Record<string, number>>;
+  /** The contact points that each carrier reported. A carrier of an older release reported none. */
+  readonly points?: Readonly<Record<string, readonly ContactPoint[]>>;
   readonly startedAt: number;
   readonly seenAt: number;
   readonly carriedAt?: number;
@@ -281,6 +285,8 @@ export type PresenceUpdate = Pick<Presence, 'log' | 'conversation'> & {
   readonly disconnect?: readonly string[];
   /** Names a carrier that was seen now. */
   readonly carrier?: string;
+  /** The contact points of `carrier`. */
+  readonly points?: readonly ContactPoint[];
   readonly carried?: true;
   /** `alone`: end it only if it has no connection left. */
   readonly ended?: boolean | 'alone';

@@ -9,9 +9,11 @@ import type { Item } from '../core/items.ts';
 import type { NotificationId, NotificationInput, Subscribed } from '../core/notification.ts';
 import type { Ids, LineRenderer, Presence, Store } from '../core/ports.ts';
 import type { Owner, QueuedRecord, Stored } from '../core/records.ts';
+import type { Verdict } from '../core/verdict/kinds.ts';
 import type { Companion, Logs, OverBecause, PolicySource, Queued, Withdrawn } from './context.ts';
 import { Conversation } from './conversation/conversation.ts';
 import { fork, lineageOf, transcriptOf, type Forked, type Stretch, type TranscriptQuery } from './conversation/fork.ts';
+import { gatesOf } from './conversation/gates.ts';
 import { readRecords } from './conversation/lease.ts';
 import { LeaseEnds } from './conversation/lease-ends.ts';
 import type { ConversationOptions } from './conversation/recipient.ts';
@@ -32,6 +34,7 @@ import { prepare, queue, requeue } from './producing/queue.ts';
 import { resume, type Lifted } from './producing/resume.ts';
 import { withdraw } from './producing/withdraw.ts';
 import { watch, type WatchQuery } from './watch.ts';
+import type { ForOne } from './why/foretell.ts';
 import type { Reader } from './why/verdict-facts.ts';
 import type { explain, Why } from './why/why.ts';
 
@@ -211,6 +214,11 @@ export class Inbox implements Logs, AsyncDisposable {
     return this.store.items(toLog(to), { kind: 'open' });
   }
 
+  /** The interrupts that hold up a gate of an agent, in any of its conversations. */
+  gates(log: LogKey): Promise<readonly Item[]> {
+    return gatesOf(this, log);
+  }
+
   /** Yields records as they are appended, after `after` (exclusive; default: only new ones). Ends when `signal` aborts. */
   watch(query: WatchQuery): AsyncGenerator<Stored, void, undefined> {
     return watch(this.store, query, () => this.#closed);
@@ -220,6 +228,11 @@ export class Inbox implements Logs, AsyncDisposable {
   async why(id: string, to?: string | Address | LogKey, reader?: Reader): Promise<Why | undefined> {
     const { explain } = await loadWhy();
     return explain(this, id as NotificationId, to === undefined ? undefined : toLog(to), reader);
+  }
+
+  /** The verdict on a notification that is not queued, as if it came for this agent now. */
+  async foretell(to: ForOne, input: NotificationInput, subscribed?: Subscribed): Promise<Verdict> {
+    return (await import('./why/foretell.ts')).foretell(this, to, input, subscribed);
   }
 
   /** Conversations that have not ended and whose process lives. If the process cannot be checked: seen in the last 30 minutes. */

@@ -59,9 +59,11 @@ export function overviewOf(key: LogKey, log: Log | undefined, presence: readonly
   const last = log?.records.findLast(({ body }) => isSignOfWork(body));
   const { conversation, on, name } = (last?.body ?? {}) as Record<string, unknown>;
   const what = name ?? on;
+  const gates = [...(log?.gate ?? [])].map(({ item }) => item).filter((item) => !isExpired(item, now));
   return {
     ...(log === undefined ? { log: key, open: { info: 0, warning: 0, error: 0, critical: 0 } } : openOf(log)),
-    paused: [...(log?.gate ?? [])].some(({ item }) => item.notification.action === 'pause' && !isExpired(item, now)),
+    paused: gates.some(({ notification }) => notification.action === 'pause'),
+    gated: gates.length > 0,
     presence: presence
       .toSorted((a, b) => b.seenAt - a.seenAt || (a.conversation < b.conversation ? -1 : 1))
       .slice(0, MAX_CONVERSATIONS_OF_AN_OVERVIEW),

@@ -3,6 +3,7 @@ import type { Presence, PresenceUpdate } from '../core/ports.ts';
 /** Applies a sign of life to a conversation's presence. Undefined fields stay as they were. */
 export function present(known: Presence | undefined, update: PresenceUpdate, now: number): Presence {
   const { log, conversation, purpose, host, hostVersion, process, shared, folder, carrier, carried, told, pulls, has } = update;
+  const { points } = update;
   const { endedAt, passedTo, pending, connections, ...before } = known ?? {
     log,
     conversation,
@@ -29,6 +30,7 @@ export function present(known: Presence | undefined, update: PresenceUpdate, now
     ...(passed === undefined ? {} : { passedTo: passed }),
     ...(left === undefined ? {} : { connections: left }),
     ...(carrier === undefined ? {} : { carriers: { ...before.carriers, [carrier]: now } }),
+    ...(carrier === undefined || points === undefined ? {} : { points: { ...known?.points, [carrier]: points } }),
     ...(carried ? { carriedAt: now } : {}),
     ...(end === undefined ? {} : { endedAt: end }),
     ...(told ? { told: true } : {}),

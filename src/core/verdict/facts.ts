@@ -27,6 +27,12 @@ export type KnownConversation = {
  */
 export type RodeOn = { readonly point: ContactPoint | null; readonly name: string | null; readonly made?: true };
 
+/**
+ * The contact points of its carriers that would take it. `wrapped`: `tool_result` among them is that of a wrapped tool, because
+ * only a gateway carries there.
+ */
+export type Rides = { readonly at: readonly ContactPoint[]; readonly wrapped?: true };
+
 export type VerdictFacts = {
   /** `project/agent`. */
   readonly log: string;
@@ -35,7 +41,7 @@ export type VerdictFacts = {
   /** The conversations that may take the item: its own, or each one of the agent. */
   readonly conversations: readonly KnownConversation[];
   /** The current decision of a carrier for each active conversation. */
-  readonly decisions: readonly { readonly conversation: string; readonly decision: Decision }[];
+  readonly decisions: readonly { readonly conversation: string; readonly decision: Decision; readonly rides?: Rides }[];
   /** The setting or mute that keeps it from the model now. */
   readonly filter: FilterCause | undefined;
   /** The interrupts of the agent that hold a gate up, this one included. */

@@ -1,6 +1,6 @@
 /** The answers to `why`: each kind of verdict, with the facts that a reader needs to understand it. */
 import type { Action, Deliver, NotificationId } from '../notification.ts';
-import type { Absence, RodeOn } from './facts.ts';
+import type { Absence, Rides, RodeOn } from './facts.ts';
 
 /** `over` separates verdicts that are final from predictions for the next carrier. */
 export type Verdict =
@@ -67,10 +67,13 @@ export type Verdict =
       readonly withheld?: number;
       readonly deliveredAt: number | null;
       readonly until: number | null;
+      /** Only calls of wrapped tools are refused. */
+      readonly wrappedOnly?: true;
     }
   /** Another interrupt refuses the tool calls that would carry it. */
   | { readonly kind: 'behind_gate'; readonly id: NotificationId; readonly about: string; readonly log: string }
-  | { readonly kind: 'moment'; readonly deliver: Deliver; readonly reason: string }
+  /** `rides`: the moments of this agent that take it. Missing: none of them does yet. */
+  | { readonly kind: 'moment'; readonly deliver: Deliver; readonly reason: string; readonly rides?: Rides }
   | {
       readonly kind: 'due';
       readonly address: string;
@@ -149,7 +152,3 @@ export const VERDICT_KINDS = [
   'folded',
   'passed_on',
 ] as const satisfies readonly Verdict['kind'][];
-
-/** Whether only its moment keeps it from the agent. */
-export const willRide = ({ kind, ...verdict }: Verdict): boolean =>
-  kind === 'moment' || kind === 'offered' || kind === 'delivered' || (kind === 'due' && !('hiddenBy' in verdict));

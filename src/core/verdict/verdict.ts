@@ -5,6 +5,7 @@
 import { isExpired } from '../clocks.ts';
 import type { FilterCause } from '../filter.ts';
 import type { Item } from '../items.ts';
+import { AFTER_A_TOOL } from '../moments.ts';
 import { isInterrupt, type NotificationId } from '../notification.ts';
 import type { Decision } from '../plan.ts';
 import type { VerdictFacts } from './facts.ts';
@@ -80,15 +81,24 @@ function waitOf(facts: VerdictFacts): Verdict {
   const of = (kind: Decision['kind']): (typeof decisions)[number] | undefined =>
     decisions.find(({ decision }) => decision.kind === kind);
   const taking = of('take');
-  const keeping = of('keep')?.decision;
+  const kept = of('keep');
+  const keeping = kept?.decision;
   const summing = of('summarize')?.decision;
-  if (taking === undefined && keeping !== undefined)
-    return keeping.step === 'budget'
-      ? { kind: 'budget', how: 'waits', reason: keeping.reason }
-      : { kind: 'moment', deliver: n.deliver ?? 'next', reason: keeping.reason };
-  if (taking === undefined && summing !== undefined) return { kind: 'budget', how: 'will_summarize', reason: summing.reason };
   const [gate] = others;
-  if (gate !== undefined) return { kind: 'behind_gate', id: gate.id, about: gate.notification.message, log };
+  const behind = gate && ({ kind: 'behind_gate', id: gate.id, about: gate.notification.message, log } as const);
+  if (taking === undefined && kept !== undefined && keeping?.step !== 'budget') {
+    // A refused call has no result that could carry it.
+    if (behind !== undefined && kept.rides?.at.some((point) => AFTER_A_TOOL.includes(point))) return behind;
+    return {
+      kind: 'moment',
+      deliver: n.deliver ?? 'next',
+      reason: kept.decision.reason,
+      ...(kept.rides === undefined ? {} : { rides: kept.rides }),
+    };
+  }
+  if (taking === undefined && keeping !== undefined) return { kind: 'budget', how: 'waits', reason: keeping.reason };
+  if (taking === undefined && summing !== undefined) return { kind: 'budget', how: 'will_summarize', reason: summing.reason };
+  if (behind !== undefined) return behind;
 
   const there = fitting.find(({ conversation }) => conversation === taking?.conversation) ?? fitting[0];
   return {
@@ -153,7 +163,9 @@ function expiredGateOf({ item, log, refusals, withheld = 0 }: VerdictFacts, at: 
   return { kind: 'expired', at, over: true, held: { log, refusals, ...(withheld > 0 ? { withheld } : {}), deliveredAt } };
 }
 
-function gateOf({ item, log, refusals, withheld = 0 }: VerdictFacts): Verdict {
+function gateOf({ item, log, refusals, withheld = 0, conversations }: VerdictFacts): Verdict {
+  const active = conversations.filter(({ absence }) => absence === null);
+  const wrapped = active.length > 0 && active.every(({ wrappedOnly }) => wrappedOnly);
   return {
     kind: 'gate',
     log,
@@ -162,6 +174,7 @@ function gateOf({ item, log, refusals, withheld = 0 }: VerdictFacts): Verdict {
     ...(withheld > 0 ? { withheld } : {}),
     deliveredAt: item.outcome === 'delivered' ? (item.closedAt ?? null) : null,
     until: item.notification.expiresAt ?? null,
+    ...(wrapped ? { wrappedOnly: true } : {}),
   };
 }
 

@@ -1,8 +1,9 @@
 /** A verdict and its cures in plain words, the same on a terminal and in the console. */
 import { offBy } from '../clocks.ts';
 import type { Deliver } from '../notification.ts';
+import type { ContactPoint } from '../records.ts';
 import type { Cure } from './cures.ts';
-import type { Absence, RodeOn } from './facts.ts';
+import type { Absence, Rides, RodeOn } from './facts.ts';
 import type { Verdict } from './kinds.ts';
 
 /** Formats times for the reader. All are epoch ms. */
@@ -66,14 +67,15 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
     case 'gate': {
       const refused = gateCalls(verdict.refusals, verdict.withheld ?? 0);
       const carried = verdict.deliveredAt === null ? '' : ` It was delivered at ${clock(verdict.deliveredAt)}.`;
+      const passing = verdict.wrappedOnly ? ' It refuses calls of wrapped tools; built-in tools still run.' : '';
       return verdict.action === 'pause'
-        ? `The gate of ${verdict.log} is up: this is a pause, and ${refused}.${carried} The gate falls when somebody resumes the agent.`
-        : `The gate of ${verdict.log} is up because of this interrupt; so far ${refused}.${carried} The gate falls when the agent has read it.`;
+        ? `The gate of ${verdict.log} is up: this is a pause, and ${refused}.${passing}${carried} The gate falls when somebody resumes the agent.`
+        : `The gate of ${verdict.log} is up because of this interrupt; so far ${refused}.${passing}${carried} The gate falls when the agent has read it.`;
     }
     case 'behind_gate':
       return `Waiting: the gate of ${verdict.log} is up because of ${verdict.id} (${brief(verdict.about)}). It rides when the agent has read that.`;
     case 'moment':
-      return `Waiting for its moment: ${momentOf(verdict.deliver, verdict.reason, words)}.`;
+      return `Waiting for its moment: ${momentOf(verdict, words)}.`;
     case 'due': {
       if (verdict.hiddenBy !== undefined) {
         const { pid, machine, offByMs } = verdict.hiddenBy;
@@ -201,7 +203,12 @@ function rode(on: RodeOn | null): string {
   }
 }
 
-function momentOf(deliver: Deliver, reason: string, { clock }: TimeWords): string {
+/** "it rides with the next tool result": the moments of this agent, if they are known. */
+export function momentOf(
+  { deliver, reason, rides }: Extract<Verdict, { readonly kind: 'moment' }>,
+  { clock }: TimeWords,
+): string {
+  if (rides !== undefined && rides.at.length > 0) return `it rides ${ridesAt(rides)}`;
   if (typeof deliver === 'object') {
     if ('at' in deliver) return `it rides from ${clock(deliver.at)} on`;
     if ('afterTool' in deliver) return `it rides with the next result of ${deliver.afterTool}`;
@@ -211,6 +218,36 @@ function momentOf(deliver: Deliver, reason: string, { clock }: TimeWords): strin
     );
   }
   return MOMENT_WORDS[deliver];
+}
+
+function ridesAt({ at, wrapped }: Rides): string {
+  // A turn that ends leaves the agent idle, and the end of a batch comes before the next request.
+  const less = at.filter(
+    (point) => !(point === 'idle' && at.includes('turn_end')) && !(point === 'cycle_start' && at.includes('tool_batch_end')),
+  );
+  const says = less.map((point) =>
+    point === 'tool_result' && wrapped ? 'with the next result of a wrapped tool' : POINTS[point],
+  );
+  return [...new Set(says)].join(' or ');
+}
+
+const POINTS: Readonly<Record<ContactPoint, string>> = {
+  turn_start: 'with the next prompt',
+  cycle_start: 'with the next request to the model',
+  tool_result: 'with the next tool result',
+  tool_batch_end: 'with the next tool results',
+  turn_end: 'at the end of this turn',
+  idle: 'when the agent is idle',
+  forced: 'with the next interrupt',
+};
+
+/** The verdict on a notification that is not queued, as if it came now. */
+export function sayForetold(verdict: Verdict, words: TimeWords): string {
+  if (verdict.kind !== 'gate') return sayVerdict(verdict, words);
+  const calls = verdict.wrappedOnly
+    ? 'calls of wrapped tools are refused, and built-in tools still run,'
+    : 'tool calls are refused';
+  return `It interrupts: the gate of ${verdict.log} goes up, and its ${calls} until the agent has read it.`;
 }
 
 const MOMENT_WORDS: Readonly<Record<Extract<Deliver, string>, string>> = {

@@ -46,17 +46,12 @@ export async function compose(
   { recipient, contact, frames }: Parts,
   { leased, decidesOnly = false, dry = false, ...options }: Composing,
 ): Promise<Composed> {
-  const { context, log, id } = recipient;
-  const { store } = context;
-  if (context.unwritten) await context.written();
-  let all = await store.items(log, { kind: 'open', conversation: id });
-  if (all.length === 0) return NOTHING;
-  if (await releaseStale(context, log, all)) all = await store.items(log, { kind: 'open', conversation: id });
-  const items = await contact.mine(all.filter((item) => item.state === 'open'));
+  const items = await openItems({ recipient, contact });
   if (items.length === 0) return NOTHING;
 
+  const { id } = recipient;
   const policy = policyOf(recipient);
-  const now = store.now();
+  const now = recipient.context.store.now();
   const facts = await factsFor({ recipient, contact }, items, { ...options, dry });
   const format = formatOf(recipient);
   // A signal only says that notifications wait: none is taken until the model pulls them.
@@ -70,6 +65,17 @@ export async function compose(
   const decided = { items, closings, closedIds, decisions: made.decisions };
   if (ids.length === 0 || unframed) return { ...decided, ids: [], summarizes: [], explains: false };
   return { ...decided, ids, summarizes: made.rest?.ids ?? [], ...(await frames.of(made, policy, format)) };
+}
+
+/** The open notifications that this conversation may take. First releases the leases that are over. */
+export async function openItems({ recipient, contact }: Pick<Parts, 'recipient' | 'contact'>): Promise<readonly Item[]> {
+  const { context, log, id } = recipient;
+  const { store } = context;
+  if (context.unwritten) await context.written();
+  let all = await store.items(log, { kind: 'open', conversation: id });
+  if (all.length === 0) return [];
+  if (await releaseStale(context, log, all)) all = await store.items(log, { kind: 'open', conversation: id });
+  return contact.mine(all.filter((item) => item.state === 'open'));
 }
 
 /** One closing record for each outcome and reason. */

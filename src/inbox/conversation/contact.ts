@@ -85,7 +85,7 @@ export class Contact {
 
   #described(): PresenceUpdate {
     const { log, id, options } = this.#recipient;
-    const { purpose, host, hostVersion, process, shared, folder, carrier, pulls, has } = options;
+    const { purpose, host, hostVersion, process, shared, folder, carrier, points, pulls, has } = options;
     return {
       log,
       conversation: id,
@@ -95,7 +95,7 @@ export class Contact {
       ...(process === undefined ? {} : { process }),
       ...(shared === undefined ? {} : { shared }),
       ...(folder === undefined ? {} : { folder }),
-      ...(carrier === undefined ? {} : { carrier }),
+      ...(carrier === undefined ? {} : { carrier, ...(points === undefined ? {} : { points }) }),
       ...(pulls === undefined ? {} : { pulls }),
       ...(has === undefined ? {} : { has }),
     };

@@ -26,6 +26,7 @@ import type { Logs } from '../context.ts';
 import { compose, type Composed, type Composing } from './compose.ts';
 import { Contact } from './contact.ts';
 import type { CarryOptions } from './facts.ts';
+import { foresee, type Carrier, type Foreseen } from './foresee.ts';
 import { Frames } from './frames.ts';
 import { Gate, type Refusal, type RefusedCall } from './gate.ts';
 import { carryingLesseeOf, leaseOf, offerOf, type Offer } from './lease.ts';
@@ -237,6 +238,11 @@ export class Conversation {
   /** The same without the view: the decision about each item. */
   async decisions(options: CarryOptions): Promise<readonly Decision[]> {
     return (await this.#compose({ ...options, leased: true, decidesOnly: true, dry: true })).decisions;
+  }
+
+  /** The decisions of these carriers of the conversation, at each of their contact points. See `foresee`. */
+  foresee(carriers: readonly Carrier[], more: readonly Item[] = []): Promise<readonly Foreseen[]> {
+    return foresee(this.#parts, carriers, more);
   }
 
   async #begins(at: ContactPoint): Promise<void> {

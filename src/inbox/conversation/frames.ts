@@ -30,14 +30,15 @@ export class Frames {
 
   /**
    * Plans with the texts that templates make of lines. A text can be longer than the plan assumed. So the taken lines are
-   * rendered and planned again, until the plan takes no line without a text. Each line is rendered once.
+   * rendered and planned again, until the plan takes no line without a text. Each line is rendered once. `said`: the texts
+   * that an earlier plan of these items has made.
    */
   async plan(
     items: readonly Item[],
     at: ContactPoint,
     { policy, facts, now }: { readonly policy: Policy; readonly facts: Facts; readonly now: number },
+    said = new Map<string, Said>(),
   ): Promise<Plan> {
-    const said = new Map<string, Said>();
     for (let round = 1; ; round++) {
       const made = plan(items, at, policy, { ...facts, said, saidAll: round > ROUNDS }, now);
       const unsaid = this.#recipient.context.lines === undefined ? [] : made.lines.filter((line) => isUnsaid(line));

@@ -61,7 +61,7 @@ export async function audienceOfAction(
 }
 
 /** The open, never offered notification of the same key, kind and level that this one can be counted into. */
-async function foldable(
+export async function foldable(
   { store }: Context,
   log: LogKey,
   notification: Notification,

@@ -1,13 +1,13 @@
 /** Gathers the facts for `verdictOf`: the conversations, the filters, the gates, and the item's records. */
 import { splitLog, type ConversationId, type LogKey } from '../../core/address.ts';
-import { endOf, holdsGate, isExpired } from '../../core/clocks.ts';
+import { endOf, isExpired } from '../../core/clocks.ts';
 import { filterIn, filterOf, type FilterCause } from '../../core/filter.ts';
 import { ANYONE, type Item } from '../../core/items.ts';
-import type { Decision } from '../../core/plan.ts';
 import type { Presence } from '../../core/ports.ts';
 import { isByAgent, isType, type Owner, type Stored } from '../../core/records.ts';
 import type { Absence, KnownConversation, RodeOn, VerdictFacts } from '../../core/verdict/facts.ts';
 import type { Context } from '../context.ts';
+import { gatesOf } from '../conversation/gates.ts';
 import { mutesOf } from '../producing/mutes.ts';
 import { overBecause, wasConversation } from '../presence/presence.ts';
 import { EXPIRY } from '../housekeeping/sweep.ts';
@@ -24,7 +24,7 @@ type Story = {
   readonly item: Item;
   /** The records about it, oldest first. */
   readonly records: readonly Stored[];
-  readonly decisions: readonly { readonly conversation: ConversationId; readonly decision: Decision }[];
+  readonly decisions: VerdictFacts['decisions'];
 };
 
 export async function factsOf(
@@ -41,10 +41,7 @@ export async function factsOf(
     const file = cause?.kind === 'setting' ? context.policies.decidedBy?.(project, cause.key) : undefined;
     return cause?.kind === 'setting' && file !== undefined ? { ...cause, file } : cause;
   };
-  const gates = (await context.store.items(log, { kind: 'gate' })).filter((gate) => {
-    if (!reader.item(gate) || !holdsGate(gate, now)) return false;
-    return filterOf(gate.notification, policy, mutes, now) === undefined;
-  });
+  const gates = (await gatesOf(context, log)).filter((gate) => reader.item(gate));
   const known = (await context.store.presence({ log })).filter(
     (presence) =>
       (item.audience === ANYONE || presence.conversation === item.audience) &&

@@ -7,7 +7,7 @@ import type { Verdict } from '../../core/verdict/kinds.ts';
 import { verdictOf } from '../../core/verdict/verdict.ts';
 import { markedBy } from '../../core/verdict/words.ts';
 import type { Logs } from '../context.ts';
-import { Conversation } from '../conversation/conversation.ts';
+import { outlooksOf } from './outlook.ts';
 import { receiptOf, wasSentIn } from './receipts.ts';
 import { factsOf, type Reader } from './verdict-facts.ts';
 
@@ -37,32 +37,18 @@ export async function explain(inbox: Logs, id: NotificationId, log?: LogKey, rea
     const items: Why['items'][number][] = [];
     for (const item of found) {
       const records = await inbox.store.read({ log: key, seqs: [...item.history], limit: item.history.length });
-      const now = item.state === 'open' ? await decisions(inbox, key, item) : [];
+      const now = item.state === 'open' ? await outlooksOf(inbox, key, item) : [];
       items.push({
         item,
         receipt: receiptOf(item),
         verdict: verdictOf(await factsOf(inbox, key, { item, records, decisions: now }, reader)),
         steps: records.map((record, i) => step(record, item, wasSentIn(records.slice(0, i), item))),
-        now,
+        now: now.map(({ conversation, decision }) => ({ conversation, decision })),
       });
     }
     return { log: key, id, items };
   }
   return undefined;
-}
-
-async function decisions(inbox: Logs, log: LogKey, item: Item): Promise<{ conversation: ConversationId; decision: Decision }[]> {
-  const there = (await inbox.active({ log }))
-    .map((p) => p.conversation)
-    .filter((c) => item.audience === '' || item.audience === c);
-  const asked = there.length > 0 ? there : [item.audience === '' ? ('main' as ConversationId) : item.audience];
-  const answers: { conversation: ConversationId; decision: Decision }[] = [];
-  for (const conversation of asked) {
-    const preview = await new Conversation(inbox, log, conversation).preview({ at: 'tool_result' });
-    const decision = preview.decisions.find((d) => d.id === item.id);
-    if (decision) answers.push({ conversation, decision });
-  }
-  return answers;
 }
 
 const OVER: Readonly<Record<SucceededRecord['why'], string>> = {

@@ -22,8 +22,8 @@ export const AGENTS = `
       (SELECT i.level, count(*) AS n FROM items i WHERE i.log = page.id AND i.phase = ${OPEN} GROUP BY i.level)) AS open,
     (SELECT r.at FROM items i JOIN records r ON r.seq = i.seq
       WHERE i.log = page.id AND i.phase = ${OPEN} ORDER BY i.seq LIMIT 1) AS oldest,
-    (SELECT json_group_array(json_array(r.at, r.clock, r.body ->> '$.expiresAt')) FROM items i JOIN records r ON r.seq = i.seq
-      WHERE i.log = page.id AND i.gate = 1 AND r.body ->> '$.action' = 'pause') AS pauses,
+    (SELECT json_group_array(json_array(r.at, r.clock, r.body ->> '$.expiresAt', r.body ->> '$.action'))
+      FROM items i JOIN records r ON r.seq = i.seq WHERE i.log = page.id AND i.gate = 1) AS gates,
     (SELECT json_group_array(json(presence)) FROM
       (SELECT c.presence FROM conversations c WHERE c.log = page.id ORDER BY c.seen_at DESC, c.conversation
         LIMIT ${MAX_CONVERSATIONS_OF_AN_OVERVIEW})) AS presence,
@@ -36,8 +36,8 @@ type Row = {
   readonly log: LogKey;
   readonly open: string;
   readonly oldest: number | null;
-  /** The stamp of each pause, its writer's clock, and its end. */
-  readonly pauses: string;
+  /** The stamp of each interrupt that holds a gate up, its writer's clock, its end, and its action. */
+  readonly gates: string;
   readonly presence: string;
   readonly last: string | null;
 };
@@ -55,7 +55,10 @@ export function agentsPage(
 }
 
 function overviewOf(row: Row, now: number): AgentOverview {
-  const pauses = JSON.parse(row.pauses) as readonly [number, number | null, number | null][];
+  const all = JSON.parse(row.gates) as readonly [number, number | null, number | null, string | null][];
+  const gates = all.filter(
+    ([at, clock, expiresAt]) => !isExpired({ at, ...(clock === null ? {} : { clock }), notification: { expiresAt } }, now),
+  );
   const open = { info: 0, warning: 0, error: 0, critical: 0 };
   for (const [level, n] of JSON.parse(row.open) as readonly [number, number][]) open[levelOf(level)] = n;
   const [type, at, conversation, name, on] = row.last === null ? [] : (JSON.parse(row.last) as unknown[]);
@@ -64,9 +67,8 @@ function overviewOf(row: Row, now: number): AgentOverview {
     log: row.log,
     open,
     ...(row.oldest === null ? {} : { oldestOpenAt: row.oldest }),
-    paused: pauses.some(
-      ([at, clock, expiresAt]) => !isExpired({ at, ...(clock === null ? {} : { clock }), notification: { expiresAt } }, now),
-    ),
+    paused: gates.some(([, , , action]) => action === 'pause'),
+    gated: gates.length > 0,
     presence: JSON.parse(row.presence) as Presence[],
     ...(typeof type === 'string' && typeof at === 'number'
       ? {

@@ -9,11 +9,12 @@ export function conversations({ test }: Suite): void {
   const x = { log: LOG, conversation: conversation('x') };
 
   test('keeps what a later sign of life does not mention', async ({ store, clock }) => {
-    equal(await store.touch({ ...x, host: 'codex', carrier: 'hook', process: ME }), {
+    equal(await store.touch({ ...x, host: 'codex', carrier: 'hook', points: ['tool_result'], process: ME }), {
       ...x,
       host: 'codex',
       process: ME,
       carriers: { hook: 1_000_000 },
+      points: { hook: ['tool_result'] },
       startedAt: 1_000_000,
       seenAt: 1_000_000,
       told: false,
@@ -27,6 +28,7 @@ export function conversations({ test }: Suite): void {
       host: 'codex',
       process: ME,
       carriers: { hook: 1_000_000, gateway: 1_000_050 },
+      points: { hook: ['tool_result'] },
       startedAt: 1_000_000,
       seenAt: 1_000_050,
       carriedAt: 1_000_050,

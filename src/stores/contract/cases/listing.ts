@@ -50,10 +50,11 @@ export function listing({ test }: Suite): void {
       open: { ...nobody, info: 2, error: 1 },
       oldestOpenAt: 1_000_000,
       paused: true,
+      gated: true,
       presence: [y, x],
       last: { type: 'carrier_offered', at: 1_000_010, conversation: 'x' },
     };
-    const quiet = { log: seen, open: nobody, paused: false, presence: [alone] };
+    const quiet = { log: seen, open: nobody, paused: false, gated: false, presence: [alone] };
     equal(await store.agents({ project: 'shop' }), [mine, quiet]);
     const all = await store.agents({});
     equal(

@@ -1,0 +1,51 @@
+/** The current decisions of a conversation's carriers about its open notifications, by the same plan that they use. */
+import type { Item } from '../../core/items.ts';
+import { plan } from '../../core/make-plan.ts';
+import type { Decision, Said } from '../../core/plan.ts';
+import type { ContactPoint } from '../../core/records.ts';
+import { openItems } from './compose.ts';
+import { factsFor } from './facts.ts';
+import type { Parts } from './parts.ts';
+import { formatOf, isSignal, policyOf } from './recipient.ts';
+
+/** A way to the model. `points`: its contact points; empty if it reported none. */
+export type Carrier = { readonly name: string; readonly points: readonly ContactPoint[] };
+
+/** The decisions of one carrier at one of its contact points. */
+export type Foreseen = {
+  readonly carrier: string;
+  readonly at: ContactPoint;
+  readonly decisions: readonly Decision[];
+};
+
+/** `more`: notifications that are not queued, as if they were. Writes nothing about them. */
+export async function foresee(
+  { recipient, contact, frames }: Parts,
+  carriers: readonly Carrier[],
+  more: readonly Item[] = [],
+): Promise<readonly Foreseen[]> {
+  const items = [...(await openItems({ recipient, contact })), ...(await contact.mine(more))];
+  if (items.length === 0) return [];
+  const policy = policyOf(recipient);
+  const now = recipient.context.store.now();
+  const facts = await factsFor({ recipient, contact }, items, { at: 'tool_result', dry: true });
+  const said = new Map<string, Said>();
+  // No template is known for a notification that is not queued.
+  const unframed = more.length > 0 || isSignal(formatOf(recipient));
+  const foreseen: Foreseen[] = [];
+  for (const { name, points } of carriers)
+    for (const at of pointsOf(points)) {
+      const known = { ...facts, points };
+      const { decisions } = unframed
+        ? plan(items, at, policy, known, now)
+        : await frames.plan(items, at, { policy, facts: known, now }, said);
+      foreseen.push({ carrier: name, at, decisions });
+    }
+  return foreseen;
+}
+
+/** Only an interrupt makes a forced contact point, and an interrupt waits for none. */
+function pointsOf(points: readonly ContactPoint[]): readonly ContactPoint[] {
+  const usual = points.filter((point) => point !== 'forced');
+  return usual.length === 0 ? ['tool_result'] : usual;
+}

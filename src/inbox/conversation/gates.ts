@@ -1,0 +1,17 @@
+/** The interrupts that hold up a gate of an agent. */
+import { splitLog, type LogKey } from '../../core/address.ts';
+import { holdsGate } from '../../core/clocks.ts';
+import { filterOf } from '../../core/filter.ts';
+import type { Item } from '../../core/items.ts';
+import type { Context } from '../context.ts';
+import { mutesOf } from '../producing/mutes.ts';
+
+/** The oldest comes first, whichever conversation it holds. A filtered or expired interrupt holds no gate up. */
+export async function gatesOf(context: Context, log: LogKey): Promise<readonly Item[]> {
+  const items = await context.store.items(log, { kind: 'gate' });
+  if (items.length === 0) return items;
+  const policy = context.policies.policy(splitLog(log).project);
+  const now = context.store.now();
+  const mutes = await mutesOf(context, log);
+  return items.filter((item) => holdsGate(item, now) && filterOf(item.notification, policy, mutes, now) === undefined);
+}

@@ -49,7 +49,7 @@ export class ChatStage extends Shell {
 
   /** Another process queues one for the agent. */
   async send(...args: readonly string[]): Promise<void> {
-    await this.says(['send', '--to', CODER, ...args]);
+    await this.says(['send', '--to', CODER, ...args], { env: { EARPIECE_ADDRESS: '' } });
   }
 
   async terminal(args: readonly string[], { columns = 100, rows = 30 } = {}): Promise<Terminal> {

@@ -66,7 +66,7 @@ describe('the verdict of why', () => {
         '  resume the agent: earpiece resume shop/coder\n  the other one: earpiece why p1 shop/coder',
     );
     expect(await first(shell, 'p1')).toMatch(
-      /^The gate of shop\/coder is up: this is a pause, and 1 tool call was refused\.( It was delivered at hh:mm:ss\.)? The gate falls when somebody resumes the agent\.\n {2}resume the agent: earpiece resume shop\/coder$/u,
+      /^The gate of shop\/coder is up: this is a pause, and 1 tool call was refused\. It refuses calls of wrapped tools; built-in tools still run\.( It was delivered at hh:mm:ss\.)? The gate falls when somebody resumes the agent\.\n {2}resume the agent: earpiece resume shop\/coder$/u,
     );
   });
 

@@ -5,7 +5,7 @@ import { logKey } from '../../src/core/address.ts';
 import { isType } from '../../src/core/records.ts';
 import type { LoadedInbox } from '../../src/loaded-inbox.ts';
 import { HttpGateway } from './http-gateway.ts';
-import { Stage, textOf, type ToolResult } from './stage.ts';
+import { PERSON, Stage, textOf, type ToolResult } from './stage.ts';
 import { proves } from '../verifies.ts';
 
 const LOG = logKey('shop', 'coder');
@@ -74,13 +74,22 @@ describe.each(WAYS)('the gate of an agent that never calls get_notifications, ov
     );
     await passing(1_050);
     expect(textOf(await client.call('echo', { text: 'b' }))).toBe(refused);
-    expect(await stage.run(['resume', 'shop/coder'])).toMatchObject({
+    for (const own of [['resume'], ['resume', 'shop/coder'], ['send', '--action', 'resume', 'go on'], ['withdraw', 'hold']])
+      expect(await stage.run(own)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('this shell belongs to the agent "shop/coder#main" (EARPIECE_ADDRESS)') as string,
+      });
+    expect(textOf(await client.call('echo', { text: 'b' }))).toBe(refused);
+    expect(await stage.run(['resume', 'shop/coder'], PERSON)).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^shop\/coder#main {2}goes on; lifted the pause by Ann of \d\d:\d\d.*: hold on\n$/) as string,
     });
     expect(textOf(await client.call('echo', { text: 'on' }))).toMatch(/^on\n.*Go on\./s);
     expect(stage.calls().map(({ text }) => text)).toEqual(['before', 'on']);
-    expect(await stage.run(['resume', 'shop/coder'])).toMatchObject({ code: 0, stdout: 'nothing is paused for shop/coder\n' });
+    expect(await stage.run(['resume', 'shop/coder'], PERSON)).toMatchObject({
+      code: 0,
+      stdout: 'nothing is paused for shop/coder\n',
+    });
     expect((await ear.why('hold'))?.items[0]?.steps.map(({ what }) => what)).toEqual(
       expect.arrayContaining(['call refused', 'read', 'gate lowered']),
     );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { logKey } from '../../src/core/address.ts';
-import { Stage, textOf } from './stage.ts';
+import { PERSON, Stage, textOf } from './stage.ts';
 import { proves } from '../verifies.ts';
 
 const LOG = logKey('shop', 'coder');
@@ -118,7 +118,7 @@ describe('the gate', () => {
     await using stage = new Stage();
     const gateway = await stage.gateway();
     await stage.run(['send', '--to', 'shop/coder', '--id', 'stop', '--action', 'cancel', '--key', 'task:1', 'blocked']);
-    expect((await stage.run(['withdraw', '--key', 'task:1', '--to', 'shop/coder'])).stdout).toContain('withdrawn');
+    expect((await stage.run(['withdraw', '--key', 'task:1', '--to', 'shop/coder'], PERSON)).stdout).toContain('withdrawn');
     expect(textOf(await gateway.call('echo', { text: 'on' }))).toBe('on');
   });
 

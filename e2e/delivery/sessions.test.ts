@@ -7,6 +7,7 @@ import type { ConversationId, LogKey } from '../../src/core/address.ts';
 import { EXIT } from '../../src/cli/exit.ts';
 import { proves, verifies } from '../verifies.ts';
 import { ECHO, Sessions } from './sessions.ts';
+import { PERSON } from './stage.ts';
 import { CLI } from '../built.ts';
 
 const SLOW = 60_000;
@@ -160,7 +161,7 @@ describe('a session that is over', () => {
 
       const resumed = await stage.session('second');
       expect(await resumed.call()).toMatchObject({ refused: true, text: expect.stringContaining('hold on') });
-      expect(await stage.run(['withdraw', stop])).toMatchObject({ stdout: expect.any(String) });
+      expect(await stage.run(['withdraw', stop], PERSON)).toMatchObject({ stdout: expect.any(String) });
       const [once, twice] = [(await resumed.call()).text, (await resumed.call()).text];
       expect([once.match(/news/g)?.length, twice]).toEqual([1, 'hi']);
       const story = `from ${LOG}#first to ${LOG}#second: that session ended`;

@@ -17,6 +17,9 @@ export type ToolResult = {
   _meta?: Record<string, unknown>;
 };
 
+/** A shell of a person: `EARPIECE_ADDRESS` makes it no agent's. */
+export const PERSON = { env: { EARPIECE_ADDRESS: '' } } as const;
+
 export class Stage implements AsyncDisposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'earpiece-stage-'));
   readonly db = join(this.folder, 'earpiece.db');

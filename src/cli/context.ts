@@ -104,6 +104,17 @@ export function onlyAPerson(what: string): void {
   if (inside !== undefined) throw notAPerson(what, inside);
 }
 
+/** Throws `not_trusted` in a shell that `EARPIECE_ADDRESS` makes an agent's: an agent must not lift its own interrupts. */
+export function notInItsShell(what: string): void {
+  const address = process.env['EARPIECE_ADDRESS']?.trim() ?? '';
+  // A whole project is a default target, and nobody's own address.
+  if (address === '' || address.endsWith('*')) return;
+  throw new EarpieceError(
+    'not_trusted',
+    `this shell belongs to the agent ${JSON.stringify(address.slice(0, 80))} (EARPIECE_ADDRESS), which is not allowed ${what}; a person does that in a shell without this variable`,
+  );
+}
+
 /** `project/agent`, `agent` (of this project), `project/*`; without any, everyone who is active in this project. */
 export const addressFrom = (ear: UserInbox, text: string | undefined): Address => addressIn(ear.config, text);
 

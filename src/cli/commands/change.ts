@@ -3,15 +3,18 @@ import { userInfo } from 'node:os';
 import type { LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Mute } from '../../core/filter.ts';
+import { isInterrupt, type NotificationId } from '../../core/notification.ts';
 import type { Queued, Withdrawn } from '../../inbox/index.ts';
 import type { Answer, CommandLine } from '../command-line.ts';
 import {
   durationOption,
   logsIn,
   logsWith,
+  notInItsShell,
   onlyAPerson,
   scopeFrom,
   readInbox,
+  speaker,
   withNamedDatabase,
   type GlobalOptions,
 } from '../context.ts';
@@ -37,9 +40,15 @@ npm test && earpiece withdraw --key tests --reason "they pass again"`)
       await readInbox(options, async (ear) => {
         const logsOf = (): Promise<readonly LogKey[]> =>
           id === undefined ? logsIn(ear, scopeFrom(ear, options.to, false)) : logsWith(ear, id, options.to);
-        const what = id === undefined ? { key: key as string } : { id };
+        const what = id === undefined ? { key: key as string } : { id: id as NotificationId };
         const results: (Withdrawn & { log: LogKey })[] = [];
         const takeBack = async (log: LogKey): Promise<void> => {
+          const items = await ear.store.items(
+            log,
+            'id' in what ? { kind: 'ids', ids: [what.id] } : { kind: 'key', key: what.key },
+          );
+          if (speaker() === undefined && items.some(({ notification }) => isInterrupt(notification)))
+            notInItsShell('to withdraw an interrupt');
           for (const result of await ear.withdraw(log, what, { by: whoAmI(), reason: options.reason }))
             results.push({ log, ...result });
         };

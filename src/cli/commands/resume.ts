@@ -5,7 +5,15 @@ import { EarpieceError } from '../../core/errors.ts';
 import type { Item } from '../../core/items.ts';
 import type { Lifted } from '../../inbox/index.ts';
 import type { CommandLine } from '../command-line.ts';
-import { addressFrom, addressIn, onlyAPerson, SERVER_OPTION, withNamedDatabase, type GlobalOptions } from '../context.ts';
+import {
+  addressFrom,
+  addressIn,
+  notInItsShell,
+  onlyAPerson,
+  SERVER_OPTION,
+  withNamedDatabase,
+  type GlobalOptions,
+} from '../context.ts';
 import { quote } from '../../hosts/setup/ours.ts';
 import { clock, paint, plain, print, printJson } from '../terminal.ts';
 import { whoAmI } from './change.ts';
@@ -13,9 +21,10 @@ import { whoAmI } from './change.ts';
 export function resume(command: CommandLine): void {
   command
     .description(
-      'Lifts the pauses of a conversation, an agent or a project (default: EARPIECE_ADDRESS or `address` in earpiece.toml, else ' +
-        'this project), and tells each paused conversation to go on. A pause holds every tool call of its agent until it is ' +
-        'lifted, withdrawn or expires. Without a pause, nothing is sent.',
+      'Lifts the pauses of a conversation, an agent or a project (default: `address` in earpiece.toml, else this project), and ' +
+        'tells each paused conversation to go on. A pause holds every tool call of its agent until it is lifted, withdrawn or ' +
+        'expires. Without a pause, nothing is sent. An agent cannot lift its own pause: the command is refused in a command of ' +
+        'an agent, and in a shell where EARPIECE_ADDRESS names one.',
     )
     .option('--message <text>', 'what the agent reads', 'Go on.')
     .option('--as <person>', 'who lifts it (default: your user name)')
@@ -25,6 +34,7 @@ earpiece resume coder
 earpiece resume shop/coder#main --message "the migration is over"`)
     .action(async (text: string | undefined, options: GlobalOptions & { message: string; as?: string; server?: string }) => {
       onlyAPerson('to lift a pause');
+      notInItsShell('to lift a pause');
       if (options.as?.trim() === '') throw new EarpieceError('bad_argument', '--as "" names nobody; write who lifts the pause');
       const how = { person: options.as ?? whoAmI(), message: options.message };
       const tell = (to: Address, lifted: readonly Lifted[], standing: boolean): void => {

@@ -18,6 +18,7 @@ import {
   addressFrom,
   countOption,
   durationOption,
+  notInItsShell,
   onlyAPerson,
   SERVER_OPTION,
   speaker,
@@ -98,6 +99,7 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
         throw new EarpieceError('bad_argument', '--supersede needs --key <key>: the newest of one key replaces the older ones');
       if (options.as?.trim() === '') throw new EarpieceError('bad_argument', '--as "" names nobody; write who says this');
       const inside = speaker();
+      if (options.action === 'resume' && inside === undefined) notInItsShell('to lift a pause');
       if (inside !== undefined) {
         if (options.as !== undefined) onlyAPerson(`to speak as ${JSON.stringify(options.as.slice(0, 80))}`);
         if (options.level === 'critical')

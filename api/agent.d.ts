@@ -344,6 +344,10 @@ type RodeOn = {
   readonly name: string | null;
   readonly made?: true;
 };
+type Rides = {
+  readonly at: readonly ContactPoint[];
+  readonly wrapped?: true;
+};
 type Verdict = {
   readonly kind: 'never_carried';
   readonly log: string;
@@ -402,16 +406,19 @@ type Verdict = {
   readonly withheld?: number;
   readonly deliveredAt: number | null;
   readonly until: number | null;
+  readonly wrappedOnly?: true;
 } |
 {
   readonly kind: 'behind_gate';
   readonly id: NotificationId;
   readonly about: string;
   readonly log: string;
-} | {
+} |
+{
   readonly kind: 'moment';
   readonly deliver: Deliver;
   readonly reason: string;
+  readonly rides?: Rides;
 } | {
   readonly kind: 'due';
   readonly address: string;

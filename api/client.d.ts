@@ -312,6 +312,10 @@ type RodeOn = {
   readonly name: string | null;
   readonly made?: true;
 };
+type Rides = {
+  readonly at: readonly ContactPoint[];
+  readonly wrapped?: true;
+};
 type Verdict = {
   readonly kind: 'never_carried';
   readonly log: string;
@@ -370,16 +374,19 @@ type Verdict = {
   readonly withheld?: number;
   readonly deliveredAt: number | null;
   readonly until: number | null;
+  readonly wrappedOnly?: true;
 } |
 {
   readonly kind: 'behind_gate';
   readonly id: NotificationId;
   readonly about: string;
   readonly log: string;
-} | {
+} |
+{
   readonly kind: 'moment';
   readonly deliver: Deliver;
   readonly reason: string;
+  readonly rides?: Rides;
 } | {
   readonly kind: 'due';
   readonly address: string;
@@ -483,7 +490,7 @@ type TaskExecution = {
   readonly exitCode: number | null;
   readonly message: string | null;
 };
-declare const FORCES: readonly ['aborts_stream', 'refuses_next_call', 'next_contact', 'waits'];
+declare const FORCES: readonly ['aborts_stream', 'refuses_next_call', 'refuses_wrapped_call', 'next_contact', 'waits'];
 type Force = (typeof FORCES)[number];
 declare const TOKEN_KINDS: readonly ['admin', 'project', 'agent', 'send'];
 type TokenKind = (typeof TOKEN_KINDS)[number];
@@ -752,10 +759,13 @@ type SubscriberTestReply = {
   readonly subscriber_id: string;
   readonly event_type: string;
   readonly inject_at: string;
+  readonly enabled: boolean;
   readonly kind: string;
   readonly level: Level;
   readonly preview: string;
   readonly problem: string | null;
+  readonly about: string | null;
+  readonly real: Verdict | null;
   readonly to: string | null;
   readonly notification: string | null;
   readonly message: string;
@@ -814,8 +824,20 @@ type ConversationSummary = {
     readonly name: string;
     readonly at: number;
   }[];
+  readonly points: readonly ContactPoint[];
   readonly pulls: boolean;
   readonly force: Force;
+};
+type Held = {
+  readonly id: string;
+  readonly kind: string;
+  readonly action: string | null;
+  readonly about: string;
+  readonly by: string | null;
+  readonly since: number;
+  readonly until: number | null;
+  readonly conversation: string | null;
+  readonly refused: number;
 };
 type AgentSummary = {
   readonly log: string;
@@ -825,6 +847,9 @@ type AgentSummary = {
   readonly oldestOpenAt: number | null;
   readonly active: boolean;
   readonly paused: boolean;
+  readonly held: Held | null;
+  readonly asksSince: number | null;
+  readonly failedAt: number | null;
   readonly doing: Doing;
   readonly lastContactAt: number | null;
   readonly hosts: readonly string[];
@@ -1083,6 +1108,7 @@ interface Client {
   testSubscriber(id: string, query?: Call & {
     readonly project?: string;
     readonly to?: AddressText;
+    readonly for?: AddressText;
   }): Promise<SubscriberTestReply>;
   disabledSubscribers(query?: Call & {
     readonly project?: string;

@@ -346,6 +346,10 @@ type RodeOn = {
   readonly name: string | null;
   readonly made?: true;
 };
+type Rides = {
+  readonly at: readonly ContactPoint[];
+  readonly wrapped?: true;
+};
 type Verdict$1 = {
   readonly kind: 'never_carried';
   readonly log: string;
@@ -404,16 +408,19 @@ type Verdict$1 = {
   readonly withheld?: number;
   readonly deliveredAt: number | null;
   readonly until: number | null;
+  readonly wrappedOnly?: true;
 } |
 {
   readonly kind: 'behind_gate';
   readonly id: NotificationId;
   readonly about: string;
   readonly log: string;
-} | {
+} |
+{
   readonly kind: 'moment';
   readonly deliver: Deliver;
   readonly reason: string;
+  readonly rides?: Rides;
 } | {
   readonly kind: 'due';
   readonly address: string;

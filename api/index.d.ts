@@ -476,6 +476,7 @@ type LogOverview = {
 };
 type AgentOverview = LogOverview & {
   readonly paused: boolean;
+  readonly gated: boolean;
   readonly presence: readonly Presence[];
   readonly last?: {
     readonly type: string;
@@ -504,6 +505,7 @@ type Presence = {
   };
   readonly connections?: Readonly<Record<string, Owner>>;
   readonly carriers: Readonly<Record<string, number>>;
+  readonly points?: Readonly<Record<string, readonly ContactPoint[]>>;
   readonly startedAt: number;
   readonly seenAt: number;
   readonly carriedAt?: number;
@@ -530,6 +532,7 @@ type PresenceUpdate = Pick<Presence, 'log' | 'conversation'> & {
   };
   readonly disconnect?: readonly string[];
   readonly carrier?: string;
+  readonly points?: readonly ContactPoint[];
   readonly carried?: true;
   readonly ended?: boolean | 'alone';
   readonly told?: true;
@@ -579,6 +582,10 @@ type RodeOn = {
   readonly point: ContactPoint | null;
   readonly name: string | null;
   readonly made?: true;
+};
+type Rides = {
+  readonly at: readonly ContactPoint[];
+  readonly wrapped?: true;
 };
 type Verdict = {
   readonly kind: 'never_carried';
@@ -638,16 +645,19 @@ type Verdict = {
   readonly withheld?: number;
   readonly deliveredAt: number | null;
   readonly until: number | null;
+  readonly wrappedOnly?: true;
 } |
 {
   readonly kind: 'behind_gate';
   readonly id: NotificationId;
   readonly about: string;
   readonly log: string;
-} | {
+} |
+{
   readonly kind: 'moment';
   readonly deliver: Deliver;
   readonly reason: string;
+  readonly rides?: Rides;
 } | {
   readonly kind: 'due';
   readonly address: string;

@@ -454,6 +454,7 @@ type LogOverview = {
 };
 type AgentOverview = LogOverview & {
   readonly paused: boolean;
+  readonly gated: boolean;
   readonly presence: readonly Presence[];
   readonly last?: {
     readonly type: string;
@@ -482,6 +483,7 @@ type Presence = {
   };
   readonly connections?: Readonly<Record<string, Owner>>;
   readonly carriers: Readonly<Record<string, number>>;
+  readonly points?: Readonly<Record<string, readonly ContactPoint[]>>;
   readonly startedAt: number;
   readonly seenAt: number;
   readonly carriedAt?: number;
@@ -508,6 +510,7 @@ type PresenceUpdate = Pick<Presence, 'log' | 'conversation'> & {
   };
   readonly disconnect?: readonly string[];
   readonly carrier?: string;
+  readonly points?: readonly ContactPoint[];
   readonly carried?: true;
   readonly ended?: boolean | 'alone';
   readonly told?: true;

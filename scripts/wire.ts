@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { z } from 'zod';
 import { ACTIONS, LEVELS } from '../src/core/notification.ts';
+import { CONTACT_POINTS } from '../src/core/records.ts';
 import { TASK_PRIORITIES, TASK_STATUSES } from '../src/core/task.ts';
 import * as access from '../src/wire/schemas/access.ts';
 import * as agents from '../src/wire/schemas/agents.ts';
@@ -49,6 +50,7 @@ const TYPES: Readonly<Record<string, readonly Row[]>> = {
       "`what` is a tool's name. `nothing`: it waits for somebody, or its state is unknown; `what` is then the last called tool.",
     ],
     ['ConversationSummary', agents.conversation],
+    ['Held', agents.held],
     ['AgentSummary', agents.agent],
     ['RecordsPage', agents.recordsPage],
     ['Fork', agents.fork],
@@ -102,6 +104,7 @@ const ELSEWHERE: readonly (readonly [file: string, name: string, what: z.ZodType
   ['../../core/notification.ts', 'Action', ACTIONS],
   ['../../core/notification.ts', 'Level', LEVELS],
   ['../../core/plan.ts', 'Decision', notifications.decision],
+  ['../../core/records.ts', 'ContactPoint', CONTACT_POINTS],
   ['../../core/records.ts', 'Stored', agents.record],
   ['../../core/task.ts', 'TaskExecution', tasks.execution],
   ['../../core/task.ts', 'TaskPriority', TASK_PRIORITIES],

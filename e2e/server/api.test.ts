@@ -211,7 +211,7 @@ describe('agents and conversations', () => {
         paused: false,
         doing: { kind: 'tool', what: 'npm_test', conversation: 'a1' },
         hosts: ['claude-code'],
-        conversations: [{ conversation: 'a1', address: 'shop/coder#a1', active: true, force: 'refuses_next_call' }],
+        conversations: [{ conversation: 'a1', address: 'shop/coder#a1', active: true, force: 'refuses_wrapped_call' }],
       },
       { log: 'shop/writer', active: false, lastContactAt: null, conversations: [] },
     ]);

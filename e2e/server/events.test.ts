@@ -232,10 +232,16 @@ describe('subscribers', () => {
       said: 'shop/* is a whole project; name one agent of it',
     });
     expect(await failure(client.testSubscriber('alert', { to: 'docs/x' }))).toMatchObject({ status: 400 });
+    expect(await failure(client.testSubscriber('alert', { for: 'docs/x' }))).toMatchObject({ status: 400 });
+    const foretold = await client.testSubscriber('budget_exceeded', { for: 'shop/coder#main' });
+    expect(foretold).toMatchObject({ enabled: true, about: 'shop/coder#main', to: null, real: { kind: 'gate', refusals: 0 } });
     expect(await ear.store.head()).toBe(before);
 
     const tried = await client.testSubscriber('budget_exceeded', { to: 'shop/coder#main' });
-    expect(tried).toMatchObject({ to: 'shop/coder#main', message: expect.stringMatching(/^sent as a test: /u) as string });
+    expect(tried).toMatchObject({
+      to: 'shop/coder#main',
+      message: expect.stringMatching(/^sent as a test\. Waiting: /u) as string,
+    });
     const [item] = (await client.why(tried.notification ?? '', 'shop/coder')).items;
     expect(item?.notification).toMatchObject({
       kind: 'test.budget.exceeded',

@@ -2,18 +2,29 @@
 import { formatAddress, logOf, parseAddress, splitLog, type LogKey } from '../core/address.ts';
 import { holdsGate } from '../core/clocks.ts';
 import { EarpieceError } from '../core/errors.ts';
-import type { AgentSummary, ConversationSummary, Doing, Effect, Force, NotificationView, QueuedReply } from '../wire/api.ts';
+import type {
+  AgentSummary,
+  ConversationSummary,
+  Doing,
+  Effect,
+  Force,
+  Held,
+  NotificationView,
+  QueuedReply,
+} from '../wire/api.ts';
 import { ANYONE, type Item } from '../core/items.ts';
-import { formatKind, type Level } from '../core/notification.ts';
+import { formatKind, LEVELS, type Level } from '../core/notification.ts';
 import type { AgentOverview, Presence } from '../core/ports.ts';
+import { isType } from '../core/records.ts';
 import { receiptOf, type Inbox, type Queued } from '../inbox/index.ts';
 
-export function agentSummary(inbox: Inbox, overview: AgentOverview): AgentSummary {
-  const { log, open, oldestOpenAt, paused } = overview;
+export async function agentSummary(inbox: Inbox, overview: AgentOverview): Promise<AgentSummary> {
+  const { log, open, oldestOpenAt, paused, last } = overview;
   const presence = overview.presence.filter((known) => inbox.wasConversation(known));
   const now = inbox.store.now();
   const conversations = presence.map((known) => conversationSummary(inbox, known, now));
   const active = conversations.some((each) => each.active);
+  const doing = active ? doingOf(overview) : NOTHING;
   return {
     log,
     ...splitLog(log),
@@ -21,11 +32,47 @@ export function agentSummary(inbox: Inbox, overview: AgentOverview): AgentSummar
     oldestOpenAt: oldestOpenAt ?? null,
     active,
     paused,
-    doing: active ? doingOf(overview) : NOTHING,
+    held: overview.gated ? await heldOf(inbox, log, conversations) : null,
+    asksSince: asks(inbox, overview, conversations) && doing.kind === 'nothing' ? (oldestOpenAt ?? null) : null,
+    failedAt: active && last?.type === 'agent_failed' ? last.at : null,
+    doing,
     lastContactAt: presence[0]?.seenAt ?? null,
     hosts: [...new Set(presence.flatMap(({ host }) => host ?? []))],
     conversations,
   };
+}
+
+/** The interrupt that refuses calls: of the active conversations, if there are any. */
+async function heldOf(inbox: Inbox, log: LogKey, conversations: readonly ConversationSummary[]): Promise<Held | null> {
+  const active = conversations.filter((each) => each.active).map(({ conversation }) => conversation);
+  const holder = (item: Item): string => item.takenBy ?? item.audience;
+  const gates = (await inbox.gates(log)).filter(
+    (item) => holder(item) === ANYONE || active.length === 0 || active.includes(holder(item)),
+  );
+  const item = gates.find(({ notification }) => notification.action === 'pause') ?? gates[0];
+  if (item === undefined) return null;
+  const { id, notification: n } = item;
+  const refusals = await inbox.store.read({ log, seqs: item.history.slice(-MAX_HISTORY), types: ['gate_refused'] });
+  return {
+    id,
+    kind: formatKind(n.kind),
+    action: n.action ?? null,
+    about: n.message.slice(0, ABOUT_CHARS).toWellFormed(),
+    by: n.origin?.person ?? n.origin?.agent ?? null,
+    since: item.at,
+    until: n.expiresAt ?? null,
+    conversation: holder(item) === ANYONE ? null : holder(item),
+    refused: refusals.reduce((sum, { body }) => (isType(body, 'gate_refused') && !body.made ? sum + (body.times ?? 1) : sum), 0),
+  };
+}
+const MAX_HISTORY = 300;
+const ABOUT_CHARS = 200;
+
+/** Only our own agent begins when a person agrees. */
+function asks({ policies }: Inbox, { log, open, paused }: AgentOverview, conversations: readonly ConversationSummary[]): boolean {
+  if (paused || !conversations.some(({ active, host }) => active && host === 'earpiece')) return false;
+  const { wake } = policies.policy(splitLog(log).project);
+  return LEVELS.some((level) => open[level] > 0 && wake[level] === 'ask');
 }
 
 const NOTHING: Doing = { kind: 'nothing', what: null, since: null, conversation: null };
@@ -69,6 +116,7 @@ export function conversationSummary(inbox: Inbox, known: Presence, now: number):
     passedTo: known.passedTo ?? null,
     turns: known.turns,
     carriers: Object.entries(known.carriers).map(([name, at]) => ({ name, at })),
+    points: [...new Set(Object.values(known.points ?? {}).flat())],
     pulls: known.pulls,
     force: forceOf(known, inbox.isActive(known, now)),
   };
@@ -77,7 +125,10 @@ export function conversationSummary(inbox: Inbox, known: Presence, now: number):
 function forceOf(known: Presence, active: boolean): Force {
   if (!active) return 'waits';
   if (known.host === 'earpiece') return 'aborts_stream';
-  return Object.keys(known.carriers).some((carrier) => carrier.startsWith('gateway')) ? 'refuses_next_call' : 'next_contact';
+  const carriers = Object.keys(known.carriers);
+  // A hook, a plugin and the adapter for the AI SDK decide before each call; they report that they can force.
+  if (carriers.some((carrier) => carrier === 'hook' || known.points?.[carrier]?.includes('forced'))) return 'refuses_next_call';
+  return carriers.some((carrier) => carrier.startsWith('gateway')) ? 'refuses_wrapped_call' : 'next_contact';
 }
 
 /** The effect of an interrupt on each of its conversations, in words. */
@@ -99,8 +150,14 @@ const SAYS: Readonly<Record<Force, (action: string) => string>> = {
     action === 'resume'
       ? 'its tools run again'
       : action === 'pause'
-        ? 'its tool calls are refused until somebody resumes it'
-        : 'its next tool call is refused until it has read this',
+        ? 'its very next tool call is refused, of built-in tools too, until somebody resumes it'
+        : 'its very next tool call is refused, of built-in tools too, until it has read this',
+  refuses_wrapped_call: (action) =>
+    action === 'resume'
+      ? 'its wrapped tools run again'
+      : action === 'pause'
+        ? 'its calls of wrapped tools are refused until somebody resumes it; built-in tools still run'
+        : 'its next call of a wrapped tool is refused until it has read this; built-in tools still run',
   next_contact: (action) => `reads it at its next message or tool result${action === 'pause' ? HOLDS : ''}`,
   waits: (action) => `is not active: reads it when it comes${action === 'pause' ? HOLDS : ''}`,
 };

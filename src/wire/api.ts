@@ -13,7 +13,17 @@ export type SettingScope = keyof SettingChange['in'];
 
 export type { Counts, Problem } from './types/base.ts';
 export type { CreatedToken, Health, SessionReply, ShellInfo, TokenInfo, TokenRequest } from './types/access.ts';
-export type { AgentSummary, ConversationSummary, Doing, Fork, ForksReply, Hit, RecordsPage, SearchPage } from './types/agents.ts';
+export type {
+  AgentSummary,
+  ConversationSummary,
+  Doing,
+  Fork,
+  ForksReply,
+  Held,
+  Hit,
+  RecordsPage,
+  SearchPage,
+} from './types/agents.ts';
 export type { ActivityReply, Delivery, EmittedReply } from './types/events.ts';
 export type {
   Effect,

@@ -1,7 +1,10 @@
 /** The words of the wire that programs need at run time, without the schemas. */
 
-/** The strongest effect of an interrupt at a host. */
-export const FORCES = ['aborts_stream', 'refuses_next_call', 'next_contact', 'waits'] as const;
+/**
+ * The strongest effect of an interrupt at a host. `refuses_next_call`: of any tool, built-in ones too.
+ * `refuses_wrapped_call`: only of a tool behind a gateway.
+ */
+export const FORCES = ['aborts_stream', 'refuses_next_call', 'refuses_wrapped_call', 'next_contact', 'waits'] as const;
 export type Force = (typeof FORCES)[number];
 
 export const TOKEN_KINDS = ['admin', 'project', 'agent', 'send'] as const;

@@ -40,16 +40,18 @@ export function agentRoutes(api: Api, { inbox }: Deps): void {
         ...(own === undefined ? (after === undefined ? {} : { after: after as LogKey }) : { after: before(own) }),
         limit: own === undefined ? limit + 1 : 1,
       });
-      const all = found
-        .slice(0, limit)
-        .filter(({ log }) => own === undefined || log === own)
-        .map((overview) => agentSummary(inbox, overview))
-        .map((agent) => ({
+      const wanted = found.slice(0, limit).filter(({ log }) => own === undefined || log === own);
+      const summaries = await Promise.all(wanted.map((overview) => agentSummary(inbox, overview)));
+      const all = summaries.map((agent) => {
+        const sees = (conversation: string): boolean =>
+          who.kind !== 'agent' || mayRead(who, { log: agent.log as LogKey, conversation });
+        const { held } = agent;
+        return {
           ...agent,
-          conversations: agent.conversations.filter(
-            ({ conversation }) => who.kind !== 'agent' || mayRead(who, { log: agent.log as LogKey, conversation }),
-          ),
-        }));
+          held: held === null || held.conversation === null || sees(held.conversation) ? held : null,
+          conversations: agent.conversations.filter(({ conversation }) => sees(conversation)),
+        };
+      });
       const items = onOnePage(all);
       return reply<Page<AgentSummary>>(c, {
         items,

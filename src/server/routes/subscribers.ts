@@ -2,10 +2,10 @@
 import { WHY_LOCKED } from '../../bus/toggles.ts';
 import { testNotification, type Subscriber } from '../../bus/index.ts';
 import type { SubscriberItem, SubscribersReply, SubscriberTestReply } from '../../wire/api.ts';
-import { formatAddress, logOf, parseAddress } from '../../core/address.ts';
+import { formatAddress, logOf, parseAddress, type Address } from '../../core/address.ts';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import { isType } from '../../core/records.ts';
-import { willRide, type Verdict } from '../../core/verdict/kinds.ts';
+import type { Verdict } from '../../core/verdict/kinds.ts';
 import { sayVerdict } from '../../core/verdict/words.ts';
 import type { Inbox } from '../../inbox/index.ts';
 import { mustBeAdmin, mustLead, mustRead } from '../authority.ts';
@@ -112,7 +112,8 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
       path: '/api/notifications/subscribers/{id}/test',
       operationId: 'testSubscriber',
       tags: ['subscribers'],
-      summary: "Preview a subscriber's text for a sample event; with `to`, send it to one agent, marked as a test",
+      summary:
+        "Preview a subscriber's text for a sample event; with `for`, say what a real one would do there now; with `to`, send it to one agent, marked as a test",
       request: {
         params: idParams,
         query: projectQuery,
@@ -124,6 +125,9 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
                 .max(400)
                 .optional()
                 .openapi({ description: 'an agent or a conversation of it; without it nothing is sent' }),
+              for: z.string().max(400).optional().openapi({
+                description: 'an agent or a conversation of it: what a real notification would do there now; nothing is sent',
+              }),
             })
             .openapi('TestInput'),
         ),
@@ -135,30 +139,30 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
       const project = projectOf(who, c.req.valid('query').project);
       mustLead(who, { project });
       const found = find(project, c.req.valid('param').id);
-      const { to } = c.req.valid('json');
-      const address = to === undefined ? undefined : parseAddress(to);
-      if (address?.kind === 'project')
-        throw new ProblemError('bad_argument', `${formatAddress(address)} is a whole project; name one agent of it`, {
-          field: 'to',
-        });
-      if (address !== undefined && address.project !== project)
-        throw new ProblemError('bad_argument', `${formatAddress(address)} is not in project ${project}; name an agent of it`, {
-          field: 'to',
-        });
-      const preview = await parts().bus.preview(found, `${project}/agent`);
-      const queued = address && (await deps.queue(address, testNotification(found, preview, personOf(who))));
-      const verdict = address && queued ? ((await inbox.why(queued.id, logOf(address)))?.items[0]?.verdict ?? null) : null;
+      const { to, for: whom } = c.req.valid('json');
+      const target = to === undefined ? undefined : oneOf(project, to, 'to');
+      const about = whom === undefined ? target : oneOf(project, whom, 'for');
+      const { bus, toggles } = parts();
+      const preview = await bus.preview(found, `${project}/agent`);
+      const enabled = found.output.core || !(await toggles.disabled(project)).has(found.id);
+      const { input, subscribed } = preview.real;
+      const real = about === undefined ? null : await inbox.foretell(about, input, subscribed);
+      const queued = target && (await deps.queue(target, testNotification(found, preview, personOf(who))));
+      const verdict = target && queued ? ((await inbox.why(queued.id, logOf(target)))?.items[0]?.verdict ?? null) : null;
       return reply<SubscriberTestReply>(c, {
         subscriber_id: found.id,
         event_type: preview.type,
         inject_at: found.output.injectAt,
+        enabled,
         kind: preview.kind,
         level: preview.level,
         preview: preview.words,
         problem: preview.failed ?? null,
-        to: address === undefined ? null : formatAddress(address),
+        about: about === undefined ? null : formatAddress(about),
+        real,
+        to: target === undefined ? null : formatAddress(target),
         notification: queued?.id ?? null,
-        message: queued === undefined ? 'nothing was sent' : sentSays(verdict, found.output.injectAt, inbox.store.now()),
+        message: queued === undefined ? 'nothing was sent' : sentSays(verdict, inbox.store.now()),
         verdict,
       });
     },
@@ -229,23 +233,27 @@ function itemOf(of: Subscriber, off: ReadonlySet<string>, spoke: ReadonlyMap<str
   };
 }
 
-const WHEN: Readonly<Record<Subscriber['output']['injectAt'], string>> = {
-  immediate: 'rides on the next message to the model',
-  turn_start: "rides on the agent's next request",
-  after_tool: 'rides on the next tool result',
-  turn_end: "rides at the end of the agent's cycle",
-};
-
-/** When a message will show, or why it will not. */
-function sentSays(verdict: Verdict | null, at: Subscriber['output']['injectAt'], now: number): string {
+/** The outcome of a test: its verdict, as `why` answers. */
+function sentSays(verdict: Verdict | null, now: number): string {
   if (verdict === null) return 'sent as a test';
-  if (willRide(verdict)) return `sent as a test: it ${WHEN[at]}`;
   const says = sayVerdict(verdict, {
     now,
     clock: (time) => new Date(time).toISOString(),
     span: (ms) => `${Math.round(ms / 1_000)} s`,
   });
   return `sent as a test. ${says}`;
+}
+
+/** One agent of the project, or one of its conversations. */
+function oneOf(project: string, text: string, field: 'to' | 'for'): Exclude<Address, { readonly kind: 'project' }> {
+  const address = parseAddress(text);
+  if (address.kind === 'project')
+    throw new ProblemError('bad_argument', `${formatAddress(address)} is a whole project; name one agent of it`, { field });
+  if (address.project !== project)
+    throw new ProblemError('bad_argument', `${formatAddress(address)} is not in project ${project}; name an agent of it`, {
+      field,
+    });
+  return address;
 }
 
 /** Positions read to count this week's events, and how long that answer stays valid. */

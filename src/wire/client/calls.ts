@@ -145,7 +145,7 @@ export interface Client {
   /** Renders a subscriber for a sample event. With `to` it also sends that agent a notification that is marked as a test. */
   testSubscriber(
     id: string,
-    query?: Call & { readonly project?: string; readonly to?: AddressText },
+    query?: Call & { readonly project?: string; readonly to?: AddressText; readonly for?: AddressText },
   ): Promise<SubscriberTestReply>;
   disabledSubscribers(query?: Call & { readonly project?: string }): Promise<readonly string[]>;
   setDisabledSubscribers(ids: readonly string[], query?: Call & { readonly project?: string }): Promise<readonly string[]>;

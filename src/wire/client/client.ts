@@ -157,10 +157,10 @@ export function createClient(options: ClientOptions = {}): Client {
         body: { enabled },
         ...of(options),
       }),
-    testSubscriber: (which, { project, to, ...options } = {}) =>
+    testSubscriber: (which, { project, to, for: whom, ...options } = {}) =>
       call('POST', `/api/notifications/subscribers/${encodeURIComponent(which)}/test`, {
         query: { project },
-        body: to === undefined ? {} : { to },
+        body: { ...(to === undefined ? {} : { to }), ...(whom === undefined ? {} : { for: whom }) },
         ...of(options),
       }),
     disabledSubscribers: async ({ project, ...options } = {}) =>

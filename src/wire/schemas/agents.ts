@@ -1,5 +1,6 @@
 /** Agents, their conversations and records, and search results. */
 import { z } from 'zod';
+import { CONTACT_POINTS } from '../../core/records.ts';
 import { time, nullable, counts, force, next, page } from './base.ts';
 
 export const conversation = z
@@ -22,6 +23,9 @@ export const conversation = z
     carriers: z
       .array(z.object({ name: z.string(), at: time }))
       .describe('the carriers that can reach it, each with its last carry'),
+    points: z
+      .array(z.enum(CONTACT_POINTS))
+      .describe('the contact points of its carriers: the moments that it has; empty: they are unknown'),
     pulls: z.boolean().describe('its model can call `get_notifications`'),
     force,
   })
@@ -36,6 +40,21 @@ export const doing = z
   })
   .openapi('Doing');
 
+export const held = z
+  .object({
+    id: z.string(),
+    kind: z.string(),
+    action: nullable(z.string()),
+    about: z.string().describe('the first characters of its message'),
+    by: nullable(z.string()).describe('the person or the agent that sent it'),
+    since: time,
+    until: nullable(time),
+    conversation: nullable(z.string()).describe('null: any of its conversations'),
+    refused: z.number().int().describe('the calls that it has refused so far'),
+  })
+  .describe('the interrupt that holds the gate up')
+  .openapi('Held');
+
 export const agent = z
   .object({
     log: z.string().describe('`project/agent`'),
@@ -45,6 +64,11 @@ export const agent = z
     oldestOpenAt: nullable(time),
     active: z.boolean().describe('at least one conversation is active'),
     paused: z.boolean(),
+    held: nullable(held).describe('the interrupt that refuses its calls now; a pause comes first, because only a person ends it'),
+    asksSince: nullable(time).describe(
+      'since when something waits that may wake the idle agent only if a person agrees (`wake.<level> = "ask"`)',
+    ),
+    failedAt: nullable(time).describe('when its last turn failed, if nothing came after that'),
     doing,
     lastContactAt: nullable(time),
     hosts: z.array(z.string()),

@@ -1,5 +1,5 @@
 /** Made of `../schemas/agents.ts` by `node scripts/wire.ts --update`. */
-import type { Stored } from '../../core/records.ts';
+import type { ContactPoint, Stored } from '../../core/records.ts';
 import type { Force } from '../words.ts';
 import type { Counts } from './base.ts';
 
@@ -30,9 +30,27 @@ export type ConversationSummary = {
   readonly turns: number;
   /** The carriers that can reach it, each with its last carry. */
   readonly carriers: readonly { readonly name: string; readonly at: number }[];
+  /** The contact points of its carriers: the moments that it has; empty: they are unknown. */
+  readonly points: readonly ContactPoint[];
   /** Its model can call `get_notifications`. */
   readonly pulls: boolean;
   readonly force: Force;
+};
+
+export type Held = {
+  readonly id: string;
+  readonly kind: string;
+  readonly action: string | null;
+  /** The first characters of its message. */
+  readonly about: string;
+  /** The person or the agent that sent it. */
+  readonly by: string | null;
+  readonly since: number;
+  readonly until: number | null;
+  /** Null: any of its conversations. */
+  readonly conversation: string | null;
+  /** The calls that it has refused so far. */
+  readonly refused: number;
 };
 
 export type AgentSummary = {
@@ -45,6 +63,12 @@ export type AgentSummary = {
   /** At least one conversation is active. */
   readonly active: boolean;
   readonly paused: boolean;
+  /** The interrupt that refuses its calls now; a pause comes first, because only a person ends it. */
+  readonly held: Held | null;
+  /** Since when something waits that may wake the idle agent only if a person agrees (`wake.<level> = "ask"`). */
+  readonly asksSince: number | null;
+  /** When its last turn failed, if nothing came after that. */
+  readonly failedAt: number | null;
   readonly doing: Doing;
   readonly lastContactAt: number | null;
   readonly hosts: readonly string[];

@@ -80,6 +80,8 @@ export type SubscriberTestReply = {
   readonly subscriber_id: string;
   readonly event_type: string;
   readonly inject_at: string;
+  /** The subscriber is on; while it is off, no event makes it queue anything. */
+  readonly enabled: boolean;
   readonly kind: string;
   /** The level of a real notification; a test notification is info. */
   readonly level: Level;
@@ -87,6 +89,10 @@ export type SubscriberTestReply = {
   readonly preview: string;
   /** Why its template failed. */
   readonly problem: string | null;
+  /** The agent that `real` is about. */
+  readonly about: string | null;
+  /** The verdict on a real notification, as if it came for that agent now; null: no agent was named. */
+  readonly real: Verdict | null;
   /** Null: nothing was sent. */
   readonly to: string | null;
   readonly notification: string | null;

@@ -3,7 +3,7 @@ export const TABS = ['account', 'models', 'notifications', 'advanced'] as const;
 export type Tab = (typeof TABS)[number];
 export type Query = Readonly<Record<string, string>>;
 
-/** What is looked for in a conversation: words, in a time (epoch ms), or only what was in that time. */
+/** A search in a conversation: words, a time span (epoch ms), or both. */
 export type Find = { readonly words: string; readonly from: number | null; readonly until: number | null };
 
 export type Route =
@@ -12,7 +12,7 @@ export type Route =
       readonly kind: 'conversation';
       readonly log: string;
       readonly conversation: string;
-      /** The notification whose story is told beside it. */
+      /** The notification whose *Why* panel is open. */
       readonly why: string | null;
       readonly find: Find | null;
       /** The record that somebody came for. */
@@ -32,7 +32,7 @@ function search(query: Readonly<Record<string, string | number | null | undefine
   return params.size === 0 ? '' : `?${params.toString()}`;
 }
 
-/** Addresses inside of the console. Whatever a name holds, it stays one part of the path. */
+/** Addresses inside of the console. A name stays one part of the path, whatever characters it holds. */
 export const to = {
   agents: (query: Query = {}) => `#/agents${search(query)}`,
   conversation: (
@@ -80,7 +80,7 @@ function placeOf({ find, from, to: until, at }: Query): { find: Find | null; at:
   return { find: isNone ? null : looked, at: numberIn(at) };
 }
 
-/** Of a part of the address that somebody may have typed. */
+/** Decodes a part of the address, which a person may have typed. */
 export const numberIn = (text = ''): number | null => (/^\d{1,15}$/u.test(text) ? Number(text) : null);
 
 function decoded(text: string): string {

@@ -1,4 +1,4 @@
-/** Where one is. */
+/** The current place in the console. */
 import { routeOf, type Route } from './addresses.ts';
 import { Cell, useCell } from './state/cell.ts';
 

@@ -1,12 +1,13 @@
-/** What things are called on the page: the words of the glossary. */
+/** The names of things on the page: the words of the glossary. */
 import { markedBy } from '../../src/wire/client/index.ts';
-import type { AgentSummary, ConversationSummary, Counts, Force, Level } from './types.ts';
+import type { AgentSummary, ConversationSummary, Counts, Deliver, Force, Level } from './types.ts';
 
 export const LEVELS: readonly Level[] = ['info', 'warning', 'error', 'critical'];
 /** The gravest first, as a person looks for them. */
 export const GRAVEST: readonly Level[] = LEVELS.toReversed();
 
-export const MOMENTS: readonly { readonly value: string; readonly says: string; readonly waits: string }[] = [
+export type Moment = Exclude<Deliver, object>;
+export const MOMENTS: readonly { readonly value: Moment; readonly says: string; readonly waits: string }[] = [
   { value: 'next', says: 'next message', waits: 'the next message' },
   { value: 'after_tool', says: 'after a tool', waits: 'the next tool result' },
   { value: 'next_cycle', says: 'next request', waits: 'the next request to the model' },
@@ -16,28 +17,55 @@ export const MOMENTS: readonly { readonly value: string; readonly says: string; 
   { value: 'now', says: 'now', waits: 'nothing: now' },
 ];
 
-/** What Stop does there, before it is done. */
-export const STOP_DOES: Readonly<Record<Force, string>> = {
+/** The effect of Stop at the host of a conversation, said before a person presses it. */
+export const stopDoes = (at: At | undefined): string => STOPS[at?.force ?? 'waits'] + (endsStreams(at) ? ENDS_A_STREAM : '');
+/** The same for Pause. */
+export const pauseDoes = (at: At | undefined): string => PAUSES[at?.force ?? 'waits'];
+
+type At = Pick<ConversationSummary, 'force' | 'host'>;
+
+const STOPS: Readonly<Record<Force, string>> = {
   aborts_stream: 'aborts the stream',
   refuses_next_call: 'refuses its next tool call',
+  refuses_wrapped_call: 'refuses its next call of a wrapped tool',
   next_contact: 'asks at its next message',
   waits: 'waits until it comes back',
 };
 
-/** What a host can promise, in a few words. */
+const PAUSES: Readonly<Record<Force, string>> = {
+  aborts_stream: 'lets it finish its turn, then holds it until you resume it',
+  refuses_next_call: 'refuses its very next tool call, of built-in tools too, until you resume it',
+  refuses_wrapped_call: 'refuses its calls of wrapped tools until you resume it; built-in tools still run',
+  next_contact: 'asks at its next message, and holds until you resume it',
+  waits: 'holds it when it comes back, until you resume it',
+};
+
+/** Their plugins also end a request that streams, except in a run without a person (`opencode run`). */
+const endsStreams = (at: At | undefined): boolean =>
+  at?.force === 'refuses_next_call' && (at.host === 'opencode' || at.host === 'pi');
+const ENDS_A_STREAM = ', and in its terminal ends the request that streams';
+
+/** The promise of a host, in a few words. */
 export const GUARANTEE: Readonly<Record<Force, string>> = {
   aborts_stream: 'exactly once · can abort',
   refuses_next_call: 'leased · can refuse tools',
+  refuses_wrapped_call: 'leased · can refuse wrapped tools',
   next_contact: 'leased · at its next message',
   waits: 'not here now',
 };
 
-export const GUARANTEE_LONG: Readonly<Record<Force, string>> = {
-  aborts_stream: 'Its transcript is ours: a notification is delivered exactly once, and a critical one aborts the stream.',
-  refuses_next_call:
-    'Its transcript is its own: delivery is a lease that is confirmed. A critical one refuses the next tool call until it was read.',
-  next_contact: 'Its transcript is its own: delivery is a lease that is confirmed. A critical one rides on the next message.',
-  waits: 'No conversation is active: what is queued waits, durably, until one makes contact.',
+/** The promise of a host in whole sentences. */
+export const guaranteeLong = (at: At): string =>
+  LONG[at.force] + (endsStreams(at) ? ' In its terminal, a critical one also ends the request that streams.' : '');
+
+const LEASED = 'The host keeps the transcript: delivery is a lease that is confirmed.';
+const LONG: Readonly<Record<Force, string>> = {
+  aborts_stream:
+    'Earpiece keeps the transcript: a notification is delivered exactly once, and a critical one aborts the stream. A pause lets the turn finish.',
+  refuses_next_call: `${LEASED} A critical one refuses the very next tool call, of built-in tools too, until the agent has read it. A pause refuses each call until somebody resumes the agent.`,
+  refuses_wrapped_call: `${LEASED} A critical one refuses the next call of a wrapped tool until the agent has read it, and a pause until somebody resumes the agent. Built-in tools still run; hooks would stop them too: earpiece install.`,
+  next_contact: `${LEASED} A critical one rides on the next message. It refuses a tool call only if the loop asks before the call.`,
+  waits: 'No conversation is active. A queued notification waits in the database until one makes contact.',
 };
 
 /** How far a notification got. A mark of a person proves nothing of the agent, so it names the person. */
@@ -46,7 +74,7 @@ export const receiptSays = (receipt: string, by: string | null): string =>
 
 export const totalOf = (counts: Counts): number => LEVELS.reduce((sum, level) => sum + counts[level], 0);
 
-/** Of a host whose loop is its own nobody knows what it does between its calls. */
+/** Nobody knows what a host with a loop of another program does between its calls. */
 export function doingSays({ doing, active, hosts }: Pick<AgentSummary, 'doing' | 'active' | 'hosts'>): string {
   switch (doing.kind) {
     case 'tool':
@@ -61,9 +89,13 @@ export function doingSays({ doing, active, hosts }: Pick<AgentSummary, 'doing' |
   }
 }
 
-/** The state of an agent: an agent that is not there is not active first, and paused second. */
-export const stateSays = (agent: Pick<AgentSummary, 'doing' | 'active' | 'hosts' | 'paused'>): string =>
-  !agent.paused ? doingSays(agent) : agent.active ? 'paused' : 'not active, paused';
+/** The state of an agent: whether it is active comes first, then whether an interrupt holds it. */
+export function stateSays(agent: Pick<AgentSummary, 'doing' | 'active' | 'hosts' | 'paused' | 'held'>): string {
+  const { held } = agent;
+  const holds = agent.paused ? 'paused' : held === null ? null : held.kind.startsWith('budget.') ? 'over budget' : 'held';
+  if (holds === null) return doingSays(agent);
+  return agent.active ? holds : `not active, ${holds}`;
+}
 
 export const hostSays = ({ host, hostVersion }: Pick<ConversationSummary, 'host' | 'hostVersion'>): string =>
   host === null ? 'unknown host' : `${host}${hostVersion === null ? '' : ` ${hostVersion}`}`;

@@ -17,7 +17,7 @@ const chart = (page: Page, name: string): Locator =>
 
 verifies(
   'console:activity',
-  'what was delivered leads there from every chart and number; how long it took is told over time',
+  'every chart and number leads to its notifications; a chart shows the time to delivery',
   async () => {
     await using stage = await Stage.open(browser);
     await morning(stage);
@@ -62,19 +62,15 @@ verifies(
   },
 );
 
-verifies(
-  'console:activity',
-  'the notifications of a point change with the log, and what is not among the newest is looked for',
-  async () => {
-    await using stage = await Stage.open(browser);
-    const { ear } = stage;
-    await ear.queue('shop/coder#main', { kind: 'ci.old', message: 'waits for long' });
-    const page = await stage.page();
-    await page.goto(`${stage.url}/#/notifications?state=open`);
-    await page.locator('a.row', { hasText: 'waits for long' }).getByText('queued').waitFor();
-    const main = ear.conversation('shop/coder#main', { host: 'codex', carrier: 'hook', points: ['turn_start'] });
-    await (await main.offer({ at: 'turn_start' }))?.confirm();
-    await page.getByText('Nothing passes these filters').waitFor();
-    await page.close();
-  },
-);
+verifies('console:activity', 'the notifications of a point change with the log, and older ones are searched for', async () => {
+  await using stage = await Stage.open(browser);
+  const { ear } = stage;
+  await ear.queue('shop/coder#main', { kind: 'ci.old', message: 'waits for long' });
+  const page = await stage.page();
+  await page.goto(`${stage.url}/#/notifications?state=open`);
+  await page.locator('a.row', { hasText: 'waits for long' }).getByText('queued').waitFor();
+  const main = ear.conversation('shop/coder#main', { host: 'codex', carrier: 'hook', points: ['turn_start'] });
+  await (await main.offer({ at: 'turn_start' }))?.confirm();
+  await page.getByText('Nothing passes these filters').waitFor();
+  await page.close();
+});

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-verifies('console:settings', 'a duration is typed as in the file, and what is none is said beside it', async () => {
+verifies('console:settings', 'a duration is typed as in the file, and an invalid one has its error beside it', async () => {
   await using stage = await Stage.open(browser);
   const page = await advanced(stage);
   const ttl = page.getByRole('textbox', { name: 'An info waits for' });
@@ -34,7 +34,7 @@ verifies('console:settings', 'a duration is typed as in the file, and what is no
   await row(page, 'ttl.info')
     .getByText(`decided by user file ${userFile(stage)}:2:1`)
     .waitFor();
-  // What nobody has set is not nought.
+  // A setting that nobody has set is not zero.
   const tokens = page.getByRole('textbox', { name: 'Tokens of a turn' });
   expect(await tokens.inputValue()).toBe('');
   await tokens.fill('5000');
@@ -106,7 +106,7 @@ verifies(
   },
 );
 
-verifies('console:settings', 'a list has its lines; what others protect stays, and is seen', async () => {
+verifies('console:settings', 'a list has its lines; values from other places stay visible', async () => {
   await using stage = await Stage.open(browser, { toml: '[core]\nkinds = ["deploy.*"]\n' });
   const page = await advanced(stage);
   const core = row(page, 'core.kinds');

@@ -1,4 +1,4 @@
-/** What is built into the package. */
+/** The built console in the package. */
 import { wholeProgram } from '../../src/cli/commander.ts';
 import { wrongSnippets } from '../snippets.ts';
 import { readdirSync, readFileSync } from 'node:fs';

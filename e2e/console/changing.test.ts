@@ -102,7 +102,7 @@ verifies(
 
 verifies(
   'console:settings',
-  'what is wrong is said and not saved, Escape gives back what counts; a broken file is told',
+  'an invalid value has its error and is not saved, Escape restores the current value; a broken file has a message',
   async () => {
     await using stage = await Stage.open(browser);
     const page = await advanced(stage);
@@ -138,7 +138,7 @@ verifies(
 
 verifies(
   'console:settings',
-  'where the project decides it says so, and offers to change it there; what stands there stays',
+  'if the project decides, the page says so and offers to change it there; the rest of that file stays',
   async () => {
     const toml = '# how we like it\nview = "toon" # for the small one\n';
     await using stage = await Stage.open(browser, { toml });

@@ -1,4 +1,4 @@
-/** What a stranger asks on a busy day, with 60 agents and 300 notifications: each question has its answer on the page. */
+/** A stranger on a busy day, with 60 agents and 300 notifications: each question has its answer on the page. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
@@ -78,10 +78,10 @@ verifies('console:history', 'each card says when it was delivered or ended', asy
 verifies('console:person', 'a waiting interrupt says what it does at this host', async () => {
   const page = await stage.page();
   await visit(page, conversation(stage, nameOf(9)));
-  await staged(page, 'files.changed').getByText('asks at its next message').waitFor();
+  await staged(page, 'files.changed').getByText('refuses its next tool call').waitFor();
   await visit(page, conversation(stage, nameOf(10)));
   await stage.ear.queue(`${nameOf(10)}#main`, { kind: 'disk.full', level: 'critical', message: 'full' });
-  await staged(page, 'disk.full').getByText('refuses its next tool call').waitFor();
+  await staged(page, 'disk.full').getByText('refuses its next call of a wrapped tool').waitFor();
 });
 
 verifies(
@@ -99,10 +99,10 @@ verifies(
 verifies('console:keys', 'what a host can promise is explained without a mouse', async () => {
   const page = await stage.page({ viewport: { width: 390, height: 800 } });
   await visit(page, conversation(stage, nameOf(0)));
-  const promise = page.locator('.talk-facts summary', { hasText: 'leased · can refuse tools' });
+  const promise = page.locator('.talk-facts summary', { hasText: 'leased · can refuse wrapped tools' });
   await promise.focus();
   await page.keyboard.press('Enter');
-  await page.getByText('A critical one refuses the next tool call until it was read.').waitFor();
+  await page.getByText('A critical one refuses the next call of a wrapped tool until the agent has read it').waitFor();
   expect(await faults(page)).toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);
 });
@@ -141,7 +141,7 @@ verifies('console:hands', 'a task that is being written is there when its writer
   await expect.poll(() => page.getByRole('textbox', { name: 'Title' }).inputValue()).toBe('');
 });
 
-verifies('console:why', 'what get_notifications showed is shown, and a mark is told once', async () => {
+verifies('console:why', 'the answer of get_notifications is shown, and a mark is shown once', async () => {
   const main = stage.ear.conversation(`${nameOf(11)}#main`, {
     host: 'codex',
     carrier: 'gateway:stdio files',

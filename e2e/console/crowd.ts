@@ -21,7 +21,7 @@ const TEXTS = [
 
 export const nameOf = (n: number): string => `${['shop', 'docs', 'infra'][n % 3]}/agent-${String(n).padStart(2, '0')}`;
 
-/** Those of the agents that are not like the others. */
+/** The agents that differ from the others. */
 export const PAUSED = [nameOf(3), nameOf(7)] as const;
 export const AWAY = nameOf(5);
 

@@ -1,4 +1,4 @@
-/** What axe has to say of a page, and of which graveness. */
+/** The findings of axe on a page, by impact. */
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 

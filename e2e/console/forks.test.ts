@@ -1,4 +1,4 @@
-/** A fork is offered where a conversation of ours is read, in words and with its command; origin and forks are links. */
+/** The page of an Earpiece agent's conversation offers a fork, in words and with its command. Origin and forks are links. */
 import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Browser, Locator, Page } from 'playwright-core';
@@ -27,7 +27,7 @@ async function threeTurns(stage: Stage): Promise<void> {
 }
 
 const person = (page: Page, text: string): Locator => page.locator('.entry-person', { hasText: text });
-/** What a terminal would do with the command that stands there. */
+/** Does what a terminal would do with the shown command. */
 async function typed(stage: Stage, command: string): Promise<string> {
   const option = (name: string): string => new RegExp(`--${name} (\\S+)`, 'u').exec(command)?.[1] ?? '';
   const turns = option('turns');
@@ -37,7 +37,7 @@ async function typed(stage: Stage, command: string): Promise<string> {
 
 verifies(
   'console:forks',
-  'from a turn, by its command: the fork is listed, holds what was said up to there, and leads back',
+  'from a turn, by its command: the fork is listed, holds the messages up to there, and leads back',
   async () => {
     await using stage = await Stage.open(browser);
     await threeTurns(stage);
@@ -47,7 +47,7 @@ verifies(
     await person(page, 'Use spaces.').hover();
     await person(page, 'Use spaces.').getByRole('button', { name: 'Fork after this turn' }).click();
     const dialog = page.getByRole('dialog', { name: 'Fork after this turn' });
-    await dialog.getByText('A fork is a new conversation that begins as this one is, or was').waitFor();
+    await dialog.getByText('A fork is a new conversation that begins with a copy of this one').waitFor();
     await dialog.getByText('As it was after turn 2.').waitFor();
     const command = await dialog.locator('.command code').innerText();
     expect(command).toMatch(/ chat --as shop\/coder --fork main --turns 2$/u);
@@ -65,7 +65,7 @@ verifies(
 
     await page.getByRole('link', { name: '#main', exact: true }).click();
     await page.getByText('Both, then.').waitFor();
-    // Where it begins to differ.
+    // The first line that differs.
     await page.locator('.came-to').getByText('Spaces it is.').waitFor();
     await page.getByRole('button', { name: 'Fork this conversation, which has 1 fork' }).waitFor();
   },
@@ -100,7 +100,7 @@ verifies('console:forks', 'all of it, by the keyboard; of an agent at another ho
 
 for (const colorScheme of ['light', 'dark'] as const)
   for (const width of [1280, 390])
-    verifies('console:accessible', `a fork and what it is of, ${colorScheme}, ${width} wide`, async () => {
+    verifies('console:accessible', `a fork and its origin, ${colorScheme}, ${width} wide`, async () => {
       await using stage = await Stage.open(browser);
       await threeTurns(stage);
       const name = await typed(stage, 'earpiece chat --as shop/coder --fork main --turns 2');

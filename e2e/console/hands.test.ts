@@ -1,4 +1,4 @@
-/** What a person writes, reads or is about to press, while records come, answers are late and rows go elsewhere. */
+/** A person writes, reads or is about to press, while records come, answers are late and rows move. */
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
@@ -25,7 +25,7 @@ const under = (page: Page, section: string, task: string): Locator =>
 
 verifies(
   'console:hands',
-  'agents that are read while the palette is open are found, and what was chosen stays chosen',
+  'agents that arrive while the palette is open are found, and the chosen entry stays chosen',
   async () => {
     await using stage = await Stage.open(browser);
     await stage.ear.queue('shop/coder', { kind: 'ci.failed', message: 'the nightly export failed' });
@@ -48,37 +48,41 @@ verifies(
   },
 );
 
-verifies('console:hands', 'sent twice it is made once, and what is written meanwhile is of the next one', async () => {
-  await using stage = await Stage.open(browser);
-  const page = await stage.page();
-  await page.goto(`${stage.url}/#/tasks`);
-  const form = page.getByRole('form', { name: 'New task' });
-  const title = form.getByRole('textbox', { name: 'Title' });
-  const what = form.getByRole('textbox', { name: 'Description' });
-  const made = await late(page, 'POST', /^\/api\/tasks$/u);
-  await title.fill('Count down');
-  await what.fill('From ten.');
-  await what.press('Control+Enter');
-  await what.press('Control+Enter');
-  await made.answered;
-  await title.fill('Count up');
-  made.deliver();
-  await page.locator('[data-task=t1]').getByText('Count down').waitFor();
-  await expect.poll(() => what.inputValue()).toBe('');
-  expect(await title.inputValue()).toBe('Count up');
-  expect(made.times()).toBe(1);
+verifies(
+  'console:hands',
+  'a task that is sent twice is made once, and a text that is written meanwhile belongs to the next one',
+  async () => {
+    await using stage = await Stage.open(browser);
+    const page = await stage.page();
+    await page.goto(`${stage.url}/#/tasks`);
+    const form = page.getByRole('form', { name: 'New task' });
+    const title = form.getByRole('textbox', { name: 'Title' });
+    const what = form.getByRole('textbox', { name: 'Description' });
+    const made = await late(page, 'POST', /^\/api\/tasks$/u);
+    await title.fill('Count down');
+    await what.fill('From ten.');
+    await what.press('Control+Enter');
+    await what.press('Control+Enter');
+    await made.answered;
+    await title.fill('Count up');
+    made.deliver();
+    await page.locator('[data-task=t1]').getByText('Count down').waitFor();
+    await expect.poll(() => what.inputValue()).toBe('');
+    expect(await title.inputValue()).toBe('Count up');
+    expect(made.times()).toBe(1);
 
-  await page.goto(`${stage.url}/#/settings/advanced`);
-  const token = await late(page, 'POST', /^\/api\/tokens$/u);
-  const name = page.getByRole('region', { name: 'Tokens' }).getByRole('textbox', { name: 'Name' });
-  await name.fill('CI');
-  await name.press('Enter');
-  await name.press('Enter');
-  await token.answered;
-  token.deliver();
-  await page.getByText('It is shown this once.').waitFor();
-  expect(token.times()).toBe(1);
-});
+    await page.goto(`${stage.url}/#/settings/advanced`);
+    const token = await late(page, 'POST', /^\/api\/tokens$/u);
+    const name = page.getByRole('region', { name: 'Tokens' }).getByRole('textbox', { name: 'Name' });
+    await name.fill('CI');
+    await name.press('Enter');
+    await name.press('Enter');
+    await token.answered;
+    token.deliver();
+    await page.getByText('It is shown this once.').waitFor();
+    expect(token.times()).toBe(1);
+  },
+);
 
 verifies('console:hands', 'a task that is written in stays there, whichever others are listed', async () => {
   await using stage = await Stage.open(browser);
@@ -108,14 +112,14 @@ verifies('console:hands', 'a row that goes elsewhere takes the focus along', asy
   expect(await nextFor(tasks, worker)).toMatchObject({ kind: 'work' });
   await under(page, 'in progress', 't1').locator('[data-deed=edit]:focus').waitFor();
 
-  // What has no such button there has it on the row.
+  // Without such a button there, the focus is on the row.
   await under(page, 'in progress', 't1').getByRole('button', { name: 'Block' }).focus();
   await tasks.move('shop', 't1', 'blocked', { by: MIRA, reason: 'legal has to agree' });
   await under(page, 'blocked', 't1').waitFor();
   await page.locator('[data-task=t1]:focus').waitFor();
 });
 
-verifies('console:hands', 'what was wrong with it is said where the task stands by then', async () => {
+verifies('console:hands', 'the error of a task is shown at the new place of the task', async () => {
   await using stage = await Stage.open(browser);
   const tasks = new Tasks(stage.ear);
   await tasks.create('shop', { title: 'Count down' }, MIRA);
@@ -186,7 +190,7 @@ verifies('console:hands', 'what is pressed by a key keeps the focus while it is 
   await edit.locator('button:focus', { hasText: 'Save' }).waitFor();
 });
 
-/** What has lost the focus by being what it is has lost it then. */
+/** An element that was disabled has lost the focus by then. */
 const frames = (page: Page): Promise<unknown> =>
   page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
 

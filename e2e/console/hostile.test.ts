@@ -1,4 +1,4 @@
-/** Whoever produces something writes text, and never a part of the page. */
+/** A producer writes text, and never a part of the page. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { Tasks } from '../../src/tasks/index.ts';
@@ -123,7 +123,7 @@ verifies('console:text', 'a megabyte in one message, and a thousand that wait: t
   await page.locator('article[data-state=staged]', { hasText: 'number 299' }).waitFor();
   await page.getByText('waiting to ride · 301').waitFor();
   expect(await page.locator('article[data-state=staged]').count()).toBe(25);
-  // What a browser has to lay out is a small part of it.
+  // The browser lays out only a small part of it.
   expect((await page.getByRole('log', { name: 'timeline' }).innerText()).length).toBeLessThan(100_000);
   await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByRole('switch', { name: 'File changes' }).waitFor();

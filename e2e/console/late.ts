@@ -10,7 +10,7 @@ export type Late = {
   deliver(): void;
 };
 
-/** Of each request of this sort. */
+/** Holds back the answer of each such request. */
 export async function late(page: Page, method: string, path: RegExp): Promise<Late> {
   const answered = Promise.withResolvers<void>();
   const delivered = Promise.withResolvers<void>();
@@ -23,7 +23,7 @@ export async function late(page: Page, method: string, path: RegExp): Promise<La
       const response = await route.fetch();
       answered.resolve();
       await delivered.promise;
-      // Whoever does not wait for it any more does not get it.
+      // The page may not wait for it any more.
       await route.fulfill({ response }).catch(() => undefined);
     },
   );

@@ -11,7 +11,7 @@ import { Stage } from './stage.ts';
 const TURNS = 500;
 const OPEN = 300;
 const MAIN = conversationId('main');
-/** Of all that was said and waits, three times as many would stand on the page. */
+/** Three times as many lines as the page shows at once. */
 const MOST_ELEMENTS = 4_000;
 
 let browser: Browser;
@@ -44,7 +44,7 @@ afterAll(async () => {
   await browser.close();
 });
 
-/** What was scrolled is known to the page. */
+/** Waits until the page has heard of the scrolling. */
 const framesOf = (page: Page): Promise<unknown> =>
   page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
 
@@ -56,30 +56,34 @@ async function toTop(page: Page): Promise<void> {
 
 const elements = (page: Page): Promise<number> => page.evaluate("document.querySelectorAll('*').length");
 
-verifies('console:long', 'of what waits the newest stand there, with how many of which level came before', async () => {
-  const page = await stage.page();
-  await page.goto(conversation(stage, 'shop/coder'));
-  await staged(page, `Waits ${OPEN - 1}`).waitFor();
-  await page.getByText(`waiting to ride · ${OPEN}`).waitFor();
-  expect(await page.locator('article[data-state=staged]').count()).toBe(25);
-  // What is said does not hide behind what waits.
-  await page.getByText(`Answer ${TURNS - 1}`).waitFor({ state: 'attached' });
-  const before = page.locator('.waiting-more');
-  expect(await before.innerText()).toMatch(/275 that came before:\s*28 error\s*247 info/u);
-  expect(await faults(page)).toEqual([]);
-  await before.getByRole('button', { name: 'Show 100 more' }).click();
-  await staged(page, 'Waits 175').waitFor();
-  await before.getByRole('link', { name: '18 error' }).click();
-  await page.locator('a.row', { hasText: 'Waits 0' }).waitFor();
-  expect(await page.locator('a.row').count()).toBe(30);
-  // Its story is told, and it stands there, however far back it waits.
-  await page.locator('a.row', { hasText: 'Waits 0' }).click();
-  await page.getByRole('complementary', { name: 'Why' }).getByText('Waits 0').waitFor();
-  await staged(page, 'Waits 0').waitFor();
-  await page.close();
-});
+verifies(
+  'console:long',
+  'the newest of the waiting notifications are shown, with the number of the earlier ones by level',
+  async () => {
+    const page = await stage.page();
+    await page.goto(conversation(stage, 'shop/coder'));
+    await staged(page, `Waits ${OPEN - 1}`).waitFor();
+    await page.getByText(`waiting to ride · ${OPEN}`).waitFor();
+    expect(await page.locator('article[data-state=staged]').count()).toBe(25);
+    // The waiting notifications do not hide the messages.
+    await page.getByText(`Answer ${TURNS - 1}`).waitFor({ state: 'attached' });
+    const before = page.locator('.waiting-more');
+    expect(await before.innerText()).toMatch(/275 that came before:\s*28 error\s*247 info/u);
+    expect(await faults(page)).toEqual([]);
+    await before.getByRole('button', { name: 'Show 100 more' }).click();
+    await staged(page, 'Waits 175').waitFor();
+    await before.getByRole('link', { name: '18 error' }).click();
+    await page.locator('a.row', { hasText: 'Waits 0' }).waitFor();
+    expect(await page.locator('a.row').count()).toBe(30);
+    // *Why* opens, and the page shows its card, however far back it waits.
+    await page.locator('a.row', { hasText: 'Waits 0' }).click();
+    await page.getByRole('complementary', { name: 'Why' }).getByText('Waits 0').waitFor();
+    await staged(page, 'Waits 0').waitFor();
+    await page.close();
+  },
+);
 
-verifies('console:long', 'scrolled up it goes back to the first word, and what is read stays where it is', async () => {
+verifies('console:long', 'scrolling up leads back to the first word, and the lines in view stay in place', async () => {
   const page = await stage.page();
   await page.goto(conversation(stage, 'shop/coder'));
   await staged(page, `Waits ${OPEN - 1}`).waitFor();
@@ -127,25 +131,21 @@ verifies('console:hands', 'who has just scrolled up stays there, also when somet
   await page.close();
 });
 
-verifies(
-  'console:history',
-  'a fork shows what it was forked from, to the word at which it was, and what it is told itself',
-  async () => {
-    await using small = await Stage.open(browser);
-    const { agent } = await small.agent('shop/coder#main', [{ text: 'Good morning.' }, { text: 'Later.' }]);
-    await agent.send('Hello.');
-    const { conversation: name } = await small.ear.fork(small.ear.conversation('shop/coder#main'), { to: 'side' });
-    await agent.send('Not in the fork.');
-    await small.ear.queue('shop/coder#side', { kind: 'ci.side', message: 'for the fork' });
-    const page = await small.page();
-    await page.goto(conversation(small, 'shop/coder', name));
-    await staged(page, 'ci.side').waitFor();
-    await page.getByText('forked from #main: what stands above is its').waitFor();
-    await page.getByText('Good morning.').waitFor();
-    expect(await page.getByText('Not in the fork.').count()).toBe(0);
-    await page.close();
-  },
-);
+verifies('console:history', 'a fork shows the lines of its origin up to the fork, and its own notifications', async () => {
+  await using small = await Stage.open(browser);
+  const { agent } = await small.agent('shop/coder#main', [{ text: 'Good morning.' }, { text: 'Later.' }]);
+  await agent.send('Hello.');
+  const { conversation: name } = await small.ear.fork(small.ear.conversation('shop/coder#main'), { to: 'side' });
+  await agent.send('Not in the fork.');
+  await small.ear.queue('shop/coder#side', { kind: 'ci.side', message: 'for the fork' });
+  const page = await small.page();
+  await page.goto(conversation(small, 'shop/coder', name));
+  await staged(page, 'ci.side').waitFor();
+  await page.getByText('forked from #main: the lines above belong to it').waitFor();
+  await page.getByText('Good morning.').waitFor();
+  expect(await page.getByText('Not in the fork.').count()).toBe(0);
+  await page.close();
+});
 
 verifies('console:long', 'what another conversation took, and what was delivered long ago, does not wait', async () => {
   await using small = await Stage.open(browser);
@@ -156,7 +156,7 @@ verifies('console:long', 'what another conversation took, and what was delivered
   await ear.queue('shop/pair#main', { kind: 'ci.early', message: 'taken long ago' });
   const main = ear.conversation('shop/pair#main', host);
   await (await main.offer({ at: 'turn_start' }))?.confirm();
-  // More than is listed, and than is read at first: what took it is known, and what it took comes later.
+  // More than the first list and the first page: the carrier is known, and its notifications come later.
   for (let n = 0; n < 260; n++) {
     await ear.queue('shop/pair#main', { kind: 'ci.passing', message: `passing ${n}`, key: 'p' });
     await ear.withdraw(main.log, { key: 'p' }, { by: 'test', reason: 'over' });

@@ -1,4 +1,4 @@
-/** What a person does: message, pause, resume, stop. Each is pending until the log has it. */
+/** The actions of a person: message, pause, resume, stop. Each is pending until the log has it. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
@@ -94,35 +94,39 @@ verifies('console:person', 'Stop says beforehand what it does at this host, asks
   await page.getByText('I have stopped.').waitFor();
 });
 
-verifies('console:person', 'a pause lasts until Resume, on every page; what was said in between is answered then', async () => {
-  await using stage = await Stage.open(browser);
-  const held = heldTool('run', 'Runs a command.');
-  const { agent } = await stage.agent(
-    'shop/coder#main',
-    [{ calls: [{ id: 'c1', name: 'run' }] }, { text: 'I wait.' }, { text: 'I go on.' }],
-    {
-      tools: [held.tool],
-    },
-  );
-  const page = await stage.page();
-  await page.goto(conversation(stage, 'shop/coder'));
-  const turn = agent.send('Work.');
-  await held.called;
-  await page.getByRole('button', { name: 'Pause', exact: true }).click();
-  await page.getByText('earpiece: finishes its turn and waits').waitFor();
-  await turn;
-  await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
-  await page.getByRole('navigation', { name: 'Places' }).getByText('paused').waitFor();
-  await page.getByRole('textbox', { name: /^Say something/u }).fill('are you there?');
-  await page.getByRole('textbox', { name: /^Say something/u }).press('Enter');
-  await staged(page, 'user.message').waitFor();
-  expect(agent.mode).toBe('idle');
-  await page.getByRole('button', { name: 'Resume', exact: true }).click();
-  await page.getByText('I go on.').waitFor();
-  await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
-  await rode(page, 'user.message').waitFor();
-  await page.getByRole('navigation', { name: 'Places' }).getByText('paused').waitFor({ state: 'detached' });
-});
+verifies(
+  'console:person',
+  'a pause lasts until Resume, on every page; the agent then answers the messages in between',
+  async () => {
+    await using stage = await Stage.open(browser);
+    const held = heldTool('run', 'Runs a command.');
+    const { agent } = await stage.agent(
+      'shop/coder#main',
+      [{ calls: [{ id: 'c1', name: 'run' }] }, { text: 'I wait.' }, { text: 'I go on.' }],
+      {
+        tools: [held.tool],
+      },
+    );
+    const page = await stage.page();
+    await page.goto(conversation(stage, 'shop/coder'));
+    const turn = agent.send('Work.');
+    await held.called;
+    await page.getByRole('button', { name: 'Pause', exact: true }).click();
+    await page.getByText('earpiece: finishes its turn and waits').waitFor();
+    await turn;
+    await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
+    await page.getByRole('navigation', { name: 'Places' }).getByText('paused').waitFor();
+    await page.getByRole('textbox', { name: /^Say something/u }).fill('are you there?');
+    await page.getByRole('textbox', { name: /^Say something/u }).press('Enter');
+    await staged(page, 'user.message').waitFor();
+    expect(agent.mode).toBe('idle');
+    await page.getByRole('button', { name: 'Resume', exact: true }).click();
+    await page.getByText('I go on.').waitFor();
+    await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
+    await rode(page, 'user.message').waitFor();
+    await page.getByRole('navigation', { name: 'Places' }).getByText('paused').waitFor({ state: 'detached' });
+  },
+);
 
 verifies('console:person', 'where a wake asks, a person says: discuss now, or dismiss', async () => {
   await using stage = await Stage.open(browser);
@@ -137,7 +141,7 @@ verifies('console:person', 'where a wake asks, a person says: discuss now, or di
   await page.getByText('The export is broken.').waitFor();
   await rode(page, 'export.failed').waitFor();
   await asks.waitFor({ state: 'detached' });
-  // What comes before its turn is over rides in that turn.
+  // A notification that comes before the end of the turn rides in that turn.
   await expect.poll(() => agent.mode).toBe('idle');
 
   await stage.ear.queue('shop/coder#main', { kind: 'import.failed', level: 'error', message: 'the import failed' });
@@ -147,28 +151,67 @@ verifies('console:person', 'where a wake asks, a person says: discuss now, or di
   expect(model.requests).toHaveLength(1);
 });
 
-verifies('console:person', 'at a host that only the gateway reaches, Stop refuses the next call, and says so', async () => {
-  await using stage = await Stage.open(browser);
-  const talk = stage.ear.conversation('shop/claude#a4', {
-    host: 'claude-code',
-    carrier: 'gateway:files',
-    pulls: true,
-    points: ['tool_result'],
-  });
-  await talk.seen();
-  const page = await stage.page();
-  await page.goto(conversation(stage, 'shop/claude', 'a4'));
-  const composer = page.getByRole('form', { name: 'Say something' });
-  await composer.getByText('refuses its next tool call').waitFor();
-  await composer.getByRole('button', { name: 'Stop' }).click();
-  await composer.getByRole('button', { name: 'Stop: refuses its next tool call' }).click();
-  await composer.getByText('claude-code: its next tool call is refused until it has read this').waitFor();
-  await staged(page, 'user.cancel').waitFor();
-  const refusal = await talk.refuse({ on: 'read_file' });
-  expect(refusal?.text).toContain('Stop what you are doing.');
-  await refusal?.offer?.confirm();
-  await page.getByText('an interrupt is unread').waitFor();
-});
+verifies(
+  'console:person',
+  'at a host that only a gateway reaches, Stop refuses the next call of a wrapped tool, and says so',
+  async () => {
+    await using stage = await Stage.open(browser);
+    const talk = stage.ear.conversation('shop/claude#a4', {
+      host: 'claude-code',
+      carrier: 'gateway:files',
+      pulls: true,
+      points: ['tool_result'],
+    });
+    await talk.seen();
+    const page = await stage.page();
+    await page.goto(conversation(stage, 'shop/claude', 'a4'));
+    const composer = page.getByRole('form', { name: 'Say something' });
+    await composer.getByText('refuses its next call of a wrapped tool').waitFor();
+    expect(await composer.getByLabel('When').locator('option').allInnerTexts()).toContain('end of the turn (here: next message)');
+    const pause = composer.getByRole('button', { name: 'Pause' });
+    expect(await pause.getAttribute('title')).toBe(
+      'Pause: refuses its calls of wrapped tools until you resume it; built-in tools still run',
+    );
+    await composer.getByRole('button', { name: 'Stop' }).click();
+    await composer.getByRole('button', { name: 'Stop: refuses its next call of a wrapped tool' }).click();
+    await composer
+      .getByText('claude-code: its next call of a wrapped tool is refused until it has read this; built-in tools still run')
+      .waitFor();
+    await staged(page, 'user.cancel').waitFor();
+    const refusal = await talk.refuse({ on: 'read_file' });
+    expect(refusal?.text).toContain('Stop what you are doing.');
+    await refusal?.offer?.confirm();
+    await page.getByText('an interrupt is unread').waitFor();
+  },
+);
+
+for (const host of ['claude-code', 'opencode'] as const)
+  verifies(
+    'console:person',
+    `at ${host} with hooks or a plugin, Stop and Pause bind built-in tools, and the page says so`,
+    async () => {
+      await using stage = await Stage.open(browser);
+      const points = ['turn_start', 'tool_batch_end', 'turn_end', 'idle', 'forced'] as const;
+      const talk = stage.ear.conversation('shop/hooked#a4', { host, carrier: 'hook', points });
+      await talk.seen();
+      const page = await stage.page();
+      await page.goto(conversation(stage, 'shop/hooked', 'a4'));
+      const composer = page.getByRole('form', { name: 'Say something' });
+      const streams = host === 'opencode' ? ', and in its terminal ends the request that streams' : '';
+      await composer.locator('.stop-does').getByText(`refuses its next tool call${streams}`, { exact: true }).waitFor();
+      await page.locator('.talk-facts summary', { hasText: 'leased · can refuse tools' }).click();
+      await page.getByText('refuses the very next tool call, of built-in tools too, until the agent has read it').waitFor();
+      const pause = composer.getByRole('button', { name: 'Pause' });
+      expect(await pause.getAttribute('title')).toBe(
+        'Pause: refuses its very next tool call, of built-in tools too, until you resume it',
+      );
+      await pause.click();
+      await composer
+        .getByText(`${host}: its very next tool call is refused, of built-in tools too, until somebody resumes it`)
+        .waitFor();
+      expect(await talk.refuse({ on: 'Bash' })).toBeDefined();
+    },
+  );
 
 verifies(
   'console:person',
@@ -182,7 +225,9 @@ verifies(
     const say = page.getByRole('textbox', { name: /^Say something/u });
     await say.fill('legal has not agreed yet');
     await page.getByRole('button', { name: 'Stop', exact: false }).first().click();
-    await page.getByRole('button', { name: 'Stop: refuses its next tool call, with your words as the reason' }).click();
+    await page
+      .getByRole('button', { name: 'Stop: refuses its next call of a wrapped tool, with your words as the reason' })
+      .click();
     await page.getByText('for the reason “legal has not agreed yet”').waitFor();
     expect(await say.inputValue()).toBe('');
     await page.locator('article', { hasText: 'user.cancel' }).getByText('“legal has not agreed yet”').waitFor();

@@ -24,7 +24,7 @@ verifies('console:phone', 'the palette opens by a tap, from a page and from a co
   await page.getByRole('button', { name: /^Find or do/u }).tap();
   await options.filter({ hasText: 'shop/coder#main' }).tap();
   await page.locator('article[data-state=staged]', { hasText: 'deploy.blocked' }).waitFor();
-  // What Stop does here is said beforehand, also where its button has no room for it.
+  // The page says beforehand what Stop does here, also if the button has no room for it.
   await expect
     .poll(() => page.evaluate("getComputedStyle(document.querySelector('.result'), '::after').content"))
     .toBe('"Stop aborts the stream"');
@@ -92,7 +92,7 @@ verifies('console:phone', 'no name and no text, however long or whichever way it
   expect((await page.locator('.talk-head').boundingBox())?.height).toBeLessThan(180);
   await page.evaluate(`for (const each of document.querySelectorAll('details')) each.open = true`);
   await page.getByRole('button', { name: 'Show more' }).last().click();
-  // Of a megabyte as much as a phone lays out without stopping.
+  // A phone lays out only a part of a megabyte.
   const megabyte = page.locator('article[data-state=staged]', { hasText: 'MMMM' });
   await megabyte.getByRole('button', { name: 'Show more' }).click();
   await megabyte.getByText('the first 50,000 of 1,000,000 characters').waitFor();
@@ -103,7 +103,7 @@ verifies('console:phone', 'no name and no text, however long or whichever way it
   await page.close();
 });
 
-/** What stands beyond the edges of the screen, unless it scrolls by itself. */
+/** The elements beyond the edges of the screen, except those that scroll. */
 const outside = (page: Page): Promise<unknown> =>
   page.evaluate(`(() => {
     const width = document.documentElement.clientWidth;

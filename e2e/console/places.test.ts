@@ -55,7 +55,7 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
         expect(await faults(page)).toEqual([]);
         await draw(page, `places-${width}-${colorScheme}`);
         if (width > 760) {
-          // The agents scroll in an area of their own, and the filter stays above it.
+          // The agents scroll in a separate area, and the filter stays above it.
           const filter = page.getByRole('searchbox', { name: 'Filter the agents beside' });
           await page.locator('.side-list a', { hasText: 'agent-59' }).scrollIntoViewIfNeeded();
           expect(await inView(page, 'Settings')).toBe(true);
@@ -105,7 +105,7 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
         expect(await stage.ear.store.head()).toBe(before);
         expect(await faults(page)).toEqual([]);
         await draw(page, `test-${width}-${colorScheme}`);
-        await dialog.getByLabel('Send the test to').selectOption('shop/agent-03');
+        await dialog.getByLabel('What would a real one do').selectOption('shop/agent-03');
         await send.click();
         await dialog.getByText(/^shop\/agent-03: sent as a test/u).waitFor();
         const [sent] = await stage.ear.store.items('shop/agent-03' as never, { kind: 'latest', limit: 1 });

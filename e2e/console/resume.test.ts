@@ -39,7 +39,7 @@ verifies(
     held.end('ok');
     await turn;
     await stage.ear.queue('shop/coder#main', { kind: 'ci.after', message: 'after' });
-    // What a person does now is not sent, and not lost.
+    // An action of a person is not sent now, and not lost.
     await say.fill('are you there?');
     await say.press('Enter');
     const pending = page.locator('article[data-state=pending]');

@@ -90,7 +90,7 @@ verifies('console:search', 'a word of long ago is found in the log, part by part
   expect(await line.evaluate((element) => element.matches(':focus'))).toBe(true);
   await panel(page).locator('a[aria-current=true]').getByText('score of the Lighthouse').waitFor();
 
-  // Where it stands in the address, so that a reload and a friend find it.
+  // The address holds the place, so that a reload and a friend find it.
   await page.reload();
   await line.getByText('score of the Lighthouse: 98').waitFor();
   await expect.poll(() => inView(line)).toBe(true);
@@ -116,7 +116,7 @@ verifies('console:search', 'a notification is found by its words, and its link o
   const ride = rode(page, 'ci.failed');
   await ride.waitFor();
   await expect.poll(() => inView(ride)).toBe(true);
-  // What nobody said is nowhere, and that is said.
+  // The page says that nobody said this word.
   const words = panel(page).getByRole('searchbox');
   await words.fill('no-such-word');
   await words.press('Enter');
@@ -198,6 +198,42 @@ verifies(
     await page.getByRole('button', { name: /^Clear queued / }).click();
     await page.getByRole('main').locator('a.row').waitFor();
     expect(await page.getByRole('search').getByLabel('from', { exact: true }).inputValue()).toBe('');
+  },
+);
+
+verifies(
+  'console:search',
+  'a search from a minute to the same minute finds what the page shows with that minute, in the zone of the browser',
+  async () => {
+    await using own = await Stage.open(browser);
+    const main = own.ear.conversation('shop/coder#main', { host: 'codex', points: ['tool_result'] });
+    await main.seen();
+    await own.ear.queue('shop/coder#main', { kind: 'ci.failed', message: 'The lighthouse is red.' });
+    await (await main.offer({ at: 'tool_result', on: 'read_file' }))?.confirm();
+    const zone = 'Asia/Kolkata';
+    const page = await own.page({ timezoneId: zone });
+    await page.goto(conversation(own, 'shop/coder'));
+    const shown = page.locator('.timeline article header time').first();
+    const minute = await shown.innerText();
+    expect(minute).toMatch(/^\d\d:\d\d$/u);
+    const day = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' }).format(own.ear.store.now());
+    const typed = `${day}T${minute}`;
+    for (const address of [conversation(own, 'shop/coder'), `${own.url}/#/notifications`]) {
+      await page.goto(address);
+      const isHere = address.includes('agents');
+      if (isHere) await page.getByRole('button', { name: 'Search this conversation' }).click();
+      const where = page.getByRole('search');
+      const [from, until] = [where.getByLabel('from', { exact: true }), where.getByLabel('to', { exact: true })];
+      await from.fill(typed);
+      await until.fill(typed);
+      await until.press('Enter');
+      const found = isHere ? panel(page).locator('.hits a time') : page.getByRole('main').locator('a.row time');
+      await expect.poll(() => found.first().innerText()).toBe(minute);
+      await page.reload();
+      await expect.poll(() => found.first().innerText()).toBe(minute);
+      expect([await from.inputValue(), await until.inputValue()]).toEqual([typed, typed]);
+    }
+    await page.getByRole('button', { name: `Clear queued from ${minute} to ${minute}` }).waitFor();
   },
 );
 

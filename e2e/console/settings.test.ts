@@ -1,5 +1,5 @@
 /** Settings, and the charts: what a person changes takes effect, and what they see leads on. */
-import type { Browser } from 'playwright-core';
+import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
 import { conversation, notesOn, staged } from './articles.ts';
@@ -77,19 +77,77 @@ verifies(
 );
 
 verifies(
+  'console:foretells',
+  'Test foretells a real notification: mute, gate, pause, switch and the moments of this host count, and nothing is sent',
+  async () => {
+    await using stage = await Stage.open(browser);
+    const { ear } = stage;
+    const points = ['turn_start', 'tool_result', 'turn_end', 'idle', 'forced'] as const;
+    const hooked = ear.conversation('shop/coder#main', { host: 'codex', carrier: 'hook', points });
+    await hooked.seen();
+    await ear
+      .conversation('shop/wrapped#main', { host: 'cursor', carrier: 'gateway:stdio files', points: ['tool_result'] })
+      .seen();
+    const page = await stage.page();
+    const test = async (id: string): Promise<Locator> => {
+      await page.goto(`${stage.url}/#/settings/notifications`);
+      await page
+        .locator(`[data-subscriber=${id}]`)
+        .getByRole('button', { name: /^Test /u })
+        .click();
+      return page.getByRole('dialog');
+    };
+    const foretells = (dialog: Locator, log: string) => dialog.getByLabel('What would a real one do').selectOption(log);
+
+    let dialog = await test('large_result');
+    const head = await ear.store.head();
+    await foretells(dialog, 'shop/coder');
+    await dialog.getByText('Waiting for its moment: it rides at the end of this turn.').waitFor();
+    await foretells(dialog, 'shop/wrapped');
+    await dialog.getByText(/^Waiting: it rides on the next result of a wrapped tool of shop\/wrapped#main\./u).waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+
+    dialog = await test('budget_exceeded');
+    await foretells(dialog, 'shop/coder');
+    await dialog.getByText('It interrupts: the gate of shop/coder goes up, and its tool calls are refused until').waitFor();
+    await foretells(dialog, 'shop/wrapped');
+    await dialog.getByText('and built-in tools still run, until the agent has read it.').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    expect(await ear.store.head()).toBe(head);
+
+    dialog = await test('process_ended');
+    await foretells(dialog, 'shop/coder');
+    await dialog.getByText('Waiting: it rides on the next message to shop/coder#main.').waitFor();
+    await ear.queue('shop/coder#main', { id: 'full', kind: 'disk.full', level: 'critical', message: 'the disk is full' });
+    await dialog.getByText('Waiting: the gate of shop/coder is up because of full (the disk is full).').waitFor();
+    await ear.withdraw('shop/coder', { id: 'full' }, { by: 'mira', reason: 'it is not' });
+    await ear.mute('shop/coder', 'process', { by: 'mira' });
+    await dialog
+      .getByText('Muted: mira muted process for shop/coder until somebody lifts it. The next message filters it.')
+      .waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await ear.toggles.disable({ kind: 'project', project: 'shop' }, 'process_ended', 'mira', ear.bus.subscribers('shop'));
+    dialog = await test('process_ended');
+    await dialog.getByText('This subscriber is off in project shop: no event makes it send anything.').waitFor();
+    await foretells(dialog, 'shop/coder');
+    await dialog.getByText('Nothing, because this subscriber is off. If it were on: Muted: mira muted process').waitFor();
+  },
+);
+
+verifies(
   'console:subscribers',
   'Test says what was sent, and when it will show; one that the command line switched off is seen to be off',
   async () => {
     await using stage = await Stage.open(browser);
-    await stage.ear.conversation('shop/coder#main', { host: 'codex', points: ['turn_start'] }).seen();
+    await stage.ear.conversation('shop/coder#main', { host: 'codex', carrier: 'hook', points: ['turn_start'] }).seen();
     const page = await stage.page();
     await page.goto(`${stage.url}/#/settings/notifications`);
     const row = page.locator('[data-subscriber=process_ended]');
     await row.getByRole('button', { name: 'Test Processes' }).click();
     const dialog = page.getByRole('dialog', { name: 'Test Processes' });
-    await dialog.getByLabel('Send the test to').selectOption('shop/coder');
+    await dialog.getByLabel('What would a real one do').selectOption('shop/coder');
     await dialog.getByRole('button', { name: 'Send as a test' }).click();
-    await dialog.getByText("sent as a test: it rides on the agent's next request").waitFor();
+    await dialog.getByText('sent as a test. Waiting: it rides on the next message to shop/coder#main.').waitFor();
     await stage.ear.mute('shop/coder', 'test.*', { by: 'mira' });
     await dialog.getByRole('button', { name: 'Send as a test' }).click();
     await dialog.getByText('sent as a test. Muted: mira muted test.* for shop/coder until somebody lifts it.').waitFor();
@@ -128,7 +186,7 @@ verifies('console:activity', 'a point of a chart leads to its notifications, and
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Notifications' }).waitFor();
   await page.locator('a.row').first().waitFor();
-  // What was folded into another is counted there.
+  // A folded notification is counted in the other one.
   const counts = await page
     .locator('a.row')
     .evaluateAll((rows) =>

@@ -1,4 +1,4 @@
-/** What each shipped subscriber says of its samples is shown as what it is: a table where it is one, else its words. */
+/** The page shows the text of each shipped subscriber for its samples: a table as a table, other texts as words. */
 import { expect, test } from 'vitest';
 import { previewOf, shippedFolder, subscriberFolders, templateEngine } from '../../src/bus/index.ts';
 import { SAMPLES, sampleEvent } from '../../src/bus/samples.ts';

@@ -1,4 +1,4 @@
-/** A connection that is open and silent is no connection: the page says so as for one that is closed, and tries again. */
+/** An open, silent connection counts as lost: the page says so as for a closed one, and tries again. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';

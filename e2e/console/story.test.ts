@@ -82,7 +82,7 @@ verifies(
   },
 );
 
-verifies('console:moves', 'it moves in 150 ms; with reduced motion it stands there at once', async () => {
+verifies('console:moves', 'it moves in 150 ms; with reduced motion it appears there at once', async () => {
   await using stage = await Stage.open(browser);
   for (const [reducedMotion, moves] of [
     ['no-preference', 1],
@@ -115,7 +115,7 @@ verifies('console:moves', 'it moves in 150 ms; with reduced motion it stands the
 
 verifies(
   'console:why',
-  'one that was taken back, and one that waits: who closed it, and what the plan would decide now',
+  'a withdrawn one names the person who closed it; a waiting one, the current decision of the plan',
   async () => {
     await using stage = await Stage.open(browser);
     const { ear } = stage;
@@ -142,7 +142,7 @@ verifies(
 
 verifies(
   'console:toon',
-  'US2(c), FR-025, SC-003: a batch of failures is a table; what does not parse is there as it was sent',
+  'US2(c), FR-025, SC-003: a batch of failures is a table; a text that does not parse is shown as it was sent',
   async () => {
     await using stage = await Stage.open(browser, {
       files: {

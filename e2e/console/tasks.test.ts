@@ -39,7 +39,7 @@ verifies(
     await row.getByPlaceholder('a reason that it reads').fill('legal has to agree');
     await row.getByRole('button', { name: 'Block' }).click();
     await row.getByText('blocked: legal has to agree').waitFor();
-    await row.getByText('was told to stop (blocked by').waitFor();
+    await row.getByText('asked to stop (blocked by').waitFor();
     const refusal = await worker.refuse({ on: 'read_file' });
     expect(refusal?.text).toContain('legal has to agree');
     await refusal?.offer?.confirm();
@@ -51,7 +51,7 @@ verifies(
   },
 );
 
-verifies('console:tasks', 'unblocked before the agent looked: what would have interrupted it is taken back', async () => {
+verifies('console:tasks', 'unblocked before the agent looked: the interrupt is withdrawn', async () => {
   await using stage = await Stage.open(browser);
   const worker = stage.ear.conversation('shop/coder#s1', HOST);
   await worker.seen();
@@ -96,7 +96,7 @@ verifies(
     const what = edit.getByRole('textbox', { name: 'Description' });
     await row.getByRole('button', { name: 'Edit t1' }).click();
     await what.fill('From twelve.');
-    // Somebody was faster: nothing that was written is lost, and saving again says it all the same.
+    // Somebody was faster: the written text stays, and saving again replaces the other one.
     await tasks.edit('shop', 't1', { title: 'Count down slowly' }, { by: { kind: 'person', name: 'Mira' } });
     await edit.getByRole('button', { name: 'Save' }).click();
     await edit.getByRole('alert').waitFor();
@@ -108,7 +108,7 @@ verifies(
 
     await page.getByRole('region', { name: 'in progress' }).locator('[data-task=t1]').waitFor();
     await row.getByRole('button', { name: 'Edit t1' }).click();
-    await edit.getByText('coder has read what stood here before').waitFor();
+    await edit.getByText('coder has read the earlier text').waitFor();
     await what.fill('never mind');
     await what.press('Escape');
     await edit.waitFor({ state: 'detached' });
@@ -134,7 +134,7 @@ verifies('console:tasks', 'what a person writes stays under their hands, whateve
   await what.fill('From twelve.');
   expect(await nextFor(tasks, worker)).toMatchObject({ kind: 'work' });
   await row.getByText('took it up').waitFor();
-  await edit.getByText('coder has read what stood here before').waitFor();
+  await edit.getByText('coder has read the earlier text').waitFor();
   await page.keyboard.type(' Aloud.');
   expect(await what.inputValue()).toBe('From twelve. Aloud.');
   await under('to do').waitFor();

@@ -1,4 +1,4 @@
-/** What time has to do with it: who is stuck, and on which day something was. */
+/** Time: agents that are stuck, and messages of another day. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
@@ -34,7 +34,7 @@ verifies('console:agents', 'stuck is who is there and has had something open for
   expect(await page.locator('a[data-log]').count()).toBe(1);
 });
 
-verifies('console:history', 'what was said on another day stands under that day', async () => {
+verifies('console:history', 'the messages of another day come below the name of that day', async () => {
   await using stage = await Stage.open(browser);
   const { agent } = await stage.agent('shop/coder#main', [{ text: 'Good morning.' }]);
   await agent.send('Hello.');

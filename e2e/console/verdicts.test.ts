@@ -41,7 +41,7 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
           expect([name, await box(page).getAttribute('data-verdict')]).toEqual([name, kind]);
           expect(await box(page).locator('.verdict-says').innerText()).toMatch(says);
           expect(await box(page).locator('[data-cure]').allInnerTexts()).toEqual(cures);
-          // It stands before everything else, without scrolling.
+          // It comes before everything else, without scrolling.
           const place = await box(page).boundingBox();
           expect((place?.y ?? 9_999) + (place?.height ?? 0)).toBeLessThan(800);
           expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);

@@ -1,10 +1,10 @@
-/** One agent for each verdict of why, each at a host of its own, as their logs would be after such a morning. */
+/** One agent for each verdict of *Why*, each at a separate host, with the log of such a morning. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { systemProcesses } from '../../src/inbox/index.ts';
 import type { Stage } from './stage.ts';
 
-/** What the page is to say of the notification `n-<name>` of the agent `shop/<name>`. */
+/** The expected words of the page for the notification `n-<name>` of the agent `shop/<name>`. */
 export const VERDICTS: Readonly<
   Record<string, { readonly kind: string; readonly says: RegExp; readonly cures: readonly string[] }>
 > = {

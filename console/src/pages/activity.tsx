@@ -200,7 +200,7 @@ export function ActivityPage({ query }: { readonly query: Query }): ReactElement
 }
 
 const timeSays = (ms: number | null): string => (ms === null ? '–' : span(ms));
-/** What took less than a millisecond is a point all the same. */
+/** A delivery in less than a millisecond is still a point. */
 const shown = (ms: number | null): number => (ms === null ? 0 : Math.max(1, ms));
 
 const Figure = ({

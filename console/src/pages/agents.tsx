@@ -1,26 +1,29 @@
-/** What the agents do, and whether anything is stuck. */
-import { useEffect, useMemo, useRef, type ReactElement } from 'react';
+/** The list of agents: first those that need a person, then those that work, are idle, or are not there. */
+import { memo, useEffect, useMemo, useRef, type ReactElement } from 'react';
 import { Command } from '../parts/copy.tsx';
 import { OpenCounts } from '../parts/counts.tsx';
 import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
 import { StateDot } from '../parts/icons.tsx';
-import { Ago } from '../parts/time.tsx';
+import { useSteadyOrder } from '../parts/steady.ts';
+import { Ago, Clock } from '../parts/time.tsx';
 import { change, to, type Query } from '../route.ts';
 import { moreAgents, stateOf, useAgents } from '../state/agents.ts';
 import { useCell } from '../state/cell.ts';
-import { lasting, serverNow, useNow } from '../state/clock.ts';
+import { lasting, serverNow, useNow, useNowAt } from '../state/clock.ts';
+import { needsAPerson, placesOf, STUCK_MS, stuckSince, type Group } from '../state/needs.ts';
 import { useProjects } from '../state/projects.ts';
 import { session } from '../state/session.ts';
 import { word } from '../state/text.ts';
 import type { AgentSummary } from '../types.ts';
-import { GUARANTEE, GUARANTEE_LONG, hostSays, stateSays, totalOf } from '../words.ts';
+import { GUARANTEE, guaranteeLong, hostSays, stateSays, totalOf } from '../words.ts';
 
-const STUCK_MS = 60_000;
 const SHOWN = [
   { value: '', says: 'all' },
+  { value: 'needs', says: 'that need you' },
   { value: 'active', says: 'active' },
   { value: 'open', says: 'with something open' },
   { value: 'stuck', says: 'stuck for over a minute' },
+  { value: 'held', says: 'held by an interrupt' },
   { value: 'paused', says: 'paused' },
   { value: 'away', says: 'not active' },
 ] as const;
@@ -31,7 +34,13 @@ export function AgentsPage({ query }: { readonly query: Query }): ReactElement {
   const only = query['only'] ?? '';
   const connect = query['connect'] ?? null;
   const shown = useMemo(() => items.filter((agent) => agent.log.includes(find) && passes(agent, only)), [items, find, only]);
-  const projects = useMemo(() => Map.groupBy(shown, (agent) => agent.project), [shown]);
+  const now = useNowAt(nextNeed(shown));
+  const list = useRef<HTMLDivElement>(null);
+  const { places, isOld, sort, letGo } = useSteadyOrder(
+    list,
+    useMemo(() => placesOf(shown, now), [shown, now]),
+  );
+  const agentOf = useMemo(() => new Map(shown.map((agent) => [agent.log, agent])), [shown]);
   const filter = (next: { readonly find?: string; readonly only?: string }): void => {
     const { find: f = find, only: o = only } = next;
     change(to.agents({ ...(f === '' ? {} : { find: f }), ...(o === '' ? {} : { only: o }) }));
@@ -79,18 +88,31 @@ export function AgentsPage({ query }: { readonly query: Query }): ReactElement {
         </Empty>
       )}
       {connect !== null && <ConnectHelp key={connect} name={connect} />}
-      {[...projects].map(([project, agents]) => (
-        <section key={project} className="project" aria-label={`project ${project}`}>
-          <h2 className="words">{project}</h2>
-          <ul className="rows">
-            {agents.map((agent) => (
-              <li key={agent.log}>
-                <AgentRow agent={agent} />
-              </li>
-            ))}
-          </ul>
-        </section>
-      ))}
+      {isOld && (
+        <p className="muted resort" role="status">
+          {'The order has changed. '}
+          <button type="button" className="small" onClick={sort}>
+            Sort again
+          </button>
+        </p>
+      )}
+      <div ref={list} onPointerLeave={letGo} onBlur={letGo}>
+        {[...Map.groupBy(places, ({ group }) => group)].map(([group, rows]) => (
+          <section key={group} className="group" aria-label={GROUP_SAYS[group]}>
+            <h2>{`${GROUP_SAYS[group]} · ${rows.length}`}</h2>
+            <ul className="rows">
+              {rows.map(({ log }) => {
+                const agent = agentOf.get(log);
+                return agent === undefined ? null : (
+                  <li key={log}>
+                    <AgentRow agent={agent} />
+                  </li>
+                );
+              })}
+            </ul>
+          </section>
+        ))}
+      </div>
       {items.length > 0 && !more && connect === null && (
         <details className="connect" open={items.every((agent) => agent.lastContactAt === null)}>
           <summary>Connect another agent</summary>
@@ -98,9 +120,12 @@ export function AgentsPage({ query }: { readonly query: Query }): ReactElement {
         </details>
       )}
       {more && (
-        <button type="button" onClick={moreAgents}>
-          Show more agents
-        </button>
+        <p className="muted">
+          {`These are the first ${items.length} agents by name, sorted by need. `}
+          <button type="button" onClick={moreAgents}>
+            Show more agents
+          </button>
+        </p>
       )}
     </div>
   );
@@ -108,12 +133,16 @@ export function AgentsPage({ query }: { readonly query: Query }): ReactElement {
 
 function passes(agent: AgentSummary, only: string): boolean {
   switch (only) {
+    case 'needs':
+      return needsAPerson(agent, serverNow());
     case 'active':
       return agent.active;
     case 'open':
       return totalOf(agent.open) > 0;
     case 'stuck':
       return stuckSince(agent, serverNow()) !== null;
+    case 'held':
+      return agent.held !== null;
     case 'paused':
       return agent.paused;
     case 'away':
@@ -123,27 +152,42 @@ function passes(agent: AgentSummary, only: string): boolean {
   }
 }
 
-/** Something waits for longer than it should, with somebody there to take it. */
-const stuckSince = ({ active, oldestOpenAt }: AgentSummary, now: number): number | null =>
-  active && oldestOpenAt !== null && now - oldestOpenAt > STUCK_MS ? oldestOpenAt : null;
+const GROUP_SAYS: Readonly<Record<Group, string>> = {
+  needs: 'Needs you',
+  waiting: 'Something waits for over a minute',
+  working: 'Working',
+  idle: 'Idle',
+  away: 'Not active',
+};
 
-function AgentRow({ agent }: { readonly agent: AgentSummary }): ReactElement {
+/** When the next agent has waited for too long. */
+const nextNeed = (agents: readonly AgentSummary[]): number =>
+  agents.reduce((next, { active, oldestOpenAt }) => {
+    const at = active && oldestOpenAt !== null ? oldestOpenAt + STUCK_MS + 1 : Infinity;
+    return at > serverNow() ? Math.min(next, at) : next;
+  }, Infinity);
+
+const AgentRow = memo(function AgentRow({ agent }: { readonly agent: AgentSummary }): ReactElement {
   const [first] = agent.conversations;
-  const { doing } = agent;
+  const { doing, held } = agent;
   return (
     <a className="row agent" data-row="" href={to.conversation(agent.log, first?.conversation ?? 'main')} data-log={agent.log}>
       <span className="agent-name">
         <StateDot state={stateOf(agent)} />
-        <b className="words">{agent.agent}</b>
+        <span className="words">
+          <span className="agent-project">{`${agent.project}/`}</span>
+          <b>{agent.agent}</b>
+        </span>
         {agent.conversations.length > 1 && (
           <span className="muted">{`${agent.conversations.filter((each) => each.active).length}/${agent.conversations.length} conversations`}</span>
         )}
       </span>
       <span className="agent-doing words">
         {stateSays(agent)}
-        {!agent.paused && doing.since !== null && (
+        {held === null && !agent.paused && doing.since !== null && (
           <span className="muted"> {doing.kind === 'nothing' ? <Ago at={doing.since} /> : <Lasting since={doing.since} />}</span>
         )}
+        <Reason agent={agent} />
       </span>
       <span className="agent-open">
         <OpenCounts open={agent.open} />
@@ -152,7 +196,7 @@ function AgentRow({ agent }: { readonly agent: AgentSummary }): ReactElement {
       <span className="agent-host words">
         {first === undefined ? 'no host yet' : agent.hosts.length > 1 ? agent.hosts.join(', ') : hostSays(first)}
         {first !== undefined && (
-          <span className="muted guarantee" title={GUARANTEE_LONG[first.force]}>
+          <span className="muted guarantee" title={guaranteeLong(first)}>
             {GUARANTEE[first.force]}
           </span>
         )}
@@ -161,6 +205,36 @@ function AgentRow({ agent }: { readonly agent: AgentSummary }): ReactElement {
         {agent.lastContactAt === null ? 'never seen' : <Ago at={Math.max(agent.lastContactAt, doing.since ?? 0)} />}
       </span>
     </a>
+  );
+});
+
+/** Why the agent needs a person, and since when. */
+function Reason({ agent: { held, asksSince, failedAt } }: { readonly agent: AgentSummary }): ReactElement | null {
+  if (asksSince !== null)
+    return (
+      <span className="reason">
+        {'asks you whether to begin, '}
+        <Ago at={asksSince} />
+      </span>
+    );
+  if (held !== null) {
+    const refused = held.refused === 0 ? '' : held.refused === 1 ? ', 1 call refused' : `, ${held.refused} calls refused`;
+    return (
+      <span className="reason">
+        <span className="reason-about">{held.about}</span>
+        <span className="muted">
+          {held.by === null ? 'since ' : `by ${held.by}, since `}
+          <Clock at={held.since} />
+          {refused}
+        </span>
+      </span>
+    );
+  }
+  return failedAt === null ? null : (
+    <span className="reason">
+      {'its last turn failed '}
+      <Ago at={failedAt} />
+    </span>
   );
 }
 
@@ -196,7 +270,7 @@ function ConnectHelp({ name }: { readonly name: string }): ReactElement {
   );
 }
 
-/** What `gateway --print` calls the hosts that it knows. */
+/** The names of `gateway --print` for the hosts that it knows. */
 const CLIENTS: Readonly<Record<string, string>> = {
   'claude-code': 'claude',
   codex: 'codex',

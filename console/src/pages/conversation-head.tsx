@@ -1,4 +1,4 @@
-/** Whose conversation it is, what the agent does, and what can be done with the whole of it. */
+/** The head of a conversation: its agent, the agent's state, and the actions for the whole conversation. */
 import type { ReactElement } from 'react';
 import { Origin } from '../parts/forks.tsx';
 import { Icon, StateDot } from '../parts/icons.tsx';
@@ -7,7 +7,7 @@ import { go, to } from '../route.ts';
 import { stateOf } from '../state/agents.ts';
 import { over } from '../state/over.ts';
 import type { AgentSummary, ConversationSummary, ForksReply } from '../types.ts';
-import { GUARANTEE, GUARANTEE_LONG, hostSays, stateSays } from '../words.ts';
+import { GUARANTEE, guaranteeLong, hostSays, stateSays } from '../words.ts';
 
 export function Head({
   agent,
@@ -40,6 +40,9 @@ export function Head({
   const names = others.some((each) => each.conversation === conversation)
     ? others.map((each) => each.conversation)
     : [conversation, ...others.map((each) => each.conversation)];
+  // Another conversation's interrupt does not hold this one.
+  const held = agent?.held?.conversation === null || agent?.held?.conversation === conversation ? agent.held : null;
+  const here = agent && { ...agent, paused, held };
   return (
     <header className="talk-head">
       <a className="quiet back" href={to.agents()} aria-label="Back to agents">
@@ -63,10 +66,10 @@ export function Head({
           )}
         </h1>
         <div className="talk-facts">
-          {agent !== undefined && (
+          {here !== undefined && (
             <span className="state">
-              <StateDot state={paused ? 'paused' : stateOf(agent)} />
-              {stateSays({ ...agent, paused })}
+              <StateDot state={stateOf(here)} />
+              {stateSays(here)}
             </span>
           )}
           {summary !== undefined && (
@@ -74,7 +77,7 @@ export function Head({
               <span>{hostSays(summary)}</span>
               <details className="guarantee-more">
                 <summary>{GUARANTEE[summary.force]}</summary>
-                <p>{GUARANTEE_LONG[summary.force]}</p>
+                <p>{guaranteeLong(summary)}</p>
               </details>
               <span>
                 {'seen '}

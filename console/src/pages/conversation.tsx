@@ -1,4 +1,4 @@
-/** Chat and timeline in one: what was said, done and told, what waits to ride, and what a person says next. */
+/** Chat and timeline in one: messages, calls, notifications, the ones that wait, and the box for a person's next message. */
 import { Fragment, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 import type { Stored } from '../../../src/core/records.ts';
 import { useCameFor, useCameTo } from '../parts/came-for.ts';
@@ -65,7 +65,7 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
   const { shown, newer, older, toOlder, toNewest } = reading;
   useMoving(page);
   useFocusStays(page, 'note');
-  // Whoever says something wants to see it.
+  // A person who sends something wants to see it.
   const sent = useRef(here.length);
   useEffect(() => {
     if (here.length > sent.current) toNewest();
@@ -204,7 +204,7 @@ const GoesOn = ({ log, heir }: { readonly log: string; readonly heir: string }):
   </p>
 );
 
-/** In a conversation of ours its records say what it does sooner and better than the list of agents. */
+/** The records of an Earpiece agent show its state sooner and better than the list of agents. */
 function withDoing(agent: AgentSummary | undefined, conversation: string, records: readonly Stored[]): AgentSummary | undefined {
   if (agent === undefined || !agent.active) return agent;
   const own = agent.conversations.find((each) => each.conversation === conversation);
@@ -224,7 +224,7 @@ function withContact(
   return { ...summary, seenAt: Math.max(summary.seenAt, seenAt ?? 0), carriedAt: carriedAt === 0 ? null : carriedAt };
 }
 
-/** Lines have the time alone: where another day begins, and where the first is not of today, it is said. */
+/** Lines show the time alone. This line names the day where another one begins, and above a first line of an earlier day. */
 function Day({ at, before }: { readonly at: number; readonly before: number | undefined }): ReactElement | null {
   const said = day(at);
   return said === day(before ?? serverNow()) ? null : (
@@ -300,7 +300,7 @@ function Wakes({
 }): ReactElement | null {
   const asks = useWakes();
   const [dismissing, setDismissing] = useState(false);
-  /** Those that the agent was asked to look at: until it does nobody has to say it again. */
+  /** The notifications that the agent was asked to look at. Until it does, the page does not ask the person again. */
   const [discussed, setDiscussed] = useState<ReadonlySet<string>>(new Set());
   const idle = agent?.doing.kind === 'nothing' && summary?.active === true && summary.host === 'earpiece' && !paused;
   const about = idle ? waiting.filter((note) => asks(note.level) && note.action === null && note.person === null) : [];

@@ -1,17 +1,18 @@
-/** What is behind a point of a chart: notifications by kind, level, state and time, and those that have some words. */
+/** The list of notifications by kind, level, state, time and words. The points of the charts lead here. */
 import { useEffect, useState, type ReactElement } from 'react';
 import { farSays, Marked } from '../parts/finding.tsx';
 import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
 import { Icon, LevelShape } from '../parts/icons.tsx';
-import { Ago } from '../parts/time.tsx';
-import { TimeFields, timesIn, typedOf, type Times } from '../parts/times.tsx';
+import { Ago, When } from '../parts/time.tsx';
+import { TimeFields } from '../parts/times.tsx';
 import { change, numberIn, to, type Query } from '../route.ts';
-import { exact } from '../state/clock.ts';
+import { serverNow } from '../state/clock.ts';
 import { generation, listen } from '../state/live.ts';
 import { ASK_AGAIN_MS, mayPass, messageOf } from '../state/loaded.ts';
 import { client } from '../state/server.ts';
 import { soon } from '../state/soon.ts';
 import { firstOf } from '../state/text.ts';
+import { spanSays, timesIn, typedOf, type Times } from '../state/times.ts';
 import type { Level, NotificationView } from '../types.ts';
 import { GRAVEST, LEVELS, receiptSays } from '../words.ts';
 
@@ -151,9 +152,7 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
               </span>
               <span className="muted words">{n.log}</span>
               <span className="muted">{receiptSays(n.receipt, n.markedBy)}</span>
-              <span className="muted">
-                <Ago at={n.at} />
-              </span>
+              <span className="muted">{isTimed(query) ? <When at={n.at} /> : <Ago at={n.at} />}</span>
             </a>
           </li>
         ))}
@@ -206,7 +205,7 @@ const Choice = ({
 const timesOf = ({ from, to: until }: Query): Times => ({ from: numberIn(from), until: numberIn(until) });
 const isTimed = ({ from, to: until }: Query): boolean => from !== undefined || until !== undefined;
 
-/** Of everything that was ever queued, whatever the page shows. */
+/** Searches all notifications that were ever queued, not only those on the page. */
 function Search({ words, query }: { readonly words: string; readonly query: Query }): ReactElement {
   const [typed, setTyped] = useState(words);
   const [times, setTimes] = useState(typedOf(timesOf(query)));
@@ -265,17 +264,12 @@ async function look(query: Query, before: string | null, signal: AbortSignal): P
 
 const BY = ['queued', 'delivered', 'waiting'] as const;
 
-function betweenSays({ from, until }: Times): string {
-  if (from === null) return until === null ? 'at any time' : `before ${exact(until)}`;
-  return until === null ? `since ${exact(from)}` : `${exact(from)} – ${exact(until)}`;
-}
-
 function saidOf(query: Query): { name: string; says: string }[] {
   const { by } = query;
   return [
     ...['project', 'log', 'kind', 'receipt', 'q'].flatMap((name) =>
       query[name] === undefined ? [] : [{ name, says: name === 'q' ? `“${query[name]}”` : `${name} ${query[name]}` }],
     ),
-    ...(isTimed(query) ? [{ name: 'from', says: `${by ?? 'queued'} ${betweenSays(timesOf(query))}` }] : []),
+    ...(isTimed(query) ? [{ name: 'from', says: `${by ?? 'queued'} ${spanSays(timesOf(query), serverNow())}` }] : []),
   ];
 }

@@ -1,4 +1,4 @@
-/** What agents have to do. Whoever takes a task out of an agent's hands interrupts it, and sees how far that got. */
+/** The tasks of agents. Taking a task from an agent interrupts the agent, and the page shows how far that got. */
 import { useCallback, useEffect, useRef, useState, type ReactElement } from 'react';
 import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
 import { useFocusStays } from '../parts/focus.ts';
@@ -15,7 +15,7 @@ import { soon } from '../state/soon.ts';
 import { word } from '../state/text.ts';
 import type { TaskExecution, TaskStatus, TaskView } from '../types.ts';
 
-/** What needs somebody first. */
+/** Tasks that need a person come first. */
 const ORDER: readonly TaskStatus[] = ['blocked', 'in_progress', 'todo', 'backlog', 'done', 'cancelled'];
 const SAYS: Readonly<Record<TaskStatus, string>> = {
   backlog: 'backlog',
@@ -144,7 +144,7 @@ function useHeld(): { readonly held: ReadonlyMap<string, TaskView>; readonly onW
   return { held, onWriting };
 }
 
-/** What is being done to a task, and what was wrong with it. */
+/** The running change of a task, and the error of the last one. */
 type Doing = { readonly busy: boolean; readonly problem: string | null };
 const NOTHING: Doing = { busy: false, problem: null };
 const nameOf = ({ project, id }: TaskView): string => `${project} ${id}`;
@@ -187,7 +187,7 @@ function TaskRow({
   readonly onChanged: () => void;
   readonly onWriting: OnWriting;
 }): ReactElement {
-  /** Where it is to go, while a reason is asked for. */
+  /** The status that the task gets after the person gave a reason. */
   const [asked, setAsked] = useState<TaskStatus | null>(null);
   const [reason, setReason] = useState('');
   const [editing, setEditing] = useState(false);
@@ -337,7 +337,7 @@ function Work({ execution, project }: { readonly execution: TaskExecution; reado
       )}
       {interrupted !== null && endedAt === null && (
         <>
-          {` · was told to stop (${interrupted.why} by ${interrupted.by.name}), has not answered yet: `}
+          {` · asked to stop (${interrupted.why} by ${interrupted.by.name}), has not answered yet: `}
           <a href={to.conversation(log, conversation ?? 'main', interrupted.notification)}>why</a>
         </>
       )}

@@ -152,7 +152,7 @@ function Story({
       <h4>Plan</h4>
       <p className="plan words">{planSays(item)}</p>
       {now.flatMap(({ conversation, decision }) =>
-        // What would be taken is told above.
+        // The verdict above names the notifications that would be taken.
         decision.kind === 'take'
           ? []
           : [
@@ -241,7 +241,7 @@ const RELEASED: Readonly<Record<string, string>> = {
 
 const PASSED = 'no filter, mute, expiry, newer state or budget held it back';
 
-/** Of a delivered one: that all steps of the plan let it through, and what was counted into it. */
+/** For a delivered notification: all steps of the plan let it through, and these were counted into it. */
 function planSays({ notification: n, sent }: StoryItem): string {
   const counted = n.count > 1 ? `; ${n.count} became 1` : '';
   if (n.state === 'open') return `not sent yet${counted}`;
@@ -251,7 +251,7 @@ function planSays({ notification: n, sent }: StoryItem): string {
   return `ended as ${n.outcome ?? 'closed'}${counted}`;
 }
 
-/** What can still be done beside the cures of the verdict. */
+/** Actions beside the cures of the verdict. */
 function Deeds({
   item: { notification: n, verdict },
   log,

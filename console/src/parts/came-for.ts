@@ -18,7 +18,7 @@ export function useCameFor(
     const { current } = wanted;
     if (loading || current === null) return;
     const found = page.current?.querySelector(`article[data-note="${CSS.escape(current)}"]`) ?? null;
-    // What is not on the page yet is there when this is called next.
+    // An entry that is not on the page yet is there at the next call.
     if (found === null && toEntry((entry) => isAbout(entry, current))) return;
     wanted.current = null;
     if (found !== null) toElement(found);
@@ -29,8 +29,8 @@ export function useCameFor(
 const BACK_PAGE = 500;
 
 /**
- * A place of the log is brought into view whenever it is another one: what lies before it is read first. True while it is.
- * Its line is marked, opened and focused, as whoever follows a link expects.
+ * Brings a place of the log into view when it changes. First it reads the entries before that place, and returns true
+ * meanwhile. It marks, opens and focuses the line, as a person who follows a link expects.
  */
 export function useCameTo(
   page: React.RefObject<HTMLElement | null>,
@@ -42,7 +42,7 @@ export function useCameTo(
   const came = useRef<string | null>(null);
   const wanted = at === null ? null : `${at} ${why ?? ''}`;
   const missing = at !== null && talk.from !== null && at < talk.from && talk.problem === null;
-  // Before the browser tells of any scrolling: a page that is near an edge would go on from there.
+  // This runs before the browser's scroll event: near an edge of the page that event would load more.
   useLayoutEffect(() => {
     if (wanted === null) came.current = null;
     if (at === null || wanted === came.current || talk.loading) return;
@@ -56,7 +56,7 @@ export function useCameTo(
       (note === null ? null : page.current?.querySelector(`article[data-note="${CSS.escape(note)}"]`)) ??
       (entry === undefined ? null : page.current?.querySelector(`[data-entry^="${entry.seq} "]`)) ??
       null;
-    // What is not on the page yet is there when this is called next.
+    // An entry that is not on the page yet is there at the next call.
     if (found === null && entry !== undefined && toEntry((each) => each === entry)) return;
     came.current = wanted;
     if (!(found instanceof HTMLElement)) return;
@@ -70,7 +70,7 @@ export function useCameTo(
   return missing && !talk.loading;
 }
 
-/** The entry in which a record is read: its own, its call's, the one that tells of it, else the last before it. */
+/** The entry that shows a record: its own entry, that of its call, one that mentions it, else the last before it. */
 function placeIn(entries: readonly Entry[], records: readonly Stored[], at: number, note: string | null): number {
   const about = note === null ? -1 : entries.findIndex((entry) => isAbout(entry, note));
   if (about >= 0) return about;

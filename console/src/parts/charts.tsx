@@ -1,4 +1,4 @@
-/** Charts of our own: few, plain, and each point leads to what is behind it. Whoever does not see them reads the table. */
+/** Few, plain charts. Each point leads to its notifications. A table holds the same numbers for people who do not see charts. */
 import { useEffect, useId, useRef, useState, type ReactElement, type RefObject } from 'react';
 import { minuteTime, day } from '../state/clock.ts';
 
@@ -6,7 +6,7 @@ export type Series = {
   readonly name: string;
   readonly className: string;
   readonly values: readonly number[];
-  /** Of what is not behind the whole column: where each of its points leads. */
+  /** The link of each point, if one link does not fit the whole column. */
   readonly hrefs?: readonly string[];
 };
 export type Column = { readonly at: number; readonly href: string };
@@ -118,7 +118,7 @@ export function Chart({ label, columns, series, kind, says, scale = niceMax }: C
           {columns.map((column, at) => {
             const drawn = bars(series, at, kind, y, width);
             const valueSays = (each: Series): string => `${says(each.values[at] ?? 0)} ${each.name}`;
-            // Bars that lead to different places are points of their own.
+            // Bars with different links are separate points.
             const points = series.every(({ hrefs }) => hrefs === undefined)
               ? [{ href: column.href, of: series, bars: drawn, x: 0, width }]
               : series.map((each, n) => ({
@@ -155,7 +155,7 @@ export function Chart({ label, columns, series, kind, says, scale = niceMax }: C
   );
 }
 
-/** Of its place on the page, so that texts are as large as texts are. */
+/** The width of its place on the page, so that its texts have the size of other texts. */
 function useWidth(ref: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(720);
   useEffect(() => {

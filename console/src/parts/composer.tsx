@@ -1,9 +1,10 @@
-/** What a person says, and stopping: always in view. Each shows as pending until the log has it. */
+/** The box for messages, pause and stop. It is always in view. Each action shows as pending until the log has it. */
 import { useEffect, useRef, useState, type MouseEvent, type ReactElement } from 'react';
+import { isDueAt } from '../../../src/wire/client/index.ts';
 import { serverNow } from '../state/clock.ts';
 import { doOnce, draftOf, keepDraft, type Deed } from '../state/said.ts';
 import type { ConversationSummary, Deliver, Level } from '../types.ts';
-import { LEVELS, MOMENTS, STOP_DOES } from '../words.ts';
+import { LEVELS, MOMENTS, pauseDoes, stopDoes, type Moment } from '../words.ts';
 import { Icon } from './icons.tsx';
 
 type Props = { readonly address: string; readonly summary: ConversationSummary | undefined; readonly paused: boolean };
@@ -45,7 +46,7 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
   const interrupt = async (action: 'pause' | 'resume' | 'cancel'): Promise<void> => {
     if (interrupting.current) return;
     interrupting.current = true;
-    // What was typed is why the agent is to stop, not a message that comes after it.
+    // The typed text is the reason of the stop, and not a message behind it.
     const reason = action === 'resume' ? '' : text.trim();
     const deed: Deed =
       action === 'resume' ? { kind: 'resume' } : { kind: 'interrupt', action, ...(reason === '' ? {} : { reason }) };
@@ -97,7 +98,7 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
         <select aria-label="When" value={moment} onChange={(event) => setMoment(event.target.value)}>
           {MOMENTS.map(({ value, says }) => (
             <option key={value} value={value}>
-              {says}
+              {isMissing(value, summary) ? `${says} (here: next message)` : says}
             </option>
           ))}
           {IN.map(({ value, says }) => (
@@ -119,16 +120,16 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
             <Icon name="play" /> Resume
           </button>
         ) : (
-          <button type="button" data-deed="pause" onClick={once(() => interrupt('pause'))}>
+          <button type="button" data-deed="pause" title={`Pause: ${pauseDoes(summary)}`} onClick={once(() => interrupt('pause'))}>
             <Icon name="pause" /> Pause
           </button>
         )}
-        <Stop does={STOP_DOES[summary?.force ?? 'waits']} reason={text.trim() !== ''} onStop={() => void interrupt('cancel')} />
+        <Stop does={stopDoes(summary)} reason={text.trim() !== ''} onStop={() => void interrupt('cancel')} />
         <button type="submit" className="primary" disabled={text.trim() === ''}>
           Send <kbd aria-hidden="true">⏎</kbd>
         </button>
       </div>
-      <p className="result words" role="status" data-stop={`Stop ${STOP_DOES[summary?.force ?? 'waits']}`}>
+      <p className="result words" role="status" data-stop={`Stop ${stopDoes(summary)}`}>
         {result}
       </p>
     </form>
@@ -149,7 +150,7 @@ function Stop({
   onStop,
 }: {
   readonly does: string;
-  /** What is typed goes along as the reason. */
+  /** The typed text is sent as the reason. */
   readonly reason: boolean;
   readonly onStop: () => void;
 }): ReactElement {
@@ -200,4 +201,10 @@ function deliverOf(moment: string): Deliver | undefined {
   const later = IN.find(({ value }) => value === moment);
   if (later !== undefined) return { at: serverNow() + later.ms };
   return moment === 'next' ? undefined : (moment as Deliver);
+}
+
+/** The host has no such moment, so the notification rides on its next message. */
+function isMissing(moment: Moment, summary: ConversationSummary | undefined): boolean {
+  const points = summary?.points.filter((point) => point !== 'forced') ?? [];
+  return moment !== 'next' && moment !== 'now' && points.length > 0 && points.every((point) => isDueAt(moment, point, points));
 }

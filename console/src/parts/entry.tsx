@@ -1,4 +1,4 @@
-/** One line of the timeline that is no notification. */
+/** A line of the timeline, apart from notifications. */
 import type { ReactElement } from 'react';
 import type { Json } from '../../../src/core/json.ts';
 import { span } from '../state/clock.ts';

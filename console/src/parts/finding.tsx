@@ -5,11 +5,12 @@ import { exact } from '../state/clock.ts';
 import { useFound, type Found } from '../state/found.ts';
 import { client } from '../state/server.ts';
 import { visible } from '../state/text.ts';
+import { timesIn, typedOf } from '../state/times.ts';
 import type { Hit } from '../types.ts';
 import { Problem } from './empty.tsx';
 import { Icon } from './icons.tsx';
-import { Ago } from './time.tsx';
-import { TimeFields, timesIn, typedOf } from './times.tsx';
+import { Ago, When } from './time.tsx';
+import { TimeFields } from './times.tsx';
 
 type Props = {
   readonly log: string;
@@ -43,6 +44,7 @@ export function Finding({ log, conversation, find, at, onClose }: Props): ReactE
       ...(before === null ? {} : { before }),
     });
   });
+  const isTimed = find !== null && (find.from !== null || find.until !== null);
   const isEmpty = typed.trim() === '' && times.from === '' && times.until === '';
   const look = (): void => {
     const asked: Find = { words: typed.trim(), ...timesIn(times, find ?? NEVER) };
@@ -85,7 +87,7 @@ export function Finding({ log, conversation, find, at, onClose }: Props): ReactE
                 href={to.conversation(log, conversation, noteOf(hit), { find, at: hit.seq })}
                 aria-current={hit.seq === at ? 'true' : undefined}
               >
-                <Ago at={hit.at} />
+                {isTimed ? <When at={hit.at} /> : <Ago at={hit.at} />}
                 <b className="words">{whoSays(hit)}</b>
                 <span className="words">
                   <Marked text={hit.text} words={find?.words ?? ''} />
@@ -96,7 +98,7 @@ export function Finding({ log, conversation, find, at, onClose }: Props): ReactE
         </ol>
       )}
       <p className="finding-far" id={`${id}s`}>
-        <span role="status">{find === null ? '' : farSays({ ...found, timed: find.from !== null || find.until !== null })}</span>
+        <span role="status">{find === null ? '' : farSays({ ...found, timed: isTimed })}</span>
         {found.more && (
           <button type="button" className="small" onClick={found.further} aria-busy={found.loading}>
             Look further back
@@ -141,7 +143,7 @@ function whoSays({ type, name }: Hit): string {
   }
 }
 
-/** The words as they stand in it. */
+/** The text with the searched words marked. */
 export function Marked({ text, words }: { readonly text: string; readonly words: string }): ReactNode {
   const each = words
     .split(/\s+/u)

@@ -1,10 +1,10 @@
 /**
- * Where a live record takes a row to another place, or takes away what the focus was on, the focus stays with the row: on
- * the same control, where it still has one, else on the row itself. Whoever works with the keyboard goes on from there.
+ * A live record may move a row, or remove the focused control. Then the focus stays with the row: on the same control if the
+ * row still has it, else on the row itself. A person at the keyboard continues from there.
  */
 import { useEffect, useLayoutEffect, useRef, type RefObject } from 'react';
 
-/** `name`: of the data attribute that names rows. What is focused by nobody's hand is left alone. */
+/** `name`: of the data attribute that names rows. An element that no person has focused is left alone. */
 export function useFocusStays(within: RefObject<HTMLElement | null>, name: 'task' | 'note'): void {
   const had = useRef<{ readonly element: HTMLElement; readonly row: string } | null>(null);
   useEffect(() => {

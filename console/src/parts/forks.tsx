@@ -13,7 +13,7 @@ import { Problem } from './empty.tsx';
 import { Ago } from './time.tsx';
 
 export const FORK_IS =
-  'A fork is a new conversation that begins as this one is, or was; what was open there is open in both, and this one goes on as before.';
+  'A fork is a new conversation that begins with a copy of this one, up to now or up to a turn. Open notifications are then open in both. This conversation continues as before.';
 
 /** As the server lists them, and those that are made while somebody looks. */
 export function useForks(log: string, conversation: string): ForksReply | undefined {
@@ -43,7 +43,7 @@ export function useForks(log: string, conversation: string): ForksReply | undefi
   }, [value, heard]);
 }
 
-/** Where it comes from, in the line of facts. */
+/** The origin of a fork, in the line of facts. */
 export const Origin = ({ log, forks }: { readonly log: string; readonly forks: ForksReply }): ReactElement | null =>
   forks.origin === null ? null : (
     <span>
@@ -66,7 +66,7 @@ export function ForkDialog({
   readonly log: string;
   readonly conversation: string;
   readonly at: number | null;
-  /** An agent of ours leads it. */
+  /** An Earpiece agent leads it. */
   readonly ours: boolean;
   readonly forks: ForksReply | undefined;
   readonly onClose: () => void;

@@ -1,4 +1,4 @@
-/** Small drawings. What they mean is always said in words beside them or for whoever does not see them. */
+/** Small drawings. Words beside them, or hidden words for a screen reader, give their meaning. */
 import type { ReactElement } from 'react';
 import type { Level } from '../types.ts';
 
@@ -55,11 +55,12 @@ export const Icon = ({ name }: { readonly name: IconName }): ReactElement => (
 );
 
 /** A leaf of a person's attention: the agent's state by shape. */
-export function StateDot({ state }: { readonly state: 'busy' | 'ready' | 'paused' | 'away' }): ReactElement {
+export function StateDot({ state }: { readonly state: 'busy' | 'ready' | 'held' | 'paused' | 'away' }): ReactElement {
   return (
     <svg className={`dot dot-${state}`} viewBox="0 0 10 10" width="10" height="10" aria-hidden="true">
       <circle cx="5" cy="5" r="3.8" fill={state === 'busy' ? 'currentColor' : 'none'} stroke="currentColor" strokeWidth="1.4" />
       {state === 'paused' && <path d="M5 1.2a3.8 3.8 0 0 1 0 7.6Z" fill="currentColor" />}
+      {state === 'held' && <path d="M2.4 5h5.2" stroke="currentColor" strokeWidth="1.6" />}
       {state === 'ready' && <circle cx="5" cy="5" r="1.5" fill="currentColor" />}
     </svg>
   );

@@ -1,4 +1,4 @@
-/** The keyboard: keys move the focus and press what stands on the page, so that whatever they do can also be clicked. */
+/** The keyboard: keys move the focus and press controls of the page. So each of their actions is also a click. */
 import { useEffect } from 'react';
 
 type Keys = { readonly onPalette: () => void; readonly onHelp: () => void; readonly onEscape: () => void };

@@ -1,6 +1,6 @@
 /**
- * What waited moves to where it rode: from the place on the screen where it stood, in 150 ms. For whoever wants less motion
- * it stands there at once.
+ * A delivered notification moves from its place among the waiting ones to its carrier, in 150 ms. With reduced motion it appears
+ * there at once.
  */
 import { useLayoutEffect, useRef, type RefObject } from 'react';
 

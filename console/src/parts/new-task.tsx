@@ -1,4 +1,4 @@
-/** The form of a task that is not there yet. What was typed is there when its writer comes back. */
+/** The form for a new task. It keeps the typed text until the person comes back. */
 import { useEffect, useState, type ReactElement } from 'react';
 import { useAgents } from '../state/agents.ts';
 import { messageOf } from '../state/loaded.ts';
@@ -28,7 +28,7 @@ export function NewTask({ project, onMade }: { readonly project: string; readonl
       .createTask({ project, title: title.trim(), description, priority, ...(assignee === NOBODY ? {} : { assignee }) })
       .then(
         () => {
-          // What was written meanwhile is of the next one.
+          // A text that was written meanwhile belongs to the next task.
           setTitle((now) => (now === title ? '' : now));
           setDescription((now) => (now === description ? '' : now));
           setProblem(null);

@@ -1,4 +1,4 @@
-/** Notifications as they stand in a conversation: those that rode, those that wait, those that ended otherwise. */
+/** The cards of notifications in a conversation: delivered ones, waiting ones, and ones that ended otherwise. */
 import type { ReactElement, ReactNode } from 'react';
 import { byWhom, type Verdict } from '../../../src/wire/client/index.ts';
 import { exact, lasting, span, useNow } from '../state/clock.ts';
@@ -30,7 +30,7 @@ const Why = ({ id, kind, open, onWhy }: WhyProps): ReactElement => (
   </button>
 );
 
-/** What a person does about a card: ask why, or mute its kind. */
+/** The actions of a card: ask why, or mute its kind. */
 function Buttons(props: WhyProps): ReactElement {
   const route = useRoute();
   return (
@@ -175,9 +175,9 @@ export function Staged({
   onWhy,
 }: {
   readonly note: Note;
-  /** What holds everything back that waits for this agent. */
+  /** The reason that holds back all notifications of this agent. */
   readonly agent: AgentHolds;
-  /** What an interrupt does at its host. */
+  /** The effect of an interrupt at its host. */
   readonly force: Force;
   /** The server's answer to why it waits, as far as it was asked. */
   readonly verdict: Verdict | undefined;
@@ -294,6 +294,6 @@ export function Ended({
   );
 }
 
-/** Why it ended. Where the plan decided, the reason says it all. */
+/** Why it ended. If the plan decided, the reason is enough. */
 const endedSays = ({ by, reason }: EndedEntry): string =>
   /^(?:filter|supersede|relevance|expiry|budget|sweep)$/u.test(by) ? reason : `${byWhom(by)}: ${reason}`;

@@ -24,7 +24,7 @@ const SHOWN = 40;
 
 export function Palette({ onClose, onHelp }: { readonly onClose: () => void; readonly onHelp: () => void }): ReactElement {
   const [asked, setAsked] = useState('');
-  /** What a person moved to; null: whatever is first. By its id: others may come before it while they choose. */
+  /** The id of the entry that the person chose; null: the first one. Other entries may come before it meanwhile. */
   const [moved, setMoved] = useState<string | null>(null);
   const { items: agents } = useAgents();
   const [found, setFound] = useState<readonly NotificationView[]>([]);
@@ -48,7 +48,7 @@ export function Palette({ onClose, onHelp }: { readonly onClose: () => void; rea
       words.every((word) => `${choice.group} ${choice.says} ${choice.more} ${choice.also ?? ''}`.toLowerCase().includes(word)),
     );
     const known = [...scored.slice(0, SHOWN), ...named(asked.trim(), agents)];
-    // Whoever writes an address looks for nothing else.
+    // A person who types an address looks for that address only.
     return ADDRESS.test(asked.trim()) && known.length > 0 ? known : [...known, ...search(asked.trim())];
   }, [all, asked, agents]);
   const at = Math.max(
@@ -109,7 +109,7 @@ export function Palette({ onClose, onHelp }: { readonly onClose: () => void; rea
           </li>
         ))}
         {choices.every(({ group }) => group === 'search') && (
-          <li className="muted words">{`Of the agents on the first pages and the newest ${found.length} notifications none has “${asked}”.`}</li>
+          <li className="muted words">{`No agent of the first pages and none of the newest ${found.length} notifications has “${asked}”.`}</li>
         )}
       </ul>
     </Dialog>
@@ -179,7 +179,7 @@ const conversations = (agents: readonly AgentSummary[]): Choice[] =>
 
 const ADDRESS = /^([^/#\s]+\/[^/#\s]+)(?:#([^/#\s]+))?$/u;
 
-/** Whoever writes an address gets there, also to one that is on no page that was read. */
+/** A typed address leads to its place, also if no page that was read lists it. */
 function named(text: string, agents: readonly AgentSummary[]): Choice[] {
   const [, log, conversation = 'main'] = ADDRESS.exec(text) ?? [];
   if (log === undefined || agents.some((agent) => agent.log === log)) return [];

@@ -1,7 +1,7 @@
 /**
- * Reading a timeline that may be long. Whoever reads the end goes on reading the end; whoever has scrolled up keeps what
- * they read where it is, whatever comes above or below it. What is further away stands not on the page, and comes when
- * an edge is near: from what is loaded, or from the server.
+ * Reading a timeline that may be long. A person at the end stays at the end. For a person who has scrolled up, the lines stay
+ * in place, while others come above or below. Lines that are further away are not on the page. They come when an edge is near:
+ * from the loaded ones, or from the server.
  */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState, type RefObject } from 'react';
 import type { Talk } from '../state/conversation.ts';
@@ -27,7 +27,7 @@ export type Reading = {
   readonly toNewest: () => void;
   /** Brings the entry onto the page that this is true of; false: it is not loaded. */
   readonly toEntry: (is: (entry: Entry) => boolean) => boolean;
-  /** Brings what stands on the page into view, and keeps it there. */
+  /** Brings an element of the page into view, and keeps it there. */
   readonly toElement: (element: Element) => void;
 };
 
@@ -38,7 +38,7 @@ export function useReading(scroll: RefObject<HTMLDivElement | null>, entries: re
   const keep = useRef<number | null>(null);
   const following = useRef(true);
   const anchors = useRef<readonly Anchor[]>([]);
-  /** Where it was, and how long, when it was looked at last. */
+  /** The position and the length at the last look. */
   const looked = useRef({ top: 0, height: 0 });
   const span = spanOf(entries, place, following.current ? null : keep.current);
   const shown = entries.slice(span.start, span.end);
@@ -77,7 +77,7 @@ export function useReading(scroll: RefObject<HTMLDivElement | null>, entries: re
       const { top, height } = wanted.getBoundingClientRect();
       const box = element.getBoundingClientRect();
       element.scrollTop += top - box.top - Math.max(0, (box.height - height) / 2);
-      // What comes before the browser tells of the scrolling does not put it back.
+      // A line that comes before the browser's scroll event does not move the person back.
       anchors.current = anchorsIn(element);
       looked.current = { top: element.scrollTop, height: element.scrollHeight };
     },
@@ -102,9 +102,9 @@ export function useReading(scroll: RefObject<HTMLDivElement | null>, entries: re
 
   useLayoutEffect(() => {
     const element = scroll.current;
-    // On a phone why stands in its place: it is as it was when it comes back.
+    // On a phone *Why* takes its place: after that it looks as before.
     if (element === null || element.clientHeight === 0) return;
-    // A key has scrolled it, and the browser has not told of that yet: what comes before it does takes nobody back.
+    // A key has scrolled it, and the browser's scroll event is still to come. A line that comes before does not move the person back.
     const { top, height } = looked.current;
     if (element.scrollHeight >= height && element.scrollTop !== top) {
       if (height - element.scrollTop - element.clientHeight >= AT_END_PX) following.current = false;

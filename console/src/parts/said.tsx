@@ -28,8 +28,8 @@ export function SaidText({
 }
 
 /**
- * `whole`: how it is shown when it is not collapsed; `pre`: letter by letter. `speech`: what somebody says, which is
- * collapsed later. `keep`: by this name it stays open for whoever opened it, also where it is made anew in another place.
+ * `whole`: its form when it is not collapsed. `pre`: letter by letter. `speech`: a message, which is collapsed later. `keep`:
+ * by this name it stays open after a person opened it, also if it is made again in another place.
  */
 export function Folded({
   text,
@@ -66,7 +66,7 @@ export function Folded({
   );
 }
 
-/** What somebody has opened, by its name. */
+/** The opened texts, by their names. */
 const opened = new Set<string>();
 
 /** As much of it as a browser lays out at once without stopping the page; all of it to be copied. */

@@ -1,7 +1,10 @@
-/** The agents in every page, in an area of their own, so that places stay in view however many agents there are. */
+/** The agents, beside every page. They scroll in a separate area, so that the links to the pages stay in view. */
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { to, type Route } from '../route.ts';
 import { stateOf, useAgents } from '../state/agents.ts';
+import { serverNow } from '../state/clock.ts';
+import { placesOf } from '../state/needs.ts';
+import type { AgentSummary } from '../types.ts';
 import { stateSays, totalOf } from '../words.ts';
 import { OpenCounts } from './counts.tsx';
 import { StateDot } from './icons.tsx';
@@ -21,6 +24,7 @@ export function SideAgents({ route }: { readonly route: Route }): ReactElement |
   if (items.length === 0) return null;
   const words = find.toLowerCase().trim();
   const shown = items.filter(({ log }) => log.toLowerCase().includes(words));
+  const sections = sectionsOf(shown);
   return (
     <section className="side-agents" aria-label="Agents">
       {items.length >= FILTER_FROM && (
@@ -35,9 +39,9 @@ export function SideAgents({ route }: { readonly route: Route }): ReactElement |
       )}
       {shown.length === 0 && <p className="muted words">{`no agent has “${find}” in its name`}</p>}
       <div className="side-list" ref={list}>
-        {[...Map.groupBy(shown, (agent) => agent.project)].map(([project, agents]) => (
-          <section key={project} aria-label={`project ${project}`}>
-            <h2 className="words">{project}</h2>
+        {[...sections].map(([section, agents]) => (
+          <section key={section} aria-label={section === NEEDS_YOU ? section : `project ${section}`}>
+            <h2 className="words">{section}</h2>
             <ul>
               {agents.map((agent) => (
                 <li key={agent.log}>
@@ -47,8 +51,8 @@ export function SideAgents({ route }: { readonly route: Route }): ReactElement |
                     title={`${agent.log}: ${stateSays(agent)}`}
                   >
                     <StateDot state={stateOf(agent)} />
-                    <span className="words">{agent.agent}</span>
-                    {agent.paused && <span className="muted">paused</span>}
+                    <span className="words">{section === NEEDS_YOU ? agent.log : agent.agent}</span>
+                    {(agent.paused || agent.held !== null) && <span className="muted">{agent.paused ? 'paused' : 'held'}</span>}
                     {totalOf(agent.open) > 0 && <OpenCounts open={agent.open} brief />}
                   </a>
                 </li>
@@ -64,4 +68,18 @@ export function SideAgents({ route }: { readonly route: Route }): ReactElement |
       </div>
     </section>
   );
+}
+
+const NEEDS_YOU = 'Needs you';
+
+/** First the agents that need a person, then the others by project. */
+function sectionsOf(agents: readonly AgentSummary[]): ReadonlyMap<string, readonly AgentSummary[]> {
+  const urgent = new Set(placesOf(agents, serverNow()).flatMap(({ group, log }) => (group === 'needs' ? [log] : [])));
+  const byLog = new Map(agents.map((agent) => [agent.log, agent]));
+  const first = [...urgent].flatMap((log) => byLog.get(log) ?? []);
+  const others = agents.filter(({ log }) => !urgent.has(log));
+  return new Map([
+    ...(first.length === 0 ? [] : [[NEEDS_YOU, first] as const]),
+    ...Map.groupBy(others, ({ project }) => project),
+  ]);
 }

@@ -1,4 +1,4 @@
-/** What a task says, written by a person: its agent reads title and description when it takes the task up. */
+/** Title and description of a task, which a person writes. The agent reads both when it takes the task. */
 import { useState, type ReactElement } from 'react';
 import { messageOf } from '../state/loaded.ts';
 import { client } from '../state/server.ts';
@@ -8,7 +8,7 @@ import { Problem } from './empty.tsx';
 export const PRIORITIES: readonly TaskPriority[] = ['low', 'normal', 'high', 'urgent'];
 const MAX_ROWS = 14;
 
-/** Ctrl+Enter sends the form that it stands in: Enter alone is a new line. */
+/** Ctrl+Enter sends the form of the field. Enter alone is a new line. */
 export const Description = ({
   value,
   onChange,
@@ -18,7 +18,7 @@ export const Description = ({
 }): ReactElement => (
   <textarea
     aria-label="Description"
-    placeholder="What is to be done, as its agent will read it"
+    placeholder="The work to do, in the words that the agent reads"
     rows={Math.min(MAX_ROWS, Math.max(3, value.split('\n').length))}
     value={value}
     onChange={(event) => onChange(event.target.value)}
@@ -48,7 +48,7 @@ export const Priority = ({
   </select>
 );
 
-/** What was written stays when it could not be saved. Saved again it wins over what somebody else did meanwhile. */
+/** The written text stays if it could not be saved. Saved again, it replaces changes that others made meanwhile. */
 export function EditTask({ task, onDone }: { readonly task: TaskView; readonly onDone: () => void }): ReactElement {
   const [title, setTitle] = useState(task.title);
   const [description, setDescription] = useState(task.description);
@@ -65,7 +65,7 @@ export function EditTask({ task, onDone }: { readonly task: TaskView; readonly o
       onDone();
     } catch (error) {
       setProblem(messageOf(error));
-      // What it is by now a person sees beside this, if they look.
+      // The current text is shown beside this.
       await client.task(id, { project }).then(
         ({ version }) => setSeen(version),
         () => undefined,
@@ -95,7 +95,7 @@ export function EditTask({ task, onDone }: { readonly task: TaskView; readonly o
         onChange={(event) => setTitle(event.target.value)}
       />
       <Description value={description} onChange={setDescription} />
-      {works && <p className="muted">{`${task.assignee ?? 'The agent'} has read what stood here before: write to it, too.`}</p>}
+      {works && <p className="muted">{`${task.assignee ?? 'The agent'} has read the earlier text: write to it, too.`}</p>}
       <div className="edit-task-row">
         <Priority label="Priority" value={priority} onChange={setPriority} />
         <button type="submit" className="primary small" aria-busy={busy} disabled={title.trim() === ''}>

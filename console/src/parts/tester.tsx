@@ -1,10 +1,12 @@
 /** Shows what a subscriber would say, and sends that to one agent only when a person has chosen one. */
-import { useState, type ReactElement } from 'react';
-import { sayVerdict, willRide } from '../../../src/wire/client/index.ts';
+import { useEffect, useState, type ReactElement } from 'react';
+import { sayForetold, sayVerdict } from '../../../src/wire/client/index.ts';
 import { useAgents } from '../state/agents.ts';
-import { serverNow, timeWords } from '../state/clock.ts';
+import { serverNow, timeWords, useNow } from '../state/clock.ts';
+import { listen } from '../state/live.ts';
 import { messageOf, useLoaded } from '../state/loaded.ts';
 import { client } from '../state/server.ts';
+import { soon } from '../state/soon.ts';
 import type { SubscriberItem } from '../types.ts';
 import { Dialog } from './dialog.tsx';
 import { Problem, Skeleton } from './empty.tsx';
@@ -29,14 +31,10 @@ export function Tester({
     client
       .testSubscriber(item.id, { project, to })
       .then(
-        ({ to: sentTo, message, verdict }) =>
-          setSaid({
-            text:
-              verdict === null || willRide(verdict)
-                ? `${sentTo}: ${message}`
-                : `${sentTo}: sent as a test. ${sayVerdict(verdict, timeWords(serverNow()))}`,
-            bad: false,
-          }),
+        ({ to: sentTo, message, verdict }) => {
+          const says = verdict === null ? message : `sent as a test. ${sayVerdict(verdict, timeWords(serverNow()))}`;
+          setSaid({ text: `${sentTo}: ${says}`, bad: false });
+        },
         (error: unknown) => setSaid({ text: messageOf(error), bad: true }),
       )
       .finally(() => setBusy(false));
@@ -50,25 +48,30 @@ export function Tester({
       {value !== undefined && (
         <>
           <p className="words">
-            {'For a sample '}
+            {'The text for a sample '}
             <code>{value.event_type}</code>
-            {`, this would be sent at level ${value.level}:`}
+            {`, at level ${value.level}:`}
           </p>
           <pre className="sent" tabIndex={0} aria-label="what would be sent">
             {value.preview}
           </pre>
           {value.problem !== null && (
-            <p className="bad words">{`Its template failed, so the message stands alone: ${value.problem}`}</p>
+            <p className="bad words">{`Its template failed, so the text is only the message: ${value.problem}`}</p>
           )}
-          <p className="muted">
-            {said === null && 'Nothing was sent. '}
-            If you send it, the notification has the kind <code>{`test.${value.kind}`}</code>
-            {'. It says that it is a test and that nothing happened. Its level is info, so it neither stops nor wakes the agent.'}
-          </p>
+          {!value.enabled && (
+            <p className="bad">{`This subscriber is off in project ${project}: no event makes it send anything.`}</p>
+          )}
         </>
       )}
-      <div className="test-send">
-        <select aria-label="Send the test to" value={to} onChange={(event) => setTo(event.target.value)}>
+      <label className="test-for">
+        <span>What would a real one do for this agent now?</span>
+        <select
+          value={to}
+          onChange={(event) => {
+            setTo(event.target.value);
+            setSaid(null);
+          }}
+        >
           <option value="">choose an agent …</option>
           {agents.map((agent) => (
             <option key={agent.log} value={agent.log}>
@@ -76,6 +79,18 @@ export function Tester({
             </option>
           ))}
         </select>
+      </label>
+      {to !== '' && <Outlook key={to} item={item} project={project} log={to} />}
+      {value !== undefined && (
+        <p className="muted">
+          {said === null && 'Nothing was sent. '}
+          If you send a test, it has the kind <code>{`test.${value.kind}`}</code>
+          {
+            '. It says that it is a test and that nothing happened. Its level is info, so it neither stops nor wakes the agent. Mutes and filters of the real kind do not hold for it.'
+          }
+        </p>
+      )}
+      <div className="test-send">
         <button type="button" disabled={to === '' || value === undefined} aria-busy={busy} onClick={send}>
           Send as a test
         </button>
@@ -89,3 +104,39 @@ export function Tester({
     </Dialog>
   );
 }
+
+/** The server's verdict on a real notification for this agent, asked again when the agent's log changes. */
+function Outlook({
+  item,
+  project,
+  log,
+}: {
+  readonly item: SubscriberItem;
+  readonly project: string;
+  readonly log: string;
+}): ReactElement {
+  const now = useNow();
+  const { value, problem, again } = useLoaded(`outlook ${project} ${item.id} ${log}`, (signal) =>
+    client.testSubscriber(item.id, { project, for: log, signal }),
+  );
+  useEffect(() => {
+    const asking = soon(async () => again(), AFTER_RECORDS_MS);
+    const end = listen((records) => {
+      if (records.some((record) => record.log === log)) asking.ask();
+    });
+    return () => {
+      asking.end();
+      end();
+    };
+  }, [log, again]);
+  if (problem !== null) return <Problem text={problem} again={again} />;
+  if (value === undefined || value.real === null) return <Skeleton rows={1} label="asking what it would do" />;
+  const says = sayForetold(value.real, timeWords(now));
+  return (
+    <p className="words test-outlook" data-verdict={value.enabled ? value.real.kind : 'off'}>
+      {value.enabled ? says : `Nothing, because this subscriber is off. If it were on: ${says}`}
+    </p>
+  );
+}
+
+const AFTER_RECORDS_MS = 300;

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { ago, exact, minuteTime, useNow } from '../state/clock.ts';
+import { ago, exact, minuteTime, useNow, whenSays } from '../state/clock.ts';
 
 /** `3 min ago`, with the exact time for whoever points at it. */
 export function Ago({ at }: { readonly at: number }): ReactElement {
@@ -13,5 +13,12 @@ export function Ago({ at }: { readonly at: number }): ReactElement {
 export const Clock = ({ at }: { readonly at: number }): ReactElement => (
   <time className="clock" dateTime={new Date(at).toISOString()} title={exact(at)}>
     {minuteTime(at)}
+  </time>
+);
+
+/** `10:32`, with the day if it is not today: for a list that a person compares with times. */
+export const When = ({ at }: { readonly at: number }): ReactElement => (
+  <time dateTime={new Date(at).toISOString()} title={exact(at)}>
+    {whenSays(at, useNow())}
   </time>
 );

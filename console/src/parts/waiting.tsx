@@ -1,4 +1,4 @@
-/** What waits to ride, the newest at the end; of many only those, and how many of which level the others are. */
+/** Waiting notifications, the newest at the end. If there are many, it counts the older ones by level. */
 import { useState, type ReactElement, type ReactNode } from 'react';
 import { to } from '../route.ts';
 import type { Note } from '../state/notes.ts';
@@ -32,7 +32,7 @@ export function Waiting({
   readonly children: ReactNode;
 }): ReactElement {
   const [limit, setLimit] = useState(AT_FIRST);
-  // One more or less is no reason to fold.
+  // A few more than the limit are not folded.
   const folded = waiting.length > limit + 3 ? waiting.slice(0, -limit) : [];
   const shown = waiting.slice(folded.length);
   const verdicts = useVerdicts(

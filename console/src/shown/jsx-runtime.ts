@@ -1,6 +1,6 @@
 /**
- * What each element of the console is made by, instead of React's own: a text of the page shows every unseen character,
- * whoever wrote the text. What a field or an address holds stays as it is.
+ * Makes each element of the console in place of React's own function: a text of the page shows each invisible character,
+ * whoever wrote the text. The content of fields and addresses stays unchanged.
  */
 import { Fragment, jsx as make, jsxs as makes } from 'react/jsx-runtime';
 import { visible } from '../state/text.ts';

@@ -1,4 +1,4 @@
-/** Who is there: the first pages of the list, asked again when the log or the time says that it may be another one. */
+/** The agents of the first pages. The list is read again when the log changes, and from time to time. */
 import type { AgentSummary } from '../../../src/wire/client/index.ts';
 import { Cell, useCell } from './cell.ts';
 import { generation, listen } from './live.ts';
@@ -51,7 +51,7 @@ const load = async (): Promise<void> => {
   }
 };
 
-/** Whoever looks at many pages does not ask for all of them as often. */
+/** With many pages the list is read less often. */
 const loading = soon(load, () => AFTER_RECORDS_MS * pages);
 let begun = false;
 
@@ -67,7 +67,7 @@ export function beginAgents(): void {
   }, ASK_EVERY_MS);
 }
 
-/** What another login was told is not shown to this one. */
+/** A new login does not see the answers to an earlier one. */
 export function forgetAgents(): void {
   answered = ++asked;
   pages = 1;
@@ -80,9 +80,10 @@ export const moreAgents = (): void => {
   pages++;
   loading.ask();
 };
-export type AgentState = 'busy' | 'ready' | 'paused' | 'away';
-export function stateOf({ paused, active, doing }: AgentSummary): AgentState {
+export type AgentState = 'busy' | 'ready' | 'held' | 'paused' | 'away';
+export function stateOf({ paused, active, held, doing }: AgentSummary): AgentState {
   if (paused) return 'paused';
   if (!active) return 'away';
+  if (held !== null) return 'held';
   return doing.kind === 'nothing' ? 'ready' : 'busy';
 }

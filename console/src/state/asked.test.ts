@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { asked, type Asked } from './asked.ts';
 
-/** Each question with the way to answer it, and all that was told. */
+/** Each question with the way to answer it, and all reports. */
 function stage(): {
   readonly question: Asked;
   readonly answers: ((value: string) => Promise<void>)[];
@@ -50,7 +50,7 @@ test('an answer that was on its way when something newer became known is dropped
   expect(answers).toHaveLength(2);
 });
 
-test('what fails is told, unless it is asked again already; what has ended tells nothing', async () => {
+test('a failure is reported, unless the question was asked again; after the end nothing is reported', async () => {
   const { question, answers, fails, told } = stage();
   question.again();
   await fails[0]?.('no server');

@@ -22,7 +22,7 @@ describe('how long', () => {
     expect(span(ms)).toBe(says);
   });
 
-  test('what goes on is said in whole seconds, and never as more than has passed', () => {
+  test('a running time shows whole seconds, and never more than have passed', () => {
     expect([0, 900, 1_000, 5_900, 89_999].map(lasting)).toEqual(['0 s', '0 s', '1 s', '5 s', '89 s']);
     expect(lasting(10 * MIN)).toBe('10 min');
   });
@@ -35,7 +35,7 @@ describe('how long', () => {
   });
 });
 
-test('of another day than today the day is said, too', () => {
+test('a time of another day names the day', () => {
   const noon = new Date(2026, 10, 22, 12).getTime();
   expect(whenSays(noon + H, noon)).toBe(minuteTime(noon + H));
   expect(whenSays(noon + 20 * H, noon)).toBe(`${day(noon + 20 * H)}, ${minuteTime(noon + 20 * H)}`);

@@ -1,4 +1,4 @@
-/** The server's time, as far as it is known here, and how times are said. */
+/** The server's time, as far as the page knows it, and the formats of times. */
 import { Cell, useCell } from './cell.ts';
 import type { TimeWords } from '../../../src/wire/client/index.ts';
 import { useEffect, useState } from 'react';
@@ -39,7 +39,7 @@ export function useNowAt(moment: number): number {
 }
 const MAX_TIMER_MS = 2 ** 31 - 2;
 
-/** A verdict's times, as they are said here. */
+/** The formats of the times in a verdict. */
 export const timeWords = (now: number): TimeWords => ({
   now,
   clock: (at) => whenSays(at, now),
@@ -57,7 +57,7 @@ export function span(ms: number): string {
   return `${Math.round(s / 86_400)} d`;
 }
 
-/** Of what goes on, as it ticks: whole seconds. */
+/** A running time, in whole seconds. */
 export const lasting = (ms: number): string => {
   const s = Math.max(0, Math.floor(ms / 1_000));
   return s < 90 ? `${s} s` : span(ms);
@@ -71,10 +71,12 @@ const TIME = new Intl.DateTimeFormat('en-GB', {
   second: '2-digit',
   fractionalSecondDigits: 3,
 });
+const SECOND = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const MINUTE = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const DAY = new Intl.DateTimeFormat('en-GB', { year: 'numeric', month: 'short', day: 'numeric' });
 
 export const exactTime = (at: number): string => TIME.format(at);
+export const secondTime = (at: number): string => SECOND.format(at);
 export const minuteTime = (at: number): string => MINUTE.format(at);
 export const day = (at: number): string => DAY.format(at);
 /** `14:00`, and of another day than today with it. */

@@ -22,7 +22,7 @@ export type Talk = {
   /** There is history before the first record. */
   readonly earlier: boolean;
   readonly loadingEarlier: boolean;
-  /** At most so many records. */
+  /** The most records. */
   readonly loadEarlier: (limit?: number) => void;
   /** Everything from here on is loaded; null: all of it. */
   readonly from: number | null;
@@ -54,13 +54,13 @@ export function useTalk(log: string, conversation: string): Talk {
   useEffect(() => (failed ? back(() => setTries((n) => n + 1)) : undefined), [failed]);
   const before = useRef<string | null>(null);
   before.current = state.before;
-  /** What was asked for in an earlier one comes too late. */
+  /** An answer to an earlier one comes too late. */
   const reading = useRef(0);
 
   useEffect(() => {
     reading.current++;
     let over = false;
-    /** What came while lists were on their way, of other conversations, too: lists may be older than these. */
+    /** Records that came while lists were on their way, also of other conversations: the lists may be older. */
     let meanwhile: readonly Stored[] = [];
     let listing = true;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -165,7 +165,7 @@ export function useTalk(log: string, conversation: string): Talk {
               return { ...now, records, known: settled(known, open, last), before: page.next, loadingEarlier: false };
             }),
           (error: unknown) => {
-            // Until then it says that it reads: what is shown stays, and so does whoever reads it.
+            // Until then the page says that it reads. The shown lines stay, and so does the place of the reader.
             if (mayPass(error)) setTimeout(() => tell((now) => ({ ...now, loadingEarlier: false })), ASK_AGAIN_MS);
             else tell((now) => ({ ...now, loadingEarlier: false, problem: messageOf(error) }));
           },

@@ -1,4 +1,4 @@
-/** What a person types to cure a verdict where this page cannot do it. */
+/** The command that cures a verdict, for a cure that this page cannot do. */
 import type { Verdict } from '../../../src/wire/client/index.ts';
 import { word } from './text.ts';
 

@@ -1,4 +1,4 @@
-/** What a search of the server finds, a part at a time, and how far back it has looked. */
+/** The results of a search of the server, part by part, and how far back it has looked. */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { messageOf } from './loaded.ts';
 

@@ -11,7 +11,7 @@ const agent = (...all: readonly (readonly [name: string, to: string | null, acti
     })),
   }) as unknown as AgentSummary;
 
-test('whoever is over leads to the last that goes on, and whoever is active or has none to nobody', () => {
+test('a conversation that is over leads to the last one in its place; an active one, or one without an heir, leads nowhere', () => {
   expect(heirOf(agent(['a', 'b'], ['b', 'c'], ['c', null, true]), 'a')).toBe('c');
   expect(heirOf(agent(['a', 'b', true], ['b', null]), 'a')).toBeNull();
   expect(heirOf(agent(['a', null]), 'a')).toBeNull();

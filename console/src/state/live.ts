@@ -3,8 +3,8 @@
  * so whoever listens gets each record once and in order.
  *
  * - **connecting**: nothing has come yet.
- * - **live**: what is seen is as new as the log.
- * - **away**: the connection is closed, or open and silent; what is seen is as of `since`, and the next try is at `againAt`.
+ * - **live**: the page is as new as the log.
+ * - **away**: the connection is closed, or open and silent. The page is as old as `since`, and the next try is at `againAt`.
  * - **resting**: nobody has looked at this page for a while, so the connection was given back.
  * - **over**: this browser is not logged in (any more).
  */

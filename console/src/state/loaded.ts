@@ -10,7 +10,7 @@ export type Loaded<T> = {
   readonly loading: boolean;
   readonly problem: string | null;
   readonly again: () => void;
-  /** What is known better than by asking. */
+  /** Sets a value that is newer than the server's answer. */
   readonly set: (value: T) => void;
   /** The same, made from what is known by then. */
   readonly change: (to: (before: T) => T) => void;
@@ -59,7 +59,7 @@ export function useLoaded<T>(key: string, ask: (signal: AbortSignal) => Promise<
   return { value: state.key === key ? state.value : undefined, loading, problem, again, set, change };
 }
 
-/** What could not be asked is asked again after that, until it can: nobody has to sit and press. */
+/** A failed question is asked again after this time, until it succeeds: nobody has to press a button. */
 export const ASK_AGAIN_MS = 4_000;
 /** The server was not reached, or not now. */
 export const mayPass = (error: unknown): boolean => error instanceof ApiError && (error.status === 0 || error.retryable);

@@ -1,4 +1,4 @@
-/** What is muted, of one agent or a project: asked again when the log says that it changed. */
+/** The mutes of one agent or a project. They are read again when the log says that they changed. */
 import { useEffect } from 'react';
 import type { MuteView } from '../../../src/wire/client/index.ts';
 import { listen } from './live.ts';

@@ -1,5 +1,5 @@
 /**
- * What is known of the notifications of one conversation: as the server listed them, moved on by the records that came
+ * The notifications of one conversation: as the server listed them, changed by the records that came
  * since. Applying a record a second time changes nothing, so lists and records may overlap.
  */
 import { isByAgent } from '../../../src/wire/client/index.ts';
@@ -14,7 +14,7 @@ export type Note = {
   readonly kind: string;
   readonly level: Level;
   readonly message: string;
-  /** What the agent is asked to do. */
+  /** The request to the agent. */
   readonly instruction: string | null;
   readonly count: number;
   readonly action: string | null;
@@ -29,7 +29,7 @@ export type Note = {
   readonly expiresAt: number | null;
   readonly state: 'open' | 'offered' | 'closed';
   readonly receipt: string;
-  /** Who marked it read, while nothing proves that the agent has read it. */
+  /** The person who marked it read, while nothing proves that the agent has read it. */
   readonly markedBy: string | null;
   readonly gate: boolean;
 };
@@ -91,8 +91,8 @@ export function learn(known: Known, heard: readonly NotificationView[], conversa
 }
 
 /**
- * `open`: all that was open when the store was at `head` or later. What was queued before it and is not among them was
- * taken where these records do not tell: by another conversation, or by a record that is not on this page.
+ * `open`: all that was open when the store was at `head` or later. A notification that was queued before and is not among them
+ * was taken by another conversation, or by a record that is not on this page.
  */
 export function settled(known: Known, open: ReadonlySet<string>, head: number): Known {
   const notes = new Map(known.notes);
@@ -122,7 +122,7 @@ export function applied(known: Known, records: readonly Stored[], conversation: 
       const before = notes.get(queued.id);
       if (before !== undefined) notes.set(queued.id, { ...before, templated: queued.subscriber?.template !== undefined });
       else if (concerns(record, conversation)) notes.set(queued.id, queuedNote(record, queued, conversation));
-      // A later word takes a pause back, and no pause that came after it.
+      // A resume lifts the pauses before it, and no later one.
       if (queued.action === 'resume')
         for (const [id, note] of notes)
           if (note.action === 'pause' && note.seq < record.seq) notes.set(id, { ...note, gate: false });
@@ -227,7 +227,7 @@ function queuedNote(
   };
 }
 
-/** What waits to ride, in the order in which it was queued. */
+/** The waiting notifications, in the order in which they were queued. */
 export const waitingOf = (notes: Notes): Note[] =>
   [...notes.values()].filter(({ state }) => state !== 'closed').toSorted((a, b) => a.seq - b.seq);
 

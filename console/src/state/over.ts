@@ -1,4 +1,4 @@
-/** What is asked over the page. */
+/** The dialog over the page. */
 import { Cell } from './cell.ts';
 
 export type Over = 'palette' | 'help' | null;

@@ -1,6 +1,6 @@
 /**
- * What a person does: shown as pending until the log has it. The id is made here, so trying again does it once; what was
- * typed and what was not sent survive a reload.
+ * The actions of a person. Each shows as pending until the log has it. Its id is made here, so trying again does it once. A typed
+ * text and unsent actions survive a reload.
  */
 import { ApiError, type InterruptReply, type QueuedReply, type ResumeReply } from '../../../src/wire/client/index.ts';
 import type { Deliver, Level } from '../types.ts';
@@ -50,7 +50,7 @@ function kept(): readonly Said[] {
   }
 }
 
-/** Undefined when it did not come to an answer: then it stands there as not sent. */
+/** Undefined without an answer: then the page shows it as not sent. */
 export async function doOnce(address: string, deed: Deed): Promise<Done | undefined> {
   const entry: Said = { id: `c_${unique()}`, address, deed, state: 'sending', problem: null, retryable: false };
   said.set([...said.value, entry]);
@@ -67,7 +67,7 @@ export function tryAgain(id: string): void {
 async function run({ id, address, deed }: Said): Promise<Done | undefined> {
   try {
     const done = await send(id, address, deed);
-    // Counted into another one, or nothing that comes into the log by this id: what it changed is shown where it changed.
+    // It was counted into another one, or the log gets no record with this id. The page shows the change at its place.
     if (done === undefined || !('into' in done) || done.into !== null) forget(id);
     else change(id, { state: 'accepted' });
     return done;

@@ -1,6 +1,6 @@
 /**
- * Who looks at this page. The address that `earpiece serve` prints holds a code that is good once; it is taken out of the
- * address before anything else happens, so that it stands in no history.
+ * The login of this browser. The address that `earpiece serve` prints holds a code that works once. The code is removed from the
+ * address before anything else happens, so that no history keeps it.
  */
 import { ApiError, type SessionReply } from '../../../src/wire/client/index.ts';
 import { Cell } from './cell.ts';
@@ -23,7 +23,7 @@ export async function begin(): Promise<void> {
   try {
     await entered(code === undefined ? await client.session() : await client.logIn({ code }));
   } catch (error) {
-    // An old address in an open browser: it may be logged in all the same.
+    // An old address in an open browser: the browser may still be logged in.
     if (code !== undefined && error instanceof ApiError && error.status > 0)
       return client.session().then(entered, () => refused(error, true));
     refused(error, code !== undefined);

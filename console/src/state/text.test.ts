@@ -33,7 +33,7 @@ describe('a long text', () => {
   });
 });
 
-test('a name is one word of a command line, and no command of its own', () => {
+test('a name is one word of a command line, and never a second command', () => {
   expect(word('shop/coder')).toBe('shop/coder');
   expect(word('shop/coder#main')).toBe("'shop/coder#main'");
   expect(word("a/b'; rm -rf ~; '$(x)")).toBe("'a/b'\\''; rm -rf ~; '\\''$(x)'");
@@ -48,7 +48,7 @@ describe('TOON', () => {
     expect(saidIn(encode({ tool_fails: rows }), true)).toMatchObject({ kind: 'toon', value: { tool_fails: rows } });
   });
 
-  test('a table is known without being told', () => {
+  test('a table is recognized by its text', () => {
     expect(saidIn('fails[1]{a,b}:\n  1,2', false)).toMatchObject({ kind: 'toon', value: { fails: [{ a: 1, b: 2 }] } });
     expect(saidIn('note: this is no table', false)).toEqual({ kind: 'plain', text: 'note: this is no table' });
   });
@@ -59,7 +59,7 @@ describe('TOON', () => {
     expect(saidIn(broken, false)).toEqual({ kind: 'plain', text: broken });
   });
 
-  test('a sentence is a sentence, and what is larger than any carrier is not taken apart', () => {
+  test('a sentence stays a sentence, and a text larger than any carrier is not parsed', () => {
     expect(saidIn('the disk is full', true)).toEqual({ kind: 'plain', text: 'the disk is full' });
     expect(saidIn(`a[1]{b}:\n  ${'x'.repeat(70_000)}`, true)).toMatchObject({ kind: 'plain' });
   });

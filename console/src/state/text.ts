@@ -5,10 +5,10 @@ import type { Json } from '../../../src/core/json.ts';
 const LONG_CHARS = 200;
 const LONG_LINES = 3;
 const FIRST_LINE_CHARS = 100;
-/** What is longer than a model is ever sent is not taken apart: it would stop the page. */
+/** A text that is longer than any carrier is not parsed: parsing it would stop the page. */
 const MAX_READ_CHARS = 65_536;
 
-/** One word of a command line, whatever somebody has called their agent. */
+/** Quotes a name as one word of a command line. */
 export const word = (text: string): string => (/^[\w@%+=:,./-]+$/u.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 /** Direction controls, and characters that take no room. Joiners (U+200C, U+200D) stay: scripts and emoji need them. */
@@ -26,7 +26,7 @@ export const visibleOrEmpty = (text: string): string => {
   return LOOKS_EMPTY.test(seen) ? '(empty)' : seen;
 };
 
-/** Of what somebody says more is shown: it is what a person came to read. */
+/** A message shows more lines before it folds: the person came to read it. */
 const LONG_SPEECH_CHARS = 6_000;
 const FIRST_SPEECH_CHARS = 2_000;
 
@@ -48,9 +48,9 @@ export const firstOfSpeech = (text: string): string | null =>
 const LONGEST_CHARACTER = 40;
 const CHARACTERS = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** At most so long, and no character in pieces: a family of emoji is one. */
+/** Cuts a text to this length between characters. A family of emoji is one character. */
 function cut(text: string, length: number): string {
-  // What makes one character is never longer than that, unless somebody wants it to be.
+  // One character is never longer than that, unless somebody makes it so on purpose.
   const from = length > 5_000 ? length - LONGEST_CHARACTER : 0;
   let end = from;
   for (const { index, segment } of CHARACTERS.segment(text.slice(from, length + LONGEST_CHARACTER))) {
@@ -64,7 +64,7 @@ export type Said =
   | { readonly kind: 'plain'; readonly text: string }
   | { readonly kind: 'toon'; readonly value: Json; readonly text: string };
 
-/** What only a table of TOON begins with: `name[3]{a,b}:`. */
+/** The beginning that only a table of TOON has: `name[3]{a,b}:`. */
 const TABLE = /^[\w.-]*\[\d+[^\]\n]*\](?:\{[^}\n]*\})?:/mu;
 
 /** A line of what the model was sent, without what its view puts round it. */
@@ -93,7 +93,7 @@ export function saidIn(text: string, templated: boolean): Said {
   if ((!templated && !TABLE.test(text)) || text.length > MAX_READ_CHARS) return { kind: 'plain', text };
   try {
     const value = decode(text, { strict: true });
-    // One word or sentence is no document.
+    // A single word or sentence is not a document.
     if (value === null || typeof value !== 'object') return { kind: 'plain', text };
     return { kind: 'toon', value, text };
   } catch {

@@ -52,7 +52,7 @@ describe('what waits', () => {
     for (let from = 0; from < records.length; from++) expect(known(records.slice(from), once)).toEqual(once);
   });
 
-  test('a resume takes back the pauses before it, also where the records are applied again', () => {
+  test('a resume lifts the pauses before it, also if the records are applied again', () => {
     const word = (action: string): Stored => queued(action + seq, { action, level: action === 'pause' ? 'critical' : 'info' });
     const records = [word('pause'), word('resume'), word('pause')];
     expect(pausedUntil(known(records.slice(0, 2)).notes)).toBe(0);
@@ -83,7 +83,7 @@ describe('what waits', () => {
     expect(states([record({ type: 'carrier_confirmed', carrier: 'k' })])).toEqual([]);
   });
 
-  test('what is for another conversation is not shown, and what is for any goes when another takes it', () => {
+  test('a notification for another conversation is not shown; one for any conversation goes when another takes it', () => {
     const elsewhere = record({ ...queued('b').body, conversation: 'other' });
     const anyone = record({ ...queued('c').body, conversation: undefined });
     const other = { ...result('c'), body: { ...result('c').body, conversation: 'other' } } as Stored;
@@ -123,7 +123,7 @@ describe('the timeline', () => {
     ]);
   });
 
-  test('what rode stands behind its carrier, with how long it waited', () => {
+  test('a delivered notification comes behind its carrier, with the time that it waited', () => {
     const entries = shown([queued('a'), record({ type: 'chat_request', content: 'go' }), call, result('a')]);
     expect(entries.map(({ kind }) => kind)).toEqual(['person', 'tool', 'ride']);
     expect(entries.at(-1)).toMatchObject({
@@ -198,7 +198,7 @@ describe('the timeline', () => {
   });
 });
 
-test('when it was there and when it was told follows from its own records, not from what others queued', () => {
+test('last contact and last delivery follow from the records of the host, not from those of producers', () => {
   const asked = record({ type: 'chat_request', content: 'go' }, 2_000);
   const rode = { ...result('a'), at: 3_000 };
   const answer = record({ type: 'chat_response', message: 'done' }, 4_000);

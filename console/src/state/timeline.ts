@@ -28,7 +28,7 @@ export type Rider = {
   readonly repeated: boolean;
 };
 
-/** What it rode on. */
+/** Its carrier. */
 export type On =
   | { readonly kind: 'tool'; readonly name: string }
   | { readonly kind: 'person' }
@@ -168,7 +168,7 @@ export function timelineOf(records: readonly Stored[], notes: Notes, { everythin
     const closed = as(body, 'notification_closed');
     if (closed !== undefined) {
       const known = closed.ids.flatMap((id) => notes.get(id) ?? []);
-      // What is taken back after it was read ends nothing that anyone waits for.
+      // The withdrawal of a read notification changes nothing for the person.
       const { outcome, reason, by, ids } = closed;
       if (
         known.every((note) => note.receipt !== 'delivered' && note.receipt !== 'read' && note.receipt !== 'observed') ||
@@ -232,7 +232,7 @@ function ridersOf({ view, ids, carried, sentBefore }: Carrier, notes: Notes): Ri
     view?.repeated === true && (again.length === 0 || group.some((id) => again.includes(id)));
   const lines: readonly { ids: readonly string[]; text: string | null }[] = [
     ...(view?.items ?? []),
-    // What is in no line of the view (a view that only signals).
+    // Notifications without a line in the view, as in a view that only signals.
     ...ids
       .filter((id) => !view?.items.some((item) => (item.ids as readonly string[]).includes(id)))
       .map((id) => ({ ids: [id], text: null })),
@@ -269,7 +269,7 @@ function ridersOf({ view, ids, carried, sentBefore }: Carrier, notes: Notes): Ri
   });
 }
 
-/** What a conversation of ours does now, by its newest record that says it. */
+/** The state of an Earpiece agent, by its newest record about it. */
 export function doingIn(records: readonly Stored[]): Doing | null {
   const answered = new Set<string>();
   for (const { at, body } of records.toReversed()) {
@@ -297,7 +297,7 @@ export function doingIn(records: readonly Stored[]): Doing | null {
   return null;
 }
 
-/** What only the conversation's own host writes: then it was there. */
+/** Records that only the host of the conversation writes. They prove that it was there. */
 const ITS_OWN = /^(?:turn_start|chat_|tool_call_|carrier_(?:offered|confirmed)|gate_refused|agent_)/u;
 
 /** When a conversation was last there, and last told something, as its records say. Presence is written more seldom. */
@@ -338,9 +338,9 @@ function markOf(body: Stored['body']): string | undefined {
     case 'agent_failed':
       return `the turn failed: ${text(loose['reason'])}`;
     case 'carrier_redacted':
-      return `the provider refused the request with these notifications; one line stands in their place: ${text(loose['reason'])}`;
+      return `the provider refused the request with these notifications; one line replaces them: ${text(loose['reason'])}`;
     case 'conversation_forked':
-      return `forked from #${text(loose['from'])}: what stands above is its`;
+      return `forked from #${text(loose['from'])}: the lines above belong to it`;
     case 'conversation_imported':
       return 'imported';
     case 'compaction':
@@ -366,7 +366,7 @@ export function onSays(on: On): string {
     case 'person':
       return 'a message';
     case 'system':
-      return 'a message of its own';
+      return 'a separate message';
     case 'hook':
       return on.name;
     case 'pulled':

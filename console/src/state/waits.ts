@@ -1,8 +1,8 @@
-/** What a card says of a notification that waits. */
-import type { Verdict } from '../../../src/wire/client/index.ts';
+/** The words of a card for a waiting notification. */
+import { momentOf, type Verdict } from '../../../src/wire/client/index.ts';
 import type { Deliver, Force } from '../types.ts';
 import { MOMENTS } from '../words.ts';
-import { whenSays } from './clock.ts';
+import { timeWords, whenSays } from './clock.ts';
 import type { Note } from './notes.ts';
 
 /** The agent is not there, or paused; null: neither. */
@@ -10,7 +10,7 @@ export type AgentHolds = 'away' | 'paused' | null;
 
 type Holds = {
   readonly agent: AgentHolds;
-  /** What an interrupt does at its host. */
+  /** The effect of an interrupt at its host. */
   readonly force: Force;
   /** Undefined: the server has not said it yet. */
   readonly verdict: Verdict | undefined;
@@ -20,25 +20,26 @@ type Holds = {
 const INTERRUPTS: Readonly<Record<Force, string>> = {
   aborts_stream: 'interrupts the agent',
   refuses_next_call: 'refuses its next tool call until the agent has read it',
+  refuses_wrapped_call: 'refuses its next call of a wrapped tool until the agent has read it',
   next_contact: 'asks at its next message',
   waits: 'waits until the agent comes back',
 };
 
 export function waitsSays(note: Note, { agent, force, verdict, now }: Holds): string {
   const { level, action, gate } = note;
-  const held = verdict === undefined ? null : heldBy(verdict);
+  const held = verdict === undefined ? null : heldBy(verdict, now);
   if (held !== null) return held;
   if (agent === 'away') return 'waits: the agent is not active';
   if (agent === 'paused' && action === null) return 'waits: the agent is paused';
   if (action === 'pause') return 'pauses the agent until somebody resumes it';
   // Marked as read it waits like any other.
   if (gate && (level === 'critical' || action === 'cancel')) return INTERRUPTS[force];
-  const waits = note.deliver === null || note.deliver === 'next' ? 'waits' : `waits for ${momentOf(note.deliver, now)}`;
+  const waits = note.deliver === null || note.deliver === 'next' ? 'waits' : `waits for ${waitedFor(note.deliver, now)}`;
   return note.receipt === 'read' ? `${waits}: it was marked as read, and its gate is down` : waits;
 }
 
-/** What keeps it from the next message, beside the agent's absence; null: nothing does. */
-function heldBy(verdict: Verdict): string | null {
+/** The reason that keeps it from the next message, beside the agent's absence. Null: there is none. */
+function heldBy(verdict: Verdict, now: number): string | null {
   if (verdict.kind === 'muted') return `muted by ${verdict.by}: the next message filters it`;
   if (verdict.kind === 'filtered') return 'a filter is set: the next message filters it';
   if (verdict.kind === 'expired') return 'its time is over';
@@ -46,13 +47,14 @@ function heldBy(verdict: Verdict): string | null {
   if (verdict.kind === 'known') return 'the agent knows it already';
   if (verdict.kind === 'behind_gate') return 'waits: the agent has to read an interrupt first';
   if (verdict.kind === 'other_purpose') return `waits for a conversation of the purpose ${verdict.purpose}`;
+  if (verdict.kind === 'moment' && verdict.rides !== undefined) return `waits: ${momentOf(verdict, timeWords(now))}`;
   if (verdict.kind !== 'budget') return null;
   return verdict.how === 'waits'
     ? 'waits: the next message has no room for it'
     : 'the next message has no room for its text, and counts it';
 }
 
-function momentOf(deliver: Deliver, now: number): string {
+function waitedFor(deliver: Deliver, now: number): string {
   if (typeof deliver === 'object') {
     if ('at' in deliver) return whenSays(deliver.at, now);
     return 'afterTurns' in deliver ? `${deliver.afterTurns} more turns` : `the end of ${deliver.afterTool}`;

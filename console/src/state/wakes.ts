@@ -1,4 +1,4 @@
-/** At which levels an idle agent of ours is woken only when a person says so (`wake.<level> = "ask"`). */
+/** The levels at which an idle Earpiece agent is woken only if a person agrees (`wake.<level> = "ask"`). */
 import { useCallback, useMemo } from 'react';
 import type { Level } from '../types.ts';
 import { useLoaded } from './loaded.ts';

@@ -1,8 +1,8 @@
-/** Which part of a long timeline stands on the page. Pure: positions in the list of entries, named by their records. */
+/** The part of a long timeline that is on the page. Pure: positions in the list of entries, named by their records. */
 
-/** At most so many are shown at once: a browser lays out no more without a pause that is felt. */
+/** The most entries on the page: a browser needs a noticeable pause to lay out more. */
 export const SHOWN = 240;
-/** How far it moves when an edge is reached: what is read stays on the page. */
+/** How far the part moves at an edge. The lines in view stay on the page. */
 const STEP = 80;
 
 /** `upTo`: the record of the last that is shown; null: it follows the newest. */

@@ -21,7 +21,7 @@ type Group = {
 const GROUPS: readonly Group[] = [
   {
     name: 'Filters',
-    about: 'What may reach an agent.',
+    about: 'Which notifications may reach an agent.',
     has: (key) => /^(min_level|conversation\.|max_level\.|core\.)/u.test(key),
     named: FILTERS,
   },
@@ -39,7 +39,7 @@ const GROUPS: readonly Group[] = [
   },
   {
     name: 'Sources',
-    about: 'What is watched, and who may send events.',
+    about: 'Which sources emit events, and who may send them.',
     has: (key) => /^(sources?\.|webhooks\.|files\.|git\.|gateway\.|server\.)/u.test(key),
   },
   { name: 'Everything else', about: '', has: () => true },
@@ -124,7 +124,7 @@ export function Advanced({ find = '' }: { readonly find?: string }): ReactElemen
   );
 }
 
-/** Whoever comes for one setting sees it, and that it is the one. */
+/** A link to one setting shows that setting and marks it. */
 function useCameForSetting(key: string, there: boolean): void {
   useEffect(() => {
     if (key === '' || !there) return;

@@ -20,7 +20,7 @@ type Said = { readonly kind: 'saved' | 'problem' | 'pending'; readonly text: str
 export function Control({ setting, scope, save, onScope }: ControlProps): ReactElement | null {
   const id = useId();
   const [said, setSaid] = useState<Said | null>(null);
-  // What was said of one file is not true of the other.
+  // A message about one file is not true of the other.
   useEffect(() => setSaid(null), [scope]);
   const { change, key } = setting;
   if (change === null) return null;
@@ -28,7 +28,7 @@ export function Control({ setting, scope, save, onScope }: ControlProps): ReactE
   const busy = said?.kind === 'pending';
   // The button that was pressed is gone then, and the focus with it.
   const toControl = (): unknown => requestAnimationFrame(() => document.getElementById(`${id}c`)?.focus());
-  // What is written while another value is saved is saved after it: the newest counts.
+  // A value that is entered while another one is saved is saved after it: the newest counts.
   const newest = useRef(0);
   const apply = async (value: Value | null): Promise<boolean> => {
     const mine = ++newest.current;

@@ -1,4 +1,4 @@
-/** What a setting is changed with: a switch, a choice, a word or number, or lines. */
+/** The inputs for settings: a switch, a choice, a word or number, or lines. */
 import { useRef, useState, type ReactElement } from 'react';
 import type { SettingChange, SettingReply, SettingScope } from '../../types.ts';
 
@@ -51,7 +51,7 @@ export function Input({ setting, change, scope, id, describedBy, locked, busy, w
           {...common}
           numeric
           value={setting.value === null ? '' : setting.text}
-          // What is no number the server refuses with its own words.
+          // The server refuses an invalid number in its own words.
           apply={(text) => apply(/^-?\d+$/u.test(text) ? Number(text) : text)}
         />
       );
@@ -80,8 +80,8 @@ type Common = {
 };
 
 /**
- * What is typed, until it counts: Escape also takes the focus away, before anything is drawn again. What is written on
- * while it is saved, or while another value comes to count, stays.
+ * The text in a field until it is saved. Escape also takes the focus away, before anything is drawn again. The text stays if a
+ * person types on while it is saved, or while another value takes effect.
  */
 function useTyped(): {
   typed: string | null;
@@ -126,7 +126,7 @@ function LineInput({
   const commit = (): void => {
     if (latest.current === null) return;
     const text = latest.current.trim();
-    // What was not set and still is not.
+    // The setting was not set before, and still is not.
     if (text === '' || (text === value && !sending())) return set(null);
     send(() => apply(text));
   };
@@ -156,7 +156,7 @@ function Lines({
   ...rest
 }: Common & {
   readonly value: readonly string[];
-  /** What holds besides, and is not taken away from here. */
+  /** The values from other places, which this page cannot remove. */
   readonly others: readonly string[];
   readonly apply: (lines: readonly string[]) => Promise<boolean>;
 }): ReactElement {

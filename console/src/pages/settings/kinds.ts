@@ -1,4 +1,4 @@
-/** What is set by name: filters of kinds, of sources and of tools, and what holds for one source. */
+/** Settings by name: filters of kinds, of sources and of tools, and the settings of one source. */
 import { LEVELS } from '../../words.ts';
 import type { NamedSettings } from './named.tsx';
 
@@ -85,5 +85,5 @@ export const WINDOWS: NamedSettings = {
   }),
 };
 
-/** What background tools tell. */
+/** The notifications of background tools. */
 const OF_TOOLS = ['stopped', 'failed', 'waiting', 'content'];

@@ -5,7 +5,7 @@ import type { SettingReply, SettingScope } from '../../types.ts';
 import { Control, type Save } from './control.tsx';
 import type { Value } from './input.tsx';
 
-/** What came this week: it is offered where a name is typed. */
+/** The kinds of this week. A field for a name offers them. */
 export type Seen = { readonly kinds: readonly string[]; readonly sources: readonly string[] };
 
 type Field =
@@ -23,7 +23,7 @@ export type NamedSettings = {
   readonly has: (key: string) => boolean;
   readonly fields: readonly Field[];
   readonly button: string;
-  /** Of what stands in the fields, in their order; what is no name the server refuses with its own words. */
+  /** Made from the texts of the fields, in their order. The server refuses an invalid name in its own words. */
   readonly change: (...values: readonly string[]) => { readonly key: string; readonly value: Value; readonly done: string };
 };
 
@@ -48,7 +48,7 @@ export function Named({
   const fresh = fields.map((field) => (field.kind === 'choice' ? (field.words[0] ?? '') : ''));
   const [typed, setTyped] = useState<readonly string[]>(fresh);
   const [said, setSaid] = useState<Said | null>(null);
-  // What was said of one file is not true of the other.
+  // A message about one file is not true of the other.
   useEffect(() => setSaid(null), [scope]);
   const form = useRef<HTMLFormElement>(null);
   // A row that is taken out is gone, and the focus with it.
@@ -74,7 +74,7 @@ export function Named({
     const { key, value, done } = change(...typed.map((text) => text.trim()));
     save({ [key]: value }).then(
       () => {
-        // What was written meanwhile is the next one.
+        // A text that was written meanwhile belongs to the next entry.
         setTyped((now) => (now === typed ? fresh : now));
         setSaid({ kind: 'saved', text: `saved: ${done}` });
       },

@@ -1,4 +1,4 @@
-/** Who speaks to the agents of a project, and whether they may. */
+/** The subscribers of a project, and their switches. */
 import { useEffect, useState, type ReactElement } from 'react';
 import { Command } from '../../parts/copy.tsx';
 import { Empty, Problem, Skeleton } from '../../parts/empty.tsx';

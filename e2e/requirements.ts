@@ -828,6 +828,31 @@ export const REQUIREMENTS = {
   },
   'sources:timers': { behaviour: 'A reminder survives crashes and rides at the first contact point after its time, once.' },
   'sources:webhooks-live': { behaviour: 'A new, changed, removed or trusted webhook takes effect with the next request.' },
+  'follow:pr': {
+    behaviour:
+      'A followed pull request reports failing checks with job, step and line, reviews, comments and conflicts, and withdraws what is green again.',
+  },
+  'follow:command': {
+    behaviour:
+      'A followed command keeps its input, output and exit code. Its errors are reported once, and withdrawn when a later build no longer prints them.',
+  },
+  'follow:problems': {
+    behaviour: 'Problem matchers name file, line, test and message of the errors that common tools print.',
+  },
+  'follow:told-once': {
+    behaviour: 'After a crash at any write of a follower, nothing is told twice, and nothing is lost that the source still has.',
+  },
+  'follow:withdrawn': { behaviour: 'What a follower reported and no longer sees is withdrawn.' },
+  'follow:trouble': {
+    behaviour:
+      'A thing that cannot be seen is reported after three looks, at once if it will not pass, with the reason; `following` shows it.',
+  },
+  'follow:sessions': {
+    behaviour:
+      'Followers look while a session is active, and with `--keep` also else. The next session starts the process again and hears what happened between.',
+  },
+  'follow:pace': { behaviour: 'Nothing is looked at more often than stated. A machine that slept looks as soon as it is awake.' },
+  'follow:limits': { behaviour: 'A project follows at most 50 things, and an agent adds at most 10.' },
   'sources:sub-agents': {
     behaviour: 'An agent gets one notification, with the result, when an agent that it started has ended.',
   },

@@ -26,6 +26,7 @@ const NEEDED = [
     args: ['scripts/shells.ts'],
     way: 'install zsh and fish: apt-get install zsh fish, brew install zsh fish',
   },
+  { command: 'node', args: ['scripts/gh.ts'], way: 'pull requests are followed through the real gh, and not skipped without it' },
 ] as const;
 
 const missing = NEEDED.filter(({ command, args, way }) => {

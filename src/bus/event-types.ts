@@ -170,9 +170,50 @@ export const EVENT_TYPES = {
   },
   'process.failed': {
     severity: 'error',
-    payload: ['command', 'exit_code', 'signal?', 'timed_out?', 'duration_ms', 'last_lines', 'cwd', 'name?'],
+    payload: ['command', 'exit_code', 'signal?', 'timed_out?', 'duration_ms', 'last_lines', 'problems?', 'cwd', 'name?'],
     what: 'a command has failed',
   },
+  'pr.check_failed': {
+    severity: 'error',
+    payload: ['repo', 'pr', 'check', 'commit', 'step?', 'problem?', 'lines', 'url?'],
+    what: 'a check of a followed pull request has failed',
+  },
+  'pr.checks_passed': {
+    severity: 'info',
+    payload: ['repo', 'pr', 'checks', 'commit'],
+    what: 'all checks of a followed pull request have passed',
+  },
+  'pr.review': {
+    severity: 'info',
+    payload: ['repo', 'pr', 'by', 'verdict', 'lines'],
+    what: 'somebody reviewed a followed pull request',
+  },
+  'pr.comment': {
+    severity: 'info',
+    payload: ['repo', 'pr', 'by', 'place?'],
+    what: 'somebody commented on a followed pull request',
+  },
+  'pr.conflict': {
+    severity: 'warning',
+    payload: ['repo', 'pr', 'base', 'commit'],
+    what: 'a followed pull request conflicts with its base',
+  },
+  'pr.merged': { severity: 'info', payload: ['repo', 'pr', 'by?'], what: 'a followed pull request was merged' },
+  'pr.closed': { severity: 'info', payload: ['repo', 'pr', 'by?'], what: 'a followed pull request was closed' },
+  'problem.found': {
+    severity: 'error',
+    payload: ['command', 'tool', 'problem', 'file?', 'line?', 'column?', 'code?', 'test?'],
+    what: 'a followed command printed an error',
+  },
+  'log.matched': { severity: 'warning', payload: ['file', 'line'], what: 'a line of a followed log matches' },
+  'url.failed': { severity: 'error', payload: ['url', 'answers'], what: 'a followed address fails' },
+  'url.changed': {
+    severity: 'info',
+    payload: ['url', 'path', 'value', 'before'],
+    what: 'a value at a followed address has changed',
+  },
+  'follow.blind': { severity: 'warning', payload: ['follower', 'reason'], what: 'a followed thing cannot be seen' },
+  'follow.over': { severity: 'debug', payload: [], what: 'what was reported of a followed thing is over' },
   'alert.firing': {
     severity: 'error',
     payload: ['alertname', 'fingerprint', 'summary?', 'labels', 'annotations', 'starts_at?', 'ends_at?', 'url?'],

@@ -183,6 +183,77 @@ export const SAMPLES: Readonly<Record<KnownType, Sample>> = {
       last_lines: ['FAIL src/cart.test.ts', 'expected 3 to be 4', '2 tests failed'],
     },
   },
+  'pr.check_failed': {
+    message:
+      'acme/shop#12: check "test" failed in step "Run tests": cart.test.ts > rounds: AssertionError: expected 3 to be 4 (cart.test.ts:3:17)',
+    data: {
+      repo: 'acme/shop',
+      pr: 12,
+      check: 'test',
+      commit: '9f2c41d0aa31',
+      step: 'Run tests',
+      problem: 'cart.test.ts > rounds: AssertionError: expected 3 to be 4 (cart.test.ts:3:17)',
+      lines: [' FAIL  cart.test.ts > rounds', 'AssertionError: expected 3 to be 4'],
+      url: 'https://github.com/acme/shop/actions/runs/7/job/71',
+    },
+  },
+  'pr.checks_passed': {
+    message: 'acme/shop#12: all 5 checks passed',
+    data: { repo: 'acme/shop', pr: 12, checks: 5, commit: '9f2c41d0aa31' },
+  },
+  'pr.review': {
+    message: 'acme/shop#12: ann requested changes with 2 comments: “Please round once”',
+    data: {
+      repo: 'acme/shop',
+      pr: 12,
+      by: 'ann',
+      verdict: 'changes_requested',
+      lines: ['src/cart.ts:12: “This rounds twice”', 'src/cart.ts:30: “Name it”'],
+    },
+  },
+  'pr.comment': {
+    message: 'acme/shop#12: bob commented: “Does this need a migration?”',
+    data: { repo: 'acme/shop', pr: 12, by: 'bob' },
+  },
+  'pr.conflict': {
+    message: 'acme/shop#12: it conflicts with main',
+    data: { repo: 'acme/shop', pr: 12, base: 'main', commit: '9f2c41d0aa31' },
+  },
+  'pr.merged': { message: 'acme/shop#12: it was merged by ann', data: { repo: 'acme/shop', pr: 12, by: 'ann' } },
+  'pr.closed': { message: 'acme/shop#12: it was closed', data: { repo: 'acme/shop', pr: 12 } },
+  'problem.found': {
+    message: "TS2322: Type 'string' is not assignable to type 'number'. (src/cart.ts:3:7)",
+    data: {
+      command: 'npm run dev',
+      tool: 'tsc',
+      problem: "Type 'string' is not assignable to type 'number'.",
+      file: 'src/cart.ts',
+      line: 3,
+      column: 7,
+      code: 'TS2322',
+    },
+  },
+  'log.matched': {
+    message: 'logs/app.log: ERROR no connection to the database',
+    data: { file: 'logs/app.log', line: 'ERROR no connection to the database' },
+  },
+  'url.failed': {
+    message: 'http://localhost:3000/health fails: 503 Service Unavailable',
+    data: { url: 'http://localhost:3000/health', answers: '503 Service Unavailable' },
+  },
+  'url.changed': {
+    message: 'http://localhost:3000/health: status is "ready", it was "starting"',
+    data: { url: 'http://localhost:3000/health', path: 'status', value: '"ready"', before: '"starting"' },
+  },
+  'follow.blind': {
+    message:
+      'pull request acme/shop#12 cannot be followed now: GitHub refuses the sign-in (HTTP 401); sign in again: gh auth login --hostname github.com',
+    data: {
+      follower: 'f1',
+      reason: 'GitHub refuses the sign-in (HTTP 401); sign in again: gh auth login --hostname github.com',
+    },
+  },
+  'follow.over': { message: 'it is over', data: {} },
   'alert.firing': {
     message: 'HighLoad is firing: load is 20',
     data: { alertname: 'HighLoad', fingerprint: 'a1b2', summary: 'load is 20' },

@@ -8,6 +8,7 @@ import { openInboxWith } from '../user-inbox.ts';
 import { Bridge, lines, type FromBridge, type FromPlugin } from '../hosts/bridge/index.ts';
 import { logOfHost, type Host } from '../hosts/index.ts';
 import { identify, systemProcesses } from '../inbox/index.ts';
+import { listKey } from '../sources/follow/key.ts';
 import { loadAheadSoon } from './ahead.ts';
 import type { GlobalOptions } from './context.ts';
 import { EXIT } from './exit.ts';
@@ -42,6 +43,11 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
     send: (line: FromBridge) => void process.stdout.write(`${JSON.stringify(line)}\n`),
     complain,
   });
+  // A plugin's host begins a session with this process.
+  if ((await ear.store.setting(listKey(config.project))) !== undefined) {
+    const { startLooker } = await import('./looker.ts');
+    await startLooker(ear, config.project, { folder: process.cwd(), ...(options.db === undefined ? {} : { db: options.db }) });
+  }
   const sweeping = setInterval(() => void ear.sweep().catch(() => undefined), 60_000);
   const hear = lines(
     (line) => running.hear(line as unknown as FromPlugin),

@@ -48,6 +48,21 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
       load: async () => (await import('./commands/run-and-tell.ts')).runAndTell,
     },
     {
+      term: 'follow [what...]',
+      summary: 'tell an agent what changes outside',
+      load: async () => (await import('./commands/follow.ts')).follow,
+    },
+    {
+      term: 'following',
+      summary: 'what is followed, and how that goes',
+      load: async () => (await import('./commands/following.ts')).following,
+    },
+    {
+      term: 'unfollow <id>',
+      summary: 'end what is followed',
+      load: async () => (await import('./commands/unfollow.ts')).unfollow,
+    },
+    {
       term: 'emit <file>',
       summary: 'emit events, see who hears them',
       load: async () => (await import('./commands/emit.ts')).emit,

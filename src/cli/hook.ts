@@ -18,6 +18,7 @@ import {
   type Printed,
 } from '../hosts/index.ts';
 import { identify, patience } from '../inbox/index.ts';
+import { listKey } from '../sources/follow/key.ts';
 import { complain, handOver } from './terminal.ts';
 import type { GlobalOptions } from './context.ts';
 import { INPUT_WITHIN_MS, mayBeWhole, parsed, readBefore, type HookInput } from './hook-input.ts';
@@ -61,6 +62,8 @@ async function answered(
         const { startWaiter } = await import('./waiter.ts');
         await startWaiter(host, await conversationOf(place, host, caller), caller, options);
       };
+    if (heard.moment.kind === 'session_start' && caller.subagent === undefined)
+      afterwards = async () => goOnFollowing(place.inbox, caller.folder, options);
     return attend(place, host, caller, heard.moment);
   };
   const attended = await within(ask(), () => ear?.lines?.busy?.() ?? false);
@@ -78,6 +81,13 @@ async function answered(
   await afterwards?.();
   await ear?.close();
   return printed.exitCode ?? GOES_ON;
+}
+
+/** The project's followers look while a session is active. */
+async function goOnFollowing(inbox: UserInbox, folder: string, { db }: HookOptions): Promise<void> {
+  if ((await inbox.store.setting(listKey(inbox.project))) === undefined) return;
+  const { startLooker } = await import('./looker.ts');
+  await startLooker(inbox, inbox.project, { folder, ...(db === undefined ? {} : { db }) });
 }
 
 type Opened = { readonly place: Place & { readonly inbox: UserInbox }; readonly caller: Caller };

@@ -29,7 +29,13 @@ export const FAULT_POINTS = [
 
 /** The write boundaries in an agent's loop. */
 export const AGENT_FAULT_POINTS = ['agent.request', 'agent.tool_landing', 'agent.carried'] as const;
-export type FaultPoint = (typeof FAULT_POINTS)[number] | (typeof AGENT_FAULT_POINTS)[number];
+
+/** The write boundaries of what follows things outside. */
+export const FOLLOW_FAULT_POINTS = ['follow.looked', 'follow.told', 'follow.kept'] as const;
+export type FaultPoint =
+  | (typeof FAULT_POINTS)[number]
+  | (typeof AGENT_FAULT_POINTS)[number]
+  | (typeof FOLLOW_FAULT_POINTS)[number];
 
 let trip: ((point: FaultPoint) => void) | undefined;
 

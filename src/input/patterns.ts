@@ -23,6 +23,8 @@ export interface Pattern {
   /** Instructions of the compiled program: at least 1. */
   readonly size: number;
   replaceAll(text: string, by: string): string;
+  /** Whether it is somewhere in the text. */
+  test(text: string): boolean;
 }
 
 /** Cached by source: a policy is read before every notification. */
@@ -52,7 +54,7 @@ function compile(source: string): PatternRead {
     if (pattern.test('')) return problem('it matches the empty text, so everything would be redacted');
     const replaceAll = (text: string, by: string): string =>
       pattern.test(text) ? pattern.matcher(text).replaceAll(by.replaceAll('$', '$$$$')) : text;
-    return { kind: 'pattern', pattern: { size, replaceAll } };
+    return { kind: 'pattern', pattern: { size, replaceAll, test: (text) => pattern.test(text) } };
   } catch (cause) {
     const said = (cause as Error).message
       .replace('error parsing regexp: ', '')

@@ -2,6 +2,7 @@
 import type { EventInput } from '../../core/event.ts';
 import { checksum } from '../../core/event.ts';
 import type { Level } from '../../core/notification.ts';
+import { placeOf, problemsIn, sayProblem, type Problem } from '../problems/index.ts';
 
 /** The result. `timedOut`: the time limit ended it. */
 export type Outcome =
@@ -20,6 +21,8 @@ export type Ended = {
   readonly outcome: Outcome;
   readonly durationMs: number;
   readonly lastLines: readonly string[];
+  /** The problems in its whole output. Default: those in `lastLines`. */
+  readonly problems?: readonly Problem[];
   readonly levelOnFailure: Level;
 };
 
@@ -33,7 +36,8 @@ export function eventOf(ended: Ended): EventInput {
   const { outcome, cwd, durationMs, lastLines } = ended;
   const failed = isFailure(outcome);
   const command = commandLine(ended.command, ended.args);
-  const telling = lastLines.length === 0 ? undefined : tellingLine(lastLines, failed);
+  const problems = failed ? errorsIn(ended.problems ?? problemsIn(lastLines)) : [];
+  const telling = sayFirst(problems) ?? (lastLines.length === 0 ? undefined : tellingLine(lastLines, failed));
   const name = ended.name === undefined ? undefined : cut(ended.name, 200);
   const what = name ?? `\`${cut(command, 120)}\``;
   return {
@@ -51,10 +55,30 @@ export function eventOf(ended: Ended): EventInput {
       ...(outcome.kind !== 'not_started' && outcome.timedOut ? { timed_out: true } : {}),
       duration_ms: Math.round(durationMs),
       last_lines: lastLines,
+      ...(problems.length === 0 ? {} : { problems: problems.slice(0, MAX_PROBLEMS).map(dataOf) }),
       cwd,
       ...(name === undefined ? {} : { name }),
     },
   };
+}
+
+const MAX_PROBLEMS = 20;
+
+/** Each once: a runner names a failing test where it fails, and again at its end. */
+function errorsIn(problems: readonly Problem[]): readonly Problem[] {
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  return [...new Map(errors.map((problem) => [sayProblem(problem), problem])).values()];
+}
+
+function sayFirst([first, ...more]: readonly Problem[]): string | undefined {
+  if (first === undefined) return undefined;
+  return `${cut(sayProblem(first), 300)}${more.length === 0 ? '' : ` and ${more.length} more`}`;
+}
+
+function dataOf(problem: Problem): Record<string, string> {
+  const { tool, test, message } = problem;
+  const place = placeOf(problem);
+  return { tool, message, ...(test === undefined ? {} : { test }), ...(place === undefined ? {} : { place }) };
 }
 
 function howItWent(outcome: Outcome, durationMs: number): string {

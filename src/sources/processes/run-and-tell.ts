@@ -10,6 +10,7 @@ import type { Writable } from 'node:stream';
 import { EarpieceError } from '../../core/errors.ts';
 import { makeEvent, type Emitted, type Emitter, type Event } from '../../core/event.ts';
 import type { Level } from '../../core/notification.ts';
+import { problemsIn } from '../problems/index.ts';
 import { LastLines } from './last-lines.ts';
 import { excerpt, EXCERPT_FROM } from './excerpt.ts';
 import { eventOf, isFailure, type Outcome } from './outcome.ts';
@@ -80,6 +81,7 @@ export async function runAndTell(options: RunAndTellOptions): Promise<RanAndTold
       withoutTerminal: options.withoutTerminal,
     });
     const ended = signals?.ended();
+    const lines = last.read();
     const event = makeEvent(
       eventOf({
         command,
@@ -89,7 +91,8 @@ export async function runAndTell(options: RunAndTellOptions): Promise<RanAndTold
         subject: options.subject,
         outcome,
         durationMs: performance.now() - startedAt,
-        lastLines: excerpt(last.read(), options.lines ?? 20, isFailure(outcome)),
+        lastLines: excerpt(lines, options.lines ?? 20, isFailure(outcome)),
+        problems: isFailure(outcome) ? problemsIn(lines) : [],
         levelOnFailure: options.levelOnFailure ?? 'error',
       }),
       { id: randomUUID(), now: Date.now() },
@@ -126,7 +129,8 @@ async function tell(
   }
 }
 
-function exitCodeOf(outcome: Outcome): number {
+/** As a shell would say it. */
+export function exitCodeOf(outcome: Outcome): number {
   switch (outcome.kind) {
     case 'not_started':
       return outcome.code;
@@ -145,7 +149,7 @@ const TIMED_OUT = 124;
 const HANDED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
 /** Signals go to the command while it runs. After its end, a signal gives up the notification. */
-function catchSignals(): {
+export function catchSignals(): {
   readonly to: (signal: (name: NodeJS.Signals) => void) => void;
   readonly ended: () => AbortSignal;
   readonly release: () => void;

@@ -27,8 +27,8 @@ export type RunOptions = {
   readonly withoutTerminal?: (() => void) | undefined;
   /** Called once it runs, with functions to pass a signal to it and, behind a terminal, to type into it. */
   readonly started?: (signal: (name: NodeJS.Signals) => void, type?: (keys: string) => void) => void;
-  /** Behind a terminal: a person pressed a key. */
-  readonly keyPressed?: (() => void) | undefined;
+  /** Behind a terminal: a person pressed keys. */
+  readonly keyPressed?: ((keys: Buffer) => void) | undefined;
 };
 
 /** Between SIGTERM and SIGKILL, after its time limit. */
@@ -121,7 +121,7 @@ async function behindTerminal(options: RunOptions, { spawn: spawnPty }: typeof N
   }
   const resize = (): void => pty.resize(stdout.columns, stdout.rows);
   const typed = (bytes: Buffer): void => {
-    options.keyPressed?.();
+    options.keyPressed?.(bytes);
     pty.write(bytes as unknown as string);
   };
   // From here on keys go to the command, including Ctrl+C: its terminal makes a signal of it.

@@ -1,0 +1,207 @@
+/** `earpiece follow`, `following` and `unfollow`: the process that looks, what starts it again, what the list says. */
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { LoadedInbox } from '../../src/loaded-inbox.ts';
+import { FOLLOW_FAULT_POINTS } from '../../src/core/faults.ts';
+import { add, following, looker, NEW, remove, stateOf, type State } from '../../src/sources/follow/index.ts';
+import { Shell } from '../cli/shell.ts';
+import { proves, verifies } from '../verifies.ts';
+
+let shell: Shell;
+let ear: LoadedInbox;
+const lookers = new Set<number>();
+
+beforeEach(async () => {
+  shell = new Shell();
+  ear = await shell.open();
+});
+afterEach(async () => {
+  const { pid } = await state();
+  if (pid !== undefined) lookers.add(pid);
+  for (const pid of lookers) end(pid);
+  lookers.clear();
+  await shell[Symbol.asyncDispose]();
+});
+
+type Row = Record<string, unknown>;
+const listed = (): Promise<Row[]> => shell.json(['following']);
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+const isThere = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+/** Asks again until it is so; the test's own time limit ends it. */
+async function until<T>(ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
+  for (;;) {
+    const value = await ask();
+    if (isSo(value)) return value;
+    await pause(50);
+  }
+}
+
+/** The follower as the store has it: to ask a command each time would be slow. */
+async function state(): Promise<State & { readonly pid?: number }> {
+  const [followed] = await following(ear.store, 'shop');
+  const owner = await looker(ear.store, 'shop');
+  const known = followed === undefined ? NEW : await stateOf(ear.store, followed.uid);
+  return { ...known, ...(owner === undefined || ear.isAlive(owner) === false ? {} : { pid: owner.pid }) };
+}
+const looked = (): Promise<State & { readonly pid?: number }> => until(state, ({ lookedAt }) => lookedAt !== undefined);
+/** The text for the agent's next result, without the frame. */
+const waits = async (): Promise<string> => {
+  const { view } = await ear.conversation('shop/coder#s1', { points: ['tool_result'] }).preview({ at: 'tool_result' });
+  return (view?.text ?? '').split('\n').slice(1, -1).join('\n');
+};
+const open = async (): Promise<readonly string[]> =>
+  (await ear.open('shop/coder')).map(({ notification: { message } }) => message);
+
+const start = (session: string): Promise<string> =>
+  shell.says(['hook', 'claude', '--as', 'coder'], {
+    input: JSON.stringify({ hook_event_name: 'SessionStart', source: 'startup', session_id: session, cwd: shell.folder }),
+  });
+
+describe('earpiece follow', () => {
+  proves('cli:commands', 'follow:sessions');
+
+  verifies(
+    'follow:sessions',
+    'a process looks while a session is there; killed, it is started again by the next one, which hears what happened between',
+    async () => {
+      const log = join(shell.folder, 'app.log');
+      writeFileSync(log, 'ERROR from before\n');
+      await start('s1');
+      expect(await shell.says(['follow', 'log', 'app.log', '--match', 'ERROR', '--to', 'coder'])).toBe(
+        `f1  log ${log}, for shop/coder\n`,
+      );
+      const { pid: first } = await looked();
+      expect(await listed()).toMatchObject([
+        { id: 'f1', kind: 'log', to: 'shop/coder', state: 'follows', failures: 0, keep: false, process: first },
+      ]);
+      appendFileSync(log, 'INFO fine\nERROR no connection\n');
+      await until(waits, (text) => text !== '');
+      expect(await waits()).toBe(`log warning: ${log}: ERROR no connection`);
+
+      end(first as number);
+      await until(state, ({ pid }) => pid === undefined);
+      expect(await listed()).toMatchObject([
+        { state: 'waits', says: expect.stringContaining('no process looks') as string, process: null },
+      ]);
+      appendFileSync(log, 'ERROR while nobody looked\nERROR no connection\n');
+      await start('s2');
+      const both = await until(waits, (text) => text.includes('nobody looked'));
+      expect(both).toContain('ERROR no connection');
+      // A second session starts no second process.
+      const { pid } = await state();
+      await start('s3');
+      expect((await state()).pid).toBe(pid);
+      // The list of the page is what is printed.
+      const page = readFileSync(join(import.meta.dirname, '../../docs/guides/follow.md'), 'utf8');
+      const printed = await shell.says(['following'], { env: { COLUMNS: '200' } });
+      expect(printed).toMatch(
+        /^id +follows +for +looked +state +saw\nf1 +log \S+ +shop\/coder +\d+ (?:s|min) ago +follows +last: ERROR/u,
+      );
+      expect(page).toMatch(/^id +follows +for +looked +state +saw$/mu);
+
+      expect(await shell.says(['unfollow', 'f1'])).toBe(`log ${log} is not followed any more\n`);
+      expect(page).toContain('is not followed any more');
+      await until(
+        () => Promise.resolve(isThere(pid as number)),
+        (there) => !there,
+      );
+      expect(await listed()).toEqual([]);
+      expect(await shell.says(['following'])).toContain('shop follows nothing');
+      // The next session starts nothing.
+      await start('s4');
+      expect(await ear.store.setting("followers' process of shop")).toBeUndefined();
+    },
+    60_000,
+  );
+
+  it('reports an address that fails, withdraws that when it answers again, and reports a changed value', async () => {
+    let answer: { status: number; body: string } = { status: 200, body: '{"status":"starting"}' };
+    const server = createServer((_, response) => response.writeHead(answer.status).end(answer.body));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/health`;
+    try {
+      const again = (): Promise<string> => shell.says(['follow', 'url', url, '--value', 'status', '--to', 'coder', '--keep']);
+      await again();
+      expect(await looked()).toMatchObject({ summary: '200 OK, status is "starting"' });
+      answer = { status: 200, body: '{"status":"ready"}' };
+      // Following it again looks at once.
+      expect(await again()).toContain('it was followed before and is looked at now');
+      expect(await until(open, (all) => all.length > 0)).toEqual([`${url}: status is "ready", it was "starting"`]);
+      answer = { status: 503, body: '' };
+      await again();
+      expect(await until(open, (all) => all.length > 1)).toContain(`${url} fails: 503 Service Unavailable`);
+      answer = { status: 200, body: '{"status":"ready"}' };
+      await again();
+      expect(await until(open, (all) => all.length < 2)).toEqual([`${url}: status is "ready", it was "starting"`]);
+    } finally {
+      server.close();
+    }
+  }, 60_000);
+
+  verifies(
+    'follow:told-once',
+    'killed at each write, the next process reports the rest, and nothing twice',
+    async () => {
+      const server = createServer((_, response) => response.writeHead(503).end());
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+      try {
+        for (const point of [...FOLLOW_FAULT_POINTS, 'append.committed']) {
+          const what = { kind: 'url', url: `${url}${point}` } as const;
+          await add(ear.store, 'shop', { uid: ear.ids.make('f'), what, to: 'shop/coder', keep: true });
+          const env = { EARPIECE_FAULT: point };
+          expect((await shell.run(['follow', '--look', 'shop'], { env })).code, point).toBeNull();
+          const looks = shell.begin(['follow', '--look', 'shop']);
+          await until(state, ({ told }) => Object.keys(told).length > 0);
+          await remove(ear.store, 'shop', 'f1');
+          expect((await looks.ended).code).toBe(0);
+          expect((await open()).filter((message) => message.includes(point))).toEqual([
+            `${url}${point} fails: 503 Service Unavailable`,
+          ]);
+        }
+      } finally {
+        server.close();
+      }
+    },
+    60_000,
+  );
+
+  it.each([
+    [['log', 'app.log'], 'needs --match <re>'],
+    [['log', 'app.log', '--match', '(?=x)'], 'lookahead and lookbehind are not supported'],
+    [['url', 'ftp://x'], 'is not an address of http or https'],
+    [['url', 'http://a:b@x/'], 'does not keep a password'],
+    [['url', 'http://x/', '--every', '1s'], 'is less than 10s'],
+    [[], 'nothing to follow is named'],
+  ])('%j is refused', async (words, why) => {
+    const { code, stderr } = await shell.run(['follow', ...words]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(why) as string });
+    expect(await listed()).toEqual([]);
+  });
+
+  it('without gh, and for an id that is not there, says what to do', async () => {
+    const { code, stderr } = await shell.run(['follow', 'pr', '12'], { env: { PATH: shell.folder } });
+    expect(code).not.toBe(0);
+    expect(stderr).toContain('gh, the command line of GitHub, is not installed: https://cli.github.com');
+    expect((await shell.run(['unfollow', 'f9'])).stderr).toContain('shop follows nothing with the id "f9"; it follows nothing');
+  });
+});

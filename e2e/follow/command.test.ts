@@ -1,0 +1,105 @@
+/** `earpiece follow -- <command>` around real programs: their output passes through, and the agent hears of their errors. */
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { spawn as spawnPty } from '@lydell/node-pty';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CLI } from '../built.ts';
+import type { LoadedInbox } from '../../src/loaded-inbox.ts';
+import { Shell } from '../cli/shell.ts';
+import { proves, verifies } from '../verifies.ts';
+
+let shell: Shell;
+let ear: LoadedInbox;
+beforeEach(async () => {
+  shell = new Shell();
+  ear = await shell.open();
+});
+afterEach(() => shell[Symbol.asyncDispose]());
+
+const follow = (...command: readonly string[]): readonly string[] => ['follow', '--to', 'coder', '--', ...command];
+const open = async (): Promise<readonly string[]> =>
+  (await ear.open('shop/coder')).map(({ notification: { kind, message } }) => `${kind.source}.${kind.name}: ${message}`);
+
+async function until(isSo: (all: readonly string[]) => boolean): Promise<readonly string[]> {
+  for (;;) {
+    const all = await open();
+    if (isSo(all)) return all;
+    await pause(50);
+  }
+}
+
+describe('a followed command', () => {
+  proves('follow:command');
+
+  verifies(
+    'follow:command',
+    'node --watch in a terminal: an error is reported once, withdrawn when it is fixed, and withdrawn by Ctrl+C',
+    async () => {
+      const file = (text: string): void => writeFileSync(join(shell.folder, 'app.mjs'), text);
+      file("throw new TypeError('no cart');\n");
+      const terminal = spawnPty(process.execPath, [CLI, ...follow(process.execPath, '--watch', 'app.mjs')], {
+        cwd: shell.folder,
+        env: shell.env({ TERM: 'xterm-256color' }),
+        cols: 190,
+        rows: 30,
+      });
+      const ended = new Promise<{ exitCode: number }>((resolve) => terminal.onExit(resolve));
+      const broken = [`problem.found: TypeError: no cart (file://${join(shell.folder, 'app.mjs')}:1)`];
+      expect(await until((all) => all.length > 0)).toEqual(broken);
+      expect(await shell.json(['following'])).toMatchObject([{ kind: 'command', state: 'runs', told: 1 }]);
+      file("console.log('mended');\n");
+      expect(await until((all) => all.length === 0)).toEqual([]);
+      file("\nthrow new TypeError('no cart');\n");
+      expect(await until((all) => all.length > 0)).toEqual([broken[0]?.replace(':1)', ':2)')]);
+      terminal.write('\u0003');
+      await ended;
+      expect(await open()).toEqual([]);
+      expect(await shell.json(['following'])).toEqual([]);
+    },
+    60_000,
+  );
+
+  it('passes every byte, stdin and the exit code, and tells how it failed, once', async () => {
+    const script = `process.stdin.on('data', (d) => process.stdout.write('\\x1b[32m' + d + '\\x1b[0m')).on('end', () => {
+      process.stderr.write('cart.c:3:5: error: expected ";"\\n'); process.exitCode = 3 })`;
+    expect(await shell.run(follow(process.execPath, '-e', script), { input: 'größe 🦊\n' })).toEqual({
+      code: 3,
+      stdout: '\u001b[32mgröße 🦊\n\u001b[0m',
+      stderr: 'cart.c:3:5: error: expected ";"\n',
+    });
+    expect(await open()).toEqual([
+      'problem.found: expected ";" (cart.c:3:5)',
+      expect.stringMatching(/^process\.failed: `.*` failed with exit code 3 after .*: expected ";" \(cart\.c:3:5\)$/u),
+    ]);
+  });
+
+  it('that runs well withdraws what the same command had left open, also after kill -9', async () => {
+    const flag = join(shell.folder, 'broken');
+    const script = join(shell.folder, 'build.mjs');
+    writeFileSync(flag, '');
+    writeFileSync(
+      script,
+      `import { existsSync } from 'node:fs';
+if (existsSync(${JSON.stringify(flag)})) { console.log('cart.c:3:5: error: expected ";"'); setInterval(() => console.log('.'), 100); } else console.log('built');`,
+    );
+    const running = shell.begin(follow(process.execPath, script));
+    await until((all) => all.length === 1);
+    const [row] = await shell.json(['following']);
+    running.process.kill('SIGKILL');
+    await running.ended.catch(() => undefined);
+    expect(await shell.json(['following'])).toMatchObject([{ state: 'gone', says: 'its process was killed; start it again' }]);
+    expect(row).toMatchObject({ state: 'runs' });
+    rmSync(flag);
+    expect((await shell.run(follow(process.execPath, script))).stdout).toBe('built\n');
+    expect(await open()).toEqual([expect.stringMatching(/^process\.ended: .* succeeded after/u)]);
+    expect(await shell.json(['following'])).toEqual([]);
+  }, 30_000);
+
+  it('that does not exist says so, and what follow takes', async () => {
+    const { code, stderr } = await shell.run(follow('logs'));
+    expect(code).toBe(127);
+    expect(stderr).toContain('there is no such command; follow takes pr, log <file>, url <url> or a command');
+    expect(await shell.json(['following'])).toEqual([]);
+  });
+});

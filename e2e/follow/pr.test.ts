@@ -1,0 +1,254 @@
+/** A pull request, followed through the real `gh`, told to a real log. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { LoadedInbox } from '../../src/loaded-inbox.ts';
+import {
+  add,
+  findPr,
+  following,
+  lookOnce,
+  stateOf,
+  type Followed,
+  type State,
+  type What,
+} from '../../src/sources/follow/index.ts';
+import { prFollower } from '../../src/sources/follow/pr/pr.ts';
+import { Shell } from '../cli/shell.ts';
+import { proves, verifies } from '../verifies.ts';
+import { GitHub, HOST } from './github.ts';
+
+const PR: Extract<What, { kind: 'pr' }> = { kind: 'pr', host: HOST, repo: 'acme/shop', number: 12 };
+
+const FAILS = [
+  ' RUN  v3.2.4 /home/runner/work/shop/shop',
+  '\u001b[31m FAIL \u001b[39m cart.test.ts > rounds',
+  'AssertionError: expected 3 to be 4',
+  ' ❯ cart.test.ts:3:17',
+];
+
+let github: GitHub;
+let shell: Shell;
+let ear: LoadedInbox;
+let followed: Followed;
+let now: number;
+
+beforeEach(async () => {
+  github = await GitHub.start();
+  shell = new Shell();
+  ear = await shell.open();
+  now = Date.now();
+  followed = (await add(ear.store, 'shop', { uid: ear.ids.make('f'), what: PR, to: 'shop/coder' })).followed;
+});
+afterEach(async () => {
+  await shell[Symbol.asyncDispose]();
+  await github[Symbol.asyncDispose]();
+});
+
+/** A `gh` without the settings of this machine's user. */
+const env = (): Record<string, string> => ({ ...shell.env(), GH_CONFIG_DIR: join(shell.folder, 'gh'), ...github.env });
+
+async function look(): Promise<State | undefined> {
+  return lookOnce(
+    {
+      store: ear.store,
+      project: 'shop',
+      emitter: ear.emitter,
+      followerOf: () => prFollower(PR, env()),
+      isAnyoneThere: () => Promise.resolve(true),
+      now: () => now,
+      sleep: () => Promise.resolve(),
+      signal: new AbortController().signal,
+    },
+    followed,
+    await stateOf(ear.store, followed.uid),
+  );
+}
+
+const open = async (): Promise<readonly string[]> =>
+  (await ear.open('shop/coder')).map(
+    ({ notification: { kind, level, message } }) => `${kind.source}.${kind.name} ${level}: ${message}`,
+  );
+
+describe('a followed pull request', () => {
+  proves('follow:pr');
+
+  verifies('follow:pr', 'a red check: the agent reads job, step and failing line; a green one withdraws it', async () => {
+    github.job(71, 'build', 'success');
+    github.job(72, 'test', 'failure', FAILS);
+    const state = await look();
+    expect(state).toMatchObject({ summary: '1 of 2 checks failed' });
+    expect(await open()).toEqual([
+      'pr.check_failed error: acme/shop#12: check "test" failed in step "Run tests": cart.test.ts > rounds: AssertionError: expected 3 to be 4 (cart.test.ts:3:17)',
+    ]);
+    const page = readFileSync(join(import.meta.dirname, '../../docs/guides/follow.md'), 'utf8');
+    const { view } = await ear.conversation('shop/coder#main', { points: ['tool_result'] }).preview({ at: 'tool_result' });
+    const words = (view?.text ?? '').split('\n').slice(1, -1);
+    expect(words.map((line) => (page.includes(line) ? '' : line)).join('')).toBe('');
+    expect(words.length).toBeGreaterThan(3);
+
+    // The same again costs nothing and tells nothing.
+    github.asked.length = 0;
+    await look();
+    expect(github.asked.map(({ status }) => status)).toEqual([304, 304, 304]);
+    expect(await open()).toHaveLength(1);
+
+    github.job(73, 'test', undefined);
+    expect(await look()).toMatchObject({ summary: '1 of 2 checks run', nextAt: now + 30_000 });
+    expect(await open()).toEqual([]);
+    github.job(73, 'test', 'success');
+    expect(await look()).toMatchObject({ summary: '2 of 2 checks passed', nextAt: now + 60_000 });
+    expect(await open()).toEqual(['pr.checks_passed info: acme/shop#12: all 2 checks passed']);
+    // It fails again in the same way, which is reported again.
+    github.job(74, 'test', 'failure', FAILS);
+    await look();
+    expect(await open()).toEqual([expect.stringContaining('check "test" failed in step "Run tests": cart.test.ts')]);
+  });
+
+  it('is not reported where it has passed already; statuses of other systems are reported too', async () => {
+    github.job(71, 'build', 'success');
+    await look();
+    expect(await open()).toEqual([]);
+    github.statuses = [
+      { id: 5, context: 'ci/circle', state: 'error', description: 'Your tests failed', target_url: 'https://ci.test/5' },
+    ];
+    await look();
+    expect(await open()).toEqual(['pr.check_failed error: acme/shop#12: check "ci/circle" failed: Your tests failed']);
+  });
+
+  it('with 120 checks of which the last fails', async () => {
+    for (let id = 1; id <= 120; id++) github.job(id, `job ${id}`, id === 120 ? 'failure' : 'success', FAILS);
+    expect(await look()).toMatchObject({ summary: '1 of 120 checks failed' });
+    expect(await open()).toEqual([expect.stringContaining('check "job 120" failed')]);
+  });
+
+  verifies('follow:pr', 'a review with three comments is one line; own words and old ones are none', async () => {
+    const at = (minute: number): string => `2026-11-23T08:${minute}:00Z`;
+    const by = (login: string): object => ({ login });
+    github.comments = [{ id: 1, user: by('bob'), body: 'from before', created_at: at(10) }];
+    await look();
+    github.reviews = [
+      { id: 50, user: by('ann'), body: 'Please round once', state: 'CHANGES_REQUESTED', submitted_at: at(20) },
+      { id: 51, user: by('me'), body: 'I answer', state: 'COMMENTED', submitted_at: at(21) },
+    ];
+    github.inCode = ['This rounds twice', 'Name it', 'A test?'].map((body, i) => ({
+      id: 60 + i,
+      user: by('ann'),
+      body,
+      path: 'src/cart.ts',
+      line: 12 + i,
+      pull_request_review_id: 50,
+      created_at: at(20),
+    }));
+    github.comments = [
+      ...github.comments,
+      { id: 2, user: by('bob'), body: 'Does this need\na migration?', created_at: at(22) },
+      { id: 3, user: by('me'), body: 'no', created_at: at(23) },
+    ];
+    github.pull['updated_at'] = at(23);
+    await look();
+    expect(await open()).toEqual([
+      'pr.review warning: acme/shop#12: ann requested changes with 3 comments: “Please round once”',
+      'pr.comment info: acme/shop#12: bob commented: “Does this need a migration?”',
+    ]);
+    const { view } = await ear.conversation('shop/coder#main', { points: ['tool_result'] }).preview({ at: 'tool_result' });
+    expect(view?.text).toContain('| src/cart.ts:13: “Name it”');
+    github.pull['updated_at'] = at(24);
+    await look();
+    expect(await open()).toHaveLength(2);
+  });
+
+  it('that conflicts, and no longer; then it is merged, and nobody follows it any more', async () => {
+    github.pull['mergeable_state'] = 'dirty';
+    expect(await look()).toMatchObject({ summary: 'no checks, conflicts' });
+    github.pull['mergeable_state'] = 'unknown';
+    await look();
+    expect(await open()).toEqual(['pr.conflict warning: acme/shop#12: it conflicts with main']);
+    github.pull['mergeable_state'] = 'clean';
+    await look();
+    expect(await open()).toEqual([]);
+    Object.assign(github.pull, { state: 'closed', merged: true, merged_by: { login: 'ann' } });
+    expect(await look()).toBeUndefined();
+    expect(await open()).toEqual(['pr.merged info: acme/shop#12: it was merged by ann']);
+    expect(await following(ear.store, 'shop')).toEqual([]);
+  });
+
+  it('is found by its branch, its number and its address; what gh says of another is handed on', async () => {
+    const git = (...args: string[]): unknown => execFileSync('git', args, { cwd: shell.folder, stdio: 'pipe' });
+    git('init', '-q', '-b', 'round');
+    git('remote', 'add', 'origin', `http://${HOST}/acme/shop.git`);
+    const found = { ...PR, title: 'Round once' };
+    expect(await findPr(shell.folder, '12', { env: env() })).toEqual(found);
+    expect(await findPr(shell.folder, `http://${HOST}/acme/shop/pull/12`, { env: env() })).toEqual(found);
+    expect(await findPr(shell.folder, undefined, { env: env() })).toEqual(found);
+    await expect(findPr(shell.folder, '13', { env: env() })).rejects.toThrow('Could not resolve to a PullRequest');
+    git('checkout', '-q', '-b', 'other');
+    await expect(findPr(shell.folder, undefined, { env: env() })).rejects.toThrow('no pull requests found for branch "other"');
+  });
+});
+
+describe('GitHub that does not answer as it should', () => {
+  proves('follow:trouble');
+
+  const blind = (says: string): string => `follow.blind warning: pull request acme/shop#12 cannot be followed now: ${says}`;
+
+  it('reports a revoked sign-in and a deleted repository at once, and withdraws both when it answers again', async () => {
+    github.job(72, 'test', 'failure', FAILS);
+    await look();
+    const [failed] = await open();
+    for (const [status, says] of [
+      [401, 'GitHub refuses the sign-in (HTTP 401); sign in again: gh auth login --hostname github.localhost'],
+      [404, 'it is gone, or your sign-in may not see it any more (HTTP 404)'],
+    ] as const) {
+      github.mood = { kind: 'status', status };
+      expect(await look()).toMatchObject({ trouble: { says, lasting: true }, nextAt: now + 15 * 60_000 });
+      // The newer reason supersedes the older one when it is read.
+      expect((await open()).at(-1)).toBe(blind(says));
+    }
+    github.mood = { kind: 'well' };
+    expect((await look())?.trouble).toBeUndefined();
+    expect(await open()).toEqual([failed]);
+  });
+
+  it('reports a 502 after three looks, and names a connection without an answer', async () => {
+    github.mood = { kind: 'status', status: 502 };
+    for (const times of [1, 2]) {
+      expect(await look()).toMatchObject({ trouble: { says: 'GitHub answers HTTP 502', times } });
+      expect(await open()).toEqual([]);
+    }
+    await look();
+    expect(await open()).toEqual([blind('GitHub answers HTTP 502')]);
+    github.mood = { kind: 'silent' };
+    expect((await look())?.trouble?.says).toContain('gh had no answer from github.localhost');
+  });
+
+  it('a rate limit is waited for, until the time that GitHub says', async () => {
+    const reset = String(Math.ceil(Date.now() / 1_000) + 1_200);
+    github.mood = { kind: 'status', status: 403, headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset } };
+    const state = await look();
+    expect(state?.trouble?.says).toMatch(/^GitHub's rate limit is used up; the next look is in \d\d min$/u);
+    expect((state?.nextAt ?? 0) - now).toBeGreaterThan(15 * 60_000);
+    github.mood = { kind: 'status', status: 429, headers: { 'retry-after': '120' } };
+    expect(((await look())?.nextAt ?? 0) - now).toBe(120_000);
+  });
+
+  it('slow answers are waited for, and a log that is gone leaves the check without its lines', async () => {
+    github.mood = { kind: 'slow', ms: 100 };
+    github.job(80, 'lint', 'failure');
+    delete github.jobs[80];
+    await look();
+    expect(await open()).toEqual(['pr.check_failed error: acme/shop#12: check "lint" failed']);
+  });
+
+  it('without gh, or without a sign-in, says what to do', async () => {
+    const nowhere = { ...env(), PATH: shell.folder };
+    await expect(findPr(shell.folder, '12', { env: nowhere })).rejects.toThrow(
+      'gh, the command line of GitHub, is not installed',
+    );
+    const stranger = prFollower(PR, { ...env(), GH_TOKEN: undefined });
+    await expect(stranger.look(undefined, new AbortController().signal)).rejects.toThrow(
+      /gh auth login --hostname github\.localhost$/u,
+    );
+  });
+});

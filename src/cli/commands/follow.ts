@@ -1,0 +1,146 @@
+import { resolve } from 'node:path';
+import { formatAddress, type Address } from '../../core/address.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import type { UserInbox } from '../../user-inbox.ts';
+import type { Followed, What } from '../../sources/follow/index.ts';
+import { choice, type Answer, type CommandLine } from '../command-line.ts';
+import { addressIn, durationOption, speaker, withInbox, type GlobalOptions } from '../context.ts';
+import { readerOf } from '../reader.ts';
+import { paint, plain, print, printJson } from '../terminal.ts';
+
+export type FollowOptions = GlobalOptions & {
+  readonly to?: string;
+  readonly keep?: boolean;
+  readonly match?: string;
+  readonly value?: string;
+  readonly every?: string;
+  readonly level?: NonNullable<Followed['level']>;
+  readonly name?: string;
+  readonly look?: string;
+};
+
+export function follow(command: CommandLine, answer: Answer): void {
+  command
+    .description(
+      'Notifies an agent of changes outside. `pr` follows a pull request of GitHub through your `gh`: failing checks with the line that matters, reviews, comments, conflicts. ' +
+        '`log` follows a file, `url` an address. They are looked at while a session of this project is active, from the last look on. ' +
+        'Anything else is a command: it runs here as usual, and the agent hears of the errors that it prints until they are gone.',
+    )
+    .option('--to <address>', 'who is notified (default: the agent of this shell, else everyone active in this project)')
+    .option('--keep', 'go on without a session')
+    .option('--match <re>', 'log: the lines that count, as a regular expression')
+    .option('--value <path>', 'url: a value of its JSON, such as status.state')
+    .option('--every <duration>', 'the least time between two looks, at least 10s (default: pr 30s to 60s, url 30s, log 1s)')
+    .addOption(choice('--level <level>', ['info', 'warning', 'error'], 'log, url: how urgent (default: log warning, url error)'))
+    .option('--name <label>', 'the name of a command in notifications')
+    .option('--look <project>', 'look after what this project follows; the other commands start this')
+    .onMistake('write -- before the command: earpiece follow -- <command>')
+    .example(
+      `earpiece follow pr                     # of the branch that is checked out
+earpiece follow pr 123 --to coder
+earpiece follow log app.log --match ERROR
+earpiece follow url http://localhost:3000/health
+earpiece follow -- npm run dev`,
+    )
+    .action(async (words: string[], options: FollowOptions) => {
+      if (options.look !== undefined) {
+        const { runLooker } = await import('../looker.ts');
+        return runLooker(options.look, options);
+      }
+      const [kind, ...rest] = words;
+      if (kind === undefined)
+        throw new EarpieceError('bad_argument', 'nothing to follow is named; write pr, log <file>, url <url> or a command');
+      if (kind !== 'pr' && kind !== 'log' && kind !== 'url') {
+        const { followCommand } = await import('../follow-command.ts');
+        return answer(await followCommand(words, options));
+      }
+      await withInbox(options, async (ear) => {
+        const what = await whatOf(kind, rest, options, ear.config.root);
+        await begin(ear, what, options);
+      });
+    });
+}
+
+async function begin(ear: UserInbox, what: What, options: FollowOptions): Promise<void> {
+  const { add, nameOf } = await import('../../sources/follow/index.ts');
+  const { startLooker } = await import('../looker.ts');
+  const everyMs = options.every === undefined ? undefined : everyOf(options.every);
+  const by = speaker()?.log;
+  const { followed, known } = await add(ear.store, ear.project, {
+    uid: ear.ids.make('f'),
+    what,
+    to: await receiverOf(ear, options.to),
+    ...(options.keep ? { keep: true as const } : {}),
+    ...(by === undefined ? {} : { by: by === '' ? 'an agent' : by }),
+    ...(everyMs === undefined ? {} : { everyMs }),
+    ...(options.level === undefined ? {} : { level: options.level }),
+  });
+  const there = followed.keep === true || (await ear.active({ project: ear.project })).length > 0;
+  if (there)
+    await startLooker(ear, ear.project, { folder: ear.config.root, ...(options.db === undefined ? {} : { db: options.db }) });
+  if (options.json) return printJson({ id: followed.id, what, to: followed.to, known });
+  const title = what.kind === 'pr' && what.title !== undefined ? ` ${JSON.stringify(plain(what.title, 80))}` : '';
+  print(
+    `${paint('bold', followed.id)}  ${plain(nameOf(followed))}${title}, for ${plain(followed.to)}${known ? '; it was followed before and is looked at now' : ''}${there ? '' : '; looked at from the next session on (--keep: from now on)'}`,
+  );
+}
+
+const LEAST_MS = 10_000;
+
+function everyOf(text: string): number {
+  const ms = durationOption('--every', text);
+  if (ms >= LEAST_MS) return ms;
+  throw new EarpieceError('bad_argument', `--every ${text} is less than 10s; the things that are followed are others' too`);
+}
+
+async function whatOf(
+  kind: Exclude<What['kind'], 'command'>,
+  words: readonly string[],
+  { match, value }: FollowOptions,
+  root: string,
+): Promise<What> {
+  const [first, second] = words;
+  if (second !== undefined)
+    throw new EarpieceError(
+      'bad_argument',
+      `follow ${kind} takes one thing, got ${JSON.stringify(words.join(' ').slice(0, 80))}`,
+    );
+  if (match !== undefined && kind !== 'log') throw new EarpieceError('bad_argument', '--match belongs to follow log <file>');
+  if (value !== undefined && kind !== 'url') throw new EarpieceError('bad_argument', '--value belongs to follow url <url>');
+  if (kind === 'pr') {
+    const { CannotLook, findPr } = await import('../../sources/follow/index.ts');
+    return findPr(process.cwd(), first).catch((error: unknown) => {
+      if (error instanceof CannotLook) throw new EarpieceError('not_found', `follow pr: ${error.message}`);
+      throw error;
+    });
+  }
+  if (first === undefined)
+    throw new EarpieceError('bad_argument', kind === 'log' ? 'follow log needs a file' : 'follow url needs an address');
+  if (kind === 'url') return { kind, url: addressOf(first), ...(value === undefined ? {} : { value }) };
+  if (match === undefined)
+    throw new EarpieceError(
+      'bad_argument',
+      `follow log ${first} needs --match <re>: the lines that count, such as --match ERROR`,
+    );
+  const { patternOf } = await import('../../sources/follow/index.ts');
+  patternOf(match);
+  return { kind, file: resolve(root, resolve(first)), match };
+}
+
+function addressOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol))
+    throw new EarpieceError('bad_argument', `follow url ${JSON.stringify(text.slice(0, 80))} is not an address of http or https`);
+  if (url.username !== '' || url.password !== '')
+    throw new EarpieceError('bad_argument', 'follow url does not keep a password; leave it out of the address');
+  return url.href;
+}
+
+/** An agent's own things go to the agent, in whichever conversation it is when they happen. */
+async function receiverOf(ear: UserInbox, to: string | undefined): Promise<string> {
+  if (to !== undefined) return formatAddress(addressIn(ear.config, to));
+  const reader = await readerOf(ear, { project: ear.project, env: process.env, address: ear.config.address });
+  if (reader !== undefined) return reader.log;
+  const address: Address = addressIn(ear.config, undefined);
+  return address.kind === 'conversation' ? `${address.project}/${address.agent}` : formatAddress(address);
+}

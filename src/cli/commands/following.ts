@@ -1,0 +1,100 @@
+import type { Followed, State } from '../../sources/follow/index.ts';
+import type { CommandLine } from '../command-line.ts';
+import { readInbox, type GlobalOptions } from '../context.ts';
+import { table } from '../table.ts';
+import { ago, paint, plain, print, printJson } from '../terminal.ts';
+
+/** A look that is this much overdue counts as late. */
+const LATE_MS = 90_000;
+
+export function following(command: CommandLine): void {
+  command
+    .description('Lists what this project follows: for whom, what it saw last and when, and why it sees nothing now.')
+    .action(async (options: GlobalOptions) => {
+      const follow = await import('../../sources/follow/index.ts');
+      await readInbox(options, async (ear) => {
+        const { store, project } = ear;
+        const list = await follow.following(store, project);
+        const owner = await follow.looker(store, project);
+        const runs = owner !== undefined && ear.isAlive(owner) !== false;
+        const now = Date.now();
+        const rows = await Promise.all(
+          list.map(async (followed) => ({ followed, state: await follow.stateOf(store, followed.uid) })),
+        );
+        const there = (await ear.active({ project })).length > 0;
+        const how = (row: Row): How =>
+          howOf(row, {
+            now,
+            runs: row.followed.process === undefined ? runs : ear.isAlive(row.followed.process) !== false,
+            there,
+          });
+        if (options.json)
+          return rows.forEach((row) => printJson(valueOf(row, how(row), owner !== undefined && runs ? owner.pid : null)));
+        if (rows.length === 0)
+          return print(`${paint('dim', `${plain(project)} follows nothing`)}\nFollow a pull request: earpiece follow pr`);
+        print(
+          table(
+            rows.map((row) => [
+              row.followed.id,
+              plain(follow.nameOf(row.followed), 80),
+              plain(row.followed.to),
+              row.state.lookedAt === undefined ? 'not yet' : ago(row.state.lookedAt, now),
+              paint(how(row).ok ? 'green' : 'yellow', how(row).word),
+              plain(how(row).says),
+            ]),
+            [
+              { head: 'id' },
+              { head: 'follows' },
+              { head: 'for', spare: 2 },
+              { head: 'looked', spare: 1 },
+              { head: 'state' },
+              { head: 'saw' },
+            ],
+          ),
+        );
+      });
+    });
+}
+
+type Row = { readonly followed: Followed; readonly state: State };
+type How = { readonly word: 'follows' | 'waits' | 'fails' | 'runs' | 'gone'; readonly ok: boolean; readonly says: string };
+type Around = { readonly now: number; readonly runs: boolean; readonly there: boolean };
+
+function howOf({ followed, state }: Row, { now, runs, there }: Around): How {
+  const saw = state.summary ?? '';
+  if (followed.what.kind === 'command')
+    return runs
+      ? { word: 'runs', ok: true, says: saw }
+      : { word: 'gone', ok: false, says: 'its process was killed; start it again' };
+  if (state.trouble !== undefined) return { word: 'fails', ok: false, says: failure(state.trouble, state, now) };
+  if (runs && (state.nextAt === undefined || now - state.nextAt < LATE_MS)) return { word: 'follows', ok: true, says: saw };
+  if (there && !runs)
+    return {
+      word: 'waits',
+      ok: false,
+      says: 'no process looks; earpiece follow pr, log or url starts one, and so does the next session',
+    };
+  if (there) return { word: 'waits', ok: false, says: `its look is late${saw === '' ? '' : `; it saw ${saw}`}` };
+  return { word: 'waits', ok: true, says: `for the next session${saw === '' ? '' : `; it saw ${saw}`}` };
+}
+
+function failure({ says, since, times }: NonNullable<State['trouble']>, { nextAt }: State, now: number): string {
+  const next = nextAt === undefined || nextAt <= now ? 'now' : `in ${Math.ceil((nextAt - now) / 60_000)} min`;
+  return `${says} (${times === 1 ? 'once' : `${times} times`}, since ${ago(since, now)}; next look ${next})`;
+}
+
+const valueOf = ({ followed, state }: Row, { word, says }: How, pid: number | null): object => ({
+  id: followed.id,
+  kind: followed.what.kind,
+  what: followed.what,
+  to: followed.to,
+  keep: followed.keep === true,
+  by: followed.by ?? null,
+  state: word,
+  says,
+  lookedAt: state.lookedAt ?? null,
+  nextAt: state.nextAt ?? null,
+  failures: state.trouble?.times ?? 0,
+  told: Object.keys(state.told).length,
+  process: followed.process?.pid ?? pid,
+});

@@ -1,0 +1,28 @@
+import { EarpieceError } from '../../core/errors.ts';
+import type { CommandLine } from '../command-line.ts';
+import { withNamedDatabase, type GlobalOptions } from '../context.ts';
+import { plain, print, printJson } from '../terminal.ts';
+
+export function unfollow(command: CommandLine): void {
+  command
+    .description('Ends what this project follows, by its id of earpiece following. Unread notifications about it are withdrawn.')
+    .example('earpiece unfollow f1')
+    .action(async (id: string, options: GlobalOptions) => {
+      const follow = await import('../../sources/follow/index.ts');
+      await withNamedDatabase(options, async (ear) => {
+        const { store, project } = ear;
+        const removed = await follow.remove(store, project, id);
+        if (removed === undefined) {
+          const ids = (await follow.following(store, project)).map((each) => each.id).join(', ');
+          throw new EarpieceError(
+            'not_found',
+            `${project} follows nothing with the id ${JSON.stringify(id.slice(0, 80))}; ${ids === '' ? 'it follows nothing' : `there are ${ids}`}`,
+          );
+        }
+        await follow.tellEnd(removed, await follow.stateOf(store, removed.uid), ear.emitter);
+        await follow.keepState(store, removed.uid, undefined);
+        if (options.json) return printJson({ id, followed: false });
+        print(`${plain(follow.nameOf(removed))} is not followed any more`);
+      });
+    });
+}

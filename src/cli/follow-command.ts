@@ -1,0 +1,122 @@
+/** `earpiece follow -- <command>`: runs a program as usual, and tells an agent what it says is wrong, until it is not. */
+import { randomUUID } from 'node:crypto';
+import { formatAddress } from '../core/address.ts';
+import { checksum, makeEvent } from '../core/event.ts';
+import { loadConfig } from '../config/index.ts';
+import { add, followOutput, keepState, remove, stateOf, type Followed } from '../sources/follow/index.ts';
+import { problemsIn } from '../sources/problems/index.ts';
+import {
+  catchSignals,
+  commandLine,
+  eventOf,
+  excerpt,
+  EXCERPT_FROM,
+  exitCodeOf,
+  isFailure,
+  LastLines,
+  run,
+  type Outcome,
+} from '../sources/processes/index.ts';
+import { openInbox, type UserInbox } from '../user-inbox.ts';
+import { addressIn } from './context.ts';
+import type { FollowOptions } from './commands/follow.ts';
+import { complain } from './terminal.ts';
+
+/** Resolves with the exit code of the command. */
+export async function followCommand(words: readonly string[], options: FollowOptions): Promise<number> {
+  const [command = '', ...args] = words;
+  const label = (options.name ?? commandLine(command, args)).slice(0, 200);
+  // Checks the configuration and the address before the command runs.
+  const to = formatAddress(addressIn(loadConfig({ cwd: process.cwd(), env: process.env }), options.to));
+  const ear = await openInbox({ ...(options.db === undefined ? {} : { flags: { db: options.db } }), thread: true });
+  const followed = await begun(ear, label, to);
+  const untold: Error[] = [];
+  const output = followOutput({ store: ear.store, emitter: ear.emitter, now: () => Date.now() }, followed, (error) =>
+    untold.push(error),
+  );
+  const last = new LastLines(EXCERPT_FROM);
+  const lasts = { stdout: last.stream(), stderr: last.stream() };
+  const signals = catchSignals();
+  let interrupted = false;
+  const startedAt = performance.now();
+  const outcome = await run({
+    command,
+    args,
+    cwd: process.cwd(),
+    env: process.env,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    wrote: (stream, chunk) => {
+      output[stream](chunk);
+      lasts[stream](chunk);
+    },
+    keyPressed: (keys) => (interrupted ||= keys.includes(CTRL_C)),
+    started: (signal) =>
+      signals.to((name) => {
+        interrupted = true;
+        signal(name);
+      }),
+    withoutTerminal: () =>
+      complain('the command runs without a terminal; to give it one: npm install @lydell/node-pty, beside earpiece'),
+  });
+  signals.ended();
+  if (outcome.kind === 'not_started') complain(`${command}: ${outcome.reason}${hint(command)}`);
+  const stopped = interrupted || wasStopped(outcome);
+  await output.ended(stopped || !isFailure(outcome));
+  if (!stopped && outcome.kind !== 'not_started') {
+    const lines = last.read();
+    const event = makeEvent(
+      eventOf({
+        command,
+        args,
+        cwd: process.cwd(),
+        name: options.name,
+        subject: to,
+        outcome,
+        durationMs: performance.now() - startedAt,
+        lastLines: excerpt(lines, SHOWN, isFailure(outcome)),
+        problems: problemsIn(lines),
+        levelOnFailure: 'error',
+      }),
+      { id: randomUUID(), now: Date.now() },
+    );
+    await ear.emitter.emit(event).catch((error: Error) => untold.push(error));
+  }
+  await over(ear, followed).catch((error: Error) => untold.push(error));
+  signals.release();
+  await ear.close();
+  const [trouble] = untold;
+  if (trouble !== undefined) complain(`not everything was reported to ${to}: ${trouble.message}`);
+  return exitCodeOf(outcome);
+}
+
+const SHOWN = 20;
+/** A program that is ended by this key has any exit code. */
+const CTRL_C = 0x03;
+
+async function begun(ear: UserInbox, command: string, to: string): Promise<Followed> {
+  const folder = process.cwd();
+  const { followed } = await add(ear.store, ear.project, {
+    // The same for the next run of it, which withdraws what a killed one has left.
+    uid: `c_${checksum([folder, command, to].join('\0'))}`,
+    what: { kind: 'command', command, folder },
+    to,
+    process: ear.owner,
+  });
+  return followed;
+}
+
+/** Open problems of a failing program are kept for its next run. */
+async function over(ear: UserInbox, { id, uid }: Followed): Promise<void> {
+  await remove(ear.store, ear.project, id);
+  if (Object.keys((await stateOf(ear.store, uid)).told).length === 0) await keepState(ear.store, uid, undefined);
+}
+
+/** It was ended from outside. */
+function wasStopped(outcome: Outcome): boolean {
+  if (outcome.kind === 'killed') return ['SIGINT', 'SIGTERM', 'SIGHUP'].includes(outcome.signal);
+  return outcome.kind === 'exited' && [129, 130, 143].includes(outcome.code);
+}
+
+const hint = (command: string): string =>
+  /^(?:prs?|pull|logs?|urls?|files?)$/iu.test(command) ? '; follow takes pr, log <file>, url <url> or a command' : '';

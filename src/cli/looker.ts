@@ -1,0 +1,57 @@
+/** The process that looks after what a project follows: who starts it, and what it runs. See `sources/follow/look-after.ts`. */
+import { spawn } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { HANDLE_OF_VARIABLE, HANDLE_VARIABLE, isAlive, type Inbox } from '../inbox/index.ts';
+import { withoutSecrets } from '../handles/environment.ts';
+import { openInbox } from '../user-inbox.ts';
+import { followerOf, following, letGo, lookAfter, looker, takeLease } from '../sources/follow/index.ts';
+import { untilStopped, type GlobalOptions } from './context.ts';
+
+type Start = Pick<GlobalOptions, 'db'> & { readonly folder: string };
+
+/** Starts one unless it runs, or nothing is followed. It goes on when this process has ended. */
+export async function startLooker({ store }: Pick<Inbox, 'store'>, project: string, { db, folder }: Start): Promise<boolean> {
+  if ((await following(store, project)).every(({ what }) => what.kind === 'command')) return false;
+  const owner = await looker(store, project);
+  if (owner !== undefined && isAlive(owner) !== false) return false;
+  const entry = process.argv[1] ?? fileURLToPath(new URL('./main.ts', import.meta.url));
+  const child = spawn(process.execPath, [entry, 'follow', ...(db === undefined ? [] : ['--db', db]), '--look', project], {
+    cwd: folder,
+    detached: true,
+    stdio: 'ignore',
+    env: environment(),
+  });
+  child.on('error', () => {}).unref();
+  return true;
+}
+
+/** It acts for the project, and not for the agent whose shell has started it. */
+function environment(): NodeJS.ProcessEnv {
+  const kept = { ...withoutSecrets(process.env) };
+  for (const name of [HANDLE_VARIABLE, HANDLE_OF_VARIABLE, 'EARPIECE_ADDRESS']) delete kept[name];
+  return kept;
+}
+
+/** Resolves when nothing is followed, or nobody has been there for a minute. */
+export async function runLooker(project: string, { db }: GlobalOptions): Promise<void> {
+  const signal = untilStopped();
+  await using ear = await openInbox(db === undefined ? {} : { flags: { db } });
+  const { store, owner } = ear;
+  if (!(await takeLease(store, project, owner, (other) => isAlive(other)))) return;
+  try {
+    await ear.loadAhead();
+    await lookAfter({
+      store,
+      project,
+      emitter: ear.emitter,
+      followerOf,
+      isAnyoneThere: async () => (await ear.active({ project })).length > 0,
+      now: () => Date.now(),
+      sleep: (ms, by) => pause(ms, undefined, { signal: by }).catch(() => {}),
+      signal,
+    });
+  } finally {
+    await letGo(store, project, owner);
+  }
+}

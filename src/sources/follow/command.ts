@@ -1,0 +1,130 @@
+/**
+ * Follows a program that runs in the person's terminal: the errors that it prints stand until a later build no longer prints
+ * them, or until the program ends well.
+ */
+import { EarpieceError } from '../../core/errors.ts';
+import { checksum, type Emitter } from '../../core/event.ts';
+import { fault } from '../../core/faults.ts';
+import { fingerprintOf, linesOf, OpenProblems, sayProblem, type Open } from '../problems/index.ts';
+import type { Standing } from './follower.ts';
+import { keepState, stateOf, type Followed, type State } from './list.ts';
+import type { Surroundings } from './look-after.ts';
+import { tell } from './tell.ts';
+
+/** Problems that are printed together are reported together. */
+const TOGETHER_MS = 300;
+const SILENT_MS = 700;
+/** Nobody was there, or the store failed. */
+const AGAIN_MS = 5_000;
+
+export type Output = {
+  readonly stdout: (chunk: Buffer) => void;
+  readonly stderr: (chunk: Buffer) => void;
+  /** The program has ended. `well`: nothing is wrong any more. Resolves when the end is reported. */
+  readonly ended: (well: boolean) => Promise<void>;
+};
+
+type Place = Pick<Surroundings, 'store' | 'now'> & { readonly emitter: Emitter };
+
+/** Never throws. `onTrouble` gets the error of a failed report at the end. */
+export function followOutput(place: Place, followed: Followed, onTrouble: (error: Error) => void): Output {
+  const problems = new OpenProblems();
+  const telling = new Telling(place, followed);
+  let together: NodeJS.Timeout | undefined;
+  let silent: NodeJS.Timeout | undefined;
+  const say = (): Promise<void> => telling.tell([...problems.open().values()].map((open) => standingOf(followed, open)));
+  const sayLater = (): void => void say().catch(() => {});
+  const heard = (): void => {
+    together ??= setTimeout(() => {
+      together = undefined;
+      sayLater();
+    }, TOGETHER_MS);
+    clearTimeout(silent);
+    silent = setTimeout(() => {
+      problems.silent();
+      sayLater();
+    }, SILENT_MS);
+  };
+  const streams = [linesOf((line) => problems.read(line)), linesOf((line) => problems.read(line))] as const;
+  const again = setInterval(sayLater, AGAIN_MS);
+  const write =
+    (stream: (typeof streams)[number]) =>
+    (chunk: Buffer): void => {
+      stream.write(chunk);
+      heard();
+    };
+  return {
+    stdout: write(streams[0]),
+    stderr: write(streams[1]),
+    ended: async (well) => {
+      clearTimeout(together);
+      clearTimeout(silent);
+      clearInterval(again);
+      for (const stream of streams) stream.end();
+      if (well) problems.clear();
+      else problems.silent();
+      await say().catch(onTrouble);
+    },
+  };
+}
+
+/** Tells one set of problems after the other. */
+class Telling {
+  readonly #place: Place;
+  readonly #followed: Followed;
+  #state: State | undefined;
+  #said = '';
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(place: Place, followed: Followed) {
+    this.#place = place;
+    this.#followed = followed;
+  }
+
+  tell(standing: readonly Standing[]): Promise<void> {
+    const turn = this.#last.catch(() => {}).then(() => this.#tell(standing));
+    this.#last = turn;
+    return turn;
+  }
+
+  async #tell(standing: readonly Standing[]): Promise<void> {
+    const { store, emitter, now } = this.#place;
+    const wanted = JSON.stringify(standing.map(({ key, fingerprint }) => [key, fingerprint]));
+    const before = (this.#state ??= await stateOf(store, this.#followed.uid));
+    if (wanted === this.#said) return;
+    try {
+      const told = await tell(this.#followed, before, { standing, news: [], whole: true }, emitter);
+      const summary = standing.length === 0 ? 'nothing is wrong' : `${standing.length} open, last: ${standing.at(-1)?.message}`;
+      const after: State = { turn: before.turn + 1, told, summary, lookedAt: now() };
+      await keepState(store, this.#followed.uid, after);
+      fault('follow.kept');
+      this.#state = after;
+      this.#said = wanted;
+    } catch (error) {
+      if (!(error instanceof EarpieceError && error.code === 'nobody_there')) throw error;
+    }
+  }
+}
+
+function standingOf({ what }: Followed, { problem, count }: Open): Standing {
+  const command = what.kind === 'command' ? what.command : '';
+  const { tool, file, line, column, code, test, message } = problem;
+  const fingerprint = checksum(fingerprintOf(problem));
+  return {
+    key: fingerprint,
+    fingerprint,
+    type: 'problem.found',
+    severity: 'error',
+    message: `${sayProblem(problem)}${count > 1 ? ` (${count} times)` : ''}`,
+    data: {
+      command,
+      tool,
+      problem: message,
+      ...(file === undefined ? {} : { file }),
+      ...(line === undefined ? {} : { line }),
+      ...(column === undefined ? {} : { column }),
+      ...(code === undefined ? {} : { code }),
+      ...(test === undefined ? {} : { test }),
+    },
+  };
+}

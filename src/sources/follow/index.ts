@@ -1,0 +1,44 @@
+/** Follows things outside of an agent, and tells it when they change. */
+import { urlFollower } from './url.ts';
+import { logFollower } from './log.ts';
+import { prFollower } from './pr/pr.ts';
+import type { Follower } from './follower.ts';
+import type { Followed } from './list.ts';
+
+export { followOutput } from './command.ts';
+export { CannotLook, type Follower } from './follower.ts';
+export {
+  add,
+  following,
+  keepState,
+  letGo,
+  looker,
+  NEW,
+  remove,
+  stateOf,
+  takeLease,
+  type Followed,
+  type State,
+  type What,
+} from './list.ts';
+export { patternOf } from './log.ts';
+export { lookAfter, lookOnce, nameOf } from './look-after.ts';
+export { findPr } from './pr/pr.ts';
+export { tellEnd } from './tell.ts';
+
+/** A command's own process looks after it. */
+export function followerOf(followed: Followed): Follower {
+  const { what } = followed;
+  switch (what.kind) {
+    case 'pr':
+      return prFollower(what);
+    case 'log':
+      return logFollower(what, followed);
+    case 'url':
+      return urlFollower(what, followed);
+    case 'command':
+      throw new TypeError('a command is followed by the process that runs it');
+    default:
+      return what satisfies never;
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * The followers of a project. The list is one value of the store, and each follower's state is another. Only commands of this user
+ * write them: nothing in a repository can add to the list.
+ */
+import { EarpieceError } from '../../core/errors.ts';
+import type { Json } from '../../core/json.ts';
+import type { Store } from '../../core/ports.ts';
+import type { Owner } from '../../core/records.ts';
+import { listKey } from './key.ts';
+
+/** A followed thing, as a person or an agent asked for it. */
+export type What =
+  | { readonly kind: 'pr'; readonly host: string; readonly repo: string; readonly number: number; readonly title?: string }
+  | { readonly kind: 'log'; readonly file: string; readonly match: string }
+  | { readonly kind: 'url'; readonly url: string; readonly value?: string }
+  | { readonly kind: 'command'; readonly command: string; readonly folder: string };
+
+export type Followed = {
+  /** For people: `f1`. A free one is used again. */
+  readonly id: string;
+  /** Never used again. */
+  readonly uid: string;
+  readonly what: What;
+  /** The address that is notified. */
+  readonly to: string;
+  /** It goes on without a session. */
+  readonly keep?: true;
+  /** An agent asked for it. */
+  readonly by?: string;
+  /** The least time between two looks, where it is not the default. */
+  readonly everyMs?: number;
+  /** A log's match, or an address that fails. */
+  readonly level?: 'info' | 'warning' | 'error';
+  readonly since: number;
+  /** Somebody asked for a look at once, then. */
+  readonly asked?: number;
+  /** The process of a command. Other kinds are looked after together. */
+  readonly process?: Owner;
+};
+
+export type Trouble = { readonly says: string; readonly since: number; readonly times: number; readonly lasting: boolean };
+
+/** The memory of a follower: its reports, and the state of its source. */
+export type State = {
+  /** Grows with each write. It makes the ids of events. */
+  readonly turn: number;
+  /** The fingerprints of reported states that stand, by key. */
+  readonly told: Readonly<Record<string, string>>;
+  readonly source?: Json;
+  readonly summary?: string;
+  readonly lookedAt?: number;
+  readonly nextAt?: number;
+  /** When this was written. */
+  readonly keptAt?: number;
+  readonly trouble?: Trouble;
+};
+
+export const NEW: State = { turn: 0, told: {} };
+
+type Kept = Pick<Store, 'setting' | 'setSetting' | 'swapSetting'>;
+
+export const MAX_FOLLOWED = 50;
+/** An agent may add as many. */
+export const MAX_OF_AN_AGENT = 10;
+
+const stateKey = (uid: string): string => `follower ${uid}`;
+const leaseKey = (project: string): string => `followers' process of ${project}`;
+
+export async function following(store: Kept, project: string): Promise<readonly Followed[]> {
+  return listIn(await store.setting(listKey(project)));
+}
+
+const listIn = (value: Json | undefined): readonly Followed[] => (Array.isArray(value) ? (value as Followed[]) : []);
+
+/** Throws `conflict` if others change the list all the time. */
+async function change(store: Kept, project: string, to: (list: readonly Followed[]) => readonly Followed[]): Promise<void> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const before = await store.setting(listKey(project));
+    const after = to(listIn(before));
+    const value = after.length === 0 ? undefined : (after as unknown as Json);
+    if (await store.swapSetting(listKey(project), before, value)) return;
+  }
+  throw new EarpieceError('conflict', `what ${project} follows keeps changing; try again`, { retryable: true });
+}
+
+const TRIES = 20;
+
+const isSameThing = (a: What, b: What): boolean => sameKey(a) === sameKey(b);
+const sameKey = (what: What): string => {
+  const { title: _title, ...rest } = what as What & { readonly title?: string };
+  return JSON.stringify(Object.entries(rest).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+};
+
+export type Added = {
+  readonly followed: Followed;
+  /** It was followed before; it is looked at again now. */ readonly known: boolean;
+};
+
+/** Adds it, or changes the one that follows the same thing for the same address. */
+export async function add(
+  store: Kept & Pick<Store, 'now'>,
+  project: string,
+  asked: Omit<Followed, 'id' | 'since'>,
+): Promise<Added> {
+  let added: Added | undefined;
+  await change(store, project, (list) => {
+    const at = store.now();
+    const same = list.find((each) => each.to === asked.to && isSameThing(each.what, asked.what));
+    if (same !== undefined) {
+      const { asked: _asked, process: _process, ...before } = same;
+      const followed: Followed = { ...before, ...asked, id: same.id, uid: same.uid, since: same.since, asked: at };
+      added = { followed, known: true };
+      return list.map((each) => (each === same ? followed : each));
+    }
+    checkRoom(list, asked);
+    const followed: Followed = { ...asked, id: freeId(list), since: at };
+    added = { followed, known: false };
+    return [...list, followed];
+  });
+  return added as unknown as Added;
+}
+
+function checkRoom(list: readonly Followed[], { by }: Pick<Followed, 'by'>): void {
+  if (list.length >= MAX_FOLLOWED)
+    throw new EarpieceError(
+      'bad_argument',
+      `this project follows ${MAX_FOLLOWED} things already; earpiece unfollow <id> ends one`,
+    );
+  if (by !== undefined && list.filter((each) => each.by === by).length >= MAX_OF_AN_AGENT)
+    throw new EarpieceError('bad_argument', `${by} follows ${MAX_OF_AN_AGENT} things already; end one first`);
+}
+
+function freeId(list: readonly Followed[]): string {
+  for (let n = 1; ; n++) if (list.every(({ id }) => id !== `f${n}`)) return `f${n}`;
+}
+
+/** Returns what it was. Undefined if nothing has this id. */
+export async function remove(store: Kept, project: string, id: string): Promise<Followed | undefined> {
+  let removed: Followed | undefined;
+  await change(store, project, (list) => {
+    removed = list.find((each) => each.id === id);
+    return removed === undefined ? list : list.filter((each) => each !== removed);
+  });
+  return removed;
+}
+
+export async function stateOf(store: Kept, uid: string): Promise<State> {
+  return ((await store.setting(stateKey(uid))) as unknown as State | undefined) ?? NEW;
+}
+
+export const keepState = (store: Kept, uid: string, state: State | undefined): Promise<void> =>
+  store.setSetting(stateKey(uid), state);
+
+/** The process that looks after a project's followers. One at a time. */
+export async function looker(store: Kept, project: string): Promise<Owner | undefined> {
+  return (await store.setting(leaseKey(project))) as unknown as Owner | undefined;
+}
+
+/** False if another living process has the lease. */
+export async function takeLease(
+  store: Kept,
+  project: string,
+  own: Owner,
+  isAlive: (owner: Owner) => boolean | undefined,
+): Promise<boolean> {
+  const before = await store.setting(leaseKey(project));
+  if (before !== undefined && isAlive(before as unknown as Owner) !== false) return false;
+  return store.swapSetting(leaseKey(project), before, own);
+}
+
+export const letGo = (store: Kept, project: string, own: Owner): Promise<boolean> =>
+  store.swapSetting(leaseKey(project), own, undefined);

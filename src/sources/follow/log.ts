@@ -1,0 +1,114 @@
+/** Follows a log file: each new line that matches is news. */
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { clean } from '../../handles/text.ts';
+import { readPattern, type Pattern } from '../../input/index.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import { CannotLook, type Follower, type Look, type News } from './follower.ts';
+import type { Followed, What } from './list.ts';
+
+const EVERY_MS = 1_000;
+/** The limits of one look. */
+const CHUNK_BYTES = 1_048_576;
+const MAX_LINES = 50;
+const LINE_CHARS = 300;
+
+/** The file by its inode, how far it was read, and the last line that matched. */
+type Place = { readonly ino: number; readonly offset: number; readonly last?: string };
+
+export function logFollower({ file, match }: Extract<What, { kind: 'log' }>, { level = 'warning' }: Followed): Follower {
+  const pattern = patternOf(match);
+  return {
+    look: (state) => Promise.resolve(lookAt(file, pattern, level, state as unknown as Place | undefined)),
+  };
+}
+
+/** Throws `bad_argument`. */
+export function patternOf(match: string): Pattern {
+  const read = readPattern(match);
+  if (read.kind === 'pattern') return read.pattern;
+  throw new EarpieceError('bad_argument', `--match ${JSON.stringify(match.slice(0, 80))}: ${read.problem}`);
+}
+
+function lookAt(file: string, pattern: Pattern, level: News['severity'], before: Place | undefined): Look {
+  const opened = openOf(file);
+  // A file that comes later is read from its beginning.
+  if (opened === undefined) return look({ ino: 0, offset: 0 }, [], { summary: 'the file is not there yet' });
+  try {
+    const { ino, size } = fstatSync(opened);
+    // Earlier lines are not reported.
+    if (before === undefined) return look({ ino, offset: size }, []);
+    const start = before.ino === ino && before.offset <= size ? before.offset : 0;
+    const bytes = Buffer.alloc(Math.min(CHUNK_BYTES, size - start));
+    const length = readSync(opened, bytes, 0, bytes.length, start);
+    const { news, end } = linesIn(bytes.subarray(0, length), start);
+    const found = news.filter(({ line }) => pattern.test(line));
+    const told = found.slice(0, MAX_LINES);
+    const rest = found[MAX_LINES];
+    const offset = rest === undefined ? start + end : rest.at;
+    const last = told.at(-1)?.line ?? before.last;
+    return look(
+      { ino, offset, ...(last === undefined ? {} : { last: short(last) }) },
+      told.map(({ at, line }) => newsOf(file, level, `${ino}:${at}`, line)),
+      { hasMore: offset < size && offset > start },
+    );
+  } finally {
+    closeSync(opened);
+  }
+}
+
+const look = (
+  place: Place,
+  news: readonly News[],
+  { summary, hasMore = false }: { readonly summary?: string; readonly hasMore?: boolean } = {},
+): Look => ({
+  standing: [],
+  news,
+  state: place,
+  summary: summary ?? (place.last === undefined ? 'no line has matched yet' : `last: ${place.last}`),
+  againMs: hasMore ? 0 : EVERY_MS,
+});
+
+function openOf(file: string): number | undefined {
+  try {
+    // Opening a pipe without a writer would never return.
+    const opened = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    if (fstatSync(opened).isFile()) return opened;
+    closeSync(opened);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? String(error);
+    if (code === 'ENOENT') return undefined;
+    throw new CannotLook(`${file} cannot be read (${code})`, { lasting: true });
+  }
+  throw new CannotLook(`${file} is not a regular file`, { lasting: true });
+}
+
+type Line = { readonly at: number; readonly line: string };
+
+/** Whole lines with their places. An unfinished line waits, unless it fills all that is read at once. */
+function linesIn(bytes: Buffer, start: number): { readonly news: readonly Line[]; readonly end: number } {
+  const news: Line[] = [];
+  let from = 0;
+  for (let to = bytes.indexOf(0x0a); to >= 0; to = bytes.indexOf(0x0a, from)) {
+    news.push({ at: start + from, line: textOf(bytes.subarray(from, to)) });
+    from = to + 1;
+  }
+  if (from === 0 && bytes.length === CHUNK_BYTES) {
+    news.push({ at: start, line: textOf(bytes) });
+    from = bytes.length;
+  }
+  return { news, end: from };
+}
+
+const textOf = (bytes: Buffer): string => clean(bytes.subarray(0, 4 * 2_000).toString('utf8')).trim();
+
+const newsOf = (file: string, severity: News['severity'], id: string, line: string): News => ({
+  id,
+  key: 'lines',
+  type: 'log.matched',
+  severity,
+  message: `${file}: ${short(line)}`,
+  data: { file, line: short(line) },
+});
+
+const short = (text: string): string =>
+  text.length > LINE_CHARS ? `${text.slice(0, LINE_CHARS - 1).toWellFormed()}…` : text.toWellFormed();

@@ -1,0 +1,320 @@
+import { describe, expect, it } from 'vitest';
+import { proves } from '../../../e2e/verifies.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import type { Emitter, EventInput } from '../../core/event.ts';
+import { armFaults, FOLLOW_FAULT_POINTS } from '../../core/faults.ts';
+import type { Json } from '../../core/json.ts';
+import { CannotLook, type Follower, type Look, type Standing } from './follower.ts';
+import { add, following, keepState, NEW, remove, stateOf, takeLease, type Followed, type State } from './list.ts';
+import { GRACE_MS, isDue, LONGEST_MS, lookAfter, lookOnce, type Surroundings } from './look-after.ts';
+
+const MINUTE = 60_000;
+
+/** A store's settings, a clock, and the reports: each id once, as the log does it. */
+class Place {
+  readonly settings = new Map<string, Json>();
+  readonly told: string[] = [];
+  readonly withdrawn: string[] = [];
+  readonly ids = new Set<string>();
+  now = Date.UTC(2026, 0, 1);
+  heard = true;
+  looks = 0;
+  sees: () => Partial<Look> = () => ({});
+
+  readonly store = {
+    now: () => this.now,
+    setting: (key: string) => Promise.resolve(this.settings.get(key)),
+    setSetting: (key: string, value: Json | undefined) => {
+      if (value === undefined) this.settings.delete(key);
+      else this.settings.set(key, JSON.parse(JSON.stringify(value)) as Json);
+      return Promise.resolve();
+    },
+    swapSetting: async (key: string, from: Json | undefined, to: Json | undefined) => {
+      if (JSON.stringify(this.settings.get(key)) !== JSON.stringify(from)) return false;
+      await this.store.setSetting(key, to);
+      return true;
+    },
+  };
+
+  readonly emitter: Emitter = {
+    emit: (event: EventInput) => {
+      if (event.type === 'follow.over') this.withdrawn.push(event.key ?? '');
+      else if (!this.heard) return Promise.reject(new EarpieceError('nobody_there', 'nobody'));
+      else if (!this.ids.has(event.id ?? '')) this.told.push(event.message ?? '');
+      this.ids.add(event.id ?? '');
+      return Promise.resolve({ event: event as never, heard: [] });
+    },
+  };
+
+  readonly follower: Follower = {
+    look: (state) => {
+      this.looks++;
+      const seen = this.sees();
+      return Promise.resolve({ standing: [], news: [], state: state ?? null, summary: 'seen', againMs: MINUTE, ...seen });
+    },
+  };
+
+  around(more: Partial<Surroundings> = {}): Surroundings {
+    return {
+      store: this.store,
+      project: 'shop',
+      emitter: this.emitter,
+      followerOf: () => this.follower,
+      isAnyoneThere: () => Promise.resolve(true),
+      now: () => this.now,
+      sleep: (ms) => Promise.resolve(void (this.now += ms)),
+      signal: new AbortController().signal,
+      ...more,
+    };
+  }
+
+  async follow(more: Partial<Followed> = {}): Promise<Followed> {
+    const what = { kind: 'url', url: `http://shop.test/${more.uid ?? ''}` } as const;
+    return (await add(this.store, 'shop', { uid: 'u1', what, to: 'shop/coder', ...more })).followed;
+  }
+
+  async look(followed: Followed): Promise<State | undefined> {
+    return lookOnce(this.around(), followed, await stateOf(this.store, followed.uid));
+  }
+}
+
+const wrong = (key: string, fingerprint = key): Standing => ({
+  key,
+  fingerprint,
+  type: 'url.failed',
+  severity: 'error',
+  message: `${key} is wrong`,
+  data: {},
+});
+
+describe('a look', () => {
+  proves('follow:told-once', 'follow:withdrawn');
+
+  it('reports a state once, and withdraws it when it is over', async () => {
+    const place = new Place();
+    const followed = await place.follow();
+    place.sees = () => ({ standing: [wrong('a'), wrong('b')] });
+    await place.look(followed);
+    await place.look(followed);
+    expect(place.told).toEqual(['a is wrong', 'b is wrong']);
+    place.sees = () => ({ standing: [wrong('b')] });
+    await place.look(followed);
+    expect(place.withdrawn).toEqual(['follow:u1:a']);
+    place.sees = () => ({ standing: [wrong('a'), wrong('b', 'otherwise')] });
+    await place.look(followed);
+    expect(place.told).toEqual(['a is wrong', 'b is wrong', 'a is wrong', 'b is wrong']);
+  });
+
+  it.each(FOLLOW_FAULT_POINTS.flatMap((point) => [1, 2, 3].map((time) => [point, time] as const)))(
+    'that a crash ends at %s for the %s. time is repeated: nothing is reported twice, nothing is lost',
+    async (point, time) => {
+      const place = new Place();
+      const followed = await place.follow();
+      place.sees = () => ({ standing: [wrong('old')] });
+      await place.look(followed);
+      place.sees = () => ({
+        standing: [wrong('a'), wrong('b')],
+        news: [{ ...wrong('n'), id: 'n1', message: 'news' }],
+        state: 'further',
+      });
+      let left = time;
+      armFaults((at) => {
+        if (at === point && --left === 0) throw new Error('crash');
+      });
+      await place.look(followed).catch(() => undefined);
+      armFaults(undefined);
+      await place.look(followed);
+      expect(place.told.toSorted()).toEqual(['a is wrong', 'b is wrong', 'news', 'old is wrong']);
+      expect(new Set(place.withdrawn)).toEqual(new Set(['follow:u1:old']));
+      expect(await stateOf(place.store, 'u1')).toMatchObject({ told: { a: 'a', b: 'b' }, source: 'further' });
+    },
+  );
+
+  it('that nobody hears is made again from the same place', async () => {
+    const place = new Place();
+    const followed = await place.follow();
+    place.heard = false;
+    place.sees = () => ({ news: [{ ...wrong('n'), id: 'n1', message: 'news' }], state: 'further' });
+    await place.look(followed);
+    expect(await stateOf(place.store, 'u1')).toMatchObject({ told: {}, summary: 'no agent is there to hear it' });
+    expect((await stateOf(place.store, 'u1')).source).toBeUndefined();
+    place.heard = true;
+    await place.look(followed);
+    expect(place.told).toEqual(['news']);
+    expect((await stateOf(place.store, 'u1')).source).toBe('further');
+  });
+
+  it('writes a state in which nothing has changed once a minute', async () => {
+    const place = new Place();
+    const followed = await place.follow();
+    let state = (await place.look(followed)) as State;
+    const written = place.settings.get('follower u1');
+    for (let i = 0; i < 50; i++) {
+      place.now += 1_000;
+      state = (await lookOnce(place.around(), followed, state)) as State;
+    }
+    expect(place.settings.get('follower u1')).toEqual(written);
+    place.now += 11_000;
+    await lookOnce(place.around(), followed, state);
+    expect(place.settings.get('follower u1')).toMatchObject({ lookedAt: place.now });
+  });
+
+  it('that says it is over ends the follower, and one that is ended meanwhile leaves nothing behind', async () => {
+    const place = new Place();
+    const followed = await place.follow();
+    place.sees = () => ({ standing: [wrong('a')] });
+    await place.look(followed);
+    place.sees = () => ({ news: [{ ...wrong('n'), id: 'n1', message: 'it was merged' }], over: 'merged' });
+    expect(await place.look(followed)).toBeUndefined();
+    expect(place.told).toEqual(['a is wrong', 'it was merged']);
+    expect(place.withdrawn).toEqual(['follow:u1:a']);
+    expect([...place.settings]).toEqual([]);
+
+    const other = await place.follow({ uid: 'u2' });
+    place.sees = () => ({ standing: [wrong('c')] });
+    await remove(place.store, 'shop', other.id);
+    expect(await lookOnce(place.around(), other, NEW)).toBeUndefined();
+    expect(place.withdrawn.at(-1)).toBe('follow:u2:c');
+    expect([...place.settings]).toEqual([]);
+  });
+});
+
+describe('what cannot be seen', () => {
+  proves('follow:trouble');
+
+  it('is reported after three looks, and withdrawn when it can be seen again; earlier reports stay', async () => {
+    const place = new Place();
+    const followed = await place.follow();
+    place.sees = () => ({ standing: [wrong('a')] });
+    await place.look(followed);
+    place.sees = () => {
+      throw new CannotLook('GitHub answers HTTP 502');
+    };
+    const waits: number[] = [];
+    let state: State | undefined;
+    for (let i = 0; i < 8; i++) {
+      state = await place.look(followed);
+      waits.push(((state?.nextAt ?? 0) - place.now) / 1_000);
+      await keepState(place.store, 'u1', state);
+    }
+    expect(waits).toEqual([15, 30, 60, 120, 240, 480, 900, 900]);
+    expect(place.told).toEqual(['a is wrong', 'http://shop.test/ cannot be followed now: GitHub answers HTTP 502']);
+    expect(state).toMatchObject({ told: { a: 'a' }, trouble: { times: 8, says: 'GitHub answers HTTP 502' } });
+    place.sees = () => ({ standing: [wrong('a')] });
+    await place.look(followed);
+    expect(place.told).toHaveLength(2);
+    expect(place.withdrawn).toEqual(['follow:u1:trouble']);
+    expect((await stateOf(place.store, 'u1')).trouble).toBeUndefined();
+  });
+
+  it('is reported at once where it will not pass by itself, and a rate limit is waited for', async () => {
+    const place = new Place();
+    const followed = await place.follow();
+    place.sees = () => {
+      throw new CannotLook('gone', { lasting: true });
+    };
+    const gone = await place.look(followed);
+    expect(place.told).toEqual(['http://shop.test/ cannot be followed now: gone']);
+    expect((gone?.nextAt ?? 0) - place.now).toBe(LONGEST_MS);
+    place.sees = () => {
+      throw new CannotLook('limited', { againMs: 40 * MINUTE });
+    };
+    expect(((await place.look(followed))?.nextAt ?? 0) - place.now).toBe(40 * MINUTE);
+  });
+});
+
+describe('the process that looks', () => {
+  proves('follow:sessions', 'follow:pace');
+
+  /** Runs it until the clock shows this. */
+  async function until(place: Place, at: number, more: Partial<Surroundings> = {}): Promise<void> {
+    const stop = new AbortController();
+    const sleep = async (ms: number): Promise<void> => {
+      place.now += ms;
+      if (place.now >= at) stop.abort();
+      await new Promise(setImmediate);
+    };
+    await lookAfter(place.around({ sleep, signal: stop.signal, ...more }));
+  }
+
+  it('looks no more often than each look asks for, and never more often than --every', async () => {
+    const place = new Place();
+    await place.follow();
+    await place.follow({ uid: 'u2', everyMs: 5 * MINUTE });
+    const began = place.now;
+    await until(place, began + 20 * MINUTE);
+    expect(place.looks).toBe(20 + 4);
+  });
+
+  it('looks as soon as a machine that slept for three hours is awake, and when the clock went back', async () => {
+    const place = new Place();
+    const followed = await place.follow();
+    await place.look(followed);
+    const state = await stateOf(place.store, 'u1');
+    expect(isDue(followed, state, place.now + 59_000)).toBe(false);
+    expect(isDue(followed, state, place.now + 3 * 60 * MINUTE)).toBe(true);
+    expect(isDue(followed, state, place.now - 3 * 60 * MINUTE)).toBe(true);
+    expect(isDue({ ...followed, asked: place.now + 1 }, state, place.now + 2)).toBe(true);
+  });
+
+  it('ends a minute after the last session, but goes on for what is kept', async () => {
+    const place = new Place();
+    await place.follow();
+    const began = place.now;
+    const nobody = { isAnyoneThere: () => Promise.resolve(false) };
+    await until(place, began + 60 * MINUTE, nobody);
+    expect(place.looks).toBe(0);
+    expect(place.now - began).toBeLessThanOrEqual(GRACE_MS + 5_000);
+    await place.follow({ uid: 'u2', keep: true });
+    await until(place, place.now + 10 * MINUTE, nobody);
+    expect(place.looks).toBe(10);
+  });
+
+  it('ends when nothing is followed, and looks at four things at once', async () => {
+    const place = new Place();
+    await until(place, place.now + 60 * MINUTE);
+    for (let i = 0; i < 10; i++) await place.follow({ uid: `u${i}` });
+    let most = 0;
+    let now = 0;
+    place.follower.look = async () => {
+      most = Math.max(most, ++now);
+      await new Promise(setImmediate);
+      now--;
+      return { standing: [], news: [], state: null, summary: '', againMs: MINUTE };
+    };
+    await until(place, place.now + 30_000);
+    expect(most).toBe(4);
+  });
+});
+
+describe('the list', () => {
+  proves('follow:limits');
+
+  it('follows one thing once for each address, and holds 50; an agent adds 10', async () => {
+    const place = new Place();
+    expect((await place.follow()).id).toBe('f1');
+    place.now += 1;
+    const again = await add(place.store, 'shop', {
+      uid: 'other',
+      what: { kind: 'url', url: 'http://shop.test/' },
+      to: 'shop/coder',
+    });
+    expect(again).toMatchObject({ known: true, followed: { id: 'f1', uid: 'u1', asked: place.now } });
+    for (let i = 0; i < 10; i++) await place.follow({ uid: `a${i}`, by: 'shop/coder' });
+    await expect(place.follow({ uid: 'a10', by: 'shop/coder' })).rejects.toThrow('shop/coder follows 10 things already');
+    for (let i = 0; i < 39; i++) await place.follow({ uid: `p${i}` });
+    await expect(place.follow({ uid: 'p39' })).rejects.toThrow('follows 50 things already');
+    await remove(place.store, 'shop', 'f7');
+    expect((await place.follow({ uid: 'p39' })).id).toBe('f7');
+    expect(await following(place.store, 'shop')).toHaveLength(50);
+  });
+
+  it('has one process that looks after it; a dead one is replaced', async () => {
+    const { store } = new Place();
+    const one = { machine: 'm', pid: 1, startedAt: 'a' };
+    expect(await takeLease(store, 'shop', one, () => true)).toBe(true);
+    expect(await takeLease(store, 'shop', { ...one, pid: 2 }, () => true)).toBe(false);
+    expect(await takeLease(store, 'shop', { ...one, pid: 2 }, () => undefined)).toBe(false);
+    expect(await takeLease(store, 'shop', { ...one, pid: 2 }, () => false)).toBe(true);
+  });
+});

@@ -1,0 +1,193 @@
+/**
+ * Looks after the followers of a project, in one process. It goes by the wall clock, looked at each second, so that a machine
+ * that slept looks as soon as it is awake.
+ */
+import { EarpieceError } from '../../core/errors.ts';
+import type { Emitter } from '../../core/event.ts';
+import { fault } from '../../core/faults.ts';
+import type { Store } from '../../core/ports.ts';
+import { CannotLook, type Follower, type Look, type Standing } from './follower.ts';
+import { following, keepState, remove, stateOf, type Followed, type State, type Trouble } from './list.ts';
+import { tell, tellEnd } from './tell.ts';
+
+export type Surroundings = {
+  readonly store: Pick<Store, 'setting' | 'setSetting' | 'swapSetting'>;
+  readonly project: string;
+  readonly emitter: Emitter;
+  readonly followerOf: (followed: Followed) => Follower;
+  /** Some conversation of the project is active. */
+  readonly isAnyoneThere: () => Promise<boolean>;
+  /** Epoch ms. */
+  readonly now: () => number;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly signal: AbortSignal;
+};
+
+const TICK_MS = 1_000;
+/** A state in which nothing has changed is written so often, for `earpiece following`. */
+const KEEP_EVERY_MS = 60_000;
+/** So long the process waits for the next session. */
+export const GRACE_MS = 60_000;
+/** Sessions are asked for so often. */
+const THERE_EVERY_MS = 5_000;
+const AT_ONCE = 4;
+/** Transient trouble is reported after this many looks in a row. */
+const TOLD_AFTER = 3;
+export const LONGEST_MS = 15 * 60_000;
+const FIRST_WAIT_MS = 15_000;
+
+/** Resolves when nothing is followed, or nobody has been there for a minute and nothing is kept. */
+export async function lookAfter(around: Surroundings): Promise<void> {
+  const { store, project, now, signal } = around;
+  const states = new Map<string, State>();
+  const looking = new Set<string>();
+  const running = new Set<Promise<void>>();
+  let there = true;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let lastAt = now();
+  while (!signal.aborted) {
+    const list = (await following(store, project)).filter(({ what }) => what.kind !== 'command');
+    if (list.length === 0) break;
+    const at = now();
+    if (Math.abs(at - askedAt) >= THERE_EVERY_MS) [there, askedAt] = [await around.isAnyoneThere(), at];
+    if (there) lastAt = at;
+    const kept = list.filter(({ keep }) => keep);
+    if (kept.length === 0 && !there && Math.abs(at - lastAt) >= GRACE_MS && running.size === 0) break;
+    for (const followed of there ? list : kept) {
+      if (looking.has(followed.uid) || running.size >= AT_ONCE) continue;
+      const state = states.get(followed.uid) ?? (await stateOf(store, followed.uid));
+      states.set(followed.uid, state);
+      if (!isDue(followed, state, at)) continue;
+      looking.add(followed.uid);
+      const work = lookOnce(around, followed, state)
+        .then((after) => void (after === undefined ? states.delete(followed.uid) : states.set(followed.uid, after)))
+        // The store failed: the next look reads the state again.
+        .catch(() => void states.delete(followed.uid))
+        .finally(() => {
+          looking.delete(followed.uid);
+          running.delete(work);
+        });
+      running.add(work);
+    }
+    await around.sleep(TICK_MS, signal);
+  }
+  await Promise.all(running);
+}
+
+/** A clock that went backwards makes it due, too. */
+export const isDue = ({ asked = 0 }: Followed, { nextAt, lookedAt }: State, now: number): boolean =>
+  nextAt === undefined || now >= nextAt || (lookedAt !== undefined && (now < lookedAt || asked > lookedAt));
+
+/** One look: see, tell, write down. Returns the new state; undefined if the follower has ended. */
+export async function lookOnce(around: Surroundings, followed: Followed, before: State): Promise<State | undefined> {
+  const { store, project, emitter, signal, now } = around;
+  const seen = await see(around.followerOf(followed), before, signal);
+  const at = now();
+  fault('follow.looked');
+  const trouble = seen instanceof CannotLook ? troubleAfter(before.trouble, seen, at) : undefined;
+  let told = before.told;
+  let unheard: string | undefined;
+  try {
+    if (seen instanceof CannotLook) {
+      if (trouble !== undefined && (trouble.lasting || trouble.times >= TOLD_AFTER))
+        told = await tell(followed, before, { standing: [standingOf(followed, trouble)], news: [], whole: false }, emitter);
+    } else told = await tell(followed, before, { ...seen, whole: true }, emitter);
+  } catch (error) {
+    if (!(error instanceof EarpieceError) || error.code !== 'nobody_there') throw error;
+    unheard = 'no agent is there to hear it';
+  }
+  if (!(seen instanceof CannotLook) && unheard === undefined && seen.over !== undefined) {
+    await remove(store, project, followed.id);
+    await keepState(store, followed.uid, undefined);
+    return undefined;
+  }
+  const after: State = {
+    turn: before.turn,
+    told,
+    ...(before.keptAt === undefined ? {} : { keptAt: before.keptAt }),
+    ...stateAfter(before, seen, unheard),
+    lookedAt: at,
+    nextAt: at + waitAfter(followed, seen, trouble),
+    ...(trouble === undefined ? {} : { trouble }),
+  };
+  if (isUnchanged(before, after)) return after;
+  // Somebody may have ended it meanwhile: then nothing of it stays.
+  if ((await following(store, project)).every(({ uid }) => uid !== followed.uid)) {
+    await tellEnd(followed, after, emitter);
+    await keepState(store, followed.uid, undefined);
+    return undefined;
+  }
+  const kept = { ...after, turn: before.turn + 1, keptAt: at };
+  await keepState(store, followed.uid, kept);
+  fault('follow.kept');
+  return kept;
+}
+
+function isUnchanged(before: State, after: State): boolean {
+  const since = (after.lookedAt ?? 0) - (before.keptAt ?? 0);
+  return since >= 0 && since < KEEP_EVERY_MS && contentOf(before) === contentOf(after);
+}
+
+const contentOf = ({ told, source, summary, trouble }: State): string =>
+  JSON.stringify([told, source ?? null, summary ?? null, trouble?.says ?? null, Math.min(TOLD_AFTER, trouble?.times ?? 0)]);
+
+async function see(follower: Follower, { source }: State, signal: AbortSignal): Promise<Look | CannotLook> {
+  try {
+    return await follower.look(source, signal);
+  } catch (error) {
+    if (error instanceof CannotLook) return error;
+    return new CannotLook(error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error));
+  }
+}
+
+/** The next look begins at the same place again if nobody heard the report. */
+function stateAfter(
+  { source, summary }: State,
+  seen: Look | CannotLook,
+  unheard: string | undefined,
+): Pick<State, 'source' | 'summary'> {
+  if (seen instanceof CannotLook || unheard !== undefined)
+    return {
+      ...(source === undefined ? {} : { source }),
+      ...(unheard !== undefined ? { summary: unheard } : summary === undefined ? {} : { summary }),
+    };
+  return { source: seen.state, summary: seen.summary };
+}
+
+function troubleAfter(before: Trouble | undefined, { message, lasting }: CannotLook, at: number): Trouble {
+  return { says: message, lasting, since: before?.since ?? at, times: (before?.times ?? 0) + 1 };
+}
+
+function waitAfter({ everyMs = 0 }: Followed, seen: Look | CannotLook, trouble: Trouble | undefined): number {
+  if (!(seen instanceof CannotLook)) return Math.max(everyMs, seen.againMs);
+  const back = Math.min(LONGEST_MS, FIRST_WAIT_MS * 2 ** Math.min(10, (trouble?.times ?? 1) - 1));
+  return Math.max(everyMs, seen.lasting ? LONGEST_MS : back, seen.againMs ?? 0);
+}
+
+/** The agent hears that nobody sees the thing. It is withdrawn when it can be seen again. */
+function standingOf(followed: Followed, { says }: Trouble): Standing {
+  return {
+    key: 'trouble',
+    fingerprint: says,
+    type: 'follow.blind',
+    severity: 'warning',
+    message: `${nameOf(followed)} cannot be followed now: ${says}`,
+    data: { follower: followed.id, reason: says },
+  };
+}
+
+/** The name of a followed thing for a reader: `pull request acme/shop#12`. */
+export function nameOf({ what }: Pick<Followed, 'what'>): string {
+  switch (what.kind) {
+    case 'pr':
+      return `pull request ${what.repo}#${what.number}`;
+    case 'log':
+      return `log ${what.file}`;
+    case 'url':
+      return what.url;
+    case 'command':
+      return `\`${what.command}\``;
+    default:
+      return what satisfies never;
+  }
+}

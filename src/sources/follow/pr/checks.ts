@@ -1,0 +1,147 @@
+/** The checks of a pull request's newest commit: which failed, in which step, and the lines that say why. */
+import type { Json } from '../../../core/json.ts';
+import { at, textAt } from '../../webhooks/fields.ts';
+import { CannotLook, type Standing } from '../follower.ts';
+import { get, type GhPlace } from './gh.ts';
+import { failureIn } from './job-log.ts';
+import { bodyOf, listOf, pages, type Page } from './pages.ts';
+
+export type Check = {
+  /** A check's id changes with each run. */
+  readonly id: string;
+  readonly name: string;
+  readonly went: 'pending' | 'passed' | 'failed' | 'other';
+  readonly url?: string;
+  readonly title?: string;
+  /** A job of GitHub Actions has steps and a log. */
+  readonly isJob?: true;
+};
+
+/** `failed`: what was found out about a failing check, by its id. */
+export type ChecksState = {
+  readonly sha: string;
+  readonly runs: readonly Page<Check>[];
+  readonly statuses: readonly Page<Check>[];
+  readonly failed: Readonly<Record<string, Standing>>;
+};
+
+export type Checks = { readonly state: ChecksState; readonly all: readonly Check[]; readonly standing: readonly Standing[] };
+
+export type Pull = { readonly repo: string; readonly number: number };
+
+/** The most failing checks whose logs one look reads. */
+const MAX_DETAILS = 5;
+
+export async function checksOf(place: GhPlace, pull: Pull, sha: string, before: ChecksState | undefined): Promise<Checks> {
+  const known = before?.sha === sha ? before : undefined;
+  const base = `repos/${pull.repo}/commits/${sha}`;
+  const runs = await pages(place, {
+    path: `${base}/check-runs?filter=latest`,
+    known: known?.runs,
+    itemsOf: (body) => listOf(at(body, 'check_runs')),
+    keep: checkOf,
+  });
+  const statuses = await pages(place, {
+    path: `${base}/status`,
+    known: known?.statuses,
+    itemsOf: (body) => listOf(at(body, 'statuses')),
+    keep: statusOf,
+  });
+  const all = [...runs, ...statuses].flatMap(({ items }) => items);
+  const failed: Record<string, Standing> = {};
+  let details = 0;
+  for (const check of all) {
+    if (check.went !== 'failed') continue;
+    const found = known?.failed[check.id];
+    if (found === undefined && check.isJob && details >= MAX_DETAILS) continue;
+    if (found === undefined && check.isJob) details++;
+    failed[check.id] = found ?? (await standingOf(place, pull, sha, check));
+  }
+  return { state: { sha, runs, statuses, failed }, all, standing: Object.values(failed) };
+}
+
+const WENT: Readonly<Record<string, Check['went']>> = {
+  success: 'passed',
+  neutral: 'passed',
+  skipped: 'passed',
+  failure: 'failed',
+  timed_out: 'failed',
+  startup_failure: 'failed',
+  action_required: 'failed',
+  error: 'failed',
+  pending: 'pending',
+};
+
+function checkOf(run: Json): Check {
+  const done = textAt(run, 'status') === 'completed';
+  const url = textAt(run, 'details_url', 500) ?? textAt(run, 'html_url', 500);
+  const title = textAt(run, 'output.title', 300) ?? textAt(run, 'output.summary', 300);
+  return {
+    id: `run:${textAt(run, 'id') ?? ''}`,
+    name: textAt(run, 'name', 120) ?? 'check',
+    went: done ? (WENT[textAt(run, 'conclusion') ?? ''] ?? 'other') : 'pending',
+    ...(url === undefined ? {} : { url }),
+    ...(title === undefined ? {} : { title }),
+    ...(textAt(run, 'app.slug') === 'github-actions' ? { isJob: true as const } : {}),
+  };
+}
+
+function statusOf(status: Json): Check {
+  const url = textAt(status, 'target_url', 500);
+  const title = textAt(status, 'description', 300);
+  return {
+    id: `status:${textAt(status, 'id') ?? ''}`,
+    name: textAt(status, 'context', 120) ?? 'status',
+    went: WENT[textAt(status, 'state') ?? ''] ?? 'other',
+    ...(url === undefined ? {} : { url }),
+    ...(title === undefined ? {} : { title }),
+  };
+}
+
+async function standingOf(place: GhPlace, { repo, number }: Pull, sha: string, check: Check): Promise<Standing> {
+  const { step, says, lines } = check.isJob ? await jobOf(place, repo, check) : { ...NO_JOB };
+  const inStep = step === undefined ? '' : ` in step ${JSON.stringify(step)}`;
+  const why = says ?? check.title;
+  return {
+    key: `check:${check.name}`,
+    fingerprint: check.id,
+    type: 'pr.check_failed',
+    severity: 'error',
+    message: `${repo}#${number}: check ${JSON.stringify(check.name)} failed${inStep}${why === undefined ? '' : `: ${why}`}`,
+    data: {
+      repo,
+      pr: number,
+      check: check.name,
+      commit: sha.slice(0, 12),
+      lines: [...lines],
+      ...(step === undefined ? {} : { step }),
+      ...(why === undefined ? {} : { problem: why }),
+      ...(check.url === undefined ? {} : { url: check.url }),
+    },
+  };
+}
+
+type Job = { readonly step?: string; readonly says?: string; readonly lines: readonly string[] };
+const NO_JOB: Job = { lines: [] };
+
+/** The log may be gone, or not readable for this sign-in: then the check is reported without it. */
+async function jobOf(place: GhPlace, repo: string, { id }: Check): Promise<Job> {
+  const path = `repos/${repo}/actions/jobs/${id.slice('run:'.length)}`;
+  try {
+    const job = bodyOf(await get(place, path));
+    const failing = listOf(at(job, 'steps')).find((step) => WENT[textAt(step, 'conclusion') ?? ''] === 'failed');
+    const step = textAt(failing, 'name', 120);
+    const named = step === undefined ? {} : { step };
+    const answer = await get(place, `${path}/logs`);
+    if (answer.kind !== 'ok') return { ...named, lines: [] };
+    const [startedAt, completedAt] = [textAt(failing, 'started_at'), textAt(failing, 'completed_at')];
+    const failure = failureIn(answer.body, {
+      ...(startedAt === undefined ? {} : { startedAt }),
+      ...(completedAt === undefined ? {} : { completedAt }),
+    });
+    return { ...named, ...failure };
+  } catch (error) {
+    if (error instanceof CannotLook && error.lasting && !error.message.includes('401')) return NO_JOB;
+    throw error;
+  }
+}

@@ -1,0 +1,149 @@
+/** Asks GitHub through the user's own `gh`, with its sign-in, without a shell and without prompts. */
+import { spawn } from 'node:child_process';
+import { CannotLook } from '../follower.ts';
+
+export type GhPlace = {
+  readonly host: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly signal?: AbortSignal;
+};
+
+/** `same`: nothing has changed since the answer with this ETag. */
+export type GhAnswer =
+  | { readonly kind: 'same' }
+  | { readonly kind: 'ok'; readonly etag?: string; readonly body: string }
+  | { readonly kind: 'refused'; readonly status: number; readonly body: string };
+
+const WITHIN_MS = 30_000;
+const MAX_BYTES = 16 * 1_048_576;
+
+/** One GET. Throws `CannotLook` for what makes every request fail: no `gh`, no sign-in, no network, a rate limit. */
+export async function get(place: GhPlace, path: string, etag?: string): Promise<GhAnswer> {
+  const tag = etag === undefined ? [] : ['-H', `If-None-Match: ${etag}`];
+  const { out, said } = await gh(place, ['api', '-i', '--hostname', place.host, ...tag, path]);
+  const head = /^HTTP\/[\d.]+ (\d{3})[^\n]*\n([^]*?)\r?\n\r?\n/u.exec(out);
+  if (head === null) throw noAnswer(place.host, said);
+  const status = Number(head[1]);
+  const headers = headersIn(head[2] ?? '');
+  const body = out.slice(head[0].length);
+  if (status === 304) return { kind: 'same' };
+  const known = headers.get('etag');
+  if (status < 300) return { kind: 'ok', body, ...(known === undefined ? {} : { etag: known }) };
+  if (status === 401)
+    throw new CannotLook(`GitHub refuses the sign-in (HTTP 401); sign in again: gh auth login --hostname ${place.host}`, {
+      lasting: true,
+    });
+  const wait = limited(status, headers, body);
+  if (wait !== undefined)
+    throw new CannotLook(`GitHub's rate limit is used up; the next look is in ${Math.ceil(wait / 60_000)} min`, {
+      againMs: wait,
+    });
+  if (status >= 500) throw new CannotLook(`GitHub answers HTTP ${status}`);
+  return { kind: 'refused', status, body };
+}
+
+/** The time to wait, in ms, where the answer is about a rate limit. */
+function limited(status: number, headers: ReadonlyMap<string, string>, body: string): number | undefined {
+  if (status !== 403 && status !== 429) return undefined;
+  const after = Number(headers.get('retry-after'));
+  if (Number.isFinite(after) && after > 0) return Math.min(after * 1_000, LONGEST_MS);
+  if (headers.get('x-ratelimit-remaining') === '0') {
+    const reset = Number(headers.get('x-ratelimit-reset')) * 1_000;
+    return Math.min(LONGEST_MS, Math.max(FIRST_MS, reset - Date.now()));
+  }
+  return status === 429 || /rate limit/iu.test(body) ? FIRST_MS : undefined;
+}
+
+const FIRST_MS = 60_000;
+const LONGEST_MS = 60 * 60_000;
+
+function noAnswer(host: string, said: string): CannotLook {
+  if (/gh auth login|authentication/iu.test(said))
+    return new CannotLook(`gh is not signed in to ${host}: gh auth login --hostname ${host}`, { lasting: true });
+  return new CannotLook(`gh had no answer from ${host}: ${said === '' ? 'it said nothing' : said}`);
+}
+
+const headersIn = (text: string): ReadonlyMap<string, string> =>
+  new Map(
+    text.split(/\r?\n/u).flatMap((line) => {
+      const colon = line.indexOf(':');
+      return colon < 1 ? [] : [[line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const];
+    }),
+  );
+
+export type GhRan = { readonly code: number | null; readonly out: string; /** The last line of stderr. */ readonly said: string };
+
+/** Runs `gh`. Throws `CannotLook` if there is none, if it takes too long, or if `signal` aborts. */
+export function gh({ env = process.env, signal }: Omit<GhPlace, 'host'>, args: readonly string[], cwd?: string): Promise<GhRan> {
+  const { promise, resolve, reject } = Promise.withResolvers<GhRan>();
+  if (signal?.aborted) return Promise.reject(new CannotLook('this process ends'));
+  const child = spawn('gh', [...args], {
+    ...(cwd === undefined ? {} : { cwd }),
+    env: { ...env, ...QUIET },
+    // A separate session: it cannot ask anybody for a password.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let why: CannotLook | undefined;
+  const end = (reason: CannotLook): void => {
+    why ??= reason;
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // It has ended in the meantime.
+    }
+  };
+  const abort = (): void => end(new CannotLook('this process ends'));
+  const timer = setTimeout(() => end(new CannotLook(`gh had no answer within ${WITHIN_MS / 1_000} s`)), WITHIN_MS);
+  signal?.addEventListener('abort', abort, { once: true });
+  const done = (): void => {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+  };
+  const out: Buffer[] = [];
+  let bytes = 0;
+  let errors = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    out.push(chunk);
+    // The end of a log says why a job failed.
+    while (bytes > MAX_BYTES && out.length > 1) bytes -= (out.splice(1, 1)[0] as Buffer).length;
+  });
+  child.stderr.on('data', (chunk: Buffer) => (errors = `${errors}${chunk.toString('utf8')}`.slice(-4_096)));
+  child.once('error', (error) => {
+    done();
+    reject(
+      (error as NodeJS.ErrnoException).code === 'ENOENT'
+        ? new CannotLook('gh, the command line of GitHub, is not installed: https://cli.github.com', { lasting: true })
+        : new CannotLook(`gh cannot be started: ${error.message}`),
+    );
+  });
+  child.once('close', (code) => {
+    done();
+    if (why !== undefined) reject(why);
+    else resolve({ code, out: Buffer.concat(out).toString('utf8'), said: lastLine(errors) });
+  });
+  return promise;
+}
+
+const QUIET = {
+  GH_PROMPT_DISABLED: '1',
+  GH_NO_UPDATE_NOTIFIER: '1',
+  GH_NO_EXTENSION_UPDATE_NOTIFIER: '1',
+  GH_SPINNER_DISABLED: '1',
+  GH_PAGER: 'cat',
+  NO_COLOR: '1',
+  CLICOLOR_FORCE: undefined,
+  GH_FORCE_TTY: undefined,
+  GH_DEBUG: undefined,
+};
+
+const lastLine = (errors: string): string =>
+  (
+    errors
+      .split('\n')
+      .map((line) => line.trim())
+      .findLast((line) => line !== '') ?? ''
+  )
+    .replaceAll(/(\w+:\/\/)[^@/\s]+@/gu, '$1…@')
+    .slice(0, 300);

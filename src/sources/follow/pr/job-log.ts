@@ -1,0 +1,58 @@
+/** The lines that matter in the log of a job of GitHub Actions. */
+import { clean } from '../../../handles/text.ts';
+import { problemsIn, sayProblem } from '../../problems/index.ts';
+import { excerpt } from '../../processes/excerpt.ts';
+
+/** `2026-11-23T08:14:02.1234567Z text`. A second per line is enough to tell its step. */
+const STAMP = /^\uFEFF?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+Z ?/u;
+const MARKER = /^##\[(\w+)\]/u;
+/** Said of each step that fails, and no cause. */
+const CHATTER = /^Process completed with exit code|^The process '.*' failed with exit code|^(?:npm error|npm ERR!)/u;
+
+const MAX_LINES = 8;
+const LINE_CHARS = 300;
+
+export type Step = { readonly startedAt?: string; readonly completedAt?: string };
+
+export type Failure = {
+  /** The first problem in it, in one line. Undefined if none was recognized. */
+  readonly says?: string;
+  readonly lines: readonly string[];
+};
+
+/** Pure. `log`: as the API returns it. `step`: the times of the failing step, if it is known. */
+export function failureIn(log: string, step: Step = {}): Failure {
+  const all = log.split('\n').flatMap((raw) => {
+    const at = STAMP.exec(raw)?.[1];
+    const text = clean(raw.replace(STAMP, '').trimEnd());
+    return text === '' ? [] : [{ at, text }];
+  });
+  const inside = all.filter(({ at }) => at === undefined || isIn(at, step));
+  const chosen = (inside.length > 0 ? inside : all).map(({ text }) => text);
+  const lines = bodyOf(chosen).map((line) => line.slice(0, LINE_CHARS).toWellFormed());
+  const [first, ...more] = problemsIn(lines).filter(({ severity }) => severity === 'error');
+  const told = chosen.flatMap((line) => (line.startsWith('##[error]') ? [line.replace(MARKER, '')] : []));
+  const marked = told.find((line) => !CHATTER.test(line));
+  const says = first === undefined ? marked : `${sayProblem(first)}${more.length > 0 ? ` and ${more.length} more` : ''}`;
+  return { ...(says === undefined ? {} : { says: says.slice(0, 400) }), lines: excerpt(lines, MAX_LINES, true) };
+}
+
+/** Without the header of each group: the command, its shell and its environment. */
+function bodyOf(lines: readonly string[]): readonly string[] {
+  const body: string[] = [];
+  let header = false;
+  for (const line of lines) {
+    const marker = MARKER.exec(line)?.[1];
+    if (marker === 'group') header = line.startsWith('##[group]Run ');
+    else if (marker === 'endgroup') header = false;
+    else if (!header) {
+      const text = line.replace(MARKER, '').trimEnd();
+      if (text.trim() !== '' && !CHATTER.test(text)) body.push(text);
+    }
+  }
+  return body;
+}
+
+/** The stamps of a step have whole seconds. */
+const isIn = (at: string, { startedAt = '', completedAt = '9' }: Step): boolean =>
+  at >= startedAt.slice(0, 19) && at <= (completedAt === '9' ? completedAt : completedAt.slice(0, 19));

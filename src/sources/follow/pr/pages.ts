@@ -1,0 +1,61 @@
+/** Lists of GitHub's API, asked for with the ETag of each page. */
+import type { Json } from '../../../core/json.ts';
+import { CannotLook } from '../follower.ts';
+import { get, type GhAnswer, type GhPlace } from './gh.ts';
+
+/** A page that was read: its ETag, and what was kept of its items. */
+export type Page<T> = { readonly etag?: string; readonly items: readonly T[]; readonly isFull: boolean };
+
+const PER_PAGE = 100;
+const MAX_PAGES = 5;
+
+export type PageQuery<T> = {
+  /** Without `per_page` and `page`. */
+  readonly path: string;
+  readonly known?: readonly Page<T>[] | undefined;
+  readonly itemsOf: (body: Json) => readonly Json[];
+  readonly keep: (item: Json) => T;
+};
+
+/** Throws `CannotLook`. A page that has not changed costs nothing of the rate limit. */
+export async function pages<T>(place: GhPlace, { path, known = [], itemsOf, keep }: PageQuery<T>): Promise<readonly Page<T>[]> {
+  const read: Page<T>[] = [];
+  for (let page = 1; page <= MAX_PAGES; page++) {
+    const before = known[page - 1];
+    const answer = await get(place, `${path}${path.includes('?') ? '&' : '?'}per_page=${PER_PAGE}&page=${page}`, before?.etag);
+    const now = answer.kind === 'same' && before !== undefined ? before : pageOf(answer, itemsOf, keep);
+    read.push(now);
+    if (!now.isFull) break;
+  }
+  return read;
+}
+
+function pageOf<T>(answer: GhAnswer, itemsOf: (body: Json) => readonly Json[], keep: (item: Json) => T): Page<T> {
+  const body = bodyOf(answer);
+  const items = itemsOf(body);
+  const etag = answer.kind === 'ok' ? answer.etag : undefined;
+  return { ...(etag === undefined ? {} : { etag }), items: items.map(keep), isFull: items.length >= PER_PAGE };
+}
+
+/** The JSON of an answer. Throws `CannotLook` with the reason of a refusal. */
+export function bodyOf(answer: GhAnswer): Json {
+  if (answer.kind === 'same') throw new CannotLook('GitHub answers HTTP 304 without being asked for changes');
+  if (answer.kind === 'refused') throw refusal(answer.status);
+  try {
+    return JSON.parse(answer.body) as Json;
+  } catch {
+    throw new CannotLook('GitHub answers with something other than JSON');
+  }
+}
+
+function refusal(status: number): CannotLook {
+  const why: Readonly<Record<number, string>> = {
+    403: 'your sign-in may not read it (HTTP 403): gh auth refresh',
+    404: 'it is gone, or your sign-in may not see it any more (HTTP 404)',
+    410: 'it is gone (HTTP 410)',
+    451: 'it is blocked (HTTP 451)',
+  };
+  return new CannotLook(why[status] ?? `GitHub answers HTTP ${status}`, { lasting: status in why });
+}
+
+export const listOf = (json: Json | undefined): readonly Json[] => (Array.isArray(json) ? (json as readonly Json[]) : []);

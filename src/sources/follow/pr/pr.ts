@@ -1,0 +1,193 @@
+/** Follows a pull request of GitHub: checks, reviews, comments, conflicts, its end. */
+import type { Json } from '../../../core/json.ts';
+import { at, textAt } from '../../webhooks/fields.ts';
+import { CannotLook, type Follower, type Look, type News, type Standing } from '../follower.ts';
+import type { What } from '../list.ts';
+import { checksOf, type Check, type ChecksState } from './checks.ts';
+import { get, gh, type GhPlace } from './gh.ts';
+import { bodyOf } from './pages.ts';
+import { saidOn, type SaidState } from './said.ts';
+
+/** While checks run, and else. */
+export const PENDING_MS = 30_000;
+export const QUIET_MS = 60_000;
+
+type PrWhat = Extract<What, { kind: 'pr' }>;
+
+type PullState = {
+  readonly etag?: string;
+  readonly sha: string;
+  readonly base: string;
+  readonly dirty: boolean;
+  readonly open: boolean;
+  readonly merged: boolean;
+  readonly by?: string;
+};
+
+type PrState = {
+  readonly pull: PullState;
+  readonly checks: ChecksState;
+  readonly said: SaidState;
+  readonly me: string | null;
+  /** The commit whose checks had all passed before the first look, which is not reported. */
+  readonly passedBefore?: string;
+};
+
+export function prFollower(what: PrWhat, env: GhPlace['env'] = process.env): Follower {
+  return { look: (state, signal) => lookAt(what, { host: what.host, env, signal }, state as unknown as PrState | undefined) };
+}
+
+async function lookAt(what: PrWhat, place: GhPlace, before: PrState | undefined): Promise<Look> {
+  const { repo, number } = what;
+  const answer = await get(place, `repos/${repo}/pulls/${number}`, before?.pull.etag);
+  const isSame = answer.kind === 'same' && before !== undefined;
+  const pull = isSame ? before.pull : pullOf(bodyOf(answer), answer.kind === 'ok' ? answer.etag : undefined, before?.pull);
+  const me = before === undefined ? await whoAmI(place) : before.me;
+  // A pull request changes when somebody writes on it.
+  const said = isSame
+    ? { news: [], state: before.said }
+    : await saidOn(place, what, { me: me ?? undefined, before: before?.said });
+  if (!pull.open) return ended(what, pull, { before, me, said });
+  const checks = await checksOf(place, what, pull.sha, before?.checks);
+  const went = countOf(checks.all);
+  const isGreen = went.passed > 0 && went.failed + went.pending === 0;
+  const passedBefore = before === undefined ? (isGreen ? pull.sha : undefined) : before.passedBefore;
+  const standing = [
+    ...checks.standing,
+    ...(pull.dirty ? [conflictOf(what, pull)] : []),
+    ...(isGreen && passedBefore !== pull.sha ? [passedOf(what, pull, went.passed)] : []),
+  ];
+  const state: PrState = {
+    pull,
+    checks: checks.state,
+    said: said.state,
+    me,
+    ...(passedBefore === undefined ? {} : { passedBefore }),
+  };
+  return {
+    standing,
+    news: said.news,
+    state: state as unknown as Json,
+    summary: summaryOf(went, pull),
+    againMs: went.pending > 0 ? PENDING_MS : QUIET_MS,
+  };
+}
+
+function pullOf(body: Json, etag: string | undefined, before: PullState | undefined): PullState {
+  const sha = textAt(body, 'head.sha');
+  const state = textAt(body, 'state');
+  const mergeable = textAt(body, 'mergeable_state');
+  if (sha === undefined || state === undefined) throw new CannotLook('GitHub answers with something other than a pull request');
+  const by = textAt(body, 'merged_by.login', 80) ?? textAt(body, 'closed_by.login', 80);
+  return {
+    sha,
+    base: textAt(body, 'base.ref', 120) ?? 'its base',
+    // After a push GitHub first has to find out.
+    dirty: mergeable === 'unknown' ? (before?.dirty ?? false) : mergeable === 'dirty',
+    open: state === 'open',
+    merged: at(body, 'merged') === true,
+    ...(etag === undefined ? {} : { etag }),
+    ...(by === undefined ? {} : { by }),
+  };
+}
+
+/** A token of an app has no user. */
+async function whoAmI(place: GhPlace): Promise<string | null> {
+  const answer = await get(place, 'user');
+  return answer.kind === 'ok' ? (textAt(bodyOf(answer), 'login', 80) ?? null) : null;
+}
+
+type Counted = Readonly<Record<Check['went'], number>>;
+
+function countOf(checks: readonly Check[]): Counted {
+  const counted = { pending: 0, passed: 0, failed: 0, other: 0 };
+  for (const { went } of checks) counted[went]++;
+  return counted;
+}
+
+function summaryOf({ pending, passed, failed, other }: Counted, { dirty }: PullState): string {
+  const all = pending + passed + failed + other;
+  const parts = [
+    ...(all === 0 ? ['no checks'] : []),
+    ...(failed > 0 ? [`${failed} of ${all} checks failed`] : []),
+    ...(pending > 0 ? [`${pending} of ${all} checks run`] : []),
+    ...(failed + pending === 0 && passed > 0 ? [`${passed} of ${all} checks passed`] : []),
+    ...(dirty ? ['conflicts'] : []),
+  ];
+  return parts.join(', ');
+}
+
+const conflictOf = ({ repo, number }: PrWhat, { base, sha }: PullState): Standing => ({
+  key: 'conflict',
+  fingerprint: base,
+  type: 'pr.conflict',
+  severity: 'warning',
+  message: `${repo}#${number}: it conflicts with ${base}`,
+  data: { repo, pr: number, base, commit: sha.slice(0, 12) },
+});
+
+const passedOf = ({ repo, number }: PrWhat, { sha }: PullState, count: number): Standing => ({
+  key: 'passed',
+  fingerprint: sha,
+  type: 'pr.checks_passed',
+  severity: 'info',
+  message: `${repo}#${number}: ${count === 1 ? 'the check' : `all ${count} checks`} passed`,
+  data: { repo, pr: number, checks: count, commit: sha.slice(0, 12) },
+});
+
+function ended(
+  { repo, number }: PrWhat,
+  pull: PullState,
+  {
+    before,
+    me,
+    said,
+  }: {
+    readonly before: PrState | undefined;
+    readonly me: string | null;
+    readonly said: { readonly news: readonly News[]; readonly state: SaidState };
+  },
+): Look {
+  const did = pull.merged ? 'merged' : 'closed';
+  const state: PrState = { pull, checks: before?.checks ?? NO_CHECKS, said: said.state, me };
+  const by = pull.by === undefined || pull.by === me ? '' : ` by ${pull.by}`;
+  return {
+    standing: [],
+    news: [
+      ...said.news,
+      {
+        id: `${did}:${pull.sha}`,
+        type: `pr.${did}`,
+        severity: 'info',
+        message: `${repo}#${number}: it was ${did}${by}`,
+        data: { repo, pr: number, ...(pull.by === undefined ? {} : { by: pull.by }) },
+      },
+    ],
+    state,
+    summary: did,
+    againMs: QUIET_MS,
+    over: did,
+  };
+}
+
+const NO_CHECKS: ChecksState = { sha: '', runs: [], statuses: [], failed: {} };
+
+/** The pull request of a number, a URL, a branch, or the branch of the folder. Throws `CannotLook` with what `gh` says. */
+export async function findPr(
+  folder: string,
+  which: string | undefined,
+  { env }: { readonly env?: GhPlace['env'] } = {},
+): Promise<PrWhat> {
+  const { code, out, said } = await gh(
+    env === undefined ? {} : { env },
+    ['pr', 'view', '--json', 'number,state,title,url', ...(which === undefined ? [] : ['--', which])],
+    folder,
+  );
+  if (code !== 0) throw new CannotLook(said === '' ? `gh pr view ended with code ${code}` : said);
+  const found = JSON.parse(out) as Readonly<Record<'state' | 'title' | 'url', string>> & { readonly number: number };
+  if (found.state !== 'OPEN') throw new CannotLook(`${found.url} is ${found.state.toLowerCase()} already`);
+  const url = new URL(found.url);
+  const repo = /^\/([\w.-]+\/[\w.-]+)\/pull\/\d+/u.exec(url.pathname)?.[1];
+  if (repo === undefined) throw new CannotLook(`gh names the address ${found.url}, which is not a pull request's`);
+  return { kind: 'pr', host: url.host, repo, number: found.number, title: found.title.slice(0, 120) };
+}

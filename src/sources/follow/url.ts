@@ -1,0 +1,131 @@
+/** Follows an address: that it fails, that it works again, and how one value of its JSON changes. */
+import type { Json } from '../../core/json.ts';
+import { at } from '../webhooks/fields.ts';
+import { CannotLook, type Follower, type Look, type News, type Standing } from './follower.ts';
+import type { Followed, What } from './list.ts';
+
+const EVERY_MS = 30_000;
+const WITHIN_MS = 10_000;
+const MAX_BYTES = 1_048_576;
+
+/** `value`: as JSON text. `changes` makes the ids of news. */
+type Seen = { readonly etag?: string; readonly answers: string; readonly value?: string; readonly changes: number };
+
+type Answer = {
+  readonly answers: string;
+  readonly fails: boolean;
+  readonly etag?: string;
+  readonly value?: string;
+};
+
+export function urlFollower({ url, value: path }: Extract<What, { kind: 'url' }>, { level = 'error', by }: Followed): Follower {
+  // An agent's address is one of this machine, and so it must not lead elsewhere.
+  const redirect = by === undefined ? 'follow' : 'manual';
+  return {
+    look: async (state, signal) => {
+      const before = state as unknown as Seen | undefined;
+      const now = await ask({ url, path, redirect, signal }, before);
+      const standing: readonly Standing[] = now.fails ? [downOf(url, level, now.answers)] : [];
+      const changed = before?.value !== undefined && now.value !== undefined && now.value !== before.value;
+      const changes = (before?.changes ?? 0) + (changed ? 1 : 0);
+      const news: readonly News[] = changed
+        ? [
+            {
+              id: `${changes}:${now.value}`,
+              key: 'value',
+              type: 'url.changed',
+              severity: 'info',
+              message: `${url}: ${path} is ${now.value}, it was ${before.value}`,
+              data: { url, path: path ?? '', value: now.value ?? '', before: before.value ?? '' },
+            },
+          ]
+        : [];
+      const value = now.value ?? before?.value;
+      return {
+        standing,
+        news,
+        state: {
+          answers: now.answers,
+          changes,
+          ...(now.etag === undefined ? {} : { etag: now.etag }),
+          ...(value === undefined ? {} : { value }),
+        },
+        summary: `${now.answers}${value === undefined ? '' : `, ${path} is ${value}`}`,
+        againMs: EVERY_MS,
+      } satisfies Look;
+    },
+  };
+}
+
+type Question = {
+  readonly url: string;
+  readonly path: string | undefined;
+  readonly redirect: 'follow' | 'manual';
+  readonly signal: AbortSignal;
+};
+
+async function ask({ url, path, redirect, signal }: Question, before: Seen | undefined): Promise<Answer> {
+  let response: Response;
+  try {
+    response = await fetch(url, {
+      redirect,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(WITHIN_MS)]),
+      headers: { accept: 'application/json, */*', ...(before?.etag === undefined ? {} : { 'if-none-match': before.etag }) },
+    });
+  } catch (error) {
+    if (signal.aborted) throw new CannotLook('this process ends');
+    return { answers: `no answer (${reasonOf(error)})`, fails: true };
+  }
+  const { status, statusText, headers } = response;
+  if (status === 304 && before !== undefined) {
+    await response.body?.cancel();
+    return { ...before, fails: false };
+  }
+  const answers = `${status} ${statusText}`.trim();
+  if (!response.ok && !(redirect === 'manual' && status < 400)) {
+    await response.body?.cancel();
+    return { answers, fails: true };
+  }
+  const etag = headers.get('etag') ?? undefined;
+  const value = path === undefined ? await discarded(response) : await valueIn(response, path);
+  return { answers, fails: false, ...(etag === undefined ? {} : { etag }), ...(value === undefined ? {} : { value }) };
+}
+
+async function discarded({ body }: Response): Promise<undefined> {
+  await body?.cancel();
+  return undefined;
+}
+
+async function valueIn({ body }: Response, path: string): Promise<string | undefined> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of body ?? []) {
+    bytes += part.length;
+    if (bytes > MAX_BYTES) throw new CannotLook(`its answer is larger than ${MAX_BYTES / 1_048_576} MB`, { lasting: true });
+    parts.push(part);
+  }
+  let json: Json;
+  try {
+    json = JSON.parse(Buffer.concat(parts).toString('utf8')) as Json;
+  } catch {
+    throw new CannotLook('its answer is not JSON, so it has no values to follow', { lasting: true });
+  }
+  const value = at(json, path);
+  return value === undefined ? 'missing' : JSON.stringify(value).slice(0, 300).toWellFormed();
+}
+
+const downOf = (url: string, severity: Standing['severity'], answers: string): Standing => ({
+  key: 'down',
+  fingerprint: answers,
+  type: 'url.failed',
+  severity,
+  message: `${url} fails: ${answers}`,
+  data: { url, answers },
+});
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Error && error.name === 'TimeoutError') return `nothing within ${WITHIN_MS / 1_000} s`;
+  const cause = error instanceof Error ? error.cause : undefined;
+  const { code } = (cause ?? {}) as NodeJS.ErrnoException;
+  return code ?? (error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,31 @@
+/** A problem that a program printed: a compiler's error, a failing test, an exception. */
+
+export type Problem = {
+  /** The matcher that found it: `tsc`, `vitest`. */
+  readonly tool: string;
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+  /** The name of a failing test. */
+  readonly test?: string;
+  readonly code?: string;
+  readonly file?: string;
+  readonly line?: number;
+  readonly column?: number;
+};
+
+/** The same problem has the same fingerprint, also when lines above it are added or removed. */
+export const fingerprintOf = ({ tool, file = '', code = '', test = '', message }: Problem): string =>
+  [tool, file, code, test, message].join('\0');
+
+/** `src/cart.ts:3:7`. Undefined if no file is known. */
+export const placeOf = ({ file, line, column }: Problem): string | undefined =>
+  file === undefined ? undefined : [file, line, column].filter((part) => part !== undefined).join(':');
+
+/** One line for a reader: the failing test, the message, the place. */
+export function sayProblem(problem: Problem): string {
+  const { test, code, message, file } = problem;
+  const place = placeOf(problem);
+  const name = test === undefined ? '' : `${test}: `;
+  const said = `${name}${code === undefined ? '' : `${code}: `}${message}`;
+  return place === undefined || (test === undefined && file !== undefined && said.includes(place)) ? said : `${said} (${place})`;
+}

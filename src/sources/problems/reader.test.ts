@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest';
+import { proves } from '../../../e2e/verifies.ts';
+import { sayProblem } from './problem.ts';
+import { problemsIn, ProblemReader } from './reader.ts';
+
+const said = (...lines: readonly string[]): readonly string[] =>
+  problemsIn(lines).map((problem) => `${problem.tool}${problem.severity === 'warning' ? '?' : ''}: ${sayProblem(problem)}`);
+
+describe('problem matchers', () => {
+  proves('follow:problems');
+
+  it.each<[string, readonly string[], readonly string[]]>([
+    [
+      'tsc in a pipe',
+      [
+        "src/a.ts(1,7): error TS2322: Type 'string' is not assignable to type 'number'.",
+        'src/b.ts(2,1): error TS1005: expected.',
+      ],
+      ["tsc: TS2322: Type 'string' is not assignable to type 'number'. (src/a.ts:1:7)", 'tsc: TS1005: expected. (src/b.ts:2:1)'],
+    ],
+    [
+      'tsc in a terminal',
+      ["src/a.ts:1:7 - error TS2322: Type 'string' is not assignable.", '', '1 const a: number = "x";', '        ~'],
+      ["tsc: TS2322: Type 'string' is not assignable. (src/a.ts:1:7)"],
+    ],
+    [
+      'eslint',
+      [
+        '/shop/src/cart.ts',
+        "  1:7   error    'rate' is assigned a value but never used  no-unused-vars",
+        '  3:1   warning  Unexpected console statement               no-console',
+        '',
+        '/shop/src/till.ts',
+        '  9:3   error    Missing return type  @typescript-eslint/explicit-function-return-type',
+        '',
+        '✖ 3 problems (2 errors, 1 warning)',
+      ],
+      [
+        "eslint: no-unused-vars: 'rate' is assigned a value but never used (/shop/src/cart.ts:1:7)",
+        'eslint?: no-console: Unexpected console statement (/shop/src/cart.ts:3:1)',
+        'eslint: @typescript-eslint/explicit-function-return-type: Missing return type (/shop/src/till.ts:9:3)',
+      ],
+    ],
+    [
+      'vite',
+      [
+        '10:32:01 AM [vite] Internal server error: Failed to resolve import "./x" from "src/a.ts". Does the file exist?',
+        '  Plugin: vite:import-analysis',
+        '  File: /shop/src/a.ts:1:15',
+        '  1  |  import x from "./x"',
+      ],
+      ['vite: Failed to resolve import "./x" from "src/a.ts". Does the file exist? (/shop/src/a.ts:1:15)'],
+    ],
+    [
+      'esbuild',
+      ['✘ [ERROR] Expected ";" but found "x"', '', '    src/a.ts:3:4:', '      3 │ let a x'],
+      ['esbuild: Expected ";" but found "x" (src/a.ts:3:4)'],
+    ],
+    [
+      'next',
+      [' ⨯ ./src/app/page.tsx:3:5', 'Parsing ecmascript source code failed'],
+      ['next: Parsing ecmascript source code failed (./src/app/page.tsx:3:5)'],
+    ],
+    [
+      'webpack',
+      ['ERROR in ./src/a.ts 3:4-9', 'Module parse failed: Unexpected token (3:4)'],
+      ['webpack: Module parse failed: Unexpected token (3:4) (./src/a.ts:3:4)'],
+    ],
+    [
+      'vitest, two tests',
+      [
+        ' FAIL  cart.test.ts > rounds',
+        'AssertionError: expected 3 to be 4 // Object.is equality',
+        '',
+        '- Expected',
+        '+ Received',
+        ' ❯ cart.test.ts:3:17',
+        '      1| import',
+        ' FAIL  cart.test.ts > sums > up',
+        'TypeError: sum is not a function',
+        ' ❯ cart.test.ts:9:3',
+        ' Test Files  1 failed (1)',
+      ],
+      [
+        'vitest: cart.test.ts > rounds: AssertionError: expected 3 to be 4 // Object.is equality (cart.test.ts:3:17)',
+        'vitest: cart.test.ts > sums > up: TypeError: sum is not a function (cart.test.ts:9:3)',
+      ],
+    ],
+    [
+      'jest',
+      [
+        '  ● cart › rounds',
+        '',
+        '    expect(received).toBe(expected) // Object.is equality',
+        '',
+        '    Expected: 4',
+        '    Received: 3',
+        '',
+        "      2 | test('rounds', () => {",
+        '      at Object.toBe (cart.test.js:3:17)',
+      ],
+      [
+        'jest: cart › rounds: expect(received).toBe(expected) // Object.is equality; Expected: 4, Received: 3 (cart.test.js:3:17)',
+      ],
+    ],
+    [
+      'node --test',
+      ['✖ failing tests:', '', 'test at cart.test.js:3:1', '✖ rounds (1.2ms)', '  AssertionError [ERR_ASSERTION]: 3 !== 4'],
+      ['node --test: rounds: AssertionError [ERR_ASSERTION]: 3 !== 4 (cart.test.js:3:1)'],
+    ],
+    [
+      'TAP',
+      [
+        'not ok 1 - rounds',
+        '  ---',
+        '  duration_ms: 1.5',
+        "  location: '/shop/cart.test.js:3:1'",
+        "  failureType: 'x'",
+        "  error: '3 !== 4'",
+      ],
+      ['node --test: rounds: 3 !== 4 (/shop/cart.test.js:3:1)'],
+    ],
+    ['go build', ['# shop', './main.go:3:5: undefined: x'], ['go: undefined: x (./main.go:3:5)']],
+    [
+      'go test',
+      ['--- FAIL: TestRounds (0.00s)', '    cart_test.go:10: got 3, want 4', 'FAIL', 'FAIL\tshop\t0.003s'],
+      ['go: TestRounds: got 3, want 4 (cart_test.go:10)'],
+    ],
+    [
+      'a panic of go',
+      ['panic: runtime error: index out of range [3]', '', 'goroutine 1 [running]:', 'main.main()', '\t/shop/main.go:7 +0x1d'],
+      ['go: runtime error: index out of range [3] (/shop/main.go:7)'],
+    ],
+    [
+      'cargo build',
+      ['error[E0308]: mismatched types', '  --> src/main.rs:3:5', 'error: could not compile `shop` due to 1 previous error'],
+      ['cargo: E0308: mismatched types (src/main.rs:3:5)'],
+    ],
+    [
+      'cargo test',
+      ["thread 'rounds' panicked at src/cart.rs:3:5:", 'assertion `left == right` failed', '  left: 3', ' right: 4'],
+      ['cargo: rounds: assertion `left == right` failed; left: 3, right: 4 (src/cart.rs:3:5)'],
+    ],
+    ['pytest', ['FAILED test_cart.py::test_rounds - assert 3 == 4'], ['pytest: test_cart.py::test_rounds: assert 3 == 4']],
+    [
+      'a traceback',
+      [
+        'Traceback (most recent call last):',
+        '  File "/shop/app.py", line 9, in <module>',
+        '    main()',
+        '  File "/shop/cart.py", line 3, in main',
+        '    return int("x")',
+        '           ^^^^^^^^',
+        "ValueError: invalid literal for int() with base 10: 'x'",
+      ],
+      ["python: ValueError: invalid literal for int() with base 10: 'x' (/shop/cart.py:3)"],
+    ],
+    [
+      'node',
+      ['/shop/a.js:3', 'throw new TypeError("no");', '^', '', 'TypeError: no', '    at Object.<anonymous> (/shop/a.js:3:7)'],
+      ['node: TypeError: no (/shop/a.js:3)'],
+    ],
+    ['node, from a handler', ['TypeError: no', '    at handle (/shop/a.js:3:7)'], ['node: TypeError: no (/shop/a.js:3:7)']],
+    [
+      'a C compiler',
+      ['cart.c:3:5: error: expected ";"', 'cart.c:4:1: warning: unused'],
+      ['cc: expected ";" (cart.c:3:5)', 'cc?: unused (cart.c:4:1)'],
+    ],
+  ])('%s', (_tool, lines, expected) => {
+    expect(said(...lines)).toEqual(expected);
+  });
+
+  it('find nothing in an output in which nothing is wrong', () => {
+    expect(
+      said(
+        '> shop@1.0.0 dev',
+        'VITE v7.1.0  ready in 301 ms',
+        '  ➜  Local:   http://localhost:5173/',
+        'GET /error-page 200 in 12ms',
+        'Found 0 errors. Watching for file changes.',
+        ' ✓ cart.test.ts (3 tests) 4ms',
+        'src/a.ts is fine',
+        'The error handler is installed: error: none',
+        'test result: ok. 3 passed; 0 failed',
+      ),
+    ).toEqual([]);
+  });
+
+  it('take a million characters in one line, and hostile lines, in time', () => {
+    const reader = new ProblemReader();
+    const began = performance.now();
+    for (const line of [
+      'a'.repeat(1_000_000),
+      `${'('.repeat(1_000)}${'1,'.repeat(1_000)}`,
+      `/${'a:'.repeat(3_000)}`,
+      `  at ${'('.repeat(2_000)}`,
+      `FAILED ${'a::'.repeat(2_000)}`,
+    ])
+      for (let i = 0; i < 20; i++) reader.read(line);
+    expect(performance.now() - began).toBeLessThan(2_000);
+  });
+});

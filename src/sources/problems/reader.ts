@@ -1,0 +1,127 @@
+/** Finds problems in the lines of a program, one line at a time, in bounded memory. */
+import type { Matcher, Parts, Step } from './matcher.ts';
+import type { Problem } from './problem.ts';
+import { SHIPPED } from './shipped.ts';
+
+/** A longer line is cut before it is matched. */
+const LINE_CHARS = 2_000;
+const MESSAGE_CHARS = 400;
+
+/** A problem of which some lines have come. */
+type Begun = { readonly parts: Parts; readonly next: number; readonly skipped: number };
+
+export class ProblemReader {
+  readonly #matchers: readonly Matcher[];
+  readonly #begun = new Map<Matcher, Begun>();
+
+  constructor(matchers: readonly Matcher[] = SHIPPED) {
+    this.#matchers = matchers;
+  }
+
+  /** `line`: without escape sequences. Returns the problems that it completes. */
+  read(line: string): readonly Problem[] {
+    const cut = line.slice(0, LINE_CHARS);
+    const found: Problem[] = [];
+    let explained = false;
+    for (const matcher of this.#matchers) {
+      if (explained) this.#abandon(matcher, found);
+      else explained = this.#goOn(matcher, cut, found) || this.#begin(matcher, cut, found);
+    }
+    return found;
+  }
+
+  /** The problems that only lack lines that need not come. */
+  end(): readonly Problem[] {
+    const found: Problem[] = [];
+    for (const matcher of this.#matchers) this.#abandon(matcher, found);
+    return found;
+  }
+
+  /** True if the line alone is a problem. */
+  #begin(matcher: Matcher, line: string, found: Problem[]): boolean {
+    const parts = matcher.steps[0].match(line);
+    if (parts === undefined) return false;
+    this.#abandon(matcher, found);
+    return this.#advance(matcher, { parts, next: 1, skipped: 0 }, found);
+  }
+
+  /** True if the line completes the problem that this matcher has begun. */
+  #goOn(matcher: Matcher, line: string, found: Problem[]): boolean {
+    const begun = this.#begun.get(matcher);
+    if (begun === undefined) return false;
+    for (let at = begun.next; at < matcher.steps.length; at++) {
+      const step = matcher.steps[at] as Step;
+      const parts = step.match(line);
+      if (parts !== undefined)
+        return this.#advance(matcher, { parts: merged(begun.parts, parts), next: at + 1, skipped: 0 }, found);
+      if (!step.optional) break;
+    }
+    const last = matcher.steps[begun.next - 1] as Step;
+    const again = last.repeats ? last.match(line) : undefined;
+    const wait = Math.max(...matcher.steps.slice(begun.next).map(({ skip = 0 }) => skip));
+    if (again !== undefined) this.#begun.set(matcher, { ...begun, parts: { ...begun.parts, ...again }, skipped: 0 });
+    else if (begun.skipped >= wait) this.#abandon(matcher, found);
+    else this.#begun.set(matcher, { ...begun, skipped: begun.skipped + 1 });
+    return false;
+  }
+
+  #advance(matcher: Matcher, begun: Begun, found: Problem[]): boolean {
+    if (begun.next < matcher.steps.length) {
+      this.#begun.set(matcher, begun);
+      return false;
+    }
+    const before = this.#begun.get(matcher)?.parts ?? {};
+    const problem = problemOf(matcher.tool, begun.parts);
+    if (problem !== undefined) found.push(problem);
+    // A further line of the loop has the parts of the lines before it.
+    if (matcher.steps.at(-1)?.loop) this.#begun.set(matcher, { parts: before, next: matcher.steps.length - 1, skipped: 0 });
+    else this.#begun.delete(matcher);
+    return problem !== undefined;
+  }
+
+  /** The missing lines will not come. */
+  #abandon(matcher: Matcher, found: Problem[]): void {
+    const begun = this.#begun.get(matcher);
+    if (begun === undefined) return;
+    this.#begun.delete(matcher);
+    if (!matcher.steps.slice(begun.next).every(({ optional }) => optional)) return;
+    const problem = problemOf(matcher.tool, begun.parts);
+    if (problem !== undefined) found.push(problem);
+  }
+}
+
+/** The problems in a whole output, each once. */
+export function problemsIn(lines: readonly string[], matchers?: readonly Matcher[]): readonly Problem[] {
+  const reader = new ProblemReader(matchers);
+  return [...lines.flatMap((line) => reader.read(line)), ...reader.end()];
+}
+
+/** The first line that names a part decides it, except `more`, which is collected. */
+function merged(before: Parts, parts: Parts): Parts {
+  const more = [before.more, parts.more].filter((text) => text !== undefined).join(', ');
+  return { ...parts, ...defined(before), ...(more === '' ? {} : { more }) };
+}
+
+const defined = (parts: Parts): Parts => Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined));
+
+function problemOf(tool: string, parts: Parts): Problem | undefined {
+  const { message, more, severity, test, code, file } = parts;
+  const said = [message, more]
+    .filter((text) => text !== undefined)
+    .join('; ')
+    .trim();
+  if (said === '') return undefined;
+  const [line, column] = [numberOf(parts.line), numberOf(parts.column)];
+  return {
+    tool,
+    severity: severity?.toLowerCase() === 'warning' ? 'warning' : 'error',
+    message: said.length > MESSAGE_CHARS ? `${said.slice(0, MESSAGE_CHARS - 1).toWellFormed()}…` : said,
+    ...(test === undefined ? {} : { test: test.trim().slice(0, MESSAGE_CHARS) }),
+    ...(code === undefined ? {} : { code }),
+    ...(file === undefined ? {} : { file: file.trim() }),
+    ...(line === undefined ? {} : { line }),
+    ...(column === undefined ? {} : { column }),
+  };
+}
+
+const numberOf = (digits: string | undefined): number | undefined => (digits === undefined ? undefined : Number(digits));

@@ -1,0 +1,93 @@
+/**
+ * The open problems of a program that goes on. A round is one build or one run of tests. At the end of a round
+ * exactly the problems of that round are open; in between, new problems are added.
+ */
+import type { Matcher, Rounds } from './matcher.ts';
+import { fingerprintOf, type Problem } from './problem.ts';
+import { ProblemReader } from './reader.ts';
+import { ROUNDS } from './shipped.ts';
+
+/** A problem with how often it was printed in its round. */
+export type Open = { readonly problem: Problem; readonly count: number };
+type Found = Map<string, Open>;
+
+/** More different problems of one tool are not kept. */
+const MAX_OPEN = 500;
+
+export class OpenProblems {
+  readonly #reader: ProblemReader;
+  readonly #rounds: Readonly<Record<string, Rounds>>;
+  /** By tool: what is open, and what the present round has found. */
+  readonly #open = new Map<string, Found>();
+  readonly #round = new Map<string, Found>();
+  /** Tools in a round that no line ends. */
+  readonly #unending = new Set<string>();
+
+  constructor(matchers?: readonly Matcher[], rounds: Readonly<Record<string, Rounds>> = ROUNDS) {
+    this.#reader = new ProblemReader(matchers);
+    this.#rounds = rounds;
+  }
+
+  /** `line`: without escape sequences. */
+  read(line: string): void {
+    this.#add(this.#reader.read(line));
+    for (const [tool, { begins, ends, clean }] of Object.entries(this.#rounds)) {
+      if (begins?.test(line)) {
+        this.#end();
+        this.#round.set(tool, new Map());
+        if (ends === undefined) this.#unending.add(tool);
+      }
+      if (ends?.test(line)) {
+        this.#end();
+        this.#settle(tool);
+      }
+      if (clean?.test(line)) {
+        this.#end();
+        this.#round.delete(tool);
+        this.#open.delete(tool);
+      }
+    }
+  }
+
+  /** The program has been silent: unfinished problems are whole, and a round without an end is over. */
+  silent(): void {
+    this.#end();
+    for (const tool of this.#unending) this.#settle(tool);
+    this.#unending.clear();
+  }
+
+  /** The program has ended well: nothing is wrong. */
+  clear(): void {
+    this.#end();
+    this.#open.clear();
+    this.#round.clear();
+  }
+
+  open(): ReadonlyMap<string, Open> {
+    return new Map([...this.#open.values()].flatMap((found) => [...found]));
+  }
+
+  #end(): void {
+    this.#add(this.#reader.end());
+  }
+
+  #add(problems: readonly Problem[]): void {
+    for (const problem of problems) {
+      if (problem.severity !== 'error') continue;
+      for (const all of [this.#open, this.#round]) {
+        const found = all.get(problem.tool) ?? new Map<string, Open>();
+        all.set(problem.tool, found);
+        const fingerprint = fingerprintOf(problem);
+        if (found.size >= MAX_OPEN && !found.has(fingerprint)) continue;
+        // The round counts anew: a problem that each build prints again is one problem.
+        const count = all === this.#round ? (found.get(fingerprint)?.count ?? 0) + 1 : (found.get(fingerprint)?.count ?? 1);
+        found.set(fingerprint, { problem, count });
+      }
+    }
+  }
+
+  #settle(tool: string): void {
+    this.#open.set(tool, this.#round.get(tool) ?? new Map<string, Open>());
+    this.#round.set(tool, new Map());
+  }
+}

@@ -852,6 +852,10 @@ export const REQUIREMENTS = {
       'Followers look while a session is active, and with `--keep` also else. The next session starts the process again and hears what happened between.',
   },
   'follow:pace': { behaviour: 'Nothing is looked at more often than stated. A machine that slept looks as soon as it is awake.' },
+  'follow:tool': {
+    behaviour:
+      'The tool `follow` reaches pull requests of this repository, logs inside the project and addresses of this machine, and ends only its own followers.',
+  },
   'follow:limits': { behaviour: 'A project follows at most 50 things, and an agent adds at most 10.' },
   'sources:sub-agents': {
     behaviour: 'An agent gets one notification, with the result, when an agent that it started has ended.',

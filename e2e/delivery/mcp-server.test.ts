@@ -14,7 +14,7 @@ describe('earpiece mcp', () => {
     await stage.open();
     await using coder = await connected(stage, 'shop/coder#a');
     const { tools } = await coder.client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(['get_notifications', 'tell_agent', 'list_agents', 'tell_me_when']);
+    expect(tools.map(({ name }) => name)).toEqual(['get_notifications', 'tell_agent', 'list_agents', 'tell_me_when', 'follow']);
     expect(coder.client.getServerVersion()).toMatchObject({ name: 'earpiece', title: 'Earpiece' });
     expect(coder.client.getInstructions()).toMatch(/^Earpiece: notifications of outside events/);
   });

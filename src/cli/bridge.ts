@@ -46,7 +46,7 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
   // A plugin's host begins a session with this process.
   if ((await ear.store.setting(listKey(config.project))) !== undefined) {
     const { startLooker } = await import('./looker.ts');
-    await startLooker(ear, config.project, { folder: process.cwd(), ...(options.db === undefined ? {} : { db: options.db }) });
+    await startLooker(ear, process.cwd());
   }
   const sweeping = setInterval(() => void ear.sweep().catch(() => undefined), 60_000);
   const hear = lines(

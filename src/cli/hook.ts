@@ -63,7 +63,7 @@ async function answered(
         await startWaiter(host, await conversationOf(place, host, caller), caller, options);
       };
     if (heard.moment.kind === 'session_start' && caller.subagent === undefined)
-      afterwards = async () => goOnFollowing(place.inbox, caller.folder, options);
+      afterwards = async () => goOnFollowing(place.inbox, caller.folder);
     return attend(place, host, caller, heard.moment);
   };
   const attended = await within(ask(), () => ear?.lines?.busy?.() ?? false);
@@ -84,10 +84,10 @@ async function answered(
 }
 
 /** The project's followers look while a session is active. */
-async function goOnFollowing(inbox: UserInbox, folder: string, { db }: HookOptions): Promise<void> {
+async function goOnFollowing(inbox: UserInbox, folder: string): Promise<void> {
   if ((await inbox.store.setting(listKey(inbox.project))) === undefined) return;
   const { startLooker } = await import('./looker.ts');
-  await startLooker(inbox, inbox.project, { folder, ...(db === undefined ? {} : { db }) });
+  await startLooker(inbox, folder);
 }
 
 type Opened = { readonly place: Place & { readonly inbox: UserInbox }; readonly caller: Caller };

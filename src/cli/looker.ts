@@ -2,21 +2,19 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { HANDLE_OF_VARIABLE, HANDLE_VARIABLE, isAlive, type Inbox } from '../inbox/index.ts';
+import { HANDLE_OF_VARIABLE, HANDLE_VARIABLE, isAlive } from '../inbox/index.ts';
 import { withoutSecrets } from '../handles/environment.ts';
-import { openInbox } from '../user-inbox.ts';
+import { openInbox, type UserInbox } from '../user-inbox.ts';
 import { followerOf, following, letGo, lookAfter, looker, takeLease } from '../sources/follow/index.ts';
 import { untilStopped, type GlobalOptions } from './context.ts';
 
-type Start = Pick<GlobalOptions, 'db'> & { readonly folder: string };
-
 /** Starts one unless it runs, or nothing is followed. It goes on when this process has ended. */
-export async function startLooker({ store }: Pick<Inbox, 'store'>, project: string, { db, folder }: Start): Promise<boolean> {
+export async function startLooker({ store, project, config }: UserInbox, folder: string): Promise<boolean> {
   if ((await following(store, project)).every(({ what }) => what.kind === 'command')) return false;
   const owner = await looker(store, project);
   if (owner !== undefined && isAlive(owner) !== false) return false;
   const entry = process.argv[1] ?? fileURLToPath(new URL('./main.ts', import.meta.url));
-  const child = spawn(process.execPath, [entry, 'follow', ...(db === undefined ? [] : ['--db', db]), '--look', project], {
+  const child = spawn(process.execPath, [entry, 'follow', '--db', config.db, '--look', project], {
     cwd: folder,
     detached: true,
     stdio: 'ignore',

@@ -10,14 +10,16 @@ import { HOOK_TOOL } from '../hosts/setup/ours.ts';
 import type { Conversation } from '../inbox/index.ts';
 import { Talk, TALK_TOOLS } from '../talk/index.ts';
 import type { Toolbox } from '../gateway/riding/toolbox.ts';
+import { FOLLOW_TOOL } from '../sources/follow/tool-shape.ts';
+import { followBox } from './follow-box.ts';
 import { serve, type GatewayOptions, type OwnServer } from './gateway.ts';
 
 export const serveMcp = (options: GatewayOptions): Promise<number> => serve([], options, { own: OWN });
 
 const OWN: OwnServer = {
-  // The agent's host calls it, so its model does not see it. `host` and the host's own fields are its arguments.
-  tools: [...TALK_TOOLS, { name: HOOK_TOOL, hidden: true }],
-  boxes: (place) => [talkBox(), hookBox(place)],
+  // The agent's host calls the hidden one, so its model does not see it. `host` and the host's own fields are its arguments.
+  tools: [...TALK_TOOLS, FOLLOW_TOOL, { name: HOOK_TOOL, hidden: true }],
+  boxes: (place) => [talkBox(), followBox(place), hookBox(place)],
 };
 
 function talkBox(): Toolbox {

@@ -76,8 +76,7 @@ async function begin(ear: UserInbox, what: What, options: FollowOptions): Promis
     ...(options.level === undefined ? {} : { level: options.level }),
   });
   const there = followed.keep === true || (await ear.active({ project: ear.project })).length > 0;
-  if (there)
-    await startLooker(ear, ear.project, { folder: ear.config.root, ...(options.db === undefined ? {} : { db: options.db }) });
+  if (there) await startLooker(ear, ear.config.root);
   if (options.json) return printJson({ id: followed.id, what, to: followed.to, known });
   const title = what.kind === 'pr' && what.title !== undefined ? ` ${JSON.stringify(plain(what.title, 80))}` : '';
   print(

@@ -4,7 +4,7 @@ import type { GatewayOptions } from '../gateway.ts';
 export function mcp(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'An MCP server on stdio with the tools of Earpiece: get_notifications, tell_agent, list_agents, tell_me_when, and those for tasks. ' +
+      'An MCP server on stdio with the tools of Earpiece: get_notifications, tell_agent, list_agents, tell_me_when, follow, and those for tasks. ' +
         'earpiece install registers it beside the hooks of a coding agent. An agent without wrapped servers reads and answers by it.',
     )
     .option('--as <address>', 'whose conversation this is: agent, project/agent or project/agent#conversation')

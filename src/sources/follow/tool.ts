@@ -1,0 +1,133 @@
+/** `follow`: the tool by which an agent follows things. It reaches less than the command: what the agent could read anyway. */
+import { realpathSync } from 'node:fs';
+import { resolve, sep } from 'node:path';
+import { EarpieceError } from '../../core/errors.ts';
+import type { Emitter } from '../../core/event.ts';
+import type { Inbox } from '../../inbox/index.ts';
+import { CannotLook } from './follower.ts';
+import { add, following, keepState, remove, stateOf, type What } from './list.ts';
+import { patternOf } from './log.ts';
+import { nameOf } from './look-after.ts';
+import { findPr } from './pr/pr.ts';
+import { FOLLOW_TOOL } from './tool-shape.ts';
+import { tellEnd } from './tell.ts';
+
+export type FollowCall = {
+  readonly args: unknown;
+  /** The agent's log, and the folder that it works in. */
+  readonly log: string;
+  readonly folder: string;
+  readonly project: string;
+  readonly inbox: Pick<Inbox, 'store' | 'ids'>;
+  readonly emitter: Emitter;
+  /** Starts the process that looks. */
+  readonly start: () => Promise<unknown>;
+};
+
+/** The answer, as JSON. Throws the agent's mistake, as a sentence for the agent. */
+export async function answerFollow(call: FollowCall): Promise<object> {
+  const { stop, ...asked } = argumentsIn(call.args);
+  const { inbox, project, log } = call;
+  if (stop !== undefined) return ended(call, stop);
+  if (Object.keys(asked).length === 0) return { success: true, following: await listOf(call) };
+  const { followed, known } = await add(inbox.store, project, {
+    uid: inbox.ids.make('f'),
+    what: await whatOf(call, asked),
+    to: log,
+    by: log,
+  });
+  await call.start();
+  return {
+    success: true,
+    id: followed.id,
+    follows: nameOf(followed),
+    message: known ? 'You followed it already; it is looked at again now.' : 'Its changes arrive as notifications.',
+  };
+}
+
+async function listOf({ inbox, project }: FollowCall): Promise<readonly object[]> {
+  const list = await following(inbox.store, project);
+  return Promise.all(
+    list.map(async (followed) => {
+      const { summary, trouble } = await stateOf(inbox.store, followed.uid);
+      const says = trouble?.says ?? summary;
+      return { id: followed.id, follows: nameOf(followed), for: followed.to, ...(says === undefined ? {} : { saw: says }) };
+    }),
+  );
+}
+
+async function ended({ inbox, project, log, emitter }: FollowCall, id: string): Promise<object> {
+  const found = (await following(inbox.store, project)).find((each) => each.id === id);
+  if (found === undefined) throw new EarpieceError('bad_argument', `stop ${JSON.stringify(id.slice(0, 40))} is not followed`);
+  if (found.by !== log)
+    throw new EarpieceError('not_trusted', `stop ${id} was not asked for by you; a person ends it: earpiece unfollow ${id}`);
+  await remove(inbox.store, project, id);
+  await tellEnd(found, await stateOf(inbox.store, found.uid), emitter);
+  await keepState(inbox.store, found.uid, undefined);
+  return { success: true, id, message: 'It is not followed any more.' };
+}
+
+type Asked = Readonly<Partial<Record<'pull_request' | 'log' | 'match' | 'url' | 'stop', string>>>;
+
+function argumentsIn(args: unknown): Asked {
+  const known = Object.keys(FOLLOW_TOOL.inputSchema.properties);
+  for (const [key, value] of Object.entries((args ?? {}) as Readonly<Record<string, unknown>>)) {
+    if (!known.includes(key))
+      throw new EarpieceError(
+        'bad_argument',
+        `follow has no argument ${JSON.stringify(key.slice(0, 80))}; it takes ${known.join(', ')}`,
+      );
+    if (typeof value !== 'string' || value.trim() === '' || value.length > MAX_CHARS)
+      throw new EarpieceError('bad_argument', `${key} is not a text of 1 to ${MAX_CHARS} characters`);
+  }
+  return args ?? {};
+}
+
+const MAX_CHARS = 1_000;
+
+async function whatOf({ folder }: FollowCall, { pull_request: pr, log, match, url }: Asked): Promise<What> {
+  if ([pr, log, url].filter((each) => each !== undefined).length !== 1)
+    throw new EarpieceError('bad_argument', 'follow takes one of pull_request, log and url at a time');
+  if (pr?.includes('/pull/'))
+    throw new EarpieceError(
+      'not_trusted',
+      'pull_request is a number or a branch; a person can follow other repositories: earpiece follow pr <url>',
+    );
+  if (pr !== undefined)
+    return findPr(folder, pr === 'current' ? undefined : pr).catch((error: unknown) => {
+      throw error instanceof CannotLook ? new EarpieceError('not_found', error.message) : error;
+    });
+  if (log !== undefined) {
+    if (match === undefined) throw new EarpieceError('bad_argument', 'log needs match: the lines that count, such as ERROR');
+    patternOf(match);
+    return { kind: 'log', file: inside(folder, log), match };
+  }
+  return { kind: 'url', url: ofThisMachine(url ?? '') };
+}
+
+/** A file that a link leads out of the project would be read for the agent past its own permissions. */
+function inside(folder: string, file: string): string {
+  let real: string;
+  let root: string;
+  try {
+    root = realpathSync(folder);
+    real = realpathSync(resolve(folder, file));
+  } catch {
+    throw new EarpieceError('not_found', `log ${JSON.stringify(file.slice(0, 200))} does not exist yet; follow it when it does`);
+  }
+  if (real.startsWith(root + sep)) return real;
+  throw new EarpieceError(
+    'not_trusted',
+    `log ${JSON.stringify(file.slice(0, 200))} is outside of the project; a person can follow it: earpiece follow log`,
+  );
+}
+
+function ofThisMachine(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const local = url !== undefined && /^(?:localhost|[\w-]+\.localhost|127(?:\.\d+){3}|\[::1\])$/u.test(url.hostname);
+  if (url !== undefined && local && ['http:', 'https:'].includes(url.protocol)) return url.href;
+  throw new EarpieceError(
+    'not_trusted',
+    `url ${JSON.stringify(text.slice(0, 200))} is not an address of this machine; a person can follow it: earpiece follow url`,
+  );
+}

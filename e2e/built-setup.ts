@@ -1,5 +1,5 @@
 /**
- * Bundles the command line once for all tests of a run: it starts in half of the processor time that the sources need. The
+ * Bundles the command line, and the tests' own programs that start often, once for all tests of a run: a bundle starts in half of the processor time that the sources need. The
  * folder bears the hash of what goes into it, so no test ever starts an older one, and a run beside this one keeps its own.
  */
 import {
@@ -20,9 +20,11 @@ import { build } from 'tsdown';
 import type { TestProject } from 'vitest/node';
 import { hashOfSources } from '../scripts/sources.ts';
 import configs from '../tsdown.config.ts';
+import { PROGRAMS } from './built.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const BUILDS = join(ROOT, '.cache/built');
+const HERE = { config: false, cwd: ROOT, clean: false, logLevel: 'error' } as const;
 const A_DAY_MS = 24 * 3_600_000;
 
 export default async function setup(project: TestProject): Promise<void> {
@@ -34,7 +36,7 @@ export default async function setup(project: TestProject): Promise<void> {
 
 /** The path of its `main.js`. */
 async function built(): Promise<string> {
-  const folder = join(BUILDS, hashOfSources('src'));
+  const folder = join(BUILDS, hashOfSources('{src,e2e/stores}'));
   if (!existsSync(folder)) await make(folder);
   const now = new Date();
   utimesSync(folder, now, now);
@@ -47,7 +49,15 @@ async function make(folder: string): Promise<void> {
   const making = mkdtempSync(join(BUILDS, 'making-'));
   // Those with types are for the library, which tests import from its sources.
   for (const config of configs.filter(({ dts }) => dts === false))
-    await build({ ...config, config: false, cwd: ROOT, outDir: join(making, 'dist'), clean: false, logLevel: 'error' });
+    await build({ ...config, ...HERE, outDir: join(making, 'dist') });
+  await build({
+    ...HERE,
+    entry: PROGRAMS,
+    outDir: join(making, 'dist/programs'),
+    platform: 'node',
+    fixedExtension: false,
+    dts: false,
+  });
   // Some tests start it as another user.
   chmodSync(making, 0o755);
   cpSync(join(ROOT, 'package.json'), join(making, 'package.json'));

@@ -1,9 +1,19 @@
 /** Which Earpiece the tests start: the bundled one that `built-setup.ts` made of these sources; outside of vitest the sources. */
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 export const SOURCES = join(import.meta.dirname, '../src/cli/main.ts');
 
 export const CLI = process.env['EARPIECE_TEST_CLI'] ?? SOURCES;
+
+/** Programs of the tests that start very often, by the names that their bundles have. */
+export const PROGRAMS = {
+  'faults-worker': 'e2e/stores/faults/worker.ts',
+  'store-appender': 'e2e/stores/appender.ts',
+  'store-writer': 'e2e/stores/writer.ts',
+} as const;
+
+export const programOf = (name: keyof typeof PROGRAMS): string =>
+  basename(CLI) === 'main.ts' ? join(import.meta.dirname, '..', PROGRAMS[name]) : join(PACKAGE, `dist/programs/${name}.js`);
 
 /** The folder of its package.json. */
 export const PACKAGE = join(CLI, '../../..');

@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '..');
 const BUILT = ['dist/index.js', 'dist/index.d.ts', 'dist/cli/main.js', 'dist/console/index.html'].map((file) => join(ROOT, file));
 const NOTE = join(ROOT, '.cache/dist');
 
-export function hashOfSources(folder: 'src' | '{src,console}' = '{src,console}'): string {
+export function hashOfSources(folder: '{src,e2e/stores}' | '{src,console}' = '{src,console}'): string {
   const hash = createHash('sha256');
   const sources = globSync(`${folder}/**/*`, { cwd: ROOT, withFileTypes: true, exclude: ['**/*.test.ts'] })
     .filter((entry) => entry.isFile())

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { programOf } from '../built.ts';
 
 export type Child = {
   readonly process: ChildProcess;
@@ -13,14 +13,14 @@ export type Child = {
   ended(): Promise<{ code: number | null; signal: string | null; stderr: string }>;
 };
 
-/** Runs a script of this folder: `before` is a command in front of Node, e.g. `['setpriv', '--reuid=65534']`. */
+/** Runs a program of this folder: `before` is a command in front of Node, e.g. `['setpriv', '--reuid=65534']`. */
 export function runScript(
-  script: string,
+  name: 'appender' | 'writer',
   args: readonly string[],
   options: { before?: readonly string[]; cwd?: string } = {},
 ): Child {
-  const file = fileURLToPath(new URL(script, import.meta.url));
-  const [command = '', ...rest] = [...(options.before ?? []), process.execPath, file, ...args];
+  const program = programOf(`store-${name}`);
+  const [command = '', ...rest] = [...(options.before ?? []), process.execPath, program, ...args];
   const child = spawn(command, rest, { stdio: ['pipe', 'pipe', 'pipe'], ...(options.cwd ? { cwd: options.cwd } : {}) });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   let stderr = '';

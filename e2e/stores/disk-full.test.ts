@@ -56,7 +56,7 @@ async function expectAll(path: string, acknowledged: readonly string[]): Promise
 
 it('a limit on the size of files: refused as full, nothing lost, goes on when it is raised', async () => {
   const path = join(folder, 'limited.db');
-  const child = runScript('writer.ts', [path], { before: ['prlimit', '--fsize=400000:unlimited'] });
+  const child = runScript('writer', [path], { before: ['prlimit', '--fsize=400000:unlimited'] });
   const { acknowledged, refusals } = await fillAndGoOn(child, () =>
     execFileSync('prlimit', ['--pid', String(child.process.pid), '--fsize=unlimited:unlimited']),
   );
@@ -77,7 +77,7 @@ it.skipIf(!canMount)('a full disk (skipped where this user may not mount one): t
   try {
     writeFileSync(join(disk, 'ballast'), Buffer.alloc(900_000));
     const path = join(disk, 'e.db');
-    const child = runScript('writer.ts', [path]);
+    const child = runScript('writer', [path]);
     const { acknowledged, refusals } = await fillAndGoOn(child, () => rmSync(join(disk, 'ballast')));
     expect(refusals.length).toBe(4);
     for (const refusal of refusals) expect(refusal).toMatch(/^store_full \(retryable\) the database .* the disk is full/);

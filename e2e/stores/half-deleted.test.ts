@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 async function writer(): Promise<Child> {
-  const child = runScript('writer.ts', [path]);
+  const child = runScript('writer', [path]);
   expect(await child.line()).toBe('open');
   return child;
 }
@@ -100,7 +100,7 @@ describe.each([
     const ack = await acknowledged(a, 'a');
     a.process.kill('SIGSTOP');
     remove(sides);
-    const c = runScript('writer.ts', [path]);
+    const c = runScript('writer', [path]);
     expect(await c.line()).toBe(
       `store_unavailable (retryable) ${sides.map((side) => `${path}${side}`).join(' and ')} ${sides.length === 1 ? 'was' : 'were'} deleted while a program uses the database. Nothing was written. Try again: the program restores the file within a second of work; if it does not, stop it (\`fuser ${path}\`)`,
     );
@@ -175,7 +175,7 @@ describe('a file that another program changed', () => {
     for (let i = 0; i < 3; i++) await acknowledged(a, `a${i}`);
     await end([a]);
     truncateSync(path, bytes);
-    const c = runScript('writer.ts', [path]);
+    const c = runScript('writer', [path]);
     expect(await c.line()).toMatch(
       new RegExp(
         `^store_corrupt the database ${path} has ${bytes} of \\d+ bytes: it was truncated. Stop the programs that use it`,
@@ -200,14 +200,14 @@ describe('a file that another program changed', () => {
     truncateSync(path, bytes);
     const line = new RegExp(`^store_corrupt the database ${path} has ${bytes} of \\d+ bytes: it was truncated\\. Stop`, 'u');
     const refused: (string | undefined)[] = [];
-    for (const child of [runScript('writer.ts', [path]), runScript('writer.ts', [path])]) {
+    for (const child of [runScript('writer', [path]), runScript('writer', [path])]) {
       refused.push(await child.line());
       await child.ended();
     }
     a.tell('lost');
     refused.push(await a.line());
     await a.ended();
-    const later = runScript('writer.ts', [path]);
+    const later = runScript('writer', [path]);
     refused.push(await later.line());
     await later.ended();
     expect(refused[0]).toMatch(line);
@@ -226,7 +226,7 @@ describe('a file that another program changed', () => {
     truncateSync(path, 40_960);
     for (const sides of [[], ['-shm']]) {
       remove(sides);
-      const c = runScript('writer.ts', [path]);
+      const c = runScript('writer', [path]);
       expect(await c.line()).toMatch(/^store_corrupt the database .* has 40960 of \d+ bytes: it was truncated/u);
       await c.ended();
     }

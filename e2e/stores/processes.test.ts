@@ -21,7 +21,7 @@ it.each([
   proves('store:processes');
   const path = join(folder, 'e.db');
   const each = 500;
-  const children = Array.from({ length: 4 }, (_, i) => runScript('appender.ts', [path, logOf(i), `p${i}`, String(each)]));
+  const children = Array.from({ length: 4 }, (_, i) => runScript('appender', [path, logOf(i), `p${i}`, String(each)]));
   // They also race to make and migrate the file.
   for (const child of children) expect(await child.line()).toBe('ready');
   for (const child of children) child.tell('go');
@@ -48,7 +48,7 @@ it('keeps what was acknowledged before a kill -9, and nothing half', async () =>
   const path = join(folder, 'e.db');
   const acknowledged: string[] = [];
   for (let round = 0; round < 10; round++) {
-    const child = runScript('writer.ts', [path]);
+    const child = runScript('writer', [path]);
     expect(await child.line()).toBe('open');
     // The rest is on its way when it dies.
     for (let i = 0; i < 50; i++) child.tell(`r${round}-${i}`);

@@ -147,7 +147,7 @@ describe('rights', () => {
   const NOBODY = 'nobody';
   const name = process.getuid?.() === 0 ? NOBODY : userInfo().username;
   const firstLine = async (path: string): Promise<string | undefined> => {
-    const child = runScript('writer.ts', [path], { before: nobody, cwd: '/' });
+    const child = runScript('writer', [path], { before: nobody, cwd: '/' });
     const line = await child.line();
     await child.ended();
     return line;

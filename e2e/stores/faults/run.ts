@@ -12,13 +12,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { ConversationId, LogKey } from '../../../src/core/address.ts';
 import { FAULT_POINTS } from '../../../src/core/faults.ts';
 import type { NotificationId } from '../../../src/core/notification.ts';
 import { queuedRecord, type Draft } from '../../../src/core/records.ts';
 import { isAlive } from '../../../src/inbox/index.ts';
 import { openSqliteStore } from '../../../src/stores/index.ts';
+import { programOf } from '../../built.ts';
 import { check, type Counts } from './checker.ts';
 import { AT_POINT, type Bug, LOGS, type Point, type Role, type Told } from './roles.ts';
 
@@ -49,7 +49,7 @@ const EPOCH = 100;
 const SLOTS: readonly Role[] = ['producer', 'producer', 'carrier', 'carrier'];
 /** A worker that does not come by its point in this time is killed and sent again. */
 const OVERDUE_MS = 10_000;
-const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
+const WORKER = programOf('faults-worker');
 const DAY = 86_400_000;
 
 export async function run(options: Options): Promise<Report> {

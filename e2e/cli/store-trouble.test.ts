@@ -2,7 +2,9 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as passing } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { ASKED_AGAIN_MS } from '../../src/inbox/conversation/gate.ts';
 import { textOf, type GatewayClient } from '../delivery/stage.ts';
 import { proves } from '../verifies.ts';
 import { Running, Shell } from './shell.ts';
@@ -23,7 +25,7 @@ async function untilItRides(gateway: GatewayClient, message: string): Promise<nu
     const { text } = await timed(gateway, `call ${bare}`);
     if (text.includes(message)) return bare;
     expect(text).toBe(`call ${bare}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await passing(50);
   }
   throw new Error(`${message} never rode\n${gateway.stderr}`);
 }
@@ -76,7 +78,8 @@ describe('a gateway whose database', () => {
       const { text, ms } = await timed(gateway, word);
       expect({ text, blocked: ms > BLOCKED_MS }).toEqual({ text: expect.stringContaining('stop now'), blocked: false });
     }
-    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    // The moment itself is tested: a call this long after the refusals comes from a model that was asked again.
+    await passing(ASKED_AGAIN_MS + 200);
     expect((await timed(gateway, 'asked again')).text).toBe('asked again');
     lock.process.stdin.end();
     await lock.ended;

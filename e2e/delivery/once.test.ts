@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { isType } from '../../src/core/records.ts';
 import { logKey } from '../../src/core/address.ts';
@@ -157,7 +156,8 @@ describe('once', () => {
     await ear.queue('shop/coder#main', { id: 'n1', message: 'the build has ended' });
     const { id, answer } = gateway.begin('tools/call', { name: 'echo', arguments: { text: 'a' } });
     expect(textOf((await answer) as never)).toContain('the build has ended');
-    await sleep(700); // Frames within 250 ms of each other can have crossed; the gateway counts from its own write.
+    // A cancel within 250 ms may have crossed the answer. After that the gateway counts the answer as read.
+    await expect.poll(() => ear.store.read({ log: LOG, types: ['carrier_confirmed'] })).toHaveLength(1);
     gateway.cancel(id);
     expect(textOf(await gateway.call('echo', { text: 'b' }))).toBe('b');
   });

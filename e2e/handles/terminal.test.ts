@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 
 import { runTool } from '../../src/handles/index.ts';
@@ -97,13 +96,14 @@ describe('a terminal', () => {
   });
 
   it('a progress line that stands still is no prompt', async () => {
-    const { ask, folder } = stage([runTool()]);
+    const { ask, folder, until } = stage([runTool()]);
     const go = join(folder, 'go');
     const command = `printf 'fetching 45%% [====>    ]'; until [ -e ${go} ]; do sleep 0.05; done; printf '\\rfetching done            \\n'`;
     await ask('run', { command, pty: true, background: true, id: 'bar' });
     expect(await shows(ask, 'bar', '>')).toMatchObject({ state: 'running', content: 'fetching 45% [====>    ]' });
-    // Longer than a prompt would need.
-    await sleep(400);
+    // It has stood still for longer than this prompt, which was seen to be one.
+    await ask('run', { command: 'read -p "Go on? [y/N] " x', pty: true, background: true, id: 'prompt' });
+    await until('prompt', ({ state }) => state === 'waiting');
     expect(await shows(ask, 'bar', '>')).toMatchObject({ state: 'running' });
     writeFileSync(go, '');
     expect(await ask('await', { all: ['bar'] })).toMatchObject({ completed: [{ result: 'fetching done\n[exit code 0]' }] });

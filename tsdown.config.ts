@@ -98,6 +98,8 @@ const noFacades = {
           (_all, folder: string) => `import("${folder}${target}").then((m) => ({ ${taken} }))`,
         );
       delete bundle[facade.fileName];
+      const left = chunks.find(({ code }) => code.includes(`/${basename(facade.fileName)}"`));
+      if (left !== undefined) throw new Error(`${left.fileName} still imports ${facade.fileName}, which only passes on`);
     }
   },
 };

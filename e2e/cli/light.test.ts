@@ -123,4 +123,12 @@ describe('at its start', () => {
     expect({ code, stderr, packages }).toEqual({ code: 0, stderr: '', packages: budget.packages });
     expect(kb).toBeLessThanOrEqual(budget.kb);
   });
+
+  it('earpiece inbox does not ask for the time zone of the system: that loads the tables of ICU', async () => {
+    await using shell = new SourceShell();
+    await shell.run(['send', '--to', 'coder', 'the build ended']);
+    const noZone = '--import data:text/javascript,Intl.DateTimeFormat=()=>{throw%20Error()}';
+    const { code, stdout, stderr } = await shell.run(['inbox'], { env: { NODE_OPTIONS: noZone } });
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: expect.stringContaining('the build ended'), stderr: '' });
+  });
 });

@@ -33,7 +33,7 @@ describe('two sides', () => {
       rounds: 3,
     });
     expect(order).toEqual(['theirs-1', 'ours-1', 'ours0', 'theirs0', 'theirs1', 'ours1', 'ours2', 'theirs2']);
-    // Neighbours are compared: the median of 1, 2 and 3, not 20 against 10.
+    // It compares neighbouring rounds: the median of 1, 2 and 3, not 20 against 10.
     expect(measured.figures['ratio']?.value).toBe(2);
     expect(measured.ours?.value).toBe(median([10, 20, 90]));
   });
@@ -63,7 +63,7 @@ describe('what an operation costs', () => {
   it('is told of each side in microseconds of the processor', async () => {
     const { figures } = await versus({ ours: () => busy(20), theirs: () => busy(10), unit: '/s', rounds: 3 });
     const [ours = 0, theirs = 0] = ['CPU, ours', 'CPU, theirs'].map((name) => figures[name]?.value);
-    // A busy machine takes the processor away, and adds none.
+    // A busy machine takes processor time away, but adds none to this count.
     expect(ours).toBeLessThan(25_000);
     expect(theirs).toBeLessThan(ours);
   });
@@ -85,7 +85,7 @@ describe('what an operation costs', () => {
       ] as const) {
         let calls = await systemCalls([pid ?? 0], work);
         if (calls === undefined) continue;
-        // On a busy machine the count may begin late.
+        // On a busy machine, the counting may begin late.
         for (let again = 0; again < 10 && calls < 500; again++) calls = (await systemCalls([pid ?? 0], work)) ?? 0;
         expect(calls).toBeGreaterThanOrEqual(500);
         expect(calls).toBeLessThan(1_500);

@@ -1,4 +1,4 @@
-// Runs one row and sends what it measured: `child.ts NAME FOLDER [quick]`, forked by main.ts.
+// Runs one row and sends its figures: `child.ts NAME FOLDER [quick]`, forked by main.ts.
 import type { Row } from './row.ts';
 
 const [name = '', folder = '', quick] = process.argv.slice(2);
@@ -6,7 +6,7 @@ const [name = '', folder = '', quick] = process.argv.slice(2);
 try {
   const { row } = (await import(`./rows/${name}.ts`)) as { row: Row };
   const measured = await row.run({ quick: quick === 'quick', folder });
-  // A figure that is not a number does not survive JSON; a bug in a row shows as its name.
+  // JSON cannot hold a figure that is not a number, so a bug in a row is reported by the name of the figure.
   for (const [figure, { value }] of Object.entries(measured.figures))
     if (!Number.isFinite(value)) throw new Error(`${figure} was not measured (${value})`);
   await send({ measured });

@@ -1,5 +1,5 @@
-// What an operation costs beside its time: processor time, and calls into the system. Other work on the machine stretches the
-// time of an operation, and these hardly.
+// The costs of an operation besides its time: processor time, and system calls. Other work on the machine stretches the time of
+// an operation, but hardly these costs.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -9,7 +9,7 @@ import path from 'node:path';
 /** The processes whose costs count for a side. */
 export type Pids = readonly number[];
 
-/** Processor time that the processes used, all threads together, in microseconds. Undefined where the system does not tell. */
+/** The processor time of the processes, all threads together, in microseconds. Undefined if the system does not show it. */
 export function cpuUs(pids: Pids): number | undefined {
   let sum = 0;
   for (const pid of pids) {
@@ -25,7 +25,7 @@ function ownCpuUs(): number {
   return user + system;
 }
 
-/** A thread that has ended is missing here; the sides' processes keep theirs. */
+/** A thread that has ended is missing here, but the threads of both sides keep running. */
 function linuxCpuUs(pid: number): number | undefined {
   try {
     const tasks = fs.readdirSync(`/proc/${pid}/task`);
@@ -39,8 +39,8 @@ function linuxCpuUs(pid: number): number | undefined {
 const hasStrace = spawnSync('strace', ['-V'], { stdio: 'ignore' }).status === 0;
 
 /**
- * How many system calls the processes make while `work` runs. Undefined without `strace`, or where it may not look. What is
- * looked at so is many times slower: never measure time in it.
+ * How many system calls the processes make while `work` runs. Undefined without `strace`, or without the right to trace. Tracing
+ * slows the processes down many times: never measure time meanwhile.
  */
 export async function systemCalls(pids: Pids, work: () => Promise<unknown>): Promise<number | undefined> {
   if (!hasStrace) return undefined;
@@ -70,7 +70,7 @@ function sumOf(table: string): number {
   return sum;
 }
 
-/** strace says so in one line a process. Without the right to trace it prints an error and ends. */
+/** strace reports each attached process in one line. Without the right to trace, it prints an error and ends. */
 async function attached(said: NodeJS.ReadableStream, processes: number): Promise<boolean> {
   let text = '';
   for await (const chunk of said) {

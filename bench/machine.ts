@@ -8,14 +8,16 @@ export type Machine = {
   readonly sqlite: string;
   readonly system: string;
   readonly processors: string;
-  /** Microseconds: 4 KiB written and synced on the disk that is measured. */
+  /** Microseconds: The time to write and sync 4 KiB on the measured disk. */
   readonly syncUs: number;
-  /** Nanoseconds: the cheapest call into the system. */
+  /** Nanoseconds of the cheapest system call. */
   readonly systemCallNs: number;
   readonly text: string;
 };
 
-/** What the figures were taken on. A durable write costs what a sync and some twenty system calls cost here, so both are measured. */
+/**
+ * The machine of the figures. A durable write costs about as much as a sync and some twenty system calls, so both are measured.
+ */
 export function machine(folder: string): Machine {
   const processors = `${os.availableParallelism()} x ${os.cpus()[0]?.model.trim() ?? 'unknown processor'}`;
   const sqlite = process.versions['sqlite'] ?? 'unknown';
@@ -52,7 +54,7 @@ function measureSync(folder: string): number {
   return 1_000 * median(took);
 }
 
-/** `getuid`, which is cached nowhere. Its way out of JavaScript costs some 30 ns as well. */
+/** `getuid`, because its result is not cached anywhere. Leaving JavaScript costs some 30 ns more. */
 function measureSystemCall(): number {
   const times = 20_000;
   const took: number[] = [];

@@ -1,5 +1,5 @@
-// The bench: `node bench/main.ts [row…] [--quick] [--strict] [--json FILE] [--profile FOLDER]`.
-// Each row runs in a process of its own, so that no row pays for the heap or the compiled code of another.
+// The bench: `node bench/main.ts [row…] [--quick] [--strict] [--json FILE] [--profile FOLDER]`. Each row runs in a separate
+// process, so that no row pays for the heap or the compiled code of another one.
 import { fork } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -13,7 +13,7 @@ import { isMissed, table, type Line, type Described, type Outcome } from './tabl
 const usage = 'usage: node bench/main.ts [row…] [--quick] [--strict] [--json FILE] [--profile FOLDER] [--list]';
 const ROW_WITHIN_MS = 15 * 60_000;
 const here = import.meta.dirname;
-// On the disk of the checkout: the system's temporary folder may be memory, where a sync costs nothing.
+// Uses the disk of the checkout: the system's temporary folder may be in memory, where a sync costs nothing.
 const workFolder = path.resolve(process.env['EARPIECE_BENCH_FOLDER'] || path.join(here, '..', '.cache', 'bench'));
 const names = fs
   .readdirSync(path.join(here, 'rows'))
@@ -49,7 +49,7 @@ async function measure(): Promise<void> {
   console.log(table(lines));
   for (const { row, outcome } of lines)
     if (outcome.kind === 'measured' && outcome.note) console.log(`${row.name}: ${outcome.note}`);
-  if (flags.quick) console.log('\n--quick: too little work for figures that mean something.');
+  if (flags.quick) console.log('\n--quick: too little work for valid figures.');
   if (flags.json !== undefined)
     fs.writeFileSync(flags.json, `${JSON.stringify({ quick: flags.quick, machine: about, rows: lines.map(json) }, null, 2)}\n`);
   if (flags.strict && lines.some(isMissed)) process.exitCode = 1;
@@ -81,7 +81,7 @@ function runInChild(name: string, folder: string): ReturnType<Row['run']> {
   const profile = flags.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${path.resolve(flags.profile, name)}`];
   const child = fork(path.join(here, 'child.ts'), [name, folder, ...(flags.quick ? ['quick'] : [])], {
     execArgv: ['--expose-gc', ...profile],
-    // A group of its own: what it started ends with it, whatever happened.
+    // A separate group, so that all of its children end with it in any case.
     detached: true,
   });
   return new Promise((resolve, reject) => {
@@ -109,13 +109,14 @@ function killGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nobody is left of it.
+    // No process of the group is left.
   }
 }
 
 async function load(name: string): Promise<Row> {
   const { row } = (await import(`./rows/${name}.ts`)) as { row: Row };
-  if (row.name !== name) throw new Error(`bench/rows/${name}.ts calls itself ${JSON.stringify(row.name)}: both names are one`);
+  if (row.name !== name)
+    throw new Error(`bench/rows/${name}.ts calls itself ${JSON.stringify(row.name)}: the two names must be equal`);
   return row;
 }
 

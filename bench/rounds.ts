@@ -1,7 +1,7 @@
 import { cpuUs, systemCalls, type Pids } from './costs.ts';
 import type { Figure, Measured } from './row.ts';
 
-/** Does one round's work and gives its figure (operations a second, or milliseconds). */
+/** Does one round's work and returns its figure (operations per second, or milliseconds). */
 export type Side = (round: number) => number | Promise<number>;
 
 export type Versus = {
@@ -9,18 +9,19 @@ export type Versus = {
   readonly theirs: Side;
   readonly unit: Figure['unit'];
   readonly rounds: number;
-  /** Further sides, by what they are called: ours is compared with each. */
+  /** Further sides by name, each of which is compared with Earpiece. */
   readonly beside?: Readonly<Record<string, Side>>;
-  /** Whose costs each side's are, where the work is not done in this process. */
+  /** The processes of each side, if the work is not done in this process. */
   readonly pids?: { readonly ours: Pids; readonly theirs: Pids };
 };
 
 type Seen = { readonly figure: number; readonly cpuUs: number | undefined };
 
 /**
- * All sides in turn, in the next round the other way round, so that what the machine does besides hits each. The ratio is the
- * median of each round's own ratio: neighbours in time are compared, not averages of two different minutes. One round
- * before the first is thrown away (warm-up). Where a side says how much it does in a second, the costs of one are told too.
+ * Runs all sides in turn, in reverse order in each second round, so that other work on the machine affects each side. The ratio
+ * is the median of the ratios of single rounds: it compares neighbours in time, not averages of two different minutes. One round
+ * before the first one is a warm-up and does not count. If a side returns operations per second, the costs of one operation are
+ * reported too.
  */
 export async function versus({ ours, theirs, unit, rounds, beside = {}, pids }: Versus): Promise<Measured> {
   const sides = { ours, theirs, ...beside };
@@ -75,14 +76,14 @@ async function callsOf(side: () => number | Promise<number>, pids: Pids): Promis
   return calls === undefined ? undefined : calls / times;
 }
 
-/** How many times a second `work` can be done, one after the other, tried for `forMs`. */
+/** How many times per second `work` can be done, one after the other, measured for `forMs`. */
 export async function perSecond(forMs: number, work: () => unknown): Promise<number> {
   const start = performance.now();
   let took: number;
   let times = 0;
   do {
     const result = work();
-    // A synchronous peer is not made to wait for promises that it does not need.
+    // A synchronous peer must not wait for promises that it does not need.
     if (result instanceof Promise) await result;
     times++;
     took = performance.now() - start;
@@ -90,13 +91,13 @@ export async function perSecond(forMs: number, work: () => unknown): Promise<num
   return (times * 1000) / took;
 }
 
-/** The same for work that is done many times at once: `work(times)` in portions, until `forMs` have passed. */
+/** The same for work that is done many times in one call: `work(times)` in portions, until `forMs` have passed. */
 export async function perSecondOf(forMs: number, work: (times: number) => Promise<void>): Promise<number> {
   const portion = 100;
   return portion * (await perSecond(forMs, () => work(portion)));
 }
 
-/** The median time of `work` in ms, repeated until it has taken `forMs` in all; what `before` does is not counted. */
+/** The median time of `work` in ms, repeated until it has taken `forMs` in total; the time of `before` does not count. */
 export async function medianMs(forMs: number, before: () => unknown, work: () => unknown): Promise<number> {
   const took: number[] = [];
   for (let left = forMs; left > 0; left -= took.at(-1) ?? 0) {
@@ -111,13 +112,16 @@ export async function medianMs(forMs: number, before: () => unknown, work: () =>
 
 export const median = (values: readonly number[]): number => percentile(values, 50);
 
-/** Nearest rank. NaN for nothing. */
+/** Nearest rank. NaN for an empty list. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.max(0, Math.ceil((percent * sorted.length) / 100) - 1)] ?? Number.NaN;
 }
 
-/** One side does not pay for the garbage of the other. Needs `--expose-gc`, which `main.ts` gives to each row. */
+/**
+ * Collects garbage, so that one side does not pay for that of the other. It needs `--expose-gc`, which `main.ts` passes to each
+ * row.
+ */
 export function collectGarbage(): void {
   (globalThis as { gc?: () => void }).gc?.();
 }

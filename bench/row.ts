@@ -1,14 +1,14 @@
 import type { PeerName } from './peers/pins.ts';
 
-/** One line of the table: something of ours measured beside something else, in one run. One file in `rows/` each. */
+/** One line of the table: Earpiece compared with something else, in one run. Each row is one file in `rows/`. */
 export type Row = {
-  /** The same as its file's name. */
+  /** Must equal the name of its file. */
   readonly name: string;
-  /** Who does what against whom; stands in the results beside the figures. */
+  /** What is compared with what; shown beside the figures. */
   readonly what: string;
-  /** All must hold. Each names a figure that `run` gives. */
+  /** All must hold. Each names a figure that `run` returns. */
   readonly bar: readonly Check[];
-  /** Installed before the row runs; the row is left out, with the reason, when that fails. */
+  /** Installed before the row runs. If that fails, the row is left out, with the reason. */
   readonly peers?: readonly PeerName[];
   readonly run: (options: RunOptions) => Promise<Measured>;
 };
@@ -16,19 +16,19 @@ export type Row = {
 export type Check = { readonly figure: string; readonly is: '>=' | '<=' | '='; readonly value: number };
 
 export type RunOptions = {
-  /** Fewer rounds and less in each: shows that the row works, not how fast it is. */
+  /** Runs fewer rounds with less work, which shows that the row works but not how fast it is. */
   readonly quick: boolean;
-  /** An empty folder on the disk that is measured; removed afterwards. */
+  /** An empty folder on the measured disk; removed afterwards. */
   readonly folder: string;
 };
 
 export type Measured = {
-  /** The two sides, where there are two. */
+  /** The figures of the two sides, if there are two. */
   readonly ours?: Figure;
   readonly theirs?: Figure;
-  /** Everything that was measured, by name; `ratio` is ours to theirs. */
+  /** Every measured figure by name; `ratio` is Earpiece's figure divided by the other. */
   readonly figures: Readonly<Record<string, Figure>>;
-  /** What a reader has to know to judge the figures. */
+  /** What a reader needs to know to judge the figures. */
   readonly note?: string;
 };
 

@@ -1,6 +1,6 @@
-// Steady work: `node bench/steady.ts [--minutes 15] [--every SECONDS] [--calls 40] [--notifications 2]`, the last two a second.
-// One gateway with a server behind it; tool calls and notifications come at a steady rate. Prints memory and times each minute
-// (`--every`), and at the end whether they stayed flat and whether each notification arrived once. Exit code 1 where not.
+// Steady work: `node bench/steady.ts [--minutes 15] [--every SECONDS] [--calls 40] [--notifications 2]`, the last two per second.
+// One gateway with a server behind it; tool calls and notifications come at a steady rate. It prints memory and times each minute
+// (`--every`), and at the end whether they stayed flat and whether each notification arrived once. The exit code is 1 if not.
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,7 +15,7 @@ import { verdictOf, type Stretch } from './steady/verdict.ts';
 
 const usage = 'usage: node bench/steady.ts [--minutes 15] [--every 60] [--calls 40] [--notifications 2]';
 const { minutes, every, calls, notifications } = readArguments();
-/** More calls in flight than this are no steady work any more: the machine does not keep up. */
+/** With more calls in flight than this, the machine does not keep up, and the work is not steady. */
 const MOST_IN_FLIGHT = 64;
 const ARRIVES_WITHIN_MS = 20_000;
 
@@ -23,7 +23,7 @@ const work = path.resolve(process.env['EARPIECE_BENCH_FOLDER'] || path.join(impo
 fs.mkdirSync(work, { recursive: true });
 console.log(`${machine(work).text}\n${calls} calls and ${notifications} notifications a second for ${minutes} minutes\n`);
 const folder = fs.mkdtempSync(path.join(work, 'steady-'));
-/** Rejects when something fails that nobody waits for. */
+/** Rejects when work fails that nobody awaits. */
 const trouble = Promise.withResolvers<never>();
 trouble.promise.catch(() => {});
 async function run(): Promise<boolean> {
@@ -80,7 +80,7 @@ async function run(): Promise<boolean> {
   return isWhole && kind !== 'grown';
 }
 
-/** Which notifications were queued, and how often each was read in an answer. */
+/** Counts which notifications were queued, and how often each was read in an answer. */
 class Told {
   readonly #seen = new Map<number, number>();
 
@@ -90,7 +90,7 @@ class Told {
     return { kind: 'tool.stopped', message: `steady run ${n}. ended: ${n % 400} passed, ${n % 7} failed`, data: { run: n } };
   }
 
-  /** Whether the answer carried any. */
+  /** Returns whether the answer carried a notification. */
   read(answer: string): boolean {
     const found = [...answer.matchAll(/steady run (\d+)\. ended/gu)].map(([, n]) => Number(n));
     for (const n of found) this.#seen.set(n, (this.#seen.get(n) ?? 0) + 1);
@@ -135,7 +135,7 @@ class Caller {
     }
   }
 
-  /** Milliseconds, since this was asked last. */
+  /** The times in milliseconds since the last call of this method. */
   took(): { readonly plain: readonly number[]; readonly carrying: readonly number[] } {
     const took = this.#took;
     this.#took = { plain: [], carrying: [] };
@@ -148,7 +148,7 @@ async function memoryOf(pid: number, file: string): Promise<{ rss: number; heap:
   const before = lines().length;
   process.kill(pid, 'SIGUSR2');
   for (let tries = 0; tries < 500 && lines().length === before; tries++) await sleep(10);
-  if (lines().length === before) throw new Error('the gateway did not tell its memory within 5 s');
+  if (lines().length === before) throw new Error('the gateway did not report its memory within 5 s');
   return JSON.parse(lines().at(-1) ?? '') as { rss: number; heap: number };
 }
 
@@ -177,7 +177,7 @@ function readArguments(): Record<'minutes' | 'every' | 'calls' | 'notifications'
   }
 }
 
-// At the end of the file: a class exists only below its definition.
+// At the end of the file, because a class can be used only after its definition has run.
 try {
   process.exitCode = (await run()) ? 0 : 1;
 } finally {

@@ -1,15 +1,17 @@
-// What a whole process costs, from its start to its end.
+// Measures a whole process, from its start to its end.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { versus } from './rounds.ts';
 import type { Measured } from './row.ts';
 
-/** As it is installed: the sources would be stripped of their types at each start. */
+/** The installed form: for sources, Node would strip the types at each start. */
 export const CLI = path.join(import.meta.dirname, '../dist/cli/main.js');
 
 export type Process = { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string; readonly input?: string };
 
-/** CPU time of a command of ours beside that of `node -e 0`, ms. `before` is called before each of their rounds. */
+/**
+ * The CPU time of an Earpiece command compared with that of `node -e 0`, ms. `before` is called before each round of the command.
+ */
 export async function wholeVersusNode(
   args: readonly string[],
   { quick, before, ...process }: Process & { readonly quick: boolean; readonly before?: () => Promise<unknown> },
@@ -22,12 +24,15 @@ export async function wholeVersusNode(
   return versus({ ours: side([CLI, ...args]), theirs: side(['-e', '0']), unit: 'ms', rounds: quick ? 2 : 9 });
 }
 
-/** One after the other, each with the same input; `times` then tells of all of them. */
+/** Runs several processes one after the other, each with the same input; `times` then reports all of them. */
 const SEVERAL = `n=$1; input=$2; shift 2
 while [ "$n" -gt 0 ]; do printf %s "$input" | "$0" "$@" || echo "failed: $?"; n=$((n - 1)); done
 times`;
 
-/** User and system time of `runs` processes, ms. Many shells tell it in steps of 10 ms, so one of them waits for all. */
+/**
+ * The user and system time of `runs` processes, ms. Many shells report it in steps of 10 ms, so one shell waits for all
+ * processes.
+ */
 async function cpuOf(args: readonly string[], runs: number, { env, cwd, input = '' }: Process): Promise<number> {
   const child = spawn('sh', ['-c', SEVERAL, process.execPath, String(runs), input, ...args], {
     cwd,

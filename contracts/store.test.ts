@@ -14,7 +14,7 @@ import { openSqliteStore, type SqliteStore } from '../src/stores/sqlite/store.ts
 import { openThreadStore } from '../src/stores/thread/store.ts';
 import { proves } from '../e2e/verifies.ts';
 
-/** The promises that single cases prove, by the titles of the cases. */
+/** The promises that single cases prove, by the titles of those cases. */
 const PROMISES: Readonly<Record<string, () => void>> = {
   'of one id by many at once stores it once': () => proves('log:idempotent'),
   'brings back types and fields that it does not know as the same JSON': () => proves('log:unknown-types'),
@@ -64,7 +64,7 @@ const folder = mkdtempSync(join(tmpdir(), 'earpiece-store-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 
-/** Each runs in a separate process. */
+/** Each producer runs in a separate process. */
 const producers: StoreUnderTest<SqliteStore>['producers'] = async ({ path }, log, count) => {
   const running = Array.from({ length: count }, (_, i) => startProducer(path, log, `p${i}`));
   return {

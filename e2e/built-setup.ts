@@ -47,7 +47,7 @@ async function make(folder: string): Promise<void> {
   mkdirSync(BUILDS, { recursive: true });
   removeOld();
   const making = mkdtempSync(join(BUILDS, 'making-'));
-  // Those with types are for the library, which tests import from its sources.
+  // Configurations with types are for the library, which tests import from its sources.
   for (const config of configs.filter(({ dts }) => dts === false))
     await build({ ...config, ...HERE, outDir: join(making, 'dist') });
   await build({
@@ -68,7 +68,7 @@ async function make(folder: string): Promise<void> {
   try {
     renameSync(making, folder);
   } catch (error) {
-    // Another run has made the same meanwhile.
+    // Another run has built the same files meanwhile.
     rmSync(making, { recursive: true });
     if (!existsSync(folder)) throw error;
   }

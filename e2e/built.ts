@@ -1,4 +1,6 @@
-/** Which Earpiece the tests start: the bundled one that `built-setup.ts` made of these sources; outside of vitest the sources. */
+/**
+ * The Earpiece that the tests start: the bundle that `built-setup.ts` made from these sources. Outside of vitest, the sources.
+ */
 import { basename, join } from 'node:path';
 
 export const SOURCES = join(import.meta.dirname, '../src/cli/main.ts');

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import type { TurnResult } from '../src/entries/agent.ts';
 import type { ErrorCode, Item, Queued, Withdrawn } from '../src/index.ts';
 
-/** The compiler refuses a word that is missing here, and one that the type does not have. */
+/** The compiler rejects a missing word here, and a word that the type does not have. */
 const words = <Word extends string>(all: Readonly<Record<Word, true>>): readonly string[] => Object.keys(all).toSorted();
 
 const WORDS: Readonly<Record<string, readonly string[]>> = {

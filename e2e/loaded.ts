@@ -1,5 +1,4 @@
-// Loaded into a process before all else (`--import`): each module that it loads, and each process that it starts, becomes a line
-// in the file that EARPIECE_TEST_LOADED names.
+// Preloaded with `--import`: each loaded module and each started process becomes a line in the file EARPIECE_TEST_LOADED.
 import type { ChildProcess } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
@@ -31,7 +30,7 @@ if (file !== undefined) {
   subscribe('child_process', (message) => {
     tell({});
     const { process: child } = message as { readonly process: ChildProcess };
-    // It has an id a moment later.
+    // The process id exists a moment later.
     queueMicrotask(() => tell({ started: child.pid }));
   });
 }

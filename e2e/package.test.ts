@@ -1,4 +1,6 @@
-/** The package as its users get it: packed, unpacked beside its dependencies alone, on the right Node and on one that is too old. */
+/**
+ * The package as its users get it: packed, unpacked with its dependencies only, on a supported Node and on one that is too old.
+ */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   cpSync,
@@ -42,7 +44,7 @@ beforeAll(() => installPacked(folder), 120_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs Node in the app that has the package installed; without our variables, with a home of its own. */
+/** Runs Node in the app that has the package installed; without Earpiece's variables, with its own home. */
 function node(
   args: readonly string[],
   command = process.execPath,
@@ -67,7 +69,7 @@ test('these tests run on a Node that the package supports', () => {
   expect(Number(process.versions.node.split('.')[0])).toBeGreaterThanOrEqual(24);
 });
 
-test('holds what is built, and no source, test or path of this machine', () => {
+test('the package holds the built files, and no source, test or path of the build machine', () => {
   const files = readdirSync(installed, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = files.map((entry) => join(entry.parentPath, entry.name));
   expect(new Set(paths.map((path) => path.slice(installed.length + 1).split('/')[0]))).toEqual(
@@ -78,7 +80,7 @@ test('holds what is built, and no source, test or path of this machine', () => {
   expect(paths.filter((path) => readFileSync(path, 'utf8').includes(root))).toEqual([]);
 });
 
-test('a command, a gateway and the thread of its store each load a few files, and ask Node for its modules', () => {
+test('a command, a gateway and its store thread each load a few files, and request their modules from Node', () => {
   const list = join(folder, 'loaded');
   const loads = (...args: readonly string[]): { files: number; thread: number; kb: number } => {
     rmSync(list, { force: true });
@@ -103,7 +105,7 @@ test('a command, a gateway and the thread of its store each load a few files, an
   expect(loads('gateway', '--url', 'http://127.0.0.1:9/')).toEqual({ files: atMost(13), thread: 1, kb: atMost(560) });
 });
 
-test('every room with an entry is exported, and every export is there', () => {
+test('every room with an entry is exported, and every export exists', () => {
   const entries = readdirSync(join(root, 'src/entries')).map((file) => `./${file.replace('.ts', '')}`);
   expect(subpaths.toSorted()).toEqual(['.', ...entries].toSorted());
   for (const path of subpaths) {
@@ -113,7 +115,7 @@ test('every room with an entry is exported, and every export is there', () => {
   }
 });
 
-test.each(specifiers)('%s can be imported, and required, with its dependencies alone', (specifier) => {
+test.each(specifiers)('%s can be imported and required, with its dependencies only', (specifier) => {
   proves('package:subpaths');
   const imported = node(['--input-type=module', '-e', `console.log(Object.keys(await import('${specifier}')).length > 0)`]);
   expect(imported).toEqual({ code: 0, stdout: 'true\n', stderr: '' });
@@ -121,21 +123,21 @@ test.each(specifiers)('%s can be imported, and required, with its dependencies a
   expect(required).toEqual({ code: 0, stdout: 'true\n', stderr: '' });
 });
 
-test.each(['nodenext', 'bundler'])('every subpath has types, strictly, with moduleResolution %s', (moduleResolution) => {
+test.each(['nodenext', 'bundler'])('every subpath has strict types with moduleResolution %s', (moduleResolution) => {
   proves('package:subpaths');
   const lines = specifiers.map((specifier, i) => `import * as m${i} from '${specifier}';\nexport const all${i}: object = m${i};`);
   writeFileSync(join(app, 'all.mts'), lines.join('\n'));
-  // Hono's types, which those of the server name, need the DOM's.
+  // The server's types use Hono's, which need the DOM's.
   const types = { types: ['node'], typeRoots: [join(root, 'node_modules/@types')], lib: ['esnext', 'dom'], target: 'es2024' };
   const module = moduleResolution === 'bundler' ? 'esnext' : moduleResolution;
-  // No optional peer is here: our declarations name nothing of theirs.
+  // No optional peer is installed here: the declarations do not use their types.
   const compilerOptions = { strict: true, noEmit: true, module, moduleResolution, skipLibCheck: false, ...types };
   writeFileSync(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['all.mts'] }));
   const { stdout } = node([join(bin, 'tsc'), '-p', '.']);
   expect(stdout).toBe('');
 });
 
-test('a model of the AI SDK fits into the types of earpiece/agent', () => {
+test('a model of the AI SDK matches the types of earpiece/agent', () => {
   const peer = join(app, 'node_modules/@ai-sdk/provider');
   mkdirSync(dirname(peer), { recursive: true });
   symlinkSync(join(root, 'node_modules/@ai-sdk/provider'), peer);
@@ -154,7 +156,7 @@ export const ours: AgentOptions['model'] = model;
   rmSync(peer);
 });
 
-test('templates render in the worker that is in the package, with its bounds', () => {
+test('templates render in the packaged worker, with its bounds', () => {
   const script = `
     const { templateEngine } = await import('earpiece/sources');
     const engine = templateEngine({ deadlineMs: 20_000 });
@@ -168,7 +170,7 @@ test('templates render in the worker that is in the package, with its bounds', (
   });
 });
 
-test('the subscribers that come with it are found, and are right', () => {
+test('the shipped subscribers are found and valid', () => {
   proves('bus:shipped');
   const { code, stdout, stderr } = node([cli, 'subscribers', 'check']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -177,12 +179,12 @@ test('the subscribers that come with it are found, and are right', () => {
   );
 });
 
-test('the command runs and knows its version', () => {
+test('the command runs and prints its version', () => {
   expect(node([cli, '--version'])).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' });
   expect(readFileSync(cli, 'utf8').startsWith('#!/usr/bin/env node\n')).toBe(true);
 });
 
-test('the README installs Earpiece into an agent, and its message reaches that agent, by the package', () => {
+test("the README's commands install Earpiece into an agent, and the message reaches that agent", () => {
   const home = join(folder, 'readme');
   mkdirSync(join(home, '.claude'), { recursive: true });
   const link = join(app, 'node_modules/.bin/earpiece');
@@ -194,7 +196,7 @@ test('the README installs Earpiece into an agent, and its message reaches that a
     expect({ line, status, stderr }).toEqual({ line, status: 0, stderr: '' });
     return stdout;
   };
-  /** A line of the README as it stands there; `more` is typed behind it. */
+  /** A line of the README as it is; `more` follows it. */
   const typed = (words: string, more = ''): string => {
     const [line = ''] = new RegExp(`^npx ${words}[^#\\n]*`, 'mu').exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
     return sh(`${line.replace('npx', 'npx --no --offline')} ${more}`);
@@ -228,7 +230,7 @@ describe.each(oldNodes())('on $name', ({ command, args, version }) => {
     'u',
   );
 
-  test.each(specifiers)('%s says in one line what it needs', (specifier) => {
+  test.each(specifiers)('%s names its need in one line', (specifier) => {
     const { code, stdout, stderr } = node(
       [...args, '--input-type=module', '-e', `import '${specifier}'; console.log('on')`],
       command,
@@ -250,7 +252,7 @@ describe('a process whose installation is replaced or removed while it runs', ()
   const ECHO = join(root, 'e2e/delivery/echo-server.ts');
   const LOADED = { NODE_OPTIONS: `--import ${root}/e2e/loaded.ts` };
 
-  /** An installation of its own, and an environment in which each process tells what it loads. */
+  /** A separate installation, and an environment in which each process reports the modules that it loads. */
   function another(name: string): { home: string; entry: string; env: Record<string, string>; loaded: () => string } {
     const home = join(folder, name);
     cpSync(app, home, { recursive: true, verbatimSymlinks: true });
@@ -273,7 +275,7 @@ describe('a process whose installation is replaced or removed while it runs', ()
     return client.answer(id);
   }
 
-  /** By another installation: an event that a template words, and a notification as it is. */
+  /** From another installation: an event with a template, and a notification without one. */
   function tell({ EARPIECE_DB = '' }: Record<string, string>): void {
     const event = node([cli, 'run-and-tell', '--to', 'shop/coder', '--', 'sh', '-c', 'exit 2'], process.execPath, {
       EARPIECE_DB,
@@ -282,12 +284,12 @@ describe('a process whose installation is replaced or removed while it runs', ()
     expect(node([cli, 'send', '--to', 'shop/coder', 'plain words'], process.execPath, { EARPIECE_DB }).code).toBe(0);
   }
 
-  /** What is called anew by its content in the next version. */
+  /** Replaces the files that the next version names by their content. */
   const replace = (home: string): void => {
     for (const part of ['dist/chunks', 'subscribers']) rmSync(join(home, 'node_modules/earpiece', part), { recursive: true });
   };
 
-  test('a gateway has in memory what it needs', { timeout: 120_000 }, async () => {
+  test('a gateway has loaded everything that it needs', { timeout: 120_000 }, async () => {
     const place = another('replaced');
     await using client = await gatewayOf(place);
     for (const each of later) await expect.poll(place.loaded, { timeout: 60_000 }).toEqual(each);
@@ -300,7 +302,7 @@ describe('a process whose installation is replaced or removed while it runs', ()
     expect(client.stderr.join('')).not.toContain('Cannot find module');
   });
 
-  test('where nothing is left of it, one line says so and a template keeps nothing back', { timeout: 120_000 }, async () => {
+  test('without any file left, one line says so and a template holds nothing back', { timeout: 120_000 }, async () => {
     const place = another('removed');
     await using client = await gatewayOf(place);
     await echo(client, 1);
@@ -313,7 +315,7 @@ describe('a process whose installation is replaced or removed while it runs', ()
     expect(client.stderr.join('')).not.toContain('Cannot find module');
   });
 
-  test('a server answers, and its subscribers hear', { timeout: 120_000 }, async () => {
+  test('a server answers, and its subscribers get events', { timeout: 120_000 }, async () => {
     const place = another('served');
     tell(place.env);
     const env = { ...process.env, ...place.env, ...LOADED };
@@ -329,7 +331,7 @@ describe('a process whose installation is replaced or removed while it runs', ()
           headers: { authorization: `Bearer ${token}`, 'content-type': 'application/cloudevents+json' },
           ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
         });
-      // It is the last.
+      // It is the last one.
       await expect.poll(place.loaded, { timeout: 60_000 }).toContain('chunks/why-');
       const listed = (await (await ask('/api/notifications?log=shop/coder')).json()) as { items: { id: string }[] };
       replace(place.home);
@@ -343,7 +345,7 @@ describe('a process whose installation is replaced or removed while it runs', ()
   });
 });
 
-/** A Node that is made to say it is old, which is what every machine has, and each really old one on this machine. */
+/** A Node that is made to report an old version, which works on every machine, and each really old Node on this machine. */
 function oldNodes(): readonly { name: string; command: string; args: readonly string[]; version: string }[] {
   const pretend =
     "for (const [key, value] of [['versions', { ...process.versions, node: '20.0.0' }], ['version', 'v20.0.0']]) Object.defineProperty(process, key, { value })";

@@ -1,4 +1,4 @@
-/** The package as npm packs it, unpacked beside its dependencies alone. */
+/** The package as npm packs it, unpacked with its dependencies only. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -30,14 +30,14 @@ export function installPacked(folder: string): void {
   execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], { cwd: source, env });
   execFileSync('tar', ['-xzf', join(folder, `earpiece-${version}.tgz`), '-C', folder]);
   mkdirSync(dirname(installed), { recursive: true });
-  // Its own, so that no package.json above it can take the name for its own.
+  // A package.json of its own, so that none above it can claim the name.
   writeFileSync(join(app, 'package.json'), '{ "name": "app", "private": true }\n');
   cpSync(join(folder, 'package'), installed, { recursive: true });
   // An import of the package finds only the packages that package.json names.
   for (const name of Object.keys(dependencies)) link(app, name);
 }
 
-/** Installs one package more into the app: the copy of this folder. */
+/** Links one more package into the app: the copy of this folder. */
 export function link(app: string, name: string): void {
   mkdirSync(dirname(join(app, 'node_modules', name)), { recursive: true });
   symlinkSync(join(root, 'node_modules', name), join(app, 'node_modules', name));

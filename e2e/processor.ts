@@ -1,7 +1,6 @@
 /**
- * What work costs this thread, in milliseconds of the processor: the least of a few times, or the first that is below
- * `enoughMs`. What else a machine does, or that it stands still for a while, adds nothing to it; that it is slow does, so compare
- * two of these where that can be.
+ * The processor time of this work on this thread, in milliseconds: the least of a few runs, or the first one below `enoughMs`.
+ * Other processes and pauses of the machine do not add to it; a slow machine does, so compare two of these where possible.
  */
 export function leastProcessorMs(work: () => unknown, { times = 3, enoughMs = 0 } = {}): number {
   let least = Number.POSITIVE_INFINITY;

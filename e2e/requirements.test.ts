@@ -7,7 +7,7 @@ import { proves } from './verifies.ts';
 const root = join(import.meta.dirname, '..');
 const ids = Object.keys(REQUIREMENTS) as RequirementId[];
 
-/** Ids cited by the sources of tests: `verifies('id'`, `proves('id', 'id'`. */
+/** The ids that tests cite: `verifies('id'`, `proves('id', 'id'`. */
 function cited(source: string): string[] {
   return [...source.matchAll(/\b(?:verifies\(\s*('[^']*')|proves\(([^)]*)\))/gu)].flatMap(([, one, many]) =>
     [...(one ?? many ?? '').matchAll(/'([^']*)'/gu)].map((match) => match[1] as string),
@@ -26,7 +26,7 @@ const proved = new Set(
 const PAGE = join(root, 'docs/guarantees.md');
 const [BEGIN, END] = ['<!-- promises -->', '<!-- end of promises -->'];
 
-/** Ids that a page names in its text, whatever the table says that is made of the rest. */
+/** The ids that a page names in its text, outside of the generated table. */
 const namedIn = (page: string): string[] => {
   const [before = '', rest = ''] = page.split(BEGIN);
   const text = before + (rest.split(END)[1] ?? '');
@@ -46,7 +46,7 @@ describe('promises', () => {
     expect(named.filter((id) => !(ids as string[]).includes(id))).toEqual([]);
   });
 
-  test('each is named by a page; `--update` brings the table of docs/guarantees.md up to date', async () => {
+  test('a page names each; `--update` updates the table of docs/guarantees.md', async () => {
     const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.md'));
     const named = new Set(pages.flatMap((file) => namedIn(readFileSync(join(root, 'docs', file), 'utf8'))));
     const rows = ids
@@ -60,11 +60,11 @@ describe('promises', () => {
 });
 
 describe('the scan and the citation', () => {
-  test('one id and several are found, across lines', () => {
+  test('one id and several ids are found, across lines', () => {
     expect(cited("verifies(\n'a:b', () => {}); describe('x', () => { proves('c:d',\n 'e:f');")).toEqual(['a:b', 'c:d', 'e:f']);
   });
 
-  test('a citation of what is no promise is an error', () => {
+  test('a citation of an unknown promise is an error', () => {
     expect(() => proves('gate:refuses', 'gate:sings' as RequirementId)).toThrow(
       'gate:sings is no promise of e2e/requirements.ts',
     );

@@ -1,5 +1,5 @@
 /**
- * What Earpiece promises, one line each, as data. A test that proves a promise cites its id (`verifies`, `proves`);
+ * Earpiece's promises as data, one line each. A test that proves a promise cites its id (`verifies`, `proves`);
  * `requirements.test.ts` fails on a promise that no test cites, and `docs/guarantees.md` cites the same ids.
  */
 type Requirement = { readonly behaviour: string };
@@ -139,7 +139,7 @@ export const REQUIREMENTS = {
     behaviour: "An id wakes once. An agent's own actions never wake it.",
   },
 
-  // Our own agent, over the wire of each API.
+  // The agent of Earpiece, over the wire of each API.
   'agent:wire': { behaviour: 'Every request is valid for the real API, and the validator rejects invalid ones.' },
   'agent:aborts': { behaviour: 'After an abort, exactly the parts of the answer are kept that the API accepts again.' },
   'agent:prefix': {
@@ -302,7 +302,7 @@ export const REQUIREMENTS = {
   'gate:purpose': { behaviour: 'An action goes to each active conversation of matching purpose, once.' },
   'gate:own-tools': { behaviour: 'The tools of Earpiece always pass.' },
 
-  // Whose conversation.
+  // The address of a conversation.
   'address:agent': {
     behaviour:
       "The agent's first conversation that carries takes a notification for project/agent. A conversation takes only its own.",
@@ -551,7 +551,7 @@ export const REQUIREMENTS = {
     behaviour: 'A changed file takes effect at the next contact point. A broken file changes nothing and is reported once.',
   },
   'config:trust': { behaviour: 'Parts of a cloned repository that run commands or open connections wait for trust.' },
-  // Settings that a person changes, in whose file they are kept.
+  // Settings that a person changes, and the file that keeps them.
   'config:set': {
     behaviour: 'A changed setting keeps its spelling in the file. Comments, order and layout stay byte for byte.',
   },
@@ -591,7 +591,7 @@ export const REQUIREMENTS = {
   },
   'cli:bad-input': { behaviour: 'Bad input gets one exact message with a way out, and never a stack trace.' },
 
-  // Our own agent, as people and scripts lead it.
+  // The agent of Earpiece, led by people and scripts.
   'chat:pending': { behaviour: 'An open notification is shown as open until it rides, and then at its place.' },
   'chat:interrupt': { behaviour: 'Ctrl+C in a turn asks: stop, reply, continue. Twice stops, a third time quits.' },
   'chat:safe': { behaviour: 'No text of a model, a tool or a notification controls the terminal.' },
@@ -693,7 +693,7 @@ export const REQUIREMENTS = {
     behaviour: 'The console shows TOON as a table. TOON that does not parse is shown as it was sent, as plain text.',
   },
   'console:tasks': {
-    behaviour: 'A click blocks or unblocks a task. The page shows whom the click interrupts, and what came of it.',
+    behaviour: 'A click blocks or unblocks a task. The page shows which agent the click interrupts, and the result.',
   },
   'console:activity': { behaviour: 'Each point of a chart leads to the notifications behind it.' },
   'console:resumes': {
@@ -865,7 +865,7 @@ export const REQUIREMENTS = {
   },
   'cli:emit': { behaviour: 'emit takes CloudEvents and prints which subscribers took them, with the result.' },
 
-  // What our own agent tells of itself, and itself.
+  // Reports of the agent of Earpiece, to others and to itself.
   'sources:failures': {
     behaviour: 'A failing tool gives one failure or one timeout, in the carrier of its batch.',
   },
@@ -880,7 +880,7 @@ export const REQUIREMENTS = {
     behaviour: 'earpiece in wakes an idle agent by one typed line. It types nothing while the agent works or a person types.',
   },
 
-  // Agents that talk to each other, and our own MCP server.
+  // Agents that talk to each other, and the MCP server of Earpiece.
   'talk:tell': {
     behaviour: 'An agent reaches the agents of its own project only, below critical, and the message says who sent it.',
   },

@@ -18,7 +18,7 @@ verifies('package:snippets', () => {
   expect(pages.flatMap((page) => wrongSnippets(page, readFileSync(join(root, page), 'utf8'), known))).toEqual([]);
 });
 
-test('links lead to files and headings that are there', () => {
+test('links lead to existing files and headings', () => {
   const dead = pages.flatMap((page) =>
     linksOf(readFileSync(join(root, page), 'utf8'))
       .filter((to) => !leads(page, to))
@@ -30,7 +30,7 @@ test('links lead to files and headings that are there', () => {
   expect(leads('docs/subscribers.md', '#the-shipped-ones')).toBe(true);
 });
 
-test('the README leads to the index, which leads to every page; the README is short, names every subpath, and counts right', () => {
+test('the README links the index, which links every page; the README is short, names every subpath, and its counts are right', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   const index = readFileSync(join(root, 'docs/README.md'), 'utf8');
   const led = new Set(linksOf(index).map((to) => join('docs', to.split('#')[0] ?? '')));
@@ -58,7 +58,7 @@ test('a page that shows a subscriber shows its template too', () => {
   expect(missing).toEqual([]);
 });
 
-test('metrics that a page names are there', () => {
+test('metrics that a page names exist', () => {
   const there = readFileSync(join(root, 'src/server/metrics.ts'), 'utf8');
   const named = pages.flatMap(
     (page) => readFileSync(join(root, page), 'utf8').match(/\bearpiece_\w+_(?:total|seconds)\b/gu) ?? [],
@@ -67,7 +67,7 @@ test('metrics that a page names are there', () => {
   expect(named.filter((name) => !there.includes(`${name}:`))).toEqual([]);
 });
 
-/** Of pages, pictures and the files of this repository; those of the web are nobody's promise here. */
+/** Links to pages, pictures and files of this repository; nothing here checks links to the web. */
 const linksOf = (page: string): string[] =>
   [...page.matchAll(/(?:\]\(|src=")(?!https?:)([^)"]+)/gu)].map(([, to]) => to as string);
 
@@ -77,7 +77,7 @@ function leads(page: string, link: string): boolean {
   return existsSync(file) && (heading === undefined || anchorsOf(readFileSync(file, 'utf8')).includes(heading));
 }
 
-/** As GitHub makes them of headings. */
+/** The anchors that GitHub makes of headings. */
 const anchorsOf = (page: string): string[] =>
   [...page.replaceAll(/^```[^]*?^```/gmu, '').matchAll(/^#+ (.+)$/gmu)].map(([, heading = '']) =>
     heading

@@ -1,6 +1,7 @@
 /**
- * What a page may show. A block of code is a copy of a tested file (`<!-- from path -->` above it, or `path#region`), or is
- * read out of the page by a test (`<!-- tested by path -->`), or is a list of commands that exist.
+ * The rules for a page's code blocks. A block of code is one of three kinds. It is a copy of a tested file (`<!-- from path -->`
+ * above it, or `path#region`), a block that a test reads from the page (`<!-- tested by path -->`), or a list of existing
+ * commands.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,10 +9,10 @@ import type { Command } from 'commander';
 
 export type Block = { readonly line: number; readonly language: string; readonly text: string; readonly note: string };
 
-/** Where commands and files are looked up. */
+/** The places for commands and files. */
 export type Known = { readonly root: string; readonly scripts: ReadonlySet<string>; readonly program: Command };
 
-/** One line for each block of `page` that is not what it says it is. */
+/** One line for each block of `page` that breaks these rules. */
 export function wrongSnippets(name: string, page: string, known: Known): string[] {
   return blocksOf(page).flatMap((block) => wrong(name, block, known).map((why) => `${name}:${block.line} ${why}`));
 }
@@ -49,7 +50,7 @@ function wrong(name: string, { language, text, note }: Block, known: Known): str
   return text.split('\n').flatMap((line) => wrongCommands(line, known));
 }
 
-/** The file, or what stands between `// #region name` and `// #endregion` in it. */
+/** The file, or its part between `// #region name` and `// #endregion`. */
 function sourceOf(file: string, region: string | undefined): string | undefined {
   if (!existsSync(file)) return undefined;
   const text = readFileSync(file, 'utf8');
@@ -88,7 +89,7 @@ function wrongCommands(line: string, known: Known): string[] {
 const NPM = new Set(['ci', 'cit', 'start', 'test', 'install', 'i', 'link']);
 const PLAIN = new Set(['npx', 'git', 'cd', 'node', 'alias', 'echo', 'export']);
 
-/** The first word or option that the command line does not know. What stands behind `--` belongs to another program. */
+/** The first word or option unknown to the command line. Words after `--` belong to another program. */
 function wrongEarpiece(words: readonly string[], program: Command): string[] {
   let command = program;
   const options = new Set<string>();

@@ -1,10 +1,10 @@
-/** How a test says which promise it proves; a typo does not compile. The ids are in `requirements.ts`. */
+/** Marks the promises that a test proves; a typo does not compile. The ids are in `requirements.ts`. */
 import { it } from 'vitest';
 import { REQUIREMENTS, type RequirementId } from './requirements.ts';
 
 type Body = () => Promise<void> | void;
 
-/** A test of one promise. `detail`, where there is one, says which part of it or in which case. */
+/** A test of one promise. An optional `detail` names the part or the case. */
 export function verifies(id: RequirementId, body: Body, timeoutMs?: number): void;
 export function verifies(id: RequirementId, detail: string, body: Body, timeoutMs?: number): void;
 export function verifies(id: RequirementId, first: string | Body, second?: Body | number, third?: number): void {
@@ -16,7 +16,7 @@ export function verifies(id: RequirementId, first: string | Body, second?: Body 
   it(`[${id}] ${detail}`, body, timeoutMs);
 }
 
-/** The first line of a test, or of a `describe` whose tests do so together, that proves these promises. */
+/** The first line of a test that proves these promises, or of a `describe` whose tests prove them together. */
 export function proves(...ids: readonly RequirementId[]): void {
   for (const id of ids) if (!(id in REQUIREMENTS)) throw new Error(`${id} is no promise of e2e/requirements.ts`);
 }

@@ -1,6 +1,6 @@
 /**
- * `node scripts/agent-crash.ts [kills] [seed]`: kills an agent that often (default 300) at random, and at every named point
- * besides, in talks of 20 tool calls over each API; resumes it each time and checks what must hold at the end of each talk.
+ * `node scripts/agent-crash.ts [kills] [seed]` kills an agent that often (default 300) at random, and at every named point, in
+ * talks of 20 tool calls over each API. It resumes the agent after each kill, and checks its promises at the end of each talk.
  */
 import '../src/node-version.ts';
 import { APIS } from '../e2e/agent/apis.ts';

@@ -1,6 +1,6 @@
 /**
- * `node scripts/api.ts`: compares the public declarations of each subpath with `api/`, so that no change of them goes unseen.
- * `--update` writes `api/`. It reads `dist`: build before.
+ * `node scripts/api.ts` compares the public declarations of each subpath with `api/`, so that no change of them stays unnoticed.
+ * `--update` writes `api/`. It reads `dist`, so build first.
  */
 import '../src/node-version.ts';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -37,10 +37,10 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** One file with everything that the subpath shows, also what it names of other files. */
+/** One file with everything that the subpath exports, including the types that it refers to in other files. */
 function declarations(file: string): string {
   const text = readFileSync(join(folder, file, file), 'utf8').replaceAll(/^\/\/#(?:end)?region.*\n/gmu, '');
-  // Comments do not belong to the types. One name a line makes a change easy to read.
+  // Comments are not part of the types. One name per line makes a change easy to read.
   return text
     .replaceAll(/^ *\/\*\*[\s\S]*?\*\/\n/gmu, '')
     .replace(/^export \{ (.*) \};\s*$/mu, (_, names: string) => `export {\n  ${names.split(', ').join(',\n  ')},\n};\n`);
@@ -56,7 +56,7 @@ function compare(file: string, now: string): void {
   if (before === now) return;
   process.exitCode = 1;
   process.stdout.write(createTwoFilesPatch(`api/${file}`, `dist/${file}`, before, now, '', '', { context: 2 }));
-  process.stdout.write('the public declarations changed; if that is meant: node scripts/api.ts --update\n');
+  process.stdout.write('the public declarations changed; if that is intended: node scripts/api.ts --update\n');
 }
 
 function gone(file: string): void {

@@ -1,6 +1,6 @@
 /**
- * The browser of the console's tests: `node scripts/browsers.ts` finds one, or installs Debian's Chromium where it may. Where
- * it cannot it says what to install and fails: without a browser nothing is skipped. Chromium's shell without windows needs
+ * The browser for the console's tests: `node scripts/browsers.ts` finds one, or installs Debian's Chromium if it may. If it
+ * cannot, it prints what to install and fails, because no test is skipped without a browser. Chromium's shell without windows needs
  * less than half of the processor time, so it comes first.
  */
 import { accessSync, constants } from 'node:fs';
@@ -25,7 +25,7 @@ const PLACES = [
 export const WAY_OUT =
   'install Chromium or Chrome (apt-get install chromium, brew install --cask chromium), or set CHROMIUM to its executable';
 
-/** The executable of a browser that playwright-core can drive; undefined where there is none. */
+/** The executable of a browser that playwright-core can drive; undefined if there is none. */
 export function findBrowser(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const named = env['CHROMIUM'];
   if (named) return runs(named) ? named : undefined;

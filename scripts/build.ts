@@ -1,4 +1,4 @@
-/** `npm run build`: the package with its console into `dist`, unless that was made of the very same sources. */
+/** `npm run build` builds the package with its console into `dist`, unless `dist` was built from the same sources. */
 import '../src/node-version.ts';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const STEPS = [
 ] as const;
 
 if (!isFresh()) {
-  // The second writes into what the first has made.
+  // The second step writes into the output of the first.
   const failed = STEPS.find(
     ([command, ...args]) => spawnSync(join(bin, command), args, { cwd: root, env, stdio: 'inherit' }).status !== 0,
   );

@@ -1,6 +1,6 @@
 /**
- * `npm run check`: what a change must pass before it is shown to anyone, in under a minute. Every step runs, whatever the
- * others say; the last line is `N passed, N failed`, and what a failed step had to say stands below its line.
+ * `npm run check` runs the checks that each change must pass, in under a minute. Every step runs, even if others fail. The last
+ * line is `N passed, N failed`, and the output of a failed step follows the step's line.
  */
 import '../src/node-version.ts';
 import { spawn } from 'node:child_process';
@@ -13,7 +13,7 @@ type Step = {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** The step whose files it reads. */
+  /** The step that makes the files for this one. */
   readonly after?: string;
 };
 
@@ -21,10 +21,10 @@ const root = join(import.meta.dirname, '..');
 const env = { ...process.env, PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}` };
 const packed = mkdtempSync(join(tmpdir(), 'earpiece-check-'));
 
-/** The longest first: what is short fills the time beside them. */
+/** The longest steps come first, and short ones fill the time beside them. */
 const STEPS: readonly Step[] = [
   { name: 'build', command: 'node', args: ['scripts/build.ts'] },
-  // Layers, promises, snippets, and the rules that need no process, socket or file of another program.
+  // Layers, promises, snippets, and the rules that need no other process, socket or file.
   { name: 'unit', command: 'vitest', args: ['run', '--config', 'scripts/quick.config.ts'] },
   { name: 'lint', command: 'oxlint', args: ['--type-aware', '--deny-warnings'] },
   // Examples import the package by its name.
@@ -47,12 +47,12 @@ rmSync(packed, { recursive: true, force: true });
 process.stdout.write(`${STEPS.length - failed} passed, ${failed} failed\n`);
 process.exitCode = failed > 0 ? 1 : 0;
 
-/** One step after another, while there is one whose files are there. */
+/** Runs one step after another, as long as there is one whose files exist. */
 async function work(): Promise<void> {
   for (;;) {
     const next = waiting.findIndex(({ after }) => after === undefined || done.has(after));
     const [step] = next === -1 ? [] : waiting.splice(next, 1);
-    // The worker that makes what the others wait for goes on with them.
+    // The worker that makes the files for other steps continues with those.
     if (step === undefined) return;
     await report(step);
     done.add(step.name);

@@ -1,9 +1,10 @@
 /**
- * `npm run faults`: kills processes that share one database, at random (`--rounds`, 1000) and at each named point of a write
- * (`--points-each`, 20), checks what they leave, and prints the counts. The last line is the verdict; the exit code says it
- * too. `--thread` gives each database a thread of its own. `--bug <name>` puts a fault into the workers on purpose: then the verdict must be bad.
+ * `npm run faults` kills processes that share one database, at random (`--rounds`, 1000) and at each named point of a write
+ * (`--points-each`, 20), checks their data, and prints the counts. The last line is the verdict, and the exit code agrees with
+ * it. `--thread` gives each database a separate thread. `--bug <name>` adds a deliberate fault to the workers: the verdict must
+ * then be bad.
  *
- * `npm run faults -- system` is another run: the whole product under a storm of kills, with a checker that reads only what
+ * `npm run faults -- system` is a different run: the whole product under a storm of kills, with a checker that reads only what
  * clients received. See `e2e/system/command.ts`.
  */
 import '../src/node-version.ts';

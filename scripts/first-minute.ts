@@ -1,5 +1,5 @@
 /**
- * From `npx earpiece` to the first notification in a real Claude Code, as a stranger has it: an empty home, a fresh folder, the
+ * From `npx earpiece` to the first notification in a real Claude Code, as for a new user: an empty home, a fresh folder, and the
  * package from a registry on loopback. Prints the terminal session; with `--update` it goes into docs/install.md.
  */
 import '../src/node-version.ts';
@@ -18,7 +18,7 @@ const root = path.join(import.meta.dirname, '..');
 const PAGE = path.join(root, 'docs/install.md');
 const RECORDING = 'docs/first-minute.txt';
 const MINUTE_MS = 60_000;
-/** Characters of a recorded line. */
+/** The most characters of a recorded line. */
 const LONG = 130;
 
 async function record(): Promise<void> {
@@ -50,7 +50,7 @@ async function session(registry: string): Promise<void> {
       return undefined;
     },
   });
-  if (told(seen, 'the build ended') !== 1) throw new Error('Claude Code did not hear it once');
+  if (told(seen, 'the build ended') !== 1) throw new Error('Claude Code did not get it exactly once');
   shown.push(`$ claude -p "Look at the build"\n${seen.stdout.trimEnd()}`);
   const seconds = ((heard - started) / 1_000).toFixed(0);
   const text = shown.map((part) => neutral(part, seen.home)).join('\n\n');
@@ -69,7 +69,7 @@ const environment = (home: string, registry: string): Record<string, string> => 
   TERM: 'xterm',
   NO_COLOR: '1',
   npm_config_registry: registry,
-  // Other packages come from where this machine has them, whose certificate Node may have to be told.
+  // Other packages come from this machine's registry, whose certificate Node may need.
   ...(process.env['NODE_EXTRA_CA_CERTS'] === undefined ? {} : { NODE_EXTRA_CA_CERTS: process.env['NODE_EXTRA_CA_CERTS'] }),
   npm_config_yes: 'true',
   npm_config_progress: 'false',
@@ -78,7 +78,7 @@ const environment = (home: string, registry: string): Record<string, string> => 
   npm_config_audit: 'false',
 });
 
-/** `npx earpiece` in a terminal, with a y behind its question. */
+/** Runs `npx earpiece` in a terminal and answers its question with y. */
 function typed(cwd: string, env: Record<string, string>): Promise<string> {
   return new Promise((resolve, reject) => {
     const terminal = pty.spawn('npx', ['earpiece'], { cwd, env, cols: 140, rows: 50 });
@@ -99,7 +99,7 @@ function typed(cwd: string, env: Record<string, string>): Promise<string> {
   });
 }
 
-/** Without paths of this machine; long lines and diffs are cut. */
+/** Replaces paths of this machine; long lines and diffs are cut. */
 function neutral(text: string, home: string): string {
   const lines = text
     .replaceAll(home, '~')

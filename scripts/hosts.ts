@@ -48,10 +48,10 @@ async function selfTest(): Promise<void> {
   if (failed) process.exitCode = 1;
 }
 
-/** A table of what our hooks add to each tool call, ms. Its figures mean something on an idle machine only. */
+/** A table of the time that Earpiece's hooks add to each tool call, in ms. Its figures are valid only on an idle machine. */
 async function cost(): Promise<void> {
   const { isBuilt, STATES, stepOf } = await import('../e2e/hosts/cost.ts');
-  if (!isBuilt()) return fail('dist/ is missing: npm run build, then again');
+  if (!isBuilt()) return fail('dist/ is missing: run npm run build, then try again');
   console.log(`| agent | ${STATES.join(' | ')} |\n|---|${'---:|'.repeat(STATES.length)}`);
   for (const client of clients) {
     const row: string[] = [];

@@ -1,4 +1,4 @@
-/** `node scripts/pictures.ts`: the pictures of docs/console.md, taken of the built console with the morning of its tests in it. */
+/** `node scripts/pictures.ts` takes the pictures of docs/console.md from the built console, with the test data of its morning. */
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBrowser } from '../e2e/console/browser.ts';

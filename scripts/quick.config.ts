@@ -9,11 +9,11 @@ export default defineConfig({
       'console/src/**/*.test.ts',
       'e2e/{docs/*,layers/layers,requirements,snippets}.test.ts',
     ],
-    // They leave nothing behind: a worker keeps what it has loaded for the next file.
+    // They leave nothing behind, so a worker may keep loaded modules for the next file.
     isolate: false,
     globalSetup: './e2e/built-setup.ts',
     reporters: ['default', './scripts/summary.ts'],
-    // As where all run: vitest's own 5 s are over on a machine that is slow enough.
+    // The same limit as in the full run: vitest's own 5 s are too short on a slow machine.
     testTimeout: 90_000,
     hookTimeout: 90_000,
   },

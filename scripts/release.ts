@@ -1,8 +1,9 @@
 /**
- * `npm run release -- --dry-run` builds the package, packs it, installs the tarball into an empty folder and runs the smoke
- * story there. Without `--dry-run` it then publishes exactly that tarball, with provenance.
+ * `npm run release -- --dry-run` builds the package, packs it, installs the tarball into an empty folder and runs the smoke story
+ * there. Without `--dry-run`, it then publishes exactly that tarball, with provenance.
  *
- * The owner fills `publisher.json`: repository, homepage and bugs go from there into the package.json of the tarball. They are left out of it until they are filled, and then nothing is published.
+ * The owner fills `publisher.json`: repository, homepage and bugs go from there into the package.json of the tarball. Empty
+ * fields are left out of the package.json, and then the script refuses to publish.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -46,7 +47,7 @@ try {
     console.log(
       refused.length === 0
         ? 'dry run: ready to publish'
-        : 'dry run: the package is sound, and is not published as long as the above holds',
+        : 'dry run: the package is correct, but cannot be published before the problems above are solved',
     );
   else run('npm', ['publish', tarball, '--provenance', '--access', 'public'], folder);
 } catch (error) {
@@ -57,7 +58,7 @@ try {
   else rmSync(folder, { recursive: true });
 }
 
-/** Packs twice: the second time with the package.json that is published. Returns the tarball; `folder/package` has its files. */
+/** Packs twice, the second time with the package.json for publishing. Returns the tarball; `folder/package` has its files. */
 function pack(): string {
   const staged = join(folder, 'staged');
   mkdirSync(staged);

@@ -1,4 +1,4 @@
-/** What a build is made of, as a hash: whoever has built from the same need not build again. */
+/** A hash of the sources of a build: with the same hash, a build can be skipped. */
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -17,7 +17,7 @@ export function hashOfSources(folder: '{src,e2e/stores}' | '{src,console}' = '{s
   return hash.digest('hex').slice(0, 16);
 }
 
-/** `dist` was built of the sources as they are, and nobody has built into it since. */
+/** Whether `dist` was built from the present sources and has not changed since. */
 export function isFresh(): boolean {
   return BUILT.every((file) => existsSync(file)) && existsSync(NOTE) && readFileSync(NOTE, 'utf8') === note();
 }

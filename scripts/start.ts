@@ -1,4 +1,4 @@
-// `npm start`: a story of examples/demo, in this terminal. Ends with 0 when all of it came true.
+// `npm start` runs a story of examples/demo in this terminal. The exit code is 0 if all of it happened as planned.
 import '../src/node-version.ts';
 import { createInterface } from 'node:readline/promises';
 import { didYouMean } from '../src/core/errors.ts';
@@ -17,7 +17,7 @@ const PACE_MS = 450;
 const LONGEST_MS = 120_000;
 const UNKNOWN_WIDTH = 100;
 
-/** Where a key is set, this model of its provider is offered. */
+/** If a key is set, this model of its provider is offered. */
 const REAL = {
   ANTHROPIC_API_KEY: 'anthropic:claude-sonnet-5',
   OPENAI_API_KEY: 'openai:gpt-5',
@@ -31,13 +31,13 @@ const write = (text: string): unknown => silent || stdout.write(text);
 const page = new Page(width, write);
 let stage: Stage | undefined;
 let over = false;
-/** What the story still does while it is ended is of no interest. */
+/** Errors of the story while it is being ended do not matter. */
 let silent = false;
 /** Aborts when a person has seen enough of the console. */
 const enough = new AbortController();
 let watching = false;
 process.once('exit', () => stage?.clear());
-// A reader that goes away (`npm start | head`) is no error.
+// A reader that closes early (`npm start | head`) is not an error.
 stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 const [name = 'chat', ...more] = process.argv.slice(2);
@@ -63,7 +63,7 @@ async function told(story: (typeof STORIES)[number]): Promise<number> {
   }
 }
 
-/** The story in the terminal, all of it to be seen in the console too; then the console alone, until a person has seen enough. */
+/** The story in the terminal, which the console shows too; then only the console, until the person ends it. */
 async function chatAndConsole(on: Stage, model: string | undefined): Promise<number> {
   const login = await startConsole(on);
   const told = await tellChatStory({
@@ -77,23 +77,23 @@ async function chatAndConsole(on: Stage, model: string | undefined): Promise<num
   if (told !== 0) return told;
   if (!terminal) {
     await live(on, { rounds: 1, wordMs: 5 });
-    page.text('', done('in the console the agent went on, and was told of its tests there'));
+    page.text('', done('in the console the agent continued, and read about its tests there'));
     return 0;
   }
   page.text(
     '',
     seenAt(login),
-    'The agent goes on working in the console: see what it is told and why, write to it, give it a task, pause it, stop it. The address logs in once. Ctrl+C ends all of it.',
+    'The agent continues in the console: see what it reads and why, write to it, give it a task, pause it, stop it. The address logs in once. Ctrl+C ends everything.',
   );
   watching = true;
   await live(on, { signal: enough.signal }).catch((error: unknown) => {
-    // Ctrl+C reaches a command that is just being started before that has a group of its own, and ends it.
+    // Ctrl+C also reaches a command that is just starting, before it has a separate group, and ends it.
     if (!enough.signal.aborted) throw error;
   });
   return 0;
 }
 
-/** Never without a person who says yes: it costs, and it runs commands. */
+/** A person must always agree first, because a real model costs money and runs commands. */
 async function realModel(): Promise<string | undefined> {
   const { env } = process;
   if (!terminal || env['CI']) return undefined;
@@ -108,14 +108,14 @@ async function realModel(): Promise<string | undefined> {
       : `${key} is set`;
   const asking = createInterface({ input: stdin, output: stdout });
   const answer = await asking.question(
-    `${why}. Shall the agent talk to ${model}, and not to the script of the demo? It may run any command. [y/N] `,
+    `${why}. Should the agent use ${model} instead of the demo's script? It may run any command. [y/N] `,
   );
   asking.close();
   stdout.write('\n');
   return /^y(es)?$/iu.test(answer.trim()) ? model : undefined;
 }
 
-/** Resolves when a person or the system wants it to end. */
+/** Resolves when a person or the system asks to end it. */
 function stopped(): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   for (const [signal, exitCode] of Object.entries(SIGNALS))
@@ -123,7 +123,7 @@ function stopped(): Promise<number> {
       if (over) return;
       if (watching && signal === 'SIGINT') return enough.abort();
       over = true;
-      page.text('', 'Stopped: its processes end, and its folder goes away.');
+      page.text('', 'Stopped: its processes end, and its folder is removed.');
       silent = true;
       resolve(exitCode);
     });
@@ -131,7 +131,7 @@ function stopped(): Promise<number> {
 }
 
 async function late(story: string): Promise<number> {
-  // A person takes the time that they take.
+  // A person may take any time.
   if (story === 'chat' && terminal) return new Promise(() => {});
   const { promise, resolve } = Promise.withResolvers<void>();
   setTimeout(resolve, LONGEST_MS);
@@ -148,8 +148,8 @@ function unknown(): number {
 }
 
 function failed(why: string): number {
-  // Whatever breaks after the end is a consequence of it.
-  if (!over) process.stderr.write(`\nearpiece: the story did not come true: ${why}\n`);
+  // Errors after the end are only consequences of it.
+  if (!over) process.stderr.write(`\nearpiece: the story failed: ${why}\n`);
   return 1;
 }
 
@@ -166,11 +166,11 @@ function goOn(story: string): void {
         ]
       : []),
     {
-      text: 'npm run earpiece -- gateway --print claude -- <an MCP server of yours>',
+      text: 'npm run earpiece -- gateway --print claude -- <your MCP server>',
       sign: paint('bold', 'your agent  '),
     },
     {
-      text: 'README.md (how to have earpiece in every folder), docs/library.md, docs/guarantees.md',
+      text: 'README.md (how to use earpiece in every folder), docs/library.md, docs/guarantees.md',
       sign: paint('bold', 'read on     '),
     },
     {

@@ -1,7 +1,7 @@
 /**
- * A vitest reporter for whoever reads the output by machine: the last line of a run is `N passed, N failed`, alone. A file
- * that does not load and an error outside of any test count as failures; so does a run that ends badly without either.
- * What passed only when it was tried again is named before it, with what was wrong the first time: that is a defect, too.
+ * A vitest reporter for programs that read the output: the last line of a run is `N passed, N failed`. A file that does not load
+ * and an error outside of any test count as failures, and so does a run that fails without either. A test that passed only at a
+ * second try is named before that line with its first failure, because that is a defect, too.
  */
 import type { Reporter, SerializedError, TestCase, TestModule } from 'vitest/node';
 

@@ -1,6 +1,6 @@
 /**
- * `npm test`: everything but the stage with real agent CLIs (`npm run test:hosts`). Prepares what the tests need beyond
- * `npm ci`, says what is missing where it cannot, and ends with one line `N passed, N failed`. Arguments go to vitest.
+ * `npm test` runs everything except the stage with real agent CLIs (`npm run test:hosts`). It prepares what the tests need beyond
+ * `npm ci`, or prints what is missing, and ends with one line `N passed, N failed`. Arguments go to vitest.
  */
 import '../src/node-version.ts';
 import { spawnSync } from 'node:child_process';
@@ -9,17 +9,17 @@ import { join } from 'node:path';
 const bin = join(import.meta.dirname, '../node_modules/.bin');
 const env = { ...process.env, PATH: `${bin}:${process.env['PATH'] ?? ''}` };
 
-/** What the tests start, and what to do where it cannot be started. */
+/** Programs that the tests start, with advice if one cannot be started. */
 const NEEDED = [
   { command: 'bash', args: ['-c', 'exit 0'], way: 'install bash: apt-get install bash, brew install bash' },
   { command: 'tar', args: ['--version'], way: 'install tar: apt-get install tar' },
-  // The package as its users get it: the tests of the package and of older Nodes pack what is in dist.
-  { command: 'node', args: ['scripts/build.ts'], way: 'run npm ci, then npm run build to see what is wrong' },
-  // Finds one, or installs it where it may.
+  // The package as its users get it: the tests of the package and of older Nodes pack `dist`.
+  { command: 'node', args: ['scripts/build.ts'], way: 'run npm ci, then npm run build to see the problem' },
+  // Finds one, or installs it if it may.
   {
     command: 'node',
     args: ['scripts/browsers.ts'],
-    way: 'the console is tested in a real browser, and is not skipped without one',
+    way: 'the console is tested in a real browser; its tests are not skipped without one',
   },
   {
     command: 'node',

@@ -1,27 +1,40 @@
 /**
- * `node scripts/voice.ts`: sentences that are hard to read, in pages, help, errors, comments and titles of tests. Each page has
- * none. For code, `voice/baseline.json` holds a count for each room: a higher count fails, `--update` writes lower ones.
- * `node scripts/voice.ts <area or file>` lists all findings there.
+ * `node scripts/voice.ts`: sentences that are hard to read, in pages, help, errors, comments and titles of tests. Pages must have
+ * none. For code, `voice/baseline.json` holds a count for each room: a higher count fails, `--update` writes lower ones. `node
+ * scripts/voice.ts <area or file>` lists all findings there. `--sample <seed>` draws 40 sentences of each kind to judge.
  */
 import '../src/node-version.ts';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sample } from './voice/sample.ts';
 import { areaOf, findings, overLimit, type Finding } from './voice/voice.ts';
 
 const root = join(import.meta.dirname, '..');
 const BASELINE = join(import.meta.dirname, 'voice/baseline.json');
-/** Findings that are printed of one area. */
+/** The most findings that are printed for one area. */
 const SHOWN = 20;
+/** How many sentences `--sample` draws of each kind. */
+const DRAWN = 40;
 
 const args = process.argv.slice(2);
 const wanted = args.filter((arg) => arg !== '--update');
-const all = findings(root);
+const all = args[0] === '--sample' ? [] : findings(root);
 const baseline = JSON.parse(readFileSync(BASELINE, 'utf8')) as Readonly<Record<string, number>>;
 const byArea = Map.groupBy(all, ({ file }) => areaOf(file));
 
-if (wanted.length > 0) list();
+if (args[0] === '--sample') draw();
+else if (wanted.length > 0) list();
 else if (args.includes('--update')) update();
 else check();
+
+function draw(): void {
+  const seed = args[1];
+  if (seed === undefined || args.length > 2) throw new Error('--sample takes one seed, such as the hash of a commit');
+  for (const [kind, drawn] of Map.groupBy(sample(root, seed, DRAWN), (each) => each.kind)) {
+    process.stdout.write(`${kind}\n`);
+    for (const { file, line, text } of drawn) process.stdout.write(`  ${file}:${line} ${text}\n`);
+  }
+}
 
 function list(): void {
   const found = all.filter(({ file }) => wanted.some((each) => areaOf(file) === each || file.startsWith(each)));
@@ -29,7 +42,7 @@ function list(): void {
   process.stdout.write(`${found.length} found\n`);
 }
 
-/** Only downwards: a count that has grown is a sentence to rewrite. */
+/** Counts may only fall: a higher count means that there is a sentence to rewrite. */
 function update(): void {
   const counts = [...byArea].map(([area, found]) => [area, Math.min(found.length, baseline[area] ?? 0)] as const);
   const rows = counts.filter(([, count]) => count > 0).toSorted(([a], [b]) => (a < b ? -1 : 1));

@@ -6,7 +6,7 @@ import { memoryStore } from '../../src/stores/index.ts';
 
 export const AGENT = 'bench/agent';
 
-/** The nine of the design that the bus began with; a tenth of all shipped ones would measure what nobody emits. */
+/** The nine subscribers of the bus's first design; a tenth with all shipped ones would measure events that nobody emits. */
 const NINE = [
   'tool_failure',
   'budget_warning',
@@ -19,7 +19,7 @@ const NINE = [
   'task_checkpoint',
 ];
 
-/** As many events as are asked for, each heard by one of the nine: a few tools and files, again and again. */
+/** Yields as many events as needed, each for one of the nine subscribers: a few tools and files, repeatedly. */
 export function event(n: number): EventInput {
   const common = { source: 'agent', subject: AGENT, severity: 'warning' as const };
   switch (n % 9) {
@@ -53,7 +53,9 @@ export function event(n: number): EventInput {
   }
 }
 
-/** A bus on a log in memory with what ships, an agent that reads now and then, and retention that forgets what it read. */
+/**
+ * A bus on a log in memory with the shipped subscribers, an agent that reads regularly, and retention that removes what it read.
+ */
 export class Stage {
   readonly inbox: Inbox;
   readonly bus: Bus;
@@ -67,7 +69,10 @@ export class Stage {
     this.bus = createBus({ inbox: this.inbox, subscribers, disabled: async () => new Set() });
   }
 
-  /** What an agent reads whose host keeps the transcript: ours would be kept for good, and grow. The text of the view. */
+  /**
+   * What an agent reads if its host keeps the transcript: an own transcript would be kept for good, and grow. The text of the
+   * view.
+   */
   async read(): Promise<string> {
     const offer = await this.inbox.conversation(`${AGENT}#a`).offer({ at: 'tool_batch_end' });
     await offer?.confirm();
@@ -84,7 +89,10 @@ export class Stage {
   }
 }
 
-/** Emits `count` events, in the pace of a producer that lets others run, and reads and forgets each 20,000. */
+/**
+ * Emits `count` events at the pace of a producer that yields to other work. After each 20,000, the agent reads and retention
+ * runs.
+ */
 export async function flood(stage: Stage, count: number, make: (n: number) => EventInput = event): Promise<void> {
   const failed: unknown[] = [];
   for (let n = 0; n < count; n++) {

@@ -3,20 +3,20 @@ import http from 'node:http';
 import net from 'node:net';
 import type { Target } from './target.ts';
 
-/** An MCP client that does nothing but send frames and wait for their answers. */
+/** An MCP client that only sends frames and waits for their answers. */
 export type Client = {
-  /** Of the command, not of the server behind it. */
+  /** The process id of the command, not of the server behind it. */
   readonly pid: number;
-  /** One tool call. Returns the answer's text as it came. */
+  /** Makes one tool call, and returns the answer's unchanged text. */
   readonly call: () => Promise<string>;
-  /** Makes `times` tool calls, `inFlight` at a time. Throws when one is not answered with a result that has content. */
+  /** Makes `times` tool calls, `inFlight` at a time. Throws if an answer is not a result with content. */
   readonly calls: (times: number, inFlight: number) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
 type Where = { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv };
 
-/** Starts `command` and speaks with it over its stdin and stdout. */
+/** Starts `command` and talks to it over its stdin and stdout. */
 export async function stdioClient(command: readonly string[], { call }: Target, where: Where = {}): Promise<Client> {
   const { child, ended } = start(command, where, 'pipe');
   const { stdin, stdout } = child;
@@ -34,7 +34,7 @@ export async function stdioClient(command: readonly string[], { call }: Target, 
       waiting.delete(id);
     }
   });
-  // `close`, not `exit`: what it said is read by then.
+  // `close` and not `exit`, because its output has been read by then.
   child.on('close', () => {
     for (const { reject } of waiting.values()) reject(ended());
   });
@@ -57,7 +57,7 @@ export async function stdioClient(command: readonly string[], { call }: Target, 
   };
 }
 
-/** Starts `command`, waits until it listens on `port`, and speaks streamable HTTP with `url`. */
+/** Starts `command`, waits until it listens on `port`, and talks streamable HTTP to `url`. */
 export async function httpClient(
   command: readonly string[],
   { call }: Target,
@@ -127,7 +127,7 @@ export async function freePort(): Promise<number> {
 const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'bench', version: '1.0.0' } };
 const requestOf = (id: number, method: string, params: object): string => JSON.stringify({ jsonrpc: '2.0', id, method, params });
 
-/** Answers are not parsed a second time: the client's own work would hide the gateway's. */
+/** Answers are not parsed a second time, because the client's own work would hide the gateway's. */
 function checked(answer: string): string {
   if (!answer.includes('"content"') || answer.includes('"isError":true'))
     throw new Error(`a tool call gave ${answer.slice(0, 300)}`);
@@ -139,7 +139,7 @@ async function inParallel(times: number, inFlight: number, call: () => Promise<u
   const one = async (): Promise<void> => {
     while (left-- > 0) await call();
   };
-  // One timer for all of them: it finds a gateway that hangs, and does not cost the others.
+  // One timer for all calls: it finds a gateway that hangs, and costs the calls nothing.
   await inTime(Promise.all(Array.from({ length: inFlight }, one)), `${times} tool calls`);
 }
 
@@ -157,7 +157,10 @@ async function inTime<T>(work: Promise<T>, what: string): Promise<T> {
   }
 }
 
-type Started = { readonly child: ChildProcess; /** How it ended, with the end of what it said. */ readonly ended: () => Error };
+type Started = {
+  readonly child: ChildProcess;
+  /** An error that says how it ended, with the end of its output. */ readonly ended: () => Error;
+};
 
 function start(command: readonly string[], { cwd, env }: Where, stdio: 'pipe' | 'ignore'): Started {
   const [program = '', ...args] = command;
@@ -189,7 +192,7 @@ async function listening(port: number, { child, ended }: Started): Promise<void>
   throw new Error(`nothing listens on 127.0.0.1:${port} after 20 s`);
 }
 
-/** A child's end is asked for by closing its stdin, then by signal: one that stays is a fault of its own. */
+/** Ends a child by closing its stdin, then by a signal: a child that stays is a separate defect. */
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));

@@ -5,12 +5,12 @@ import { freePort, httpClient } from './client.ts';
 import { gateway, where } from './ours.ts';
 import { side, withBare } from './sides.ts';
 
-/** Tool calls over HTTP to the stdio server, through our gateway and through `mcp-proxy`, both on 127.0.0.1. */
+/** Tool calls over HTTP to the stdio server, through Earpiece's gateway and through `mcp-proxy`, both on 127.0.0.1. */
 export function httpVersusMcpProxy(options: RunOptions, inFlight: number): Promise<Measured> {
   return withBare(options, async (target) => {
     const [ourPort, theirPort] = [await freePort(), await freePort()];
     const ours = gateway(target, '--http', '--host', '127.0.0.1', '--port', String(ourPort));
-    // Without --host it listens on every interface.
+    // Without --host, it listens on every interface.
     const listen = ['--host', '127.0.0.1', '--port', String(theirPort), '--server', 'stream'];
     const theirs = [process.execPath, mcpProxy(), ...listen, '--', ...target.server];
     return {
@@ -22,6 +22,6 @@ export function httpVersusMcpProxy(options: RunOptions, inFlight: number): Promi
 
 const mcpProxy = (): string => {
   const require = createRequire(import.meta.url);
-  // Its package.json is not exported; its main file lies beside its binary.
+  // Its package.json is not exported, but its main file is beside its binary.
   return path.join(path.dirname(require.resolve('mcp-proxy')), 'bin', 'mcp-proxy.mjs');
 };

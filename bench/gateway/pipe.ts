@@ -1,4 +1,4 @@
-// What every gateway is measured beside: a process that starts the server and only passes bytes.
+// The comparison for every gateway: a process that starts the server and only passes bytes.
 import { spawn } from 'node:child_process';
 
 const [command = '', ...args] = process.argv.slice(2);

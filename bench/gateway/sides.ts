@@ -11,8 +11,8 @@ export const side = (client: Client, inFlight: number): OneSide => ({
 });
 
 /**
- * The bar is held before a real server. The ratio before one that does nothing is measured as well: no agent has such a
- * server, but it shows what the gateway itself costs.
+ * The bar applies to a real server. The ratio with a server that does nothing is measured too: no agent has such a server, but it
+ * shows the gateway's own cost.
  */
 export async function withBare(
   options: RunOptions,
@@ -23,15 +23,15 @@ export async function withBare(
   const ratio = figures['ratio'] ?? { value: Number.NaN, unit: '' };
   return {
     ...measured,
-    figures: { ...measured.figures, 'ratio before a bare server': ratio },
-    note: `${ratio.value.toFixed(2)} before a server that does nothing`,
+    figures: { ...measured.figures, 'ratio with a bare server': ratio },
+    note: `${ratio.value.toFixed(2)} with a server that does nothing`,
   };
 }
 
 async function measure({ quick }: RunOptions, { ours, theirs }: { ours: OneSide; theirs: OneSide }): Promise<Measured> {
   const forMs = quick ? 100 : 600;
   try {
-    // The compilers of all processes need some thousand calls until they are done.
+    // The compilers of all processes need some thousand calls before they are done.
     if (!quick) for (const one of [ours, theirs]) await one.perSecond(2000);
     return await versus({
       ours: () => ours.perSecond(forMs),

@@ -4,7 +4,7 @@ import { stdioClient } from './client.ts';
 import { gateway, where } from './ours.ts';
 import { side, withBare } from './sides.ts';
 
-/** Tool calls through the gateway beside the same through the pipe; both stand ready all the time, one of them works. */
+/** Tool calls through the gateway compared with those through the pipe. Both stay ready, and one of them works at a time. */
 export function stdioVersusPipe(options: RunOptions, inFlight: number): Promise<Measured> {
   return withBare(options, async (target) => {
     const pipe = [process.execPath, path.join(import.meta.dirname, 'pipe.ts'), ...target.server];

@@ -4,7 +4,7 @@ import path from 'node:path';
 /** A server and the call that is made to it. */
 export type Target = { readonly server: readonly string[]; readonly call: { readonly name: string; readonly arguments: object } };
 
-/** The official filesystem server reading a source file of 2 KB: what a call costs in an agent's day. */
+/** The official filesystem server reading a source file of 2 KB: a typical call of an agent. */
 export function filesystem(folder: string): Target {
   const file = path.join(fs.realpathSync(folder), 'part.ts');
   fs.writeFileSync(
@@ -18,7 +18,7 @@ export function filesystem(folder: string): Target {
   };
 }
 
-/** A server that does nothing but answer with 2 KB: next to it the gateway's own work is as large as it can be. */
+/** A server that only answers with 2 KB: with it, the share of the gateway's own work is as large as it can be. */
 export const bare: Target = {
   server: [process.execPath, path.join(import.meta.dirname, 'server.ts')],
   call: { name: 'read', arguments: { path: 'src/main.ts' } },

@@ -1,4 +1,4 @@
-/** A process that serves one side: `node bench/http/serve.ts ours|bare FOLDER`. Says its address and token on stdout. */
+/** A process that serves one side: `node bench/http/serve.ts ours|bare FOLDER`. It prints its address and token on stdout. */
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { createServer } from '../../src/server/index.ts';
@@ -9,7 +9,7 @@ const [side = '', folder = ''] = process.argv.slice(2);
 const NO_RATE = { perSecond: 1e9, burst: 1e9 };
 
 if (side === 'ours') {
-  // As `earpiece serve` opens it.
+  // Opened as `earpiece serve` opens it.
   const inbox = await openInbox(folder, { policy: NO_LIMIT, thread: true });
   const server = createServer({
     inbox,

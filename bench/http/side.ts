@@ -4,7 +4,7 @@ import { Agent, request } from 'node:http';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** One side in a process of its own. */
+/** Starts one side in a separate process. */
 export async function startSide(side: 'ours' | 'bare', folder: string) {
   const child = spawn(process.execPath, [path.join(import.meta.dirname, 'serve.ts'), side, folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -25,7 +25,7 @@ export async function startSide(side: 'ours' | 'bare', folder: string) {
   };
 }
 
-/** A client that costs little beside a server: connections stay open, answers are only counted. */
+/** A client that costs little compared with a server: connections stay open, and answers are only counted. */
 export function poster({ url, token }: { url: string; token: string }, inFlight: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: inFlight });
   const { hostname, port } = new URL(url);

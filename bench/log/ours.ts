@@ -5,8 +5,8 @@ import { openSqliteStore } from '../../src/stores/sqlite/store.ts';
 import { openThreadStore } from '../../src/stores/thread/store.ts';
 
 /**
- * An inbox on a file of its own, opened directly as the CLI does, or in a thread as gateway, server and agent do. WAL,
- * synchronous=FULL are the store's.
+ * An inbox on a separate file, opened directly like the CLI, or in a thread like gateway, server and agent. WAL and
+ * synchronous=FULL are the store's own settings.
  */
 export async function openInbox(
   folder: string,
@@ -17,15 +17,15 @@ export async function openInbox(
   return new Inbox({ store, policies: { policy: () => whole } });
 }
 
-/** Nothing is dropped for being too much: the other side has no such limit either. */
+/** No limit drops notifications, because the other side has no such limit either. */
 export const NO_LIMIT: Partial<Policy> = { maxOpen: 1_000_000 };
 
 export const AGENT = 'bench/agent';
-/** Several agents, so that none has more open than an agent may have. */
+/** Several agents, so that no agent exceeds the limit of open notifications. */
 export const agentOf = (i: number): string => `bench/agent-${Math.floor(i / 500)}`;
 export const CONVERSATION = 'bench/agent#main';
 
-/** What most notifications are: about 150 bytes of text and a few of data. */
+/** The content of a typical notification: about 150 bytes of text and a few of data. */
 export const message = (i: number): string =>
   `Background tests ended after ${i % 900} s: ${i % 400} passed, ${i % 7} failed; the report is in out/tests-${i}.xml`;
 export const data = (i: number): { exit: number; run: number } => ({ exit: 1, run: i });

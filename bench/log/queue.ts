@@ -6,7 +6,10 @@ import { openRaw, openSame } from './raw.ts';
 
 type Against = 'the same rows' | 'one row';
 
-/** `callers` queue at once, each one after the other, against the raw driver in this thread: the same rows, and one row. */
+/**
+ * `callers` queue at the same time, each one after the other, compared with the raw driver in this thread: with the same rows,
+ * and with one row.
+ */
 export async function queueVersusInsert(
   { quick, folder }: RunOptions,
   { callers, thread, against }: { readonly callers: number; readonly thread: boolean; readonly against: Against },

@@ -1,4 +1,5 @@
-// Queues now and then, as events come: `queuer.ts FOLDER TIMES`. Each notification says when its queue was called.
+// Queues at intervals, like real events: `queuer.ts FOLDER TIMES`. Each notification contains the time at which its queue was
+// called.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AGENT, openInbox } from './ours.ts';
 

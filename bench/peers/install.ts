@@ -21,7 +21,7 @@ export function install(peer: PeerName): Installed {
     try {
       fs.renameSync(work, folder);
     } catch (error) {
-      // Another install of the same pins came first: its folder is as good.
+      // Another install of the same pins finished first, and its folder is equally good.
       if (!isInstalled(peer)) throw error;
     }
   } finally {
@@ -46,13 +46,13 @@ function makeWorkFolder(peer: PeerName): string {
 function npmInstall(peer: PeerName, cwd: string): void {
   const npm = spawnSync(
     'npm',
-    // No peer of ours needs its dependencies' install scripts.
+    // No peer needs the install scripts of its dependencies.
     ['install', '--ignore-scripts', '--save-exact', '--no-audit', '--no-fund', '--loglevel=error', ...pins[peer]],
     {
       cwd,
       encoding: 'utf8',
       timeout: 600_000,
-      // npm under an older Node quietly picks older majors.
+      // With an older Node, npm silently picks older majors.
       env: { ...process.env, PATH: [path.dirname(process.execPath), process.env['PATH']].join(path.delimiter) },
     },
   );

@@ -1,6 +1,6 @@
 /**
- * Mastra's notification storage as its own agents use it, in one file, with our pragmas. Only what the bench calls is
- * described here; the shapes are those of `@mastra/core/notifications`.
+ * Mastra's notification storage as its own agents use it, in one file, with the pragmas of Earpiece's store. Only the functions
+ * that the bench calls are described here; their types are those of `@mastra/core/notifications`.
  */
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -22,7 +22,7 @@ export type MastraNotification = {
 };
 export type MastraRecord = { readonly id: string; readonly status: string; readonly coalescedCount?: number };
 
-/** A notification of one thread, about what ours are. */
+/** A notification of one thread, about as large as Earpiece's. */
 export const mastraNotification = (summary: string, payload: unknown): MastraNotification => ({
   threadId: 'agent',
   agentId: 'agent',
@@ -44,11 +44,11 @@ export interface MastraStorage {
 export type Mastra = {
   readonly storage: MastraStorage;
   /**
-   * Pending rows with coalescing keys, without the look for each key first that makes thousands of them take a minute.
-   * They end the same.
+   * Adds pending rows with coalescing keys. It skips the search for each key, which would take a minute for thousands of rows;
+   * the result is the same.
    */
   fill(rows: Iterable<MastraNotification & { readonly coalesceKey: string }>): Promise<void>;
-  /** Mastra's own dispatcher over that storage; the model's side of it (signal, transcript) costs nothing here. */
+  /** Mastra's own dispatcher on that storage; the model's side (signal, transcript) costs nothing here. */
   deliverDue(): Promise<number>;
   close(): void;
 };
@@ -59,7 +59,7 @@ type Dispatch = (input: { mastra: unknown; storage: MastraStorage; limit: number
 }>;
 type Client = { execute(sql: string): Promise<unknown>; close(): void };
 
-/** Opens (and makes) `file`. The pragmas hold because the client has one connection, and we made it. */
+/** Opens (and makes) `file`. The pragmas apply because the client has only this one connection. */
 export async function openMastra(file: string): Promise<Mastra> {
   if (!isInstalled('mastra'))
     throw new Error(`${pins.mastra[0]} is not installed in ${folderOf('mastra')}: run \`node scripts/peers.ts mastra\``);
@@ -89,7 +89,7 @@ export async function openMastra(file: string): Promise<Mastra> {
   };
 }
 
-/** What the dispatcher asks of its host: an agent that takes each signal at once and writes no transcript. */
+/** A minimal host for the dispatcher: an agent that takes each signal at once and writes no transcript. */
 const silentMastra = {
   getAgentById: async () => ({
     sendSignal: (signal: unknown) => ({ accepted: Promise.resolve(), persisted: Promise.resolve(), signal }),

@@ -3,8 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 
 /**
- * What we are measured beside and do not want in everybody's node_modules. The first package is the peer itself; a new
- * pin gets a new folder, so checkouts with different pins share one cache.
+ * The peers of the bench, which do not belong in everybody's node_modules. The first package is the peer itself; a new pin gets a
+ * new folder, so checkouts with different pins share one cache.
  */
 export const pins = {
   mastra: ['@mastra/libsql@1.23.1', '@mastra/core@1.71.0', '@libsql/client@0.18.0', 'zod@4.6.7'],
@@ -16,7 +16,7 @@ export const peerNames = Object.keys(pins) as readonly PeerName[];
 export const folderOf = (peer: PeerName): string =>
   path.join(cacheFolder(), `${peer}-${pins[peer].map((pin) => pin.slice(pin.lastIndexOf('@') + 1)).join('-')}`);
 
-/** The file is written last, so an interrupted install never looks like a finished one. */
+/** The file is written last, so that an interrupted install never looks finished. */
 export const markerOf = (peer: PeerName): string => path.join(folderOf(peer), 'installed.json');
 export const isInstalled = (peer: PeerName): boolean => fs.existsSync(markerOf(peer));
 

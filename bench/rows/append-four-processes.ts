@@ -23,7 +23,7 @@ export const row: Row = {
     const runs = records.map(({ body }) => (body as unknown as { data: { run: number } }).data.run);
     const wrong = PROCESSES * each - new Set(runs).size + (records.length - new Set(runs).size);
     const problems = await inbox.store.verify();
-    if (problems.length > 0) throw new Error(`the database is not sound afterwards: ${problems[0]}`);
+    if (problems.length > 0) throw new Error(`the database is damaged afterwards: ${problems[0]}`);
     await inbox.close();
     const theirs = await race('insert', folder, each);
     return {
@@ -40,7 +40,7 @@ export const row: Row = {
   },
 };
 
-/** All start together; gives the ms that each of all appends took. */
+/** Starts all processes together; returns the time of every append in ms. */
 async function race(how: 'queue' | 'insert', folder: string, each: number): Promise<readonly number[]> {
   const writers = Array.from({ length: PROCESSES }, (_, n) =>
     fork(path.join(import.meta.dirname, '../log/writer.ts'), [how, folder, String(n), String(each)], {

@@ -2,7 +2,7 @@ import { flood, Stage } from '../bus/stage.ts';
 import { collectGarbage, median } from '../rounds.ts';
 import type { Row } from '../row.ts';
 
-/** How much lies in the log, read and not yet forgotten, depends on the moment by half: one look says little. */
+/** The amount in the log that is read but not yet removed varies by half, so one measurement is not enough. */
 const LOOKS = 10;
 
 export const row: Row = {

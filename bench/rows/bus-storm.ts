@@ -23,7 +23,7 @@ export const row: Row = {
           subject: AGENT,
           severity: 'warning',
           key: path,
-          message: `\`${path}\` changed outside`,
+          message: `\`${path}\` was changed by another program`,
           data: { path, change: 'changed' },
         }),
       );

@@ -21,7 +21,7 @@ export const row: Row = {
     let shorts = 0;
     const measured = await versus({
       ours: () => carryTen(long, forMs),
-      // A new one each round: it must not grow long itself.
+      // A new log in each round, because it must not grow long itself.
       theirs: async () => {
         const file = `short-${shorts++}.db`;
         const short = await openInbox(folder, { file, policy });
@@ -53,13 +53,13 @@ async function carryTen(inbox: Inbox, forMs: number): Promise<number> {
   const queueTen = async (): Promise<void> => {
     for (let i = 0; i < 10; i++) await inbox.queue(AGENT, { kind: 'tool.stopped', message: message(++n), data: data(n) });
   };
-  // The file's first pages, statements and the words about the mark are everybody's first carry.
+  // The first carry of each file also pays for its first pages, its statements and the explanation of the mark.
   await queueTen();
   await carry();
   return medianMs(forMs, queueTen, carry);
 }
 
-/** A log as an agent leaves it: turns with five tool calls each, one notification a turn, delivered in its turn. */
+/** A log of a typical agent: turns with five tool calls each, and one notification per turn, delivered in that turn. */
 async function fill(inbox: Inbox, records: number): Promise<void> {
   const log: LogKey = toLog(AGENT);
   const conversation = inbox.conversation(CONVERSATION).id;

@@ -4,7 +4,7 @@ import { openInbox, NO_LIMIT } from '../log/ours.ts';
 import { median, perSecond } from '../rounds.ts';
 import type { Row } from '../row.ts';
 
-/** The storms, each by its nth event. */
+/** The storms, each as a function that makes its nth event. */
 const STORMS: Readonly<Record<string, (n: number) => EventInput>> = {
   'nine kinds': event,
   'one thing': () => ({ ...event(0), data: { tool_name: 'build', error_type: 'timeout', error_message: 'after 3 s' } }),
@@ -28,7 +28,7 @@ export const row: Row = {
       for (let round = -1; round < (quick ? 2 : 7); round++) {
         const rate = await perSecond(quick ? 100 : 600, () => stage.bus.emit(make(n++)));
         if (round >= 0) rates.push(rate);
-        // An agent reads what came.
+        // The agent reads the delivered notifications.
         while ((await stage.read()) !== '');
       }
       figures.push([storm, { value: median(rates), unit: '/s' as const }] as const);

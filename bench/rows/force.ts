@@ -36,7 +36,7 @@ export const row: Row = {
   },
 };
 
-/** Its server sees the closed socket only when this process has nothing else to do, so the request itself is watched. */
+/** The model's server notices the closed socket only when this process is idle, so the request itself is observed. */
 async function inOneProcess(times: number): Promise<number[]> {
   const took: number[] = [];
   let to = '';
@@ -58,7 +58,7 @@ async function inOneProcess(times: number): Promise<number[]> {
   return counted(took, times);
 }
 
-/** The model's server is in the other process too: what the agent does next is not waited for. */
+/** The model's server is in the other process, so the agent's next steps are not waited for. */
 async function acrossProcesses(times: number, db: string): Promise<number[]> {
   await using inbox = new Inbox({ store: await openSqliteStore({ path: db }), policies });
   const other = fork(path.join(import.meta.dirname, '../agent/cutting-model.ts'), [db], { execArgv: [] });
@@ -79,7 +79,7 @@ async function acrossProcesses(times: number, db: string): Promise<number[]> {
   return counted(took, times);
 }
 
-/** Each turn's first answer is cut off in the middle, its second ends it. */
+/** The first answer of each turn is aborted in the middle, and the second one ends the turn. */
 async function talk(
   inbox: Inbox,
   model: LanguageModelV4,
@@ -88,7 +88,7 @@ async function talk(
 ): Promise<void> {
   let agent: Agent | undefined;
   for (let i = 0; i < times; i++) {
-    // Another conversation now and then: requests grow with it, and are not what is measured.
+    // Begins another conversation from time to time, because requests grow with a conversation, which is not measured here.
     if (i % 20 === 0) {
       await agent?.close();
       const address = `shop/coder#talk-${i}`;

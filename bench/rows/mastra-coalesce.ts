@@ -23,7 +23,8 @@ export const row: Row = {
       Array.from({ length: open }, (_, i) => ({ ...mastraNotification(message(i), data(i)), coalesceKey: keyOf(i) })),
     );
     const forMs = quick ? 50 : 400;
-    // Apart by a number that shares no factor with the keys, so that neighbours in time are not neighbours in the index.
+    // The keys are visited with a step that shares no factor with their number, so that neighbours in time are not neighbours in
+    // the index.
     let next = 0;
     const step = (): number => (next += 4441);
     const measured = await versus({

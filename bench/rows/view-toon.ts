@@ -43,6 +43,6 @@ function tokens(format: ViewName, count: number): number {
     lastAt: 0,
     data: uniformRows(count),
   };
-  // No limit to an item: a table that is cut costs nothing and says nothing.
+  // No limit for an item, because a table that is cut would cost nothing.
   return encode(render(format, { ...SHOWN, maxItemChars: 1_000_000, lines: [line] }).text).length;
 }

@@ -1,5 +1,5 @@
-// Loaded into a gateway before all else (`--import`): at SIGUSR2 it writes what memory it has, a line of JSON, to the file that
-// EARPIECE_BENCH_MEMORY names. Garbage does not count (`--expose-gc`).
+// Loaded into a gateway before all other modules (`--import`): on SIGUSR2 it writes its memory use as a line of JSON to the file
+// that EARPIECE_BENCH_MEMORY names. Garbage does not count (`--expose-gc`).
 import fs from 'node:fs';
 
 process.on('SIGUSR2', () => {

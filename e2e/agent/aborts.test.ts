@@ -1,4 +1,4 @@
-/** What is kept of an answer that a critical cuts off, by where it was cut, over the wire of each API. */
+/** The part of an answer that is kept when a critical aborts it, by the place of the abort, over the wire of each API. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { halvesOf, type Answer, type Part } from '../model/answer.ts';
 import type { Request, Step } from '../model/server.ts';
@@ -16,16 +16,16 @@ const call = (id: string): Part => ({ kind: 'call', id, name: 'echo', args: ARGS
 type Cut = {
   readonly name: string;
   readonly says: Answer;
-  /** Cut off before this chunk goes out; nothing: before the first byte. */
+  /** The answer is aborted before this chunk is sent; default: before the first byte. */
   readonly at?: { readonly part: number; readonly delta: number };
-  /** Sooner the cut would be about something else: what the agent has read by then. */
+  /** Resolves when the agent has read up to the abort; an earlier abort would test something else. */
   readonly heard?: (talk: Talk) => Promise<void>;
-  /** The records that are kept, `reasoning` only where the API has something to sign it with. */
+  /** The kept records. `reasoning` is kept only if the API can sign it. */
   readonly kept: (api: Api) => readonly string[];
 };
 
 const reasons = (api: Api): readonly string[] => (SIGNS.has(api) ? ['reasoning'] : []);
-/** These sign a block of reasoning when it is over; Gemini signs a call, or the text's end. */
+/** These APIs sign a block of reasoning when it ends; Gemini signs a call, or the end of the text. */
 const SIGNS: ReadonlySet<Api> = new Set(['openai-responses', 'anthropic']);
 
 const CUTS: readonly Cut[] = [
@@ -69,7 +69,7 @@ const CUTS: readonly Cut[] = [
     name: 'in-second-call',
     says: [thought, text('I look'), call('call_1'), call('call_2')],
     at: { part: 3, delta: 2 },
-    // Gemini's calls come whole.
+    // Gemini sends each call whole.
     heard: (talk) => talk.heard('tool_input', talk.api === 'gemini' ? WHOLE : WHOLE + halvesOf({ args: ARGS })[0]),
     kept: (api) => [...reasons(api), 'text', 'call call_1', 'result call_1: Not run: interrupted.'],
   },
@@ -91,7 +91,7 @@ describe.each(APIS)('%s', (api) => {
 
   it.each(CUTS)('$name', async ({ name, says, at, heard, kept }) => {
     const cut = async ({ cutOff }: Request): Promise<void> => {
-      // OpenAI chat has no reasoning that anybody could read.
+      // OpenAI chat has no readable reasoning.
       if (!(api === 'openai-chat' && (name === 'in-reasoning' || name === 'behind-signed-reasoning'))) await heard?.(talk);
       await talk.queue('FORCED stop that', { level: 'critical' });
       await cutOff;
@@ -106,7 +106,7 @@ describe.each(APIS)('%s', (api) => {
   });
 });
 
-/** The records between the request and the one that was forced. */
+/** The records between the aborted request and the forced one. */
 function keptIn({ agent }: Talk): readonly string[] {
   const records = agent.records as readonly { readonly [key: string]: unknown }[];
   const requests = records.flatMap(({ type }, i) => (type === 'chat_request' ? [i] : []));

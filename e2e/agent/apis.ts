@@ -1,12 +1,12 @@
-/** The APIs that an agent is tested on, each through the provider package that its users have. */
+/** The APIs that an agent is tested on, each through the provider package that users install. */
 import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
 
 export const APIS = ['openai-chat', 'openai-responses', 'anthropic', 'gemini', 'openai-compatible'] as const;
 export type Api = (typeof APIS)[number];
 
 /**
- * Model names that the packages know, since what they send depends on the family: reasoning, thinking, signatures. Loads
- * only the package that it needs: some tests start many processes.
+ * Model names that the packages know, because the requests depend on the model family: reasoning, thinking, signatures. Loads
+ * only the needed package, because some tests start many processes.
  */
 export async function modelOf(api: Api, url: string, fetch = globalThis.fetch): Promise<LanguageModelV4> {
   const apiKey = 'dummy';
@@ -32,5 +32,5 @@ export async function modelOf(api: Api, url: string, fetch = globalThis.fetch): 
   }
 }
 
-/** What turns reasoning on where it is off by default. */
+/** Turns reasoning on where it is off by default. */
 export const THINKING: SharedV4ProviderOptions = { anthropic: { thinking: { type: 'enabled', budgetTokens: 1024 } } };

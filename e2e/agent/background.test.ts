@@ -1,4 +1,4 @@
-/** An agent whose model works with background tools: it hears of their end once, without asking for it. */
+/** An agent whose model works with background tools gets a notification of their end once, without asking. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ describe('an agent and its background tools', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** One turn of `steps`; what the model was sent last, and the tools that it called. */
+  /** Runs one turn of `steps`; returns the last request to the model, and the called tools. */
   const turn = async (
     steps: readonly Step[],
     tools: readonly Tool[] = [],
@@ -58,14 +58,14 @@ describe('an agent and its background tools', () => {
     return { model, last: JSON.stringify(model.requests.at(-1)?.prompt), called, how };
   };
 
-  it('a build goes on while it works; it is told of the end once, with no call that asks', async () => {
+  it('a build runs while the agent works; one notification reports its end, and no call asks for it', async () => {
     let worked = 0;
     const work: Tool = {
       name: 'work',
       description: 'other work',
       inputSchema: { type: 'object' },
       execute: async () => {
-        // During the eighth piece the build comes to its end.
+        // The build ends during the eighth piece of work.
         if (++worked === 8) {
           writeFileSync(join(folder, 'go'), '');
           while ((await inbox.open('shop/coder')).length === 0) await sleep(10);
@@ -84,12 +84,13 @@ describe('an agent and its background tools', () => {
     expect(called.filter((name) => name !== 'work')).toEqual(['run']);
     expect(last.match(/Background run/g)).toHaveLength(1);
     expect(last).toMatch(/Background run [^.]*build[^.]* exit code 3|build.*exit(ed)? (with )?code 3/);
-    // On the result of the piece that it ended in: the first request is the person's, the second has the spawn's result.
+    // It rides on the result of the piece during which it ended: the first request has the person's message, the second the
+    // spawn's result.
     const first = model.requests.findIndex((request) => JSON.stringify(request.prompt).includes('Background run'));
     expect(first).toBe(1 + 8);
   });
 
-  verifies('queue:handles', 'awaited beside another tool in the same batch: no second notice', async () => {
+  verifies('queue:handles', 'a tool that is awaited beside another one in the same batch gives no second notice', async () => {
     const steps: Step[] = [
       {
         calls: [
@@ -109,7 +110,7 @@ describe('an agent and its background tools', () => {
     expect((await inbox.open('shop/coder')).length).toBe(0);
   });
 
-  it('git add --patch is driven to its end through a terminal', async () => {
+  it('git add --patch runs to its end through a terminal', async () => {
     const repo = join(folder, 'repo');
     const git = (...args: string[]): string =>
       execFileSync('git', ['-C', repo, '-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', ...args], { encoding: 'utf8' });

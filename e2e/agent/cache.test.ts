@@ -1,4 +1,4 @@
-/** What Anthropic's cache would have found of each request, by its documented rules, from the raw requests alone. */
+/** Computes from the raw requests alone which part of each request Anthropic's cache would contain, by its documented rules. */
 import { expect, it } from 'vitest';
 import type { Part } from '../model/answer.ts';
 import { asList, isObject, type Json, type JsonObject } from '../model/json.ts';
@@ -12,12 +12,12 @@ const thought: Part = { kind: 'reasoning', text: 'let me think' };
 const calls = (n: number, turn: string): Part[] =>
   Array.from({ length: n }, (_, i) => ({ kind: 'call', id: `call_${turn}_${i}`, name: 'echo' }));
 
-/** From a mark the API looks back over so many blocks for an entry of its cache. */
+/** How many blocks before a mark the API searches for an entry of its cache. */
 const LOOKS_BACK = 20;
 
 type Block = { readonly text: string; readonly marked: boolean };
 
-/** All that the API caches, in its order: tools, system, messages. */
+/** Everything that the API caches, in its order: tools, system, messages. */
 function blocksOf(body: JsonObject): readonly Block[] {
   const block = (value: Json): Block => {
     const { cache_control, ...rest } = isObject(value) ? value : {};
@@ -31,7 +31,7 @@ function blocksOf(body: JsonObject): readonly Block[] {
   ].map(block);
 }
 
-/** Of each request, how many blocks were found in the cache that the earlier ones filled. */
+/** The number of blocks of each request that the cache has from earlier requests. */
 function readFromCache(requests: readonly JsonObject[]): readonly { readonly of: number; readonly read: number }[] {
   const cache = new Set<string>();
   return requests.map((body) => {
@@ -53,7 +53,7 @@ function readFromCache(requests: readonly JsonObject[]): readonly { readonly of:
   });
 }
 
-it('anthropic: each request finds the whole of the one before in the cache, behind a long batch and a restart too', async () => {
+it('anthropic: the cache contains the whole previous request, also after a long batch and after a restart', async () => {
   proves('agent:cache', 'agent:wire');
   await using talk: Talk = await Talk.start(
     'anthropic',
@@ -94,7 +94,7 @@ it.each(APIS.filter((api) => api !== 'anthropic'))('%s: no marks', async (api) =
   expect(talk.requests[0]?.text).not.toMatch(/cache_?control/i);
 });
 
-it('anthropic: a caller that sets caching in providerOptions has its own', async () => {
+it('anthropic: caching in the providerOptions of the caller replaces the default marks', async () => {
   await using talk = await Talk.start('anthropic', [{ says: [text('well')] }], {
     providerOptions: { anthropic: { cacheControl: { type: 'ephemeral', ttl: '1h' } } },
   });

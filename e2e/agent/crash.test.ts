@@ -1,7 +1,7 @@
 /**
- * kill -9 of the agent at each named point and at random, resumed each time. `scripts/agent-crash.ts` does the same for
- * longer. That this can fail was seen with two bugs put in on purpose: calls of a dead process left unanswered ("call_2 is
- * called 2 and answered 1 times"), and views of which each process sent its own rendering ("request 4 has part 1 otherwise").
+ * kill -9 of the agent at each named point and at random, resumed each time. `scripts/agent-crash.ts` does the same for longer.
+ * Two deliberate bugs made this test fail: calls of a dead process left unanswered ("call_2 is called 2 and answered 1 times"),
+ * and views that each process rendered again ("request 4 has part 1 otherwise").
  */
 import { describe, expect, it } from 'vitest';
 import { AGENT_FAULT_POINTS, type FaultPoint } from '../../src/core/faults.ts';
@@ -13,7 +13,7 @@ import { randomKill, runKilled, seeded, type Kill } from './crash/run.ts';
 
 const POINTS: readonly FaultPoint[] = [...AGENT_FAULT_POINTS, 'append.record_written', 'append.committed'];
 
-/** After so many requests of each life: the talk of twelve is not over before the last of them. */
+/** Each life ends after this many requests: the talk of twelve requests lasts beyond the last life. */
 const LIVES = [1, 2, 1, 2];
 
 describe('killed at a named point and at four random ones', () => {

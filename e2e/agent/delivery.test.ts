@@ -1,4 +1,7 @@
-/** Each contact point of an agent over the real wire of each API: golden files, once each, taken by the real API. */
+/**
+ * Each contact point of an agent over the real wire of each API: golden files, each notification once, and requests that the real
+ * API accepts.
+ */
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import { placementOf, syntheticTool, familyOf } from '../../src/agent/placement.ts';
@@ -56,7 +59,7 @@ describe.each(APIS)('%s', (api) => {
     await talk.golden('batch');
   });
 
-  it('a call that fails without a word', async () => {
+  it('a call that fails without a message', async () => {
     await start([says(thought, call('call_1')), says(text('done'))], {
       tools: [doing('echo', async () => ({ content: '', isError: true }))],
     });
@@ -89,7 +92,7 @@ describe.each(APIS)('%s', (api) => {
     await talk.golden('reply');
   });
 
-  it('what arrives while the last answer streams', async () => {
+  it('notifications that arrive during the last answer', async () => {
     await start([
       {
         says: [text('all is well')],
@@ -159,7 +162,7 @@ describe.each(APIS)('%s', (api) => {
     await talk.golden('forced-during-tools');
   });
 
-  it('an idle agent that may be woken: one request with all that is due', async () => {
+  it('waking an idle agent takes one request with all due notifications', async () => {
     await start([says(text('hello')), says(text('I see'))], {
       policy: { wake: { info: 'never', warning: 'never', error: 'auto', critical: 'auto' } },
     });
@@ -173,7 +176,7 @@ describe.each(APIS)('%s', (api) => {
     await talk.golden('idle');
   });
 
-  it('what is no chat and no tool record stays in the log', async () => {
+  it('records of other types stay in the log and never reach the API', async () => {
     await start([says(thought, text('hello')), says(text('well'))]);
     await talk.agent.send('hi');
     await talk.agent.conversation.record([
@@ -187,7 +190,7 @@ describe.each(APIS)('%s', (api) => {
     talk.check([]);
   });
 
-  it('a carrier that the API refuses is one line ever after', async () => {
+  it('a carrier that the API refuses stays one line for good', async () => {
     const refuses = {
       status: 400,
       body: { error: { message: 'bad content', type: 'invalid_request_error', code: 400, status: 'INVALID' } },
@@ -200,13 +203,14 @@ describe.each(APIS)('%s', (api) => {
     expect(await talk.agent.send('hi')).toMatchObject({ how: 'complete', text: 'hello' });
     await talk.restart();
     expect(await talk.agent.send('and now?')).toMatchObject({ how: 'complete', text: 'well' });
-    // Whole, once more, a trial without, whole again: by now it is proved. Then without.
+    // The request goes out whole, whole again, without the notification as a trial, and whole once more, which proves the cause.
+    // Then it goes out without.
     expect(find(talk.requests, 'POISON').counts).toEqual([1, 1, 0, 1, 0, 0]);
     talk.check(['the provider refused them']);
     await talk.golden('redacted');
   });
 
-  it('as a call that the model never made, when asked to', async () => {
+  it('the option to show notifications as a call that the model never made', async () => {
     const placement = syntheticTool(placementOf(familyOf((await modelOf(api, 'http://127.0.0.1')).provider)));
     await start([says(text('I look'), call('call_1')), says(call('call_2')), says(text('done'))], {
       placement,
@@ -219,7 +223,7 @@ describe.each(APIS)('%s', (api) => {
       ],
     });
     await talk.agent.send('go');
-    // Nobody signed a call that nobody made: Gemini has a stand-in for such.
+    // A made-up call has no signature, and Gemini accepts a placeholder instead.
     talk.check(['DURING call_1', 'DURING call_2'], { except: ['gemini:real-signature'] });
     await talk.golden('synthetic-tool');
   });

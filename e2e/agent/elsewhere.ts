@@ -6,7 +6,7 @@ import type { NotificationInput } from '../../src/core/notification.ts';
 import type { Asked, Began } from './queuer.ts';
 
 export interface Elsewhere extends AsyncDisposable {
-  /** Resolves when it is queued, with when that began by the machine's monotonic clock. */
+  /** Resolves when it is queued, with the time at which that began by the machine's monotonic clock. */
   queue(to: string, input: NotificationInput): Promise<bigint>;
 }
 
@@ -17,7 +17,7 @@ export async function elsewhere(db: string): Promise<Elsewhere> {
   let last: Promise<unknown> = Promise.resolve();
   return {
     queue(to, input) {
-      // One at a time, so that each answer belongs to its question.
+      // One request at a time, so that each answer belongs to its request.
       const mine = last.then(async () => {
         const answered = once(child, 'message') as Promise<[Began]>;
         child.send({ to, input } satisfies Asked);

@@ -1,4 +1,4 @@
-/** How a model ends its answer is told: cut off at its limit, refused, or broken by an error of the provider. */
+/** How an answer ended is reported: cut off at its limit, refused, or broken by an error of the provider. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Answer, Part } from '../model/answer.ts';
 import { textsOf } from '../model/texts.ts';
@@ -43,7 +43,7 @@ describe.each(APIS)('%s', (api) => {
     talk.check([]);
   });
 
-  it('refused: the turn says so, a call in it is not run', async () => {
+  it('refused: the turn reports it, and a call in the answer does not run', async () => {
     written.length = 0;
     talk = await Talk.start(
       api,
@@ -61,7 +61,7 @@ describe.each(APIS)('%s', (api) => {
     talk.check([]);
   });
 
-  it('ended by an error of the provider: asked again, then the turn fails with what it said', async () => {
+  it('ended by an error of the provider: retried, then the turn fails with the provider’s message', async () => {
     talk = await Talk.start(api, [{ says: [text('I th')], ends: 'error' }], { maxRetries: 1, chance: () => 0 });
     const result = await talk.agent.send('go');
     expect(result).toMatchObject({ how: 'failed', error: expect.stringMatching(/error/i) });
@@ -70,12 +70,12 @@ describe.each(APIS)('%s', (api) => {
   });
 });
 
-// Gemini's calls come whole or not at all.
+// Gemini sends a call whole or not at all.
 describe.each(APIS.filter((api) => api !== 'gemini'))('%s', (api) => {
   proves('agent:endings', 'agent:wire');
 
   it.each(['{"file": "a", "content": "the first ha', ''])(
-    'arguments cut off at %j: the model reads why, and can do better',
+    'arguments cut off at %j: the model reads why, and can correct them',
     async (as) => {
       written.length = 0;
       talk = await Talk.start(
@@ -92,7 +92,7 @@ describe.each(APIS.filter((api) => api !== 'gemini'))('%s', (api) => {
     },
   );
 
-  it('arguments cut off again and again: the turn ends after four requests', async () => {
+  it('arguments that are cut off repeatedly end the turn after four requests', async () => {
     talk = await Talk.start(api, [], {
       stepOf: (_request, n) => ({ says: [cut(`call_${n}`, '{"content": "long')], ends: 'length' }),
       tools: [write],

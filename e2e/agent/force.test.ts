@@ -1,4 +1,4 @@
-/** Forced delivery between processes, and that it always comes to an end. */
+/** Forced delivery between processes, which must always come to an end. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 });
 
-it.each(APIS)('%s: a critical of another process closes the socket mid-stream, the next request has both', async (api) => {
+it.each(APIS)('%s: a critical of another process closes the socket mid-stream, and the next request has both', async (api) => {
   const address = `shop/${api}#main`;
   await using talk: Talk = await Talk.start(
     api,
@@ -41,7 +41,7 @@ it.each(APIS)('%s: a critical of another process closes the socket mid-stream, t
             do: async ({ cutOff }) => {
               await talk.heard('text', 'delete ');
               const began = await other.queue(address, { kind: 'user.stop', level: 'critical', message: 'FORCED stop that' });
-              // How soon is the bench's business; here, that it was because of this.
+              // The bench measures how soon; this test shows that the critical was the cause.
               expect(await cutOff).toBeGreaterThan(began);
             },
           },
@@ -58,18 +58,18 @@ it.each(APIS)('%s: a critical of another process closes the socket mid-stream, t
 
 describe('no loops', () => {
   proves('force:no-loops');
-  it('criticals of another process without end: the turn ends, each is delivered once', async () => {
+  it('with endless criticals of another process the turn still ends, and each is delivered once', async () => {
     const goes = 6;
     let alarms = 0;
     const alarm = (): Promise<unknown> =>
       other.queue(ADDRESS, { kind: 'alarm.raised', level: 'critical', message: `ALARM-${alarms++}.` });
-    // A model with an alarm at each word, that calls a tool until it has called it so often.
+    // A model that queues a critical at each word, and calls a tool until a count is reached.
     const alarmed = (request: Request): Step => {
       const done = request.text.split('"role":"tool"').length - 1;
       const says: Part[] = done < goes ? [text('I am working on it'), call(`call_${request.n}`)] : [text('done at last')];
       const words = says[0]?.kind === 'text' ? says[0].text.split(' ').length : 0;
-      // One that may be cut off goes on only when it is; one that follows such a one is to come to its end. That the one
-      // before was cut off may be seen here after this one has come.
+      // An answer that may be aborted ends only by the abort; the next answer must run to its end. The abort of the previous
+      // request may become visible here only after this request has arrived.
       const before = talk.requests.at(-2);
       return {
         says,
@@ -94,9 +94,9 @@ describe('no loops', () => {
     expect(result).toMatchObject({ how: 'complete', text: 'done at last' });
     const cutOff = talk.requests.filter(({ aborted }) => aborted === 'client').length;
     expect(cutOff).toBeGreaterThanOrEqual(goes);
-    // After each that was cut off, a whole one.
+    // Each aborted request is followed by a whole one.
     expect(talk.requests.some(({ aborted }, i) => aborted && talk.requests[i + 1]?.aborted)).toBe(false);
-    // What came last may wake it once more.
+    // The last critical may wake it once more.
     await talk.until(() => talk.agent.mode === 'idle');
     const delivered = talk.agent.records.flatMap((record) =>
       'notifications' in record ? (record.notifications as { id: string }[]).map(({ id }) => id) : [],
@@ -106,7 +106,7 @@ describe('no loops', () => {
     talk.check([]);
   });
 
-  it('a source that flaps gives three more cycles', async () => {
+  it('a flapping source adds at most three cycles', async () => {
     let n = 0;
     const step: Step = {
       says: [text('all is well')],
@@ -119,7 +119,7 @@ describe('no loops', () => {
     talk.check(['FLAP-1.', 'FLAP-2.', 'FLAP-3.']);
   });
 
-  it('A wakes B wakes A, on one file: the chain ends by its depth', async () => {
+  it('A wakes B wakes A, on one file: the chain ends at its depth limit', async () => {
     const wake = { info: 'auto', warning: 'auto', error: 'auto', critical: 'auto' } as const;
     const names = ['a', 'b'] as const;
     let hops = 0;
@@ -143,7 +143,7 @@ describe('no loops', () => {
           address: `shop/${name}`,
           tools: [echo, tell],
           providerOptions: {},
-          // It passes on whatever wakes it, for ever.
+          // It passes on every notification that wakes it.
           stepOf: ({ body }) => {
             const last = JSON.stringify((body['contents'] as unknown[]).at(-1));
             return { says: last.includes('functionResponse') ? [text('told')] : [call(`call_${hops}`, 'tell')] };
@@ -153,11 +153,11 @@ describe('no loops', () => {
     }
     const [a, b] = talks as [Talk, Talk];
     await a.agent.send('begin');
-    // a tells b (1), and so on; what has passed four agents is shown, but wakes nobody.
+    // a tells b (1), and so on. After four agents, the message is shown but wakes nobody.
     await b.until((events) => events.some((event) => event.type === 'waiting' && event.message === 'HOP-5.'));
     for (const talk of talks) await talk.until(() => talk.agent.mode === 'idle');
     expect(hops).toBe(5);
-    // It is not lost: it rides on the next turn. That this can be sent shows that no turn runs.
+    // It is not lost: it rides on the next turn. `send` succeeds, so no turn is running.
     await b.agent.send('are you there?');
     expect(find(b.requests, 'HOP-5.').inLast).toBe(1);
     for (const talk of talks) await talk[Symbol.asyncDispose]();

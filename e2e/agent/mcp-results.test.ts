@@ -1,4 +1,4 @@
-/** What the model reads of the results of a real MCP server. */
+/** The texts that the model reads from the results of a real MCP server. */
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ async function read(name: string): Promise<string> {
 }
 const pathIn = (content: string): string => /(\/\S+\.(txt|png))/u.exec(content)?.[1] ?? '';
 
-it('a long text is cut in the middle; the whole is in a file of the user only', async () => {
+it('a long text is cut in the middle, and a file that only the user can read has all of it', async () => {
   proves('agent:mcp-results');
   const content = await read('long');
   expect(content.length).toBeLessThan(2_400);
@@ -40,7 +40,7 @@ it('a long text is cut in the middle; the whole is in a file of the user only', 
   expect(statSync(folder).mode & 0o777).toBe(0o700);
 });
 
-it('structured content reaches the model where there is no text, and is not said twice', async () => {
+it('structured content without text reaches the model, and with text it does not appear twice', async () => {
   proves('agent:mcp-results');
   expect(await read('structure')).toBe('{"total":7}');
   expect(await read('both')).toBe('the total is 7');

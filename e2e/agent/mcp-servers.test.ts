@@ -28,7 +28,7 @@ async function call({ tools }: McpTools, name: string, args: object): Promise<{ 
   return tool.execute(args as never, { id: 'c1', signal, batch: [], progress: () => {} });
 }
 
-it('give their tools in both generations, over stdio and HTTP, each under the name of its server', async () => {
+it('give their tools in both generations, over stdio and HTTP, each with the prefix of its server', async () => {
   const http = spawn(process.execPath, [STATELESS, 'http'], { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
     const [printed] = (await once(http.stdout, 'data')) as [Buffer];
@@ -49,7 +49,7 @@ it('give their tools in both generations, over stdio and HTTP, each under the na
   }
 });
 
-it('that fail are left out beside others, and fail alone with the reason', async () => {
+it('a failing server is left out beside others, and fails with the reason if it is the only one', async () => {
   const lines: string[] = [];
   const broken = stdio('broken', '-e', 'process.exit(3)');
   const servers = await mcpTools([stdio('old', ECHO), broken, { kind: 'absent', name: 'none', why: 'it has no command' }], {
@@ -63,7 +63,7 @@ it('that fail are left out beside others, and fail alone with the reason', async
   await expect(mcpTools([broken], LIMITS)).rejects.toMatchObject({ code: 'upstream', message: /broken .*exit code 3/u });
 });
 
-it('that are killed fail the running call with words for the model, and answer again after their restart', async () => {
+it('a killed server fails the running call with an explanation for the model, and answers again after its restart', async () => {
   const log = join(folder, 'calls');
   const events: ServerEvent[] = [];
   const back = Promise.withResolvers<void>();
@@ -93,7 +93,7 @@ it('that are killed fail the running call with words for the model, and answer a
     const failed = await running;
     expect(failed.isError).toBe(true);
     expect(failed.content).toMatch(/^The MCP server "parrot" stopped while this ran \(signal SIGKILL.*not known\.$/u);
-    // It waits for the server, which is being started.
+    // The call waits for the server, which is restarting.
     expect(await call(servers, 'echo', { text: 'again' })).toMatchObject({ content: 'again' });
     await back.promise;
     expect(events.map(({ state }) => state)).toEqual(['disconnected', 'reconnected']);

@@ -1,4 +1,4 @@
-/** A mock of other hands, behind a tap that keeps the bytes: what an agent sends there is what it sends to our scripted model. */
+/** A mock by another project, with a tap that keeps the bytes: an agent sends it the same requests as the scripted model. */
 import { expect, it } from 'vitest';
 import type { JsonObject } from '../model/json.ts';
 import { startMock } from '../model/mock.ts';
@@ -52,7 +52,7 @@ it.each(APIS)('%s: the same requests', async (api) => {
     await talk.agent.send('hi');
     await talk.queue('BETWEEN it is green again');
     expect(await talk.agent.send('and now?')).toMatchObject({ how: 'complete', text: 'still done' });
-    // The mock signs nothing; the package then says that there was nothing to keep.
+    // The mock signs nothing, so the package keeps nothing.
     talk.check(['EARLY', 'DURING', 'BETWEEN'], { except: ['gemini:real-signature'] });
     expect(talk.requests).toHaveLength(3);
     bodies.push(withoutIds(talk.requests.at(-1)?.text ?? ''));
@@ -60,7 +60,9 @@ it.each(APIS)('%s: the same requests', async (api) => {
   expect(JSON.parse(bodies[1] ?? '')).toEqual(JSON.parse(bodies[0] ?? ''));
 });
 
-/** Call ids by the order in which they come, one mark; no signatures, nor the empty reasoning that the mock adds. */
+/**
+ * Replaces call ids by their order and the mark by a fixed one; removes signatures, and the empty reasoning that the mock adds.
+ */
 function withoutIds(text: string): string {
   text = text.replaceAll(/\{"type":"reasoning"[^{}]*\},/g, '');
   const ids = new Set([...text.matchAll(/"(?:id|call_id|tool_call_id|tool_use_id)":"([^"]+)"/g)].map(([, id]) => id ?? ''));

@@ -1,4 +1,6 @@
-/** A prefix once sent never changes by a byte: raw requests compared step by step, through whatever happens to a talk. */
+/**
+ * Once sent, a prefix never changes by a byte: raw requests compared step by step, through everything that can happen in a talk.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Draft } from '../../src/core/records.ts';
 import type { Part } from '../model/answer.ts';
@@ -34,7 +36,7 @@ describe.each(APIS)('%s', (api) => {
           says: [thought, text('it grows as I watch'), call('call_4')],
           at: [{ part: 1, delta: 3, do: (request) => cut(request, 'text', 'grows as ') }],
         },
-        // After each abort a whole cycle: the next one waits for it.
+        // A whole cycle follows each abort, because the next abort waits for it.
         { says: [thought, call('call_5')] },
         {
           says: [thought, call('call_6'), call('call_7')],
@@ -80,7 +82,7 @@ describe.each(APIS)('%s', (api) => {
     expect(await talk.agent.send('and now?')).toMatchObject({ how: 'stopped' });
     await talk.restart();
     expect(await talk.agent.resume()).toBeUndefined();
-    // In the middle of a tool: it is cut off by the restart, the turn goes on behind it.
+    // The restart cuts off a running tool, and the turn continues after it.
     const turn = talk.agent.send('go on');
     await talk.until((events) => events.some((event) => event.type === 'tool_started' && event.name === 'waits'));
     restarting.resolve();
@@ -102,7 +104,7 @@ describe.each(APIS)('%s', (api) => {
     await talk.golden('long-talk');
   });
 
-  it('one byte of an older message is seen', async () => {
+  it('the check notices a change of one byte in an older message', async () => {
     talk = await Talk.start(api, [{ says: [text('hello')] }, { says: [text('well')] }, { says: [text('bye')] }]);
     await talk.agent.send('how are you?');
     await talk.agent.send('and now?');

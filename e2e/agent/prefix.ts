@@ -1,9 +1,9 @@
-/** Whether each request begins with what had been sent before, part by part: what a provider's cache sees. */
+/** Checks that each request begins with the previous one, part by part, as a provider's cache compares them. */
 import { asList, isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Recorded } from '../model/tap.ts';
 import { messagesOf } from '../model/texts.ts';
 
-/** A part of an earlier request that a later one has otherwise; `at -1` is all that stands beside the messages. */
+/** A part of an earlier request that a later one changed; `at -1` is everything beside the messages. */
 export type Changed = {
   readonly from: number;
   readonly to: number;
@@ -13,8 +13,8 @@ export type Changed = {
 };
 
 /**
- * What the model reads in order, one text a part. A message is its parts: the Anthropic package puts what stands behind a
- * user message into that message, which changes nothing of what was read before it.
+ * The parts that the model reads, in order, one text for each. Each part of a message counts separately: the Anthropic package
+ * puts a following text into the previous user message, which changes nothing that the model read before.
  */
 export function partsOf(body: JsonObject | undefined): readonly string[] {
   return messagesOf(body).flatMap((message) => {
@@ -42,7 +42,7 @@ const frameOf = (body: JsonObject | undefined): string => {
   return text(frame);
 };
 
-// Where the cache ends is no part of what is cached.
+// The end mark of the cache is not part of the cached text.
 const text = (value: Json): string => JSON.stringify(withoutCacheControl(value));
 
 function withoutCacheControl(value: Json): Json {

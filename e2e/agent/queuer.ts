@@ -1,5 +1,5 @@
-// Queues what its parent asks for, from a process of its own: `queuer.ts DATABASE`. Answers each with when it began, by the
-// machine's monotonic clock.
+// Queues notifications for its parent, from a separate process: `queuer.ts DATABASE`. It answers each with the time at which the
+// queue began, by the machine's monotonic clock.
 import { openLoadedInbox } from '../../src/loaded-inbox.ts';
 import type { NotificationInput } from '../../src/core/notification.ts';
 

@@ -1,6 +1,6 @@
 /**
- * A provider that refuses a request takes nothing from the conversation: what was delivered is in the next request that
- * succeeds, once. Only notifications that are proved to be the cause are left out, and `why` says so.
+ * A refused request costs the conversation nothing: the next successful request has everything that was delivered, once. Only
+ * notifications that are proved to be the cause are left out, and `why` reports that.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ import { ADDRESS, doing, Talk, type TalkOptions } from './talk.ts';
 const text = (text: string): Part => ({ kind: 'text', text });
 const call = (id: string): Part => ({ kind: 'call', id, name: 'echo' });
 
-/** As the APIs phrase it, in a body that each of their packages reads. */
+/** A refusal in the wording of the APIs, in a body that each of their packages can read. */
 const refusal = (status: number, message: string): Step => ({
   refuses: {
     status,
@@ -45,7 +45,7 @@ type Kind = keyof typeof KINDS;
 const MARKER = 'MARKER-7 the build is red';
 const WOULD_LEAVE_OUT = 'the provider refused them';
 
-/** Where the notification rides when the provider refuses its request. */
+/** The places at which a notification rides when the provider refuses its request. */
 const PLACES = {
   'the first request': { first: [text('well')], more: { level: 'error' } },
   'after tool results': { first: [text('I look'), call('call_1')], more: { level: 'error' } },
@@ -54,7 +54,7 @@ const PLACES = {
 } as const satisfies Record<string, { first: readonly Part[]; more: Partial<NotificationInput> }>;
 type Place = keyof typeof PLACES;
 
-/** From the first request with the marker on, so many requests are refused; all others are answered. */
+/** Refuses a number of requests, beginning with the first that contains the marker; it answers all others. */
 class Provider {
   refusals = 0;
   readonly #kind: Kind;
@@ -117,7 +117,7 @@ describe.each(APIS)('%s', (api) => {
     }
     const before = provider.refusals;
     expect(before).toBeGreaterThan(0);
-    // A person goes on, with a restart in between, until the provider takes it.
+    // A person continues, with a restart in between, until the provider accepts the request.
     await talk.restart();
     for (let n = 0; n < 6; n++) {
       const result = await talk.agent.send('go on');
@@ -127,7 +127,7 @@ describe.each(APIS)('%s', (api) => {
     expect(provider.refusals).toBe(times);
   }
 
-  /** It stands once in each request that was answered after it came. */
+  /** Each request that was answered after its arrival has it once. */
   function isInEach(): void {
     const since = talk.requests.findIndex((request) => request.text.includes(MARKER));
     const after = answered(talk.requests.slice(since));
@@ -142,13 +142,13 @@ describe.each(APIS)('%s', (api) => {
       isInEach();
     });
 
-    it.each(['400 too long', '413', '429'] as const)('%s, three times: so too', async (kind) => {
+    it.each(['400 too long', '413', '429'] as const)('%s, three times: the same', async (kind) => {
       await refusedAt(place, kind, 3);
       isInEach();
       expect(talk.requests.filter((request) => request.text.includes(WOULD_LEAVE_OUT))).toEqual([]);
     });
 
-    it.each([2, 3, 4])('400 of another cause, %i times: nothing is left out, the model reads it once', async (times) => {
+    it.each([2, 3, 4])('400 of another cause, %i times: nothing is left out, and the model reads it once', async (times) => {
       await refusedAt(place, '400 of another cause', times);
       expect(find(talk.requests, MARKER).inLast).toBe(1);
       expect(talk.agent.records.filter(({ type }) => type === 'carrier_redacted')).toEqual([]);
@@ -156,7 +156,7 @@ describe.each(APIS)('%s', (api) => {
     });
   });
 
-  it('an interrupt is read when the provider has taken a request with it, and not before', async () => {
+  it('an interrupt counts as read when the provider has accepted a request with it, and not before', async () => {
     let taken = false;
     talk = await Talk.start(api, [], {
       stepOf: ({ text: sent }) => (sent.includes(MARKER) && !taken ? KINDS['413'] : { says: [text('well')] }),
@@ -173,7 +173,7 @@ describe.each(APIS)('%s', (api) => {
     expect(await receipt()).toBe('read');
   });
 
-  it('a request that is taken only without them: they are left out, and why tells the story', async () => {
+  it('notifications without which alone the request is accepted are left out, and why tells the story', async () => {
     talk = await Talk.start(api, [], {
       stepOf: ({ text: sent }) => (sent.includes(MARKER) ? KINDS['400 of another cause'] : { says: [text('well')] }),
     });
@@ -187,16 +187,19 @@ describe.each(APIS)('%s', (api) => {
     const why = await explain(talk.inbox, 'n1' as never);
     expect(why?.items[0]).toMatchObject({ receipt: 'left_out' });
     expect(why?.items[0]?.steps.map(({ what }) => what)).toEqual(['queued', 'delivered', 'left out']);
-    expect(why?.items[0]?.steps.at(-1)?.detail).toMatch(/refused the request 3 times with it and took it without: .*bad request/);
-    // It comes back when a person wants it to.
+    expect(why?.items[0]?.steps.at(-1)?.detail).toMatch(
+      /refused the request 3 times with it and accepted it without: .*bad request/,
+    );
+    // It returns when a person queues it again.
     await talk.inbox.requeue('shop/coder', 'n1', 'me');
   });
 });
 
 describe('kill -9 between a refusal and the next request', () => {
   proves('agent:refusals');
-  // The second request repeats the first, the third tries without, the fourth has it again, the fifth is the one that counts.
-  it.each([2, 3, 4, 5])('before request %i: the life that goes on tries it whole, and the model reads it once', async (nth) => {
+  // The second request repeats the first, the third leaves the notification out, the fourth has it again, and the fifth is the
+  // final one.
+  it.each([2, 3, 4, 5])('before request %i: the next life sends the whole request, and the model reads it once', async (nth) => {
     const folder = mkdtempSync(join(tmpdir(), 'earpiece-refused-'));
     const db = join(folder, 'e.db');
     let refuses = true;
@@ -222,7 +225,7 @@ describe('kill -9 between a refusal and the next request', () => {
     refuses = false;
     expect(await live({})).toBeNull();
     const counts = find(model.requests, MARKER).counts;
-    // Killed before the fifth, the record stands already that it was left out: three refusals have proved it.
+    // Before the fifth request, the record that it was left out already exists: three refusals have proved the cause.
     expect(counts.at(-1)).toBe(nth === 5 ? 0 : 1);
     const store = await openSqliteStore({ path: db });
     const types = (await store.read({ log: 'shop/coder' as LogKey })).map(({ body }) => body.type);

@@ -1,4 +1,4 @@
-/** What an agent sees happen to itself is in its next request, in the words of the shipped subscribers, once. */
+/** Events of an agent itself are in its next request, rendered by the shipped subscribers, once. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import { ADDRESS, doing, Talk, type TalkOptions } from './talk.ts';
 
 const text = (text: string): Part => ({ kind: 'text', text });
 const call = (id: string, name = 'echo', args = {}): Part => ({ kind: 'call', id, name, args });
-/** Signed thinking first: without it Anthropic takes no answer with calls back. */
+/** The signed thinking comes first, because Anthropic refuses an answer with calls without it. */
 const says = (...parts: readonly Part[]): Step => ({ says: [{ kind: 'reasoning', text: 'let me think' }, ...parts] });
 const fails = doing('fails', () => Promise.reject(new Error('NO-SUCH-VAULT')));
 
@@ -38,13 +38,13 @@ async function start(steps: readonly Step[], options: TalkOptions = {}, api: Api
   return talk;
 }
 
-/** How often the n-th request (from 1; default: the last) has it, its own words in tool results and arguments included. */
+/** How often the n-th request (from 1; default: the last) contains the text, also in tool results and arguments. */
 const times = (talk: Talk, words: string, n = talk.requests.length): number => find(talk.requests, words).counts[n - 1] ?? 0;
 
 describe.each(APIS)('%s: tools that fail', (api) => {
   proves('sources:failures');
 
-  it('US1(a), SC-001: one that throws is told once, in its result; the notification is known', async () => {
+  it('US1(a), SC-001: a failing tool is reported once, in its result; its notification closes as known', async () => {
     const talk = await start(
       [says(call('c1', 'fails'), call('c2', 'fails'), call('c3', 'ecko')), says(text('done'))],
       { tools: [fails] },
@@ -60,7 +60,7 @@ describe.each(APIS)('%s: tools that fail', (api) => {
   });
 });
 
-/** What became of the notifications of failed calls. */
+/** The outcomes of the notifications about failed calls. */
 const outcomes = async (talk: Talk): Promise<readonly (string | undefined)[]> => {
   const ids = (await talk.inbox.store.read({ log: 'shop/coder' as LogKey })).flatMap(({ body }) =>
     body.type === 'system_notification_queued' ? [(body as unknown as { id: NotificationId }).id] : [],
@@ -72,7 +72,7 @@ const outcomes = async (talk: Talk): Promise<readonly (string | undefined)[]> =>
 describe('tools that fail', () => {
   proves('sources:failures');
 
-  it('one that does not answer in time is a timeout', async () => {
+  it('a tool that does not answer in time is a timeout', async () => {
     const hangs = { ...doing('hangs', () => new Promise<never>(() => {})), timeoutMs: 60 };
     const talk = await start([says(call('c1', 'hangs')), says(text('done'))], { tools: [hangs] });
     await talk.agent.send('go');
@@ -89,7 +89,7 @@ describe('tools that fail', () => {
     expect(times(talk, '[ep ')).toBe(0);
   });
 
-  it('one that works is not told', async () => {
+  it('a successful call gives no notification', async () => {
     const talk = await start([says(call('c1')), says(text('done'))]);
     await talk.agent.send('go');
     expect(times(talk, '[ep ')).toBe(0);
@@ -106,7 +106,7 @@ describe('thresholds', () => {
     const talk = await start([...calls(3), says(text('done'))], { budget: { tokens: 75 } });
     expect(await talk.agent.send('go')).toMatchObject({ how: 'complete', cycles: 4 });
     talk.check([]);
-    // 60 of 75 are used when the fourth answer comes, which is the last: nothing is left to be told.
+    // The fourth answer is the last, and uses 60 of 75 tokens, so there is nothing to report.
     expect(times(talk, 'budget_warn')).toBe(0);
     const more = await start([...calls(5), says(text('done'))], { budget: { tokens: 105, warnAt: { tokens: 0.7 } } });
     expect(await more.agent.send('go')).toMatchObject({ how: 'complete', cycles: 6 });
@@ -121,14 +121,14 @@ describe('thresholds', () => {
     talk.check(['budget_warn: iteration at 70% - 3 of 10 left']);
   });
 
-  it('70 % of the context, told at the end of a turn too, and not again at the beginning of the next', async () => {
+  it('the warning at 70 % of the context also comes at the end of a turn, and not again at the beginning of the next', async () => {
     const talk = await start([says(text('hello')), says(call('c1')), says(text('done'))], { budget: { contextTokens: 20 } });
     await talk.agent.send('hi');
     await talk.agent.send('go');
     talk.check(['context_warn: 75% used (5 tokens remaining)']);
   });
 
-  it('US3(c): several of one moment are one status', async () => {
+  it('US3(c): several warnings of one moment are one status', async () => {
     const talk = await start([...calls(2), says(text('done'))], {
       budget: { tokens: 36, warnAt: { iterations: 0.6 } },
       maxCycles: 3,
@@ -137,27 +137,27 @@ describe('thresholds', () => {
     talk.check(['budget_warns[2]{budget,percent,left,limit}', 'token,83,6,36', 'iteration,66,1,3']);
   });
 
-  it('tokens that are used up interrupt, one more answer is the last, its calls are not run', async () => {
+  it('exceeding the token limit interrupts, allows one more answer, and its calls do not run', async () => {
     let ran = 0;
     const counted = doing('echo', async () => ({ content: `RAN-${++ran}` }));
     const talk = await start([...calls(5)], { tools: [counted], budget: { tokens: 20 } });
     expect(await talk.agent.send('go')).toMatchObject({ how: 'failed', cycles: 3, error: 'the turn used 45 tokens of 20' });
     expect(ran).toBe(2);
     expect([2, 3].map((n) => times(talk, '!exceeded: token limit reached', n))).toEqual([0, 1]);
-    // The turn is over and so is its budget; the next one is a turn like any other.
+    // The turn has ended and its budget too; the next turn starts again.
     expect(await talk.inbox.open('shop/coder')).toEqual([]);
     await talk.agent.send('again');
     expect(times(talk, 'Not run: the tokens of this turn are used up.', 4)).toBe(1);
   });
 
-  it('an answer that just ends is no failure, whatever it used, and wakes nobody', async () => {
+  it('an answer that ends normally is not a failure, whatever it used, and wakes nobody', async () => {
     const talk = await start([says(text('a long answer'))], { budget: { tokens: 10 } });
     expect(await talk.agent.send('go')).toMatchObject({ how: 'complete', cycles: 1 });
     expect(await talk.inbox.open('shop/coder')).toEqual([]);
     expect(talk.requests).toHaveLength(1);
   });
 
-  it('a turn that ran out of iterations is told so in the next one, and is not woken by that', async () => {
+  it('a turn that ran out of iterations is reported in the next one, and does not wake the agent', async () => {
     const talk = await start([...calls(3), says(text('I see'))], { maxCycles: 2 });
     expect(await talk.agent.send('go')).toMatchObject({ how: 'failed', cycles: 2 });
     expect(talk.agent.mode).toBe('idle');
@@ -170,7 +170,7 @@ describe('thresholds', () => {
 describe('loops', () => {
   proves('sources:loops');
 
-  it('FR-003, US4(a): the third time is told, once, as critical', async () => {
+  it('FR-003, US4(a): the third repetition is reported once, as critical', async () => {
     const again = [1, 2, 3, 4, 5].map((n) => says(call(`c${n}`, 'echo', { query: 'the same' })));
     const talk = await start([...again, says(text('done'))]);
     await talk.agent.send('go');
@@ -188,7 +188,7 @@ describe('rate limits', () => {
     'x-ratelimit-reset-tokens': '6m0s',
   };
 
-  it('little that is left is told once', async () => {
+  it('a low limit is reported once', async () => {
     const talk = await start([
       { ...says(call('c1')), headers },
       { ...says(call('c2')), headers },
@@ -198,7 +198,7 @@ describe('rate limits', () => {
     talk.check(['300 of 40,000 tokens are left at openai; it resets in 360 s']);
   });
 
-  it('a refusal is told, after it was tried again', async () => {
+  it('a refusal is reported after the retry', async () => {
     const refuses = { status: 429, body: { error: { message: 'too fast', type: 'rate_limit_error' } } };
     const talk = await start([{ refuses, headers: { 'retry-after-ms': '20' } }, says(call('c1')), says(text('done'))], {
       maxRetries: 1,
@@ -211,11 +211,11 @@ describe('rate limits', () => {
 describe('files', () => {
   proves('sources:files');
 
-  it('one that is another when it is read again is stale, on that very result, once', async () => {
+  it('a file that changed before it is read again gives a stale notification on that result, once', async () => {
     const inbox = await openEar();
     const path = join(folder, 'plan.txt');
     writeFileSync(path, 'FIRST-PLAN');
-    // Nobody looks by himself for a minute.
+    // The source itself checks nothing for a minute.
     const files = filesSource({ emitter: inbox.bus, subject: ADDRESS, root: folder, debounceMs: 60_000 });
     await files.start();
     cleanups.push(() => files.stop());
@@ -234,8 +234,8 @@ describe('files', () => {
   });
 });
 
-describe('a conversation that goes on', () => {
-  it('is told that it is resumed, and what is different', async () => {
+describe('a resumed conversation', () => {
+  it('learns that it is resumed, and what has changed', async () => {
     const inbox = await openEar();
     const before = await Talk.start('openai-chat', [says(text('hello'))], { inbox });
     await before.agent.send('What is the plan?');
@@ -254,10 +254,10 @@ describe('a conversation that goes on', () => {
   });
 });
 
-describe('what it leaves for itself', () => {
+describe('notes of an agent for itself', () => {
   proves('self:deferred');
 
-  it('comes when it said so, once, in order, also after a restart', async () => {
+  it('arrive at their time, once, in order, also after a restart', async () => {
     let talk: Talk | undefined;
     const tools = ownTools({
       agent: () => {

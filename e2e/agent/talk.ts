@@ -1,4 +1,4 @@
-/** One agent in talk with a scripted model over HTTP, for tests. */
+/** An agent that talks with a scripted model over HTTP, for tests. */
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Agent } from '../../src/agent/agent.ts';
@@ -20,12 +20,12 @@ import { changes, partsOf } from './prefix.ts';
 
 export type TalkOptions = Partial<AgentOptions> & {
   readonly store?: Store;
-  /** Instead of one on `store` with `policy`; it is closed with the talk. */
+  /** Used instead of an inbox on `store` with `policy`; closed with the talk. */
   readonly inbox?: AgentOptions['earpiece'];
   readonly policy?: Partial<Policy>;
-  /** Instead of the script in its order. */
+  /** Used instead of the script in its order. */
   readonly stepOf?: (request: Request, n: number) => Step;
-  /** Instead of the scripted model; it is disposed of with the talk. */
+  /** Used instead of the scripted model; disposed of with the talk. */
   readonly server?: Model<Recorded>;
 };
 
@@ -101,12 +101,12 @@ export class Talk implements AsyncDisposable {
     return this.inbox.queue(ADDRESS, { kind: 'ci.failed', message, ...more });
   }
 
-  /** Resolves when what has happened fulfils `ready`; looks again with each event. */
+  /** Resolves when the events so far fulfil `ready`; checks again with each event. */
   async until(ready: (events: readonly AgentEvent[]) => boolean): Promise<void> {
     while (!ready(this.events)) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** The agent has read so much of the answer: `said` ends its text, its reasoning or a call's arguments. */
+  /** Resolves when the agent has read this part of the answer: `said` ends its text, its reasoning or the arguments of a call. */
   async heard(type: 'text' | 'reasoning' | 'tool_input', said: string): Promise<void> {
     await this.until((events) =>
       events
@@ -120,16 +120,18 @@ export class Talk implements AsyncDisposable {
     await this.until((events) => events.filter((event) => event.type === 'mode' && event.mode === 'idle').length >= n);
   }
 
-  /** What holds for every conversation: each request would be taken, extends the one before, and has each marker once. */
+  /**
+   * The rules for every conversation: the API accepts each request, each extends the previous one, and each has each marker once.
+   */
   check(markers: readonly string[], { except = [] as readonly string[] } = {}): void {
-    // One that was refused was not read: what follows it may be another one.
+    // A refused request was not read, so the following one may differ.
     const read = this.requests.filter(({ status }) => status !== 400);
     for (const request of read) expect(validate(request, except), `request ${request.n}`).toEqual([]);
     expect(changes(read)).toEqual([]);
     for (const marker of markers) expect(find(this.requests, marker), marker).toMatchObject({ inLast: 1 });
   }
 
-  /** What went over the wire: the last request, and how many parts of it each request had. */
+  /** The golden file: the last request, and how many of its parts each request had. */
   async golden(name: string): Promise<void> {
     const sent = this.requests.map(({ body }) => partsOf(body).length);
     const text = JSON.stringify({ sent, path: this.requests.at(-1)?.path, body: this.requests.at(-1)?.body }, null, 1);
@@ -152,5 +154,5 @@ export const echo: Tool = {
   execute: async (args) => ({ content: `echo ${JSON.stringify(args)}` }),
 };
 
-/** A tool that does what the test says. */
+/** A tool whose work the test defines. */
 export const doing = (name: string, execute: Tool['execute']): Tool => ({ ...echo, name, execute });

@@ -58,7 +58,7 @@ describe.each(MAJORS.flatMap((major) => APIS.map((api) => [major, api] as const)
     expect(await desk.receipts()).toEqual({ FIRST: 'delivered', SECOND: 'delivered' });
   });
 
-  it('generateText, cut off by a critical: the finished steps stay', async () => {
+  it('generateText, aborted by a critical: the finished steps stay', async () => {
     proves('ai-sdk:interrupt');
     const again = Promise.withResolvers<void>();
     const desk: Desk = await deskOn(SCRIPT, async (n) => {
@@ -100,7 +100,7 @@ describe.each(MAJORS.flatMap((major) => APIS.map((api) => [major, api] as const)
 });
 
 describe('a conversation', () => {
-  it('has one turn at a time, and says so', async () => {
+  it('runs one turn at a time, and refuses a second one', async () => {
     await using desk = await Desk.start(7, 'openai-chat', [{ says: [text('Well.')] }]);
     desk.ask('Hm?');
     const first = desk.ear.run(desk.sdk.streamText, desk.options({}));
@@ -110,7 +110,7 @@ describe('a conversation', () => {
     expect(await desk.ear.run(desk.sdk.streamText, desk.options({}))).toMatchObject({ text: 'Well.' });
   });
 
-  it('rejects with what the provider answers, and keeps the steps before', async () => {
+  it('rejects with the error of the provider, and keeps the steps before it', async () => {
     proves('ai-sdk:receipts');
     await using desk = await Desk.start(7, 'openai-chat', [
       { says: [call('call_1', 'read')] },
@@ -134,7 +134,7 @@ describe('a conversation', () => {
     desk.check(['FIRST']);
   });
 
-  it('counts as delivered what the caller has kept, and nothing before', async () => {
+  it('messages count as delivered when the caller has kept them, and not before', async () => {
     proves('ai-sdk:receipts');
     await using desk = await Desk.start(7, 'openai-chat', [{ says: [call('call_1', 'read')] }, { says: [text('Well.')] }]);
     const seen: unknown[] = [];
@@ -157,7 +157,7 @@ describe('a conversation', () => {
     ]);
   });
 
-  it('that cannot be saved rejects with that error; what rode in it is delivered when the caller goes on', async () => {
+  it('rejects with the error of a failed save; its notifications count as delivered when the caller continues', async () => {
     proves('ai-sdk:receipts');
     await using desk = await Desk.start(7, 'openai-chat', [{ says: [call('call_1', 'read')] }, { says: [text('Well.')] }]);
     const tools = {

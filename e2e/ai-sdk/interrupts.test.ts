@@ -13,7 +13,7 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
   describe('a critical while the model answers', () => {
     proves('ai-sdk:interrupt');
 
-    it('keeps the finished steps and the partial text, and the turn goes on with it', async () => {
+    it('keeps the finished steps and the partial text, and continues the turn with it', async () => {
       const cut = async ({ cutOff }: Request): Promise<void> => {
         await heard('grows as ');
         await critical('STOP the disk is full');
@@ -52,7 +52,7 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
       expect(await desk.receipts()).toEqual({ STOP: 'read' });
     });
 
-    it('before the first word leaves no empty message', async () => {
+    it('an abort before the first word leaves no empty message', async () => {
       desk = await Desk.start(major, api, [
         {
           before: async ({ cutOff }) => {
@@ -72,7 +72,7 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
   describe('the gate', () => {
     proves('ai-sdk:gate');
 
-    it('refuses a batch, and is down in the next step by itself', async () => {
+    it('refuses a batch, and falls by itself before the next step', async () => {
       const ran: string[] = [];
       desk = await Desk.start(major, api, [
         {
@@ -81,7 +81,7 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
             await cutOff;
           },
         },
-        // The model has not answered to the first one yet, so the second one does not cut it off.
+        // The model has not answered the first interrupt yet, so the second one does not abort it.
         {
           says: [call('call_1', 'write'), call('call_2', 'write'), call('call_3', 'write')],
           before: () => critical('AGAIN the disk is full'),
@@ -131,7 +131,7 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
     });
   });
 
-  it('a cancel cuts off a running tool, and the turn goes on', async () => {
+  it('a cancel aborts a running tool, and the turn continues', async () => {
     proves('ai-sdk:interrupt');
     desk = await Desk.start(major, api, [{ says: [call('call_1', 'waits')] }, { says: [text('Done.')] }]);
     const { sdk, ear } = desk;
@@ -185,7 +185,7 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
   });
 });
 
-/** Tells when a stream has said something, as a user's screen would. */
+/** Resolves when a stream has produced this text, as a user's screen would show it. */
 function listening(): { heard: (end: string) => Promise<void>; listen: (result: { textStream: AsyncIterable<string> }) => void } {
   let said = '';
   let waiting: { end: string; resolve: () => void }[] = [];

@@ -1,4 +1,4 @@
-/** The process is killed between the end of a tool and the next request. The next process goes on with the kept transcript. */
+/** The process is killed between the end of a tool and the next request. The next process continues with the kept transcript. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -42,7 +42,7 @@ describe.each(MAJORS)('AI SDK %i', (major) => {
     return { signal, stdout, stderr };
   }
 
-  it('before the caller keeps the result: it rides again, in the only copy that is left', async () => {
+  it('killed before the caller keeps the result: it rides again, in the only copy', async () => {
     expect(await life('offer.appended:1')).toMatchObject({ signal: 'SIGKILL' });
     expect(model.requests).toHaveLength(1);
     expect(await life()).toEqual({ signal: null, stdout: 'Done.\n', stderr: '' });
@@ -52,7 +52,7 @@ describe.each(MAJORS)('AI SDK %i', (major) => {
     expect(find(model.requests, 'FIRST').inLast).toBe(1);
   });
 
-  it('after the caller has kept it: the next request has it at its place', async () => {
+  it('killed after the caller has kept it: the next request has it at its place', async () => {
     expect(await life('confirm.after:1')).toMatchObject({ signal: 'SIGKILL' });
     expect(model.requests).toHaveLength(1);
     const before = readFileSync(join(home, 'transcript'), 'utf8');

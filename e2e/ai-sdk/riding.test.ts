@@ -48,17 +48,17 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
     expect(desk.requests).toHaveLength(4);
     desk.check(['FIRST', 'SECOND', 'THIRD']);
     desk.checkBytes();
-    // One frame for the batch, in its last result, behind what the tool said.
+    // One frame for the batch, in its last result, after the tool's own text.
     expect(find(desk.requests, 'FIRST')).toMatchObject({ first: 1, places: [{ result: { no: 3 } }] });
     expect(find(desk.requests, 'SECOND')).toMatchObject({ first: 1, places: [{ result: { no: 3 } }] });
     expect(find(desk.requests, 'THIRD')).toMatchObject({ first: 3, places: [{ result: null, role: 'user' }] });
     expect(find(desk.requests, '[/ep ').inLast).toBe(2);
     expect(await desk.receipts()).toEqual({ FIRST: 'delivered', SECOND: 'delivered', THIRD: 'delivered' });
-    // The transcript of the caller is what was sent.
+    // The caller's transcript equals the sent messages.
     expect(JSON.stringify(desk.messages).split('FIRST')).toHaveLength(2);
   });
 
-  it('a tool that fails alone carries, and the program sees its own error', async () => {
+  it('a single failing tool carries, and the program sees its own error', async () => {
     desk = await Desk.start(major, api, [{ says: [call('call_1', 'fails')] }, { says: [text('Done.')] }]);
     const { sdk, ear } = desk;
     class NoSuchFile extends Error {}
@@ -85,7 +85,7 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
     expect(await desk.receipts()).toEqual({ FIRST: 'delivered' });
   });
 
-  it('outputs of every shape stay what they are', async () => {
+  it('outputs of every form stay unchanged', async () => {
     const object = { rate: 1.5, list: ['a', 'b'], none: null };
     desk = await Desk.start(major, api, [
       { says: [call('call_1', 'says')] },

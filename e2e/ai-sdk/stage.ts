@@ -1,4 +1,4 @@
-/** The adapter between an AI SDK of either major and a scripted model over HTTP, for tests. */
+/** Connects an AI SDK of either major through the adapter to a scripted model over HTTP, for tests. */
 import { expect } from 'vitest';
 import type * as Sdk from 'ai';
 import { aiSdk, type AiSdk } from '../../src/ai-sdk/index.ts';
@@ -98,7 +98,7 @@ export class Desk implements AsyncDisposable {
     return this.server.requests;
   }
 
-  /** The settings that a user of the SDK writes. */
+  /** The settings that a user of the SDK would write. */
   options<T extends Sdk.ToolSet>(tools: T) {
     return {
       model: this.model,
@@ -118,14 +118,17 @@ export class Desk implements AsyncDisposable {
     this.#ids.set(message.split(' ')[0] ?? '', id);
   }
 
-  /** How far each notification got, by its message's first word. */
+  /** The receipt of each notification, by the first word of its message. */
   async receipts(): Promise<Readonly<Record<string, string>>> {
     const all: Record<string, string> = {};
     for (const [word, id] of this.#ids) all[word] = (await this.inbox.why(id))?.items[0]?.receipt ?? 'unknown';
     return all;
   }
 
-  /** Checks the rules of every conversation: each request would be taken, extends the one before, and has each marker once. */
+  /**
+   * Checks the rules of every conversation: the API accepts each request, each extends the previous one, and each has each marker
+   * once.
+   */
   check(markers: readonly string[], except: readonly string[] = []): void {
     for (const request of this.requests) expect(validate(request, except), `request ${request.n}`).toEqual([]);
     expect(changes(this.requests)).toEqual([]);
@@ -135,14 +138,14 @@ export class Desk implements AsyncDisposable {
     }
   }
 
-  /** The bytes of each request's messages begin with those of the one before. */
+  /** The messages of each request begin with the bytes of the previous request's messages. */
   checkBytes(): void {
     const bytes = this.requests.map(({ body }) => JSON.stringify(messagesOf(body)).slice(0, -1));
     for (const [i, request] of this.requests.entries()) expect(request.raw.toString()).toContain(bytes[i]);
     for (const [i, was] of bytes.slice(0, -1).entries()) expect(bytes[i + 1]?.startsWith(was), `request ${i + 2}`).toBe(true);
   }
 
-  /** The transcript, with one word for each part. The Anthropic package of AI SDK 7 adds custom parts. */
+  /** The transcript with one word for each part. The Anthropic package of AI SDK 7 adds custom parts. */
   get shape(): readonly string[] {
     return this.messages.map(({ role, content }) => {
       const parts = typeof content === 'string' ? ['text'] : content.flatMap(({ type }) => (type === 'custom' ? [] : [type]));

@@ -1,6 +1,6 @@
 /**
- * What the build that this design began with did wrong, by its own account and when it was run; each of them as a test
- * that would see it. Shipped subscribers, real templates, a database file.
+ * The known defects of the earlier build of this design, each with a test that would detect it. Shipped subscribers, real
+ * templates, a database file.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -51,10 +51,10 @@ const failure = (tool: string, message: string): Partial<EventInput> & { type: s
   data: { tool_name: tool, call_id: 'c1', error_type: 'Error', error_message: message, retry_count: 0 },
 });
 
-describe('seen when it was run', () => {
+describe('defects seen when it ran', () => {
   proves('bus:own-defects', 'bus:counts', 'bus:window');
 
-  it('one tool failure: nothing was delivered', async () => {
+  it('a tool failure was not delivered', async () => {
     const { emit, read } = await stage();
     await emit(failure('vault_search', 'no answer'));
     const text = await read();
@@ -63,13 +63,13 @@ describe('seen when it was run', () => {
     expect(await read()).toBe('');
   });
 
-  it('three identical failures: one event and no count', async () => {
+  it('three identical failures gave one event and no count', async () => {
     const { emit, read } = await stage();
     await Promise.all([1, 2, 3].map(() => emit(failure('vault_search', 'timeout'))));
     expect(await read()).toContain('`vault_search` failed 3 times');
   });
 
-  it('ten different tools are one notification with all ten', async () => {
+  it('ten different tools become one notification that names all ten', async () => {
     const { emit, read, ear } = await stage();
     const tools = Array.from({ length: 10 }, (_, n) => `tool_${n}`);
     await Promise.all(tools.map((tool) => emit(failure(tool, `broke at ${tool}`))));
@@ -79,7 +79,7 @@ describe('seen when it was run', () => {
     expect(await ear.open(AGENT)).toEqual([]);
   });
 
-  it('ten with long messages are in as many lines as it takes, and none is cut away', async () => {
+  it('ten long messages take as many lines as they need, and none is cut', async () => {
     const { emit, read } = await stage();
     const tools = Array.from({ length: 10 }, (_, n) => `tool_${n}`);
     await Promise.all(tools.map((tool) => emit(failure(tool, `${tool} broke ${'because of this and that '.repeat(12)}`))));
@@ -89,7 +89,7 @@ describe('seen when it was run', () => {
     expect(text).not.toContain('characters, cut)');
   });
 
-  it('one budget warning, one stale source: nothing', async () => {
+  it('a budget warning and a stale source were not delivered', async () => {
     const { emit, read } = await stage();
     await emit({
       type: 'budget.token.warning',
@@ -102,14 +102,14 @@ describe('seen when it was run', () => {
     expect(text).toContain('notes/a.md changed since last read');
   });
 
-  it('budget_exceeded at debug: delivered in spite of its severity filter', async () => {
+  it('budget_exceeded at debug was delivered in spite of its severity filter', async () => {
     const { emit, read } = await stage();
     const { heard } = await emit({ type: 'budget.token.exceeded', severity: 'debug', data: { budget_type: 'token' } });
     expect(heard).toEqual([expect.objectContaining({ subscriber: 'budget_exceeded', kind: 'skipped' })]);
     expect(await read()).toBe('');
   });
 
-  it('a row with commas, quotes and line breaks: a broken table', async () => {
+  it('a row with commas, quotes and line breaks broke the table', async () => {
     const { emit, read } = await stage();
     const hostile = 'a, "b": {c}\n- d\te';
     await emit(failure('one', hostile));
@@ -136,10 +136,10 @@ describe('seen when it was run', () => {
   });
 });
 
-describe('read in its code', () => {
+describe('defects found in its code', () => {
   proves('bus:own-defects', 'bus:disabled', 'bus:scoped', 'bus:moments');
 
-  it('1: what waited for a window was never flushed, and lost with the object that held it', async () => {
+  it('1: events that waited for a window were never flushed, and lost with their object', async () => {
     const { ear, emit, read, open } = await stage();
     const waiting = [1, 2, 3].map(() => emit(failure('vault_search', 'timeout')));
     await ear.close();
@@ -156,7 +156,7 @@ describe('read in its code', () => {
     expect(text).toContain('no such vault');
   });
 
-  it('2: nor are they when the agent asks for what waits', async () => {
+  it('2: they are not dropped when the agent asks for waiting notifications either', async () => {
     const { ear, emit } = await stage();
     await emit(failure('vault_search', 'timeout'));
     await emit(failure('vault_search', 'no such vault'));
@@ -167,7 +167,7 @@ describe('read in its code', () => {
     ]);
   });
 
-  it("4: the user's list of what is off never arrived", async () => {
+  it("4: the user's list of disabled subscribers had no effect", async () => {
     const { ear, emit, read } = await stage();
     const set = ear.bus.subscribers('shop');
     const by = { kind: 'project', project: 'shop' } as const;
@@ -181,7 +181,7 @@ describe('read in its code', () => {
     await expect(ear.toggles.disable(by, 'tool_failure', 'somebody', set)).rejects.toThrow(/core/);
   });
 
-  it('6: immediate came after the loop had ended', async () => {
+  it('6: an immediate event came after the loop had ended', async () => {
     const { emit, ear } = await stage();
     await emit({
       type: 'budget.iteration.exceeded',
@@ -192,7 +192,7 @@ describe('read in its code', () => {
     expect((await conversation.gate()).map((item) => item.notification.level)).toEqual(['critical']);
   });
 
-  it('7: the end of a turn was never drained; what has low priority rides there, in order', async () => {
+  it('7: the end of a turn was never drained; low priority now rides there, in order', async () => {
     const { emit, read } = await stage();
     await emit({ type: 'task.checkpoint', data: { message: 'first', turn: 1, inject_at: 'turn_end' } });
     await emit({ type: 'task.checkpoint', data: { message: 'second', turn: 2, inject_at: 'turn_end' } });
@@ -200,7 +200,7 @@ describe('read in its code', () => {
     expect(await read('turn_end')).toMatch(/first[^]*second/);
   });
 
-  it("9: one user's events were drained by another's query", async () => {
+  it("9: one user's events were drained by another user's query", async () => {
     const { ear, emit, read } = await stage();
     await ear.bus.emit({ source: 'agent', subject: `${AGENT}#b`, ...failure('theirs', 'x') });
     await emit({ ...failure('mine', 'y'), subject: `${AGENT}#a` });
@@ -208,7 +208,7 @@ describe('read in its code', () => {
     expect(await read('tool_batch_end', 'b')).toContain('theirs');
   });
 
-  it('10: a note for later was also delivered now', async () => {
+  it('10: a note for later was also delivered at once', async () => {
     const { emit, read } = await stage();
     await emit({
       type: 'agent.self.remind',
@@ -219,7 +219,7 @@ describe('read in its code', () => {
     expect(await read()).toBe('');
   });
 
-  it('12: too many went without a word; all errors grew without bound', async () => {
+  it('12: surplus events were dropped silently, and errors grew without bound', async () => {
     const { emit, ear } = await stage();
     await Promise.all(Array.from({ length: 1_500 }, (_, n) => emit(failure(`t${n}`, 'boom'))));
     const open = await ear.open(AGENT);
@@ -227,7 +227,7 @@ describe('read in its code', () => {
     expect(open.reduce((sum, item) => sum + item.count, 0)).toBe(1_500);
   });
 
-  it('14: templates and payloads had different names', async () => {
+  it('14: templates and payloads used different names', async () => {
     const { emit, read } = await stage();
     await emit({
       type: 'budget.token.warning',
@@ -237,7 +237,7 @@ describe('read in its code', () => {
     expect(await read()).toMatch(/token at 85% - 15 of 100 left/);
   });
 
-  it('edge: a template that fails is said otherwise, and nothing is lost', async () => {
+  it('a failing template falls back to another text, and nothing is lost', async () => {
     const { ear, folder, emit, read } = await stage();
     mkdirSync(join(folder, '.config/earpiece/subscribers'), { recursive: true });
     writeFileSync(

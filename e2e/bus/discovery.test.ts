@@ -1,4 +1,4 @@
-/** Subscriber files as a program with a bus sees them: three folders, two projects, changes while it runs. */
+/** How a program with a bus sees subscriber files: three folders, two projects, changes while it runs. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -50,10 +50,10 @@ class World {
   }
 }
 
-/** A folder is looked at every 10 ms, but the machine may be busy. */
+/** Folders are checked every 10 ms, but the machine may be busy. */
 const PATIENCE_MS = 20_000;
 
-/** Who heard that a build has failed. Folders are looked at every 10 ms at most; asked for until it is so. */
+/** Retries until exactly these subscribers have matched a failed build, because folders are checked at most every 10 ms. */
 async function heard(ear: LoadedInbox, subject: string, ids: readonly string[]): Promise<void> {
   await expect
     .poll(async () => (await ear.bus.emit({ type: 'build.failed', source: 'ci', subject })).heard.map((one) => one.subscriber), {
@@ -66,7 +66,7 @@ async function heard(ear: LoadedInbox, subject: string, ids: readonly string[]):
 describe('while a program runs', () => {
   proves('bus:discovery');
 
-  test('US6(a), US6(c), SC-007: a file that is put there is heard, one that is taken away is not', async () => {
+  test('US6(a), US6(c), SC-007: an added file takes effect, and a removed one has none', async () => {
     const world = new World();
     const ear = await world.open();
     await heard(ear, 'shop/coder', []);
@@ -79,7 +79,7 @@ describe('while a program runs', () => {
     expect(world.problems).toEqual([]);
   });
 
-  test('US6(b): an invalid file is logged once, with its place; the others are heard', async () => {
+  test('US6(b): an invalid file is logged once, with its place; the others stay in effect', async () => {
     const world = new World();
     const ear = await world.open();
     world.write('shop', 'build.toml', toml('build'));
@@ -103,7 +103,7 @@ describe('while a program runs', () => {
     await heard(ear, 'shop/coder', ['repaired', 'build']);
   });
 
-  test('after a start it is the same: what is there counts, what is gone does not', async () => {
+  test('after a restart it is the same: existing files apply, and removed ones do not', async () => {
     const world = new World();
     world.write('shop', 'build.toml', toml('build'));
     await heard(await world.open(), 'shop/coder', ['build']);
@@ -111,11 +111,11 @@ describe('while a program runs', () => {
     await heard(await world.open(), 'shop/coder', []);
   });
 
-  test('4.12.9: a project’s files are heard for that project alone, also by a program that serves several', async () => {
+  test('4.12.9: files of a project apply only to that project, also in a program that serves several', async () => {
     const world = new World();
     world.write('shop', 'build.toml', toml('build'));
     world.write('bank', 'ledger.toml', toml('ledger'));
-    // A project is known elsewhere once somebody has worked in it.
+    // Other processes know a project once an agent has worked in it.
     const bank = await world.open('bank');
     await bank.queue('bank/teller', { message: 'x' });
     const ear = await world.open();
@@ -124,7 +124,7 @@ describe('while a program runs', () => {
     await heard(ear, 'nowhere/agent', []);
   });
 
-  test('what is queued stays as it was queued, whatever becomes of the file and its template', async () => {
+  test('a queued notification does not change, whatever happens to the file and its template', async () => {
     const world = new World();
     world.write('shop', 'build.toml', toml('build', TEMPLATE));
     world.write('shop', 'build.toon.j2', 'the first words');

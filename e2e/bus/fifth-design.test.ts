@@ -1,4 +1,4 @@
-/** Each row of the design that the bus began with is named by a test: stories, requirements, criteria. */
+/** A test names each row of the bus's first design: stories, requirements, criteria. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -15,7 +15,7 @@ const ROWS = [
   ...many(8, (n) => `SC-00${n}`),
 ];
 
-/** In the names of tests, and in the promises that tests cite. */
+/** The names in titles of tests, and in the promises that tests cite. */
 const named = [
   ...['src', 'e2e', 'examples'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -25,12 +25,12 @@ const named = [
   ...Object.values(REQUIREMENTS).map(({ behaviour }) => behaviour),
 ].join('\n');
 
-/** `FR-007..012` names all between. */
+/** `FR-007..012` also names all rows in between. */
 const spans = [...named.matchAll(/FR-(\d{3})\.\.(\d{3})/gu)].map(([, from, to]) => [Number(from), Number(to)] as const);
 const inSpan = (row: string): boolean =>
   row.startsWith('FR-') && spans.some(([from, to]) => Number(row.slice(3)) >= from && Number(row.slice(3)) <= to);
 
-it('every row of it is named by a test', () => {
+it('a test names every row of the design', () => {
   expect(ROWS).toHaveLength(17 + 31 + 8);
   expect(ROWS.filter((row) => !named.includes(row) && !inSpan(row))).toEqual([]);
 });

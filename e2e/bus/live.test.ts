@@ -1,4 +1,4 @@
-/** Subscriber files that come, change and break while an agent works, as its model reads it. */
+/** Subscriber files that are added, changed and broken while an agent works, and the texts that its model reads. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ template = "build.toon.j2"
 
 verifies(
   'bus:discovery',
-  'US6: dropped in while the agent runs, it counts for the next event; a broken one beside it is named and hurts nobody',
+  'US6: a file that is added while the agent runs applies to the next event; a broken one is reported and harms no other',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'earpiece-live-'));
     const subscribers = join(folder, '.earpiece/subscribers');
@@ -50,7 +50,7 @@ verifies(
     });
     const build = (marker: string) =>
       ear.bus.emit({ type: 'build.failed', source: 'ci', subject: 'shop/coder', severity: 'error', data: { marker } });
-    /** Folders are looked at each 10 ms at most. */
+    /** Folders are checked at most every 10 ms. */
     const heard = (is: boolean) =>
       vi.waitFor(() => expect(ear.bus.subscribers('shop').subscribers.some(({ id }) => id === 'build')).toBe(is), 20_000);
     const tools = [

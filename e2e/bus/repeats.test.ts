@@ -1,4 +1,4 @@
-/** One process an event, as hooks and scripts are: what one has told, the next one knows from the log. */
+/** One process for each event, like hooks and scripts: the next process knows from the log which events were already reported. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { proves } from '../verifies.ts';
 
 const AGENT = 'shop/coder';
 
-test('a failure that repeats is told once, and then how often, however many processes see it', async () => {
+test('a repeated failure is reported once, and then its count, however many processes see it', async () => {
   proves('bus:repeats');
   const folder = mkdtempSync(join(tmpdir(), 'earpiece-repeats-'));
   const clock = { at: Date.now() };

@@ -1,4 +1,4 @@
-/** A storm through the example subscriber of the docs, whose template says nothing of what it does not list. */
+/** A storm through the example subscriber of the docs, whose template does not mention unlisted events. */
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 verifies(
   'bus:storms',
-  'the engine says what a storm leaves out, whatever the template says, and the agent can read more',
+  'the engine reports the unlisted events of a storm, whatever the template shows, and the agent can read more',
   async () => {
     const subscribers = join(folder, 'config/earpiece/subscribers');
     mkdirSync(subscribers, { recursive: true });

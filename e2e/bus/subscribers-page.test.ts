@@ -1,4 +1,4 @@
-/** `docs/subscribers.md`: `vitest run e2e/bus/subscribers-page.test.ts --update` brings its tables up to date. */
+/** `docs/subscribers.md`: `vitest run e2e/bus/subscribers-page.test.ts --update` updates its tables. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -19,7 +19,7 @@ verifies('bus:shipped', 'the page has every field, every shipped subscriber and 
   await expect(made).toMatchFileSnapshot(PAGE);
 });
 
-verifies('bus:checked', 'the page tells the limits that hold', () => {
+verifies('bus:checked', 'the page states the real limits', () => {
   expect(page).toContain(`${LIMITS.fileBytes / 1_024} kB`);
   expect(page).toContain(`${MAX_FILES.toLocaleString('en')} files`);
 });

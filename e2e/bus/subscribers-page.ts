@@ -1,10 +1,10 @@
-/** The tables of `docs/subscribers.md`, made of what the code and the shipped files say. */
+/** The tables of `docs/subscribers.md`, made from the code and the shipped files. */
 import { EVENT_TYPES, type EventType } from '../../src/bus/event-types.ts';
 import { matchesType } from '../../src/bus/matching.ts';
 import type { Subscriber, SubscriberSet } from '../../src/bus/subscriber.ts';
 import { FIELDS } from '../../src/bus/subscribers/fields.ts';
 
-/** The page with each part between `<!-- made: name -->` and `<!-- made -->` as it has to be. */
+/** The page with the right content in each part between `<!-- made: name -->` and `<!-- made -->`. */
 export function withTables(page: string, set: SubscriberSet): string {
   const made: Readonly<Record<string, string>> = { fields: fields(), shipped: shipped(set), types: types(set) };
   return page.replaceAll(/(<!-- made: (\w+) -->\n)[^]*?(<!-- made -->)/gu, (all, head: string, name: string, end: string) =>

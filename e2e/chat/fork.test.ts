@@ -6,7 +6,7 @@ import { ChatStage, count, Hold, readIn, text } from './stage.ts';
 describe('earpiece chat --fork', { timeout: 120_000 }, () => {
   proves('log:fork', 'chat:fork');
 
-  it('begins as another one is: the model reads what it had read, and both hear what was open, once', async () => {
+  it('begins as a copy: the model reads what the original read, and both get the open notifications, once each', async () => {
     await using stage = await ChatStage.open([
       { says: [text('One.')] },
       { says: [text('Two.')] },
@@ -37,7 +37,7 @@ describe('earpiece chat --fork', { timeout: 120_000 }, () => {
     expect(prefixChanges([first, forked, stage.model.requests.at(-1)].flatMap((request) => request ?? []))).toEqual([]);
   });
 
-  it('of some turns forgets the later ones, and leaves a running turn to the other', async () => {
+  it('a fork of some turns omits the later ones, and leaves a running turn to the original', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open([
       { says: [text('One.')] },
@@ -62,11 +62,11 @@ describe('earpiece chat --fork', { timeout: 120_000 }, () => {
     chat.process.kill('SIGKILL');
   });
 
-  it('refuses what cannot be forked, and says what can', async () => {
+  it('refuses a conversation that cannot be forked, and names those that can', async () => {
     await using stage = await ChatStage.open([{ says: [text('One.')] }]);
     expect(await stage.run(['chat', '--fork'])).toMatchObject({
       code: 7,
-      stderr: expect.stringContaining('shop/coder has no conversation to go on with; without --fork a new one begins'),
+      stderr: expect.stringContaining('shop/coder has no conversation to continue; without --fork a new one begins'),
     });
     await stage.run(['chat', '--as', 'coder#first'], { input: 'hello\n' });
     const refused = async (...options: string[]): Promise<string> => {

@@ -1,4 +1,4 @@
-/** What a command may do that our agent runs: it gets no keys, and it speaks for the agent and for nobody else. */
+/** The limits of a command that Earpiece's own agent runs: it gets no keys, and it acts only for its agent. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +11,7 @@ import { call, ChatStage, CODER, readIn, text } from './stage.ts';
 
 const EARPIECE = `"${process.execPath}" "${CLI}"`;
 
-/** One command of the agent, and what the model reads of it. */
+/** Runs one command of the agent; returns the text that the model reads. */
 async function ran(stage: ChatStage, env: Record<string, string> = {}): Promise<string> {
   await stage.run(['run', 'go'], { env });
   return readIn(stage.model.requests.at(-1));
@@ -30,14 +30,14 @@ const SHOW = 'env | grep -c secret-; echo "plain is $PLAIN, model is $EARPIECE_A
 describe('keys', { timeout: 120_000 }, () => {
   proves('agent:keys');
 
-  it.each([false, true])('a command does not get them (terminal: %s), all else it does', async (pty) => {
+  it.each([false, true])('a command does not get them (terminal: %s), but gets everything else', async (pty) => {
     await using stage = await running(SHOW, pty);
     const read = await ran(stage, { ...KEYS, PLAIN: 'there' });
     expect(read).not.toMatch(/secret-\d/u);
     expect(read).toMatch(/^0\s+plain is there, model is openai:gpt-5/mu);
   });
 
-  it('one that `agent.pass_env` names reaches commands; a project is asked for trust first', async () => {
+  it('a key that `agent.pass_env` names reaches commands; a project needs trust for that', async () => {
     const command = 'echo "has $OPENAI_API_KEY$GEMINI_API_KEY."';
     await using stage = await ChatStage.open((_, n) => ({
       says: n % 2 === 0 ? [call('c1', 'run', { command })] : [text('done')],
@@ -67,12 +67,12 @@ describe('keys', { timeout: 120_000 }, () => {
     expect(readFileSync(join(stage.folder, 'two.env'), 'utf8').match(/secret-\d/gu)).toEqual(['secret-4']);
   });
 
-  it('each key of each provider that we open is one of them', () => {
+  it('each key of each supported provider is one of them', () => {
     expect(Object.values(PROVIDERS).flatMap(({ keys }) => keys.filter((key) => !isSecret(key)))).toEqual([]);
   });
 });
 
-describe('who speaks', { timeout: 120_000 }, () => {
+describe('who acts', { timeout: 120_000 }, () => {
   proves('agent:no-person');
 
   it.each([
@@ -109,7 +109,7 @@ describe('who speaks', { timeout: 120_000 }, () => {
     ]);
   });
 
-  it('a command cannot lift what a person ordered, and can take back its own', async () => {
+  it('a command cannot lift the order of a person, and can withdraw its own notifications', async () => {
     await using stage = await ChatStage.open((_, n) =>
       n === 0
         ? {
@@ -127,7 +127,7 @@ describe('who speaks', { timeout: 120_000 }, () => {
     expect(read).toContain('not allowed to withdraw order');
   });
 
-  it('a command cannot change what an agent hears, nor read for another agent', async () => {
+  it('a command cannot change what an agent gets, nor read for another agent', async () => {
     const lines = [
       "mute '*' coder",
       'config set min_level critical',
@@ -150,7 +150,7 @@ describe('who speaks', { timeout: 120_000 }, () => {
     expect((await stage.json(['inbox', 'shop/other'])).map(({ id, receipt }) => [id, receipt])).toEqual([['order', 'queued']]);
   });
 
-  it('a program that uses the library is no person either', async () => {
+  it('a program that uses the library does not count as a person either', async () => {
     const library = JSON.stringify(pathToFileURL(join(import.meta.dirname, '../../src/index.ts')).href);
     await using stage = await running(`${process.execPath} attack.mjs`);
     writeFileSync(
@@ -185,7 +185,7 @@ await ear.queue('shop/other', { id: 'loud', kind: 'ci.failed', level: 'critical'
     ]);
   });
 
-  it('a person in a terminal of their own can do all of it', async () => {
+  it('a person in a separate terminal may do all of it', async () => {
     await using stage = await ChatStage.open([{ says: [text('hi')] }]);
     await stage.says(['send', '--to', CODER, '--level', 'critical', '--as', 'anna', 'stop']);
     await stage.says(['send', '--to', CODER, '--action', 'resume', 'go on'], { env: { EARPIECE_ADDRESS: '' } });

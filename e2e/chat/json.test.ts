@@ -12,7 +12,7 @@ const write = (chat: Running, input: object | string): void =>
 describe('earpiece chat --json', { timeout: 90_000 }, () => {
   proves('chat:scripts');
 
-  it('gives one event a line, and takes texts and objects', async () => {
+  it('prints one event per line, and takes texts and objects', async () => {
     await using stage = await ChatStage.open([
       { says: [text('I look. '), call('c1', 'run', { command: 'echo one' }), call('c2', 'tell_user', { message: 'half way' })] },
       { says: [text('One line.')] },
@@ -43,7 +43,7 @@ describe('earpiece chat --json', { timeout: 90_000 }, () => {
     expect(events.flatMap(({ type, delta }) => (type === 'text' ? [delta] : [])).join('')).toBe('I look. One line.Bye.');
   });
 
-  it('takes a reply and a stop into the turn that runs, and wakes', async () => {
+  it('takes a reply and a stop add text to the running turn, and wakes', async () => {
     const [first, second] = [new Hold(), new Hold()];
     await using stage = await ChatStage.open([
       { says: [text('a long story')], at: [{ part: 0, delta: 1, do: first.stop }] },
@@ -72,11 +72,11 @@ describe('earpiece chat --json', { timeout: 90_000 }, () => {
   });
 
   it.each([
-    ['{"type":"sned","text":"x"}', 'type "sned" is none of send, reply, stop, wake, quit; did you mean send?'],
+    ['{"type":"sned","text":"x"}', 'type "sned" must be one of send, reply, stop, wake, quit; did you mean send?'],
     ['{"type":"send"}', 'send needs a text that is not blank'],
-    ['{"type":', 'a line that begins with "{" is to be JSON, this is none: {"type":'],
+    ['{"type":', 'a line that begins with "{" must be JSON, which this is not: {"type":'],
     ['{"type":"wake"}', 'nothing waits'],
-    ['{"type":"wake","ids":[1]}', 'ids is a list of ids'],
+    ['{"type":"wake","ids":[1]}', 'ids must be a list of ids'],
   ])('says what is wrong with %s, and goes on', async (line, message) => {
     await using stage = await ChatStage.open([]);
     const { code, stdout } = await stage.run(['chat', '--json'], { input: `${line}\n` });
@@ -84,7 +84,7 @@ describe('earpiece chat --json', { timeout: 90_000 }, () => {
     expect(eventsIn(stdout).slice(1)).toEqual([{ type: 'error', message }]);
   });
 
-  it('without tools the model has none, and the system text is what was given', async () => {
+  it('without tools the model has none, and the system prompt is the given one', async () => {
     await using stage = await ChatStage.open([{ says: [text('Hello.')] }]);
     await stage.run(['chat', '--json', '--no-tools', '--system', 'Answer in one word.'], { input: 'hi\n' });
     expect(stage.model.requests[0]?.body['tools']).toBeUndefined();

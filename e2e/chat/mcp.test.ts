@@ -16,7 +16,7 @@ function withServer(stage: ChatStage, name: string, command: string): void {
 }
 
 describe('MCP servers of the configuration', { timeout: 120_000 }, () => {
-  it('give the agent their tools, and are told of when they drop', async () => {
+  it('give the agent their tools, and a disconnect is reported', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open((request, n) => {
       const { name } = ((request.body['tools'] ?? []) as { name: string }[]).find((tool) => tool.name.endsWith('echo')) ?? {
@@ -42,7 +42,7 @@ describe('MCP servers of the configuration', { timeout: 120_000 }, () => {
     expect(readIn(stage.model.requests[2])).toContain('MCP server `parrot`');
   });
 
-  it('that cannot be had are noted, and the conversation goes on without them', async () => {
+  it('a server that cannot start is reported, and the conversation continues without it', async () => {
     await using stage = await ChatStage.open([{ says: [text('Hello.')] }]);
     withServer(stage, 'broken', 'exit 3');
     const { code, stdout, stderr } = await stage.run(['chat'], { input: 'hi\n' });
@@ -51,7 +51,7 @@ describe('MCP servers of the configuration', { timeout: 120_000 }, () => {
     expect(stderr).toContain('broken');
   });
 
-  it('of a project that is not trusted are left out, with the way to trust them', async () => {
+  it('servers of an untrusted project are left out, and the note says how to trust them', async () => {
     await using stage = await ChatStage.open(
       [{ says: [text('Hello.')] }],
       '[gateway.servers.evil]\ncommand = "touch"\nargs = ["ran"]\n',

@@ -7,7 +7,7 @@ import { call, ChatStage, CODER, count, Hold, isAlive, readIn, text } from './st
 describe('earpiece chat without a terminal', { timeout: 90_000 }, () => {
   proves('chat:scripts', 'chat:ends');
 
-  it('takes lines as messages, and says everything in plain text', async () => {
+  it('takes lines as messages, and prints plain text', async () => {
     await using stage = await ChatStage.open([
       { says: [text('I look. '), call('c1', 'run', { command: 'echo one; echo two' })] },
       { says: [text('Two lines.')] },
@@ -24,7 +24,7 @@ describe('earpiece chat without a terminal', { timeout: 90_000 }, () => {
     expect(stage.model.requests).toHaveLength(3);
   });
 
-  it('says that a notification waits, and when it rode', async () => {
+  it('shows that a notification waits, and its delivery', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open([
       { says: [call('c1', 'run', { command: 'true' })], before: hold.stop },
@@ -44,7 +44,7 @@ describe('earpiece chat without a terminal', { timeout: 90_000 }, () => {
     expect(count(readIn(stage.model.requests[1]), 'lint is red')).toBe(1);
   });
 
-  it('shows an event in the words of its subscriber, which the model reads', async () => {
+  it('shows an event as its subscriber renders it, which the model reads', async () => {
     proves('chat:pending');
     await using stage = await ChatStage.open([{ says: [text('Noted.')] }]);
     const subscribers = join(stage.folder, 'config/earpiece/subscribers');
@@ -72,7 +72,7 @@ template = "query.toon.j2"
     );
   });
 
-  it('answers 1 when the last turn failed, and says why', async () => {
+  it('exits with 1 when the last turn failed, and prints the reason', async () => {
     await using stage = await ChatStage.open([
       { refuses: { status: 401, body: { error: { message: 'no such key', type: 'invalid_request_error' } } } },
     ]);
@@ -82,7 +82,7 @@ template = "query.toon.j2"
     expect(stdout).toContain('no such key');
   });
 
-  it('tells whoever has named no model the ways to do so', async () => {
+  it('without a model, names the ways to choose one', async () => {
     await using stage = await ChatStage.open([]);
     const env = { EARPIECE_AGENT_MODEL: '', OPENAI_API_KEY: '', ANTHROPIC_API_KEY: 'x', OLLAMA_HOST: '127.0.0.1:9' };
     const { code, stderr } = await stage.run(['chat'], { env });
@@ -94,7 +94,7 @@ template = "query.toon.j2"
     expect((await stage.run(['chat', '--model', 'opanai:x'])).stderr).toContain('did you mean openai:…?');
   });
 
-  it('ends what it started when it is told to end', async () => {
+  it('ends everything that it started when it is asked to end', async () => {
     await using stage = await ChatStage.open([
       { says: [call('c1', 'run', { command: 'echo $$ > pid; exec sleep 600', action: 'spawn', id: 'long' })] },
       { says: [text('It runs.')] },
@@ -109,7 +109,7 @@ template = "query.toon.j2"
     expect(isAlive(pid)).toBe(false);
   });
 
-  it('does what its commands say', async () => {
+  it('its slash commands do what their help says', async () => {
     await using stage = await ChatStage.open([{ says: [text('Good.')] }]);
     await stage.send('--id', 'a', 'the first');
     await stage.send('--id', 'b', '--level', 'warning', 'the second');

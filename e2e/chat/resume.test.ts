@@ -6,7 +6,7 @@ import { call, ChatStage, count, Hold, isAlive, readIn, text } from './stage.ts'
 describe('earpiece chat --resume', { timeout: 120_000 }, () => {
   proves('chat:resume');
 
-  it('after kill -9 goes on with the turn: nothing is lost, nothing comes twice, the prompt only grows', async () => {
+  it('after kill -9 continues the turn: nothing is lost, nothing comes twice, the prompt only grows', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open([
       {
@@ -27,7 +27,7 @@ describe('earpiece chat --resume', { timeout: 120_000 }, () => {
     const pid = await stage.pid('pid');
     expect(isAlive(pid)).toBe(true);
     await chat.kill();
-    // No chance to end it: the next one does.
+    // The killed process had no chance to end it, so the next one does.
     expect(isAlive(pid)).toBe(true);
 
     const again = await stage.terminal(['chat', '--resume']);
@@ -44,12 +44,12 @@ describe('earpiece chat --resume', { timeout: 120_000 }, () => {
     expect(prefixChanges(stage.model.requests)).toEqual([]);
   });
 
-  it('takes the model and the system text that the conversation was begun with, and its own history', async () => {
+  it('uses the first model and system prompt of the conversation, and its own history', async () => {
     await using stage = await ChatStage.open([{ says: [text('One.')] }, { says: [text('Two.')] }]);
     await stage.run(['chat', '--json', '--model', 'openai-chat:gpt-4.1', '--system', 'Be brief.'], { input: 'first\n' });
     const { code, stdout } = await stage.run(['chat', '--resume'], { input: 'second\n' });
     expect(code).toBe(0);
-    // What waits stands there first, where the message comes a moment later than the first look.
+    // Waiting notifications come first in the output, because the message arrives a moment after the first check.
     expect(stdout).toMatch(
       /^shop\/coder#chat-\S+ · openai-chat:gpt-4\.1\n\n› first\nOne\.\n(?:\n┆ ○ info session\.resumed {2}[^\n]* waiting to ride\n)?\n› second\n\n┃ ○ info session\.resumed session_resumed: \d+ entries loaded - last: \\?"first\\?"\n┃ {3}rode on your message[^\n]*\n\nTwo\.\n$/u,
     );
@@ -57,7 +57,7 @@ describe('earpiece chat --resume', { timeout: 120_000 }, () => {
     expect(prefixChanges(stage.model.requests)).toEqual([]);
   });
 
-  it('says which conversations there are, and that one is written by somebody else', async () => {
+  it('names the existing conversations, and reports that another process writes one', async () => {
     await using stage = await ChatStage.open([{ says: [text('One.')] }]);
     expect(await stage.run(['chat', '--resume'])).toMatchObject({
       code: 7,
@@ -68,7 +68,7 @@ describe('earpiece chat --resume', { timeout: 120_000 }, () => {
     await chat.shows('One.');
     const { code, stderr } = await stage.run(['chat', '--resume', 'first']);
     expect(code).toBe(6);
-    expect(stderr).toContain(`shop/coder#first is written by process ${chat.process.pid}`);
+    expect(stderr).toContain(`process ${chat.process.pid} writes shop/coder#first`);
     expect(await stage.run(['chat', '--resume', 'frist'])).toMatchObject({
       code: 7,
       stderr: expect.stringContaining('no conversation "frist"; there are first'),

@@ -6,7 +6,7 @@ import { call, ChatStage, count, Hold, readIn, text } from './stage.ts';
 describe('earpiece run', { timeout: 90_000 }, () => {
   proves('run:exit-codes');
 
-  it('says its words on stdout and what it does on stderr', async () => {
+  it('prints its answer on stdout and its actions on stderr', async () => {
     await using stage = await ChatStage.open([
       { says: [text('I look.'), call('c1', 'run', { command: 'echo one; echo two' })] },
       { says: [text('Two lines.')] },
@@ -18,7 +18,7 @@ describe('earpiece run', { timeout: 90_000 }, () => {
     expect(readIn(stage.model.requests[0])).toContain('what does it say?');
   });
 
-  it('takes its task from stdin, alone or behind words', async () => {
+  it('takes its task from stdin, alone or after words', async () => {
     await using stage = await ChatStage.open([{ says: [text('ok')] }]);
     expect(await stage.run(['run'], { input: 'from stdin\n' })).toMatchObject({ code: 0, stdout: 'ok\n' });
     expect(await stage.run(['run', 'describe', 'this:', '-'], { input: 'from stdin\n' })).toMatchObject({ code: 0 });
@@ -32,7 +32,7 @@ describe('earpiece run', { timeout: 90_000 }, () => {
     });
   });
 
-  it('with --json gives events, and ends with how the turn ended', async () => {
+  it('with --json prints events, and at last how the turn ended', async () => {
     await using stage = await ChatStage.open([
       { refuses: { status: 400, body: { error: { message: 'no', type: 'invalid_request_error' } } } },
     ]);
@@ -65,7 +65,7 @@ describe('earpiece run', { timeout: 90_000 }, () => {
     },
   );
 
-  it('--resume without a task goes on with a turn that was cut off, and says when there is none', async () => {
+  it('--resume without a task continues an unfinished turn, and reports when there is none', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open([
       { says: [text('the first of many words')], at: [{ part: 0, delta: 2, do: hold.stop }] },
@@ -78,12 +78,12 @@ describe('earpiece run', { timeout: 90_000 }, () => {
     expect(await stage.run(['run', '--resume'], { input: '' })).toMatchObject({ code: 0, stdout: 'and the rest\n' });
     expect(await stage.run(['run', '--resume'], { input: '' })).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('is over; write what comes next: earpiece run --resume'),
+      stderr: expect.stringContaining('has ended; write the next task: earpiece run --resume'),
     });
     expect(stage.model.requests).toHaveLength(2);
   });
 
-  it('is stopped by Ctrl+C with 130, by its timeout with 3; what came is kept', async () => {
+  it('Ctrl+C stops it with 130, its timeout with 3; the partial work is kept', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open([
       { says: [text('the first of many words')], at: [{ part: 0, delta: 2, do: hold.stop }] },
@@ -108,7 +108,7 @@ describe('earpiece run', { timeout: 90_000 }, () => {
     hold.letGo();
   });
 
-  it('waits for what it started in the background', async () => {
+  it('waits for its background tools', async () => {
     await using stage = await ChatStage.open([
       { says: [call('c1', 'run', { command: 'sleep 1; echo done > done', action: 'spawn', id: 'build' })] },
       { says: [text('It builds.')] },
@@ -117,7 +117,7 @@ describe('earpiece run', { timeout: 90_000 }, () => {
     expect((await stage.says(['log', 'coder'])).includes('lost')).toBe(false);
   });
 
-  it('carries what waits for its agent', async () => {
+  it('carries the waiting notifications of its agent', async () => {
     await using stage = await ChatStage.open([{ says: [text('I have heard.')] }]);
     await stage.send('--kind', 'ci.failed', '--level', 'error', 'lint is red');
     const { code, stderr } = await stage.run(['run', 'go']);

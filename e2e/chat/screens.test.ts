@@ -1,4 +1,6 @@
-/** The screens in `docs/chat.md` are what a terminal shows: `vitest run e2e/chat/screens.test.ts --update` takes them anew. */
+/**
+ * The screens in `docs/chat.md` are recorded from a terminal: `vitest run e2e/chat/screens.test.ts --update` records them again.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -21,7 +23,7 @@ const TEST = `console.log('half of 1001 cents is 500, expected 501');
 process.exitCode = 1;
 `;
 
-it('the page shows what a terminal shows', { timeout: 120_000 }, async () => {
+it('the page shows the real screens', { timeout: 120_000 }, async () => {
   const [failed, written, more] = [new Hold(), new Hold(), new Hold()];
   await using stage = await ChatStage.open([
     {
@@ -80,12 +82,12 @@ it('the page shows what a terminal shows', { timeout: 120_000 }, async () => {
   await expect(page).toMatchFileSnapshot(PAGE);
 });
 
-it('names the commands that there are', () => {
+it('the page names every slash command', () => {
   const page = readFileSync(PAGE, 'utf8');
   for (const [, name = ''] of page.matchAll(/`\/(\w+)[^`]*`/gu)) expect(Object.keys(COMMANDS)).toContain(name);
 });
 
-it('names the events that there are', () => {
+it('the page names every event', () => {
   const named = new Set([...readFileSync(PAGE, 'utf8').matchAll(/`(\w+)`/gu)].map(([, name]) => name));
   const sources = ['src/agent/events.ts', 'src/cli/chat/json-front.ts'].map((file) =>
     readFileSync(join(import.meta.dirname, '../..', file), 'utf8'),
@@ -99,7 +101,7 @@ it('names the events that there are', () => {
   ).toEqual([]);
 });
 
-/** Times and names are never the same twice. */
+/** Replaces times and names, which differ in each run. */
 const shown = (screen: string): string =>
   screen
     .replaceAll(/chat-\d{8}-\d{6}/gu, 'chat-20260314-101500')

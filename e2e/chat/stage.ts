@@ -1,4 +1,4 @@
-/** `earpiece chat` and `earpiece run` as a person or a program starts them, with a scripted model at the other end of HTTP. */
+/** Starts `earpiece chat` and `earpiece run` as a person or a program does, with a scripted model over HTTP. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,7 +22,7 @@ export class ChatStage extends Shell {
     this.model = model;
   }
 
-  /** The n-th request gets the n-th step, those beyond the last get the last; or whatever a function says. */
+  /** The n-th request gets the n-th step, and later requests the last one; or a function chooses the step. */
   static async open(steps: readonly Step[] | ((request: Request, n: number) => Step), toml = ''): Promise<ChatStage> {
     return new ChatStage(await startModel(typeof steps === 'function' ? steps : inOrder(steps)), toml);
   }
@@ -37,7 +37,7 @@ export class ChatStage extends Shell {
     });
   }
 
-  /** The process that has written its number into this file, as soon as it has. */
+  /** The process that writes its number into this file, once it has done so. */
   async pid(file: string): Promise<number> {
     const path = join(this.folder, file);
     for (;;) {
@@ -47,7 +47,7 @@ export class ChatStage extends Shell {
     }
   }
 
-  /** Another process queues one for the agent. */
+  /** Another process queues a notification for the agent. */
   async send(...args: readonly string[]): Promise<void> {
     await this.says(['send', '--to', CODER, ...args], { env: { EARPIECE_ADDRESS: '' } });
   }
@@ -75,16 +75,19 @@ export class ChatStage extends Shell {
 
 const LONGEST_MS = 40_000;
 
-/** A terminal with a person before it. */
+/** A terminal, with the test as its person. */
 export class Terminal {
   readonly pid: number;
   readonly ended: Promise<number>;
-  /** What was written, control sequences included. */
+  /** The output, including control sequences. */
   raw = '';
   readonly #pty: IPty;
   readonly #screen: Screen;
   #over = false;
-  /** It asked to show nothing of what is half drawn, and has not let go: the rest comes in another piece. */
+  /**
+   * The program asked the terminal to hold a half-drawn screen, and has not released it: the remaining output comes in another
+   * piece.
+   */
   #held = false;
   #changed: (() => void)[] = [];
 
@@ -121,7 +124,7 @@ export class Terminal {
     this.#pty.resize(columns, rows);
   }
 
-  /** What was scrolled off, and what stands there now. */
+  /** The scrolled-off lines and the current screen. */
   get all(): string {
     return this.#screen.all();
   }
@@ -162,7 +165,7 @@ export class Terminal {
 export const text = (said: string): Answer[number] => ({ kind: 'text', text: said });
 export const call = (id: string, name: string, args: JsonObject): Answer[number] => ({ kind: 'call', id, name, args });
 
-/** Holds an answer at a place until it is let go; `reached` says that it is there. */
+/** Holds an answer at a place until the test releases it; `reached` resolves when the answer is there. */
 export class Hold {
   readonly #reached = Promise.withResolvers<void>();
   readonly #go = Promise.withResolvers<void>();
@@ -178,7 +181,7 @@ export class Hold {
   }
 }
 
-/** Everything that the model reads in a request, one text after the other. */
+/** All texts that the model reads in a request, in order. */
 export const readIn = (request: Request | undefined): string =>
   request === undefined
     ? ''
@@ -188,7 +191,7 @@ export const readIn = (request: Request | undefined): string =>
 
 export const count = (all: string, part: string): number => all.split(part).length - 1;
 
-/** Also false for one that has ended and that nobody has asked about. */
+/** Also false for a process that has ended and whose exit code nobody has read. */
 export const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0);

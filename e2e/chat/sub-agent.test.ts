@@ -3,13 +3,13 @@ import type { Request } from '../model/server.ts';
 import { proves } from '../verifies.ts';
 import { call, ChatStage, count, Hold, readIn, text } from './stage.ts';
 
-/** The request is one of the agent that was given this task. */
+/** Whether the request is one of the agent with this task. */
 const isSub = (request: Request): boolean => readIn(request).includes('Another agent has given you this task');
 
 describe('an agent that starts an agent', { timeout: 120_000 }, () => {
   proves('chat:sub-agents');
 
-  it('gets its last message as the result; what is queued for the one never reaches the other', async () => {
+  it('its last message is the result; notifications for one of the two never reach the other', async () => {
     const [hold, parentHold, awaited] = [new Hold(), new Hold(), new Hold()];
     let sub = 0;
     let parent = 0;
@@ -17,7 +17,7 @@ describe('an agent that starts an agent', { timeout: 120_000 }, () => {
       if (isSub(request))
         return [
           { says: [text('I count.'), call('s1', 'run', { command: 'echo 42' })], before: hold.stop },
-          // Not before the other one is past its last look: what ends before is told there.
+          // The sub-agent ends only after the parent's last check, because an earlier end would be reported there.
           { says: [text('There are 42 of them.')], before: awaited.stop },
         ][Math.min(sub++, 1)] as never;
       return [
@@ -48,12 +48,12 @@ describe('an agent that starts an agent', { timeout: 120_000 }, () => {
     expect(count(ofParent.map(readIn).join('\n'), 'for the child')).toBe(0);
     expect(count(readIn(ofSub.at(-1)), 'for the child')).toBe(1);
     expect(count(readIn(ofParent.at(-1)), 'for the parent')).toBe(1);
-    // It was awaited: nobody needs to be told.
+    // The call awaited it, so it needs no notification.
     expect(readIn(ofParent.at(-1))).not.toMatch(/tool stopped|sub_agent:/);
     expect(await stage.says(['log', 'shop/coder.counter'])).toContain('There are 42 of them.');
   });
 
-  it('is told once of one that ends while it does something else', async () => {
+  it('one notification reports the end of a sub-agent while its parent does something else', async () => {
     proves('sources:sub-agents');
     const hold = new Hold();
     let parent = 0;
@@ -79,7 +79,7 @@ describe('an agent that starts an agent', { timeout: 120_000 }, () => {
     expect(read).not.toContain('"counter" has stopped');
   });
 
-  it('ends with the turn that asked for it', async () => {
+  it('ends with the turn that started it', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open((request) =>
       isSub(request)

@@ -1,4 +1,7 @@
-/** An agent in a terminal is told what others do to its files and its repository, and not what it does itself. */
+/**
+ * An agent in a terminal gets notifications about changes of other programs to its files and its repository, and not about its
+ * own.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,10 +12,10 @@ import { call, ChatStage, count, Hold, readIn, text } from './stage.ts';
 const git = (stage: ChatStage, ...args: readonly string[]): void =>
   void execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', ...args], { cwd: stage.folder });
 
-describe('what goes on round earpiece chat', { timeout: 90_000 }, () => {
+describe('the surroundings of earpiece chat', { timeout: 90_000 }, () => {
   proves('sources:files', 'sources:git');
 
-  it('files and branches, those of others only, also from one time to the next', async () => {
+  it('files and branches, only changes of others, also between two runs', async () => {
     const read = new Hold();
     await using stage = await ChatStage.open([
       {
@@ -49,11 +52,11 @@ describe('what goes on round earpiece chat', { timeout: 90_000 }, () => {
     expect(count(seen, 'notes.txt')).toBeGreaterThan(0);
     expect(count(seen, 'file_changed: notes.txt')).toBe(1);
     expect(count(seen, 'their-branch')).toBe(1);
-    // That it left this one was its own doing.
+    // The agent itself left this branch.
     expect(seen).not.toMatch(/\bmain\b/u);
     expect(count(seen, 'file_created')).toBe(0);
 
-    // What it knew is kept: it learns that the file was another one when it reads it again.
+    // Its knowledge is kept: when it reads the file again, it learns that the content was different.
     writeFileSync(join(stage.folder, 'notes.txt'), 'THIRD-VERSION');
     const { code, stderr } = await stage.run(['chat', '--json', '--resume', 'a'], { input: 'and now?\n' });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -62,7 +65,7 @@ describe('what goes on round earpiece chat', { timeout: 90_000 }, () => {
     expect(count(later, 'source_stale: notes.txt')).toBe(1);
   });
 
-  it('switched off, nothing; outside of a repository, nothing either', async () => {
+  it('gives nothing when switched off, or outside of a repository', async () => {
     for (const [toml, inRepository] of [
       ['[sources.files]\nenable = false\n[sources.git]\nenable = false\n', true],
       ['', false],

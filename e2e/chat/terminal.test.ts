@@ -9,7 +9,7 @@ const CTRL_D = '\u0004';
 describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
   proves('chat:pending', 'chat:interrupt', 'chat:safe');
 
-  it('shows what waits until it rides, and then where', async () => {
+  it('shows what waits until its delivery, and then its carrier', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open([
       { says: [text('I look.'), call('c1', 'run', { command: 'echo one' })], at: [{ part: 0, delta: 'end', do: hold.stop }] },
@@ -64,7 +64,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     await chat.shows('continue');
     chat.type('s');
     await chat.shows('■ stopped');
-    // What was to follow is there to be sent again, or not.
+    // The messages that had not been sent are offered again, to be sent or not.
     await chat.shows(/\n› the next message$/u);
     expect(stage.model.requests).toHaveLength(2);
   });
@@ -89,7 +89,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     expect(await chat.ended).toBe(0);
   });
 
-  it('a critical interrupts what is being written', async () => {
+  it('a critical interrupts the answer', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open([
       { says: [text('a long story')], at: [{ part: 0, delta: 2, do: hold.stop }] },
@@ -114,7 +114,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     await stage.send('--kind', 'ci.failed', '--level', 'error', 'lint is red');
     await chat.shows(/┆ ▲ error ci\.failed {2}lint is red .*\nwake the agent\? \[y\/N\] ›/u);
     chat.type(`n${ENTER}`);
-    await chat.shows('It waits; /wake lets it go on.');
+    await chat.shows('It waits; /wake delivers it.');
     await stage.send('--kind', 'ci.broken', '--level', 'error', 'so is the build');
     await chat.shows(/so is the build .*\nwake the agent\? \[y\/N\] ›/u);
     chat.type(`y${ENTER}`);
@@ -124,7 +124,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     );
   });
 
-  it('shows long things in short, and whole when asked; nobody steers the terminal', async () => {
+  it('shows long texts shortened, and whole on request; no text can control the terminal', async () => {
     const hostile = '\u001b[2J\u001b]0;owned\u0007';
     await using stage = await ChatStage.open([
       {
@@ -151,7 +151,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     await chat.shows(/1 · notification, as it was sent\n[^]*line 4/u);
   });
 
-  it('keeps its place when the terminal changes its size, and edits like a shell', async () => {
+  it('keeps its place when the terminal is resized, and edits like a shell', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open([
       { says: [text(`${'word '.repeat(60)}end`)], at: [{ part: 0, delta: 40, do: hold.stop }] },
@@ -177,7 +177,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     expect(readIn(stage.model.requests[0])).toContain('a pasted\nmessage');
   });
 
-  it('says that it is paused, until it is resumed; a signal ends it and leaves the terminal as it was', async () => {
+  it('shows that it is paused, until it is resumed; a signal ends it and restores the terminal', async () => {
     proves('chat:ends');
     await using stage = await ChatStage.open([{ says: [text('On I go.')] }]);
     const chat = await stage.terminal(['chat']);
@@ -191,7 +191,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     await chat.until((all) => !all.includes('paused by'));
     process.kill(chat.pid, 'SIGTERM');
     expect(await chat.ended).toBe(143);
-    // The cursor is shown, pasted text is not marked any more.
+    // The cursor is shown, and pasted text is no longer marked.
     expect(chat.raw.lastIndexOf('\u001b[?25h')).toBeGreaterThan(chat.raw.lastIndexOf('\u001b[?25l'));
     expect(chat.raw.lastIndexOf('\u001b[?2004l')).toBeGreaterThan(chat.raw.lastIndexOf('\u001b[?2004h'));
   });

@@ -1,4 +1,4 @@
-/** `docs/bad-input.md`, made of the table that the tests do. */
+/** `docs/bad-input.md`, made from the table that the tests run. */
 import { BAD_FRAMES, BAD_INPUT, type FrameRow, type Row } from './bad-input.ts';
 
 export function badInputPage(): string {
@@ -53,7 +53,7 @@ const quoted = (word: string): string => {
   return `'${short.replaceAll("'", "'\\''")}'`;
 };
 
-/** Inside of a table: lines are joined, and what cannot be seen is spelled out. */
+/** Text inside of a table: lines are joined, and invisible characters are spelled out. */
 function code(text: string): string {
   const seen = text
     .trimEnd()

@@ -1,4 +1,4 @@
-/** Each row of `bad-input.ts`, done for real; `--update` brings `docs/bad-input.md` up to date. */
+/** Runs each row of `bad-input.ts`; `--update` updates `docs/bad-input.md`. */
 import { spawn } from 'node:child_process';
 import {
   chmodSync,
@@ -31,7 +31,7 @@ import { Running, Shell } from './shell.ts';
 
 const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
 const isRoot = process.getuid?.() === 0;
-/** Rights mean nothing to root, so these rows are run by somebody else. */
+/** No rights apply to root, so another user runs these rows. */
 const NOBODY = 65_534;
 const NO_ENTRY = 54_321;
 
@@ -40,7 +40,7 @@ const canBecome =
   process.platform === 'linux' &&
   [CLI, process.execPath].every((file) => above(file).every((folder) => statSync(folder).mode & 0o001));
 
-/** Rows about rights need a user to whom they mean something; a user without an entry only root can become. */
+/** Rows about rights need a user to whom rights apply. Only root can become a user without an account. */
 function cannotBe(given: Given | undefined): boolean {
   if (given === 'a user without home') return !isRoot || !canBecome;
   return isRoot && !canBecome && /rights|unreadable/u.test(given ?? '');
@@ -52,13 +52,13 @@ function above(file: string): string[] {
 }
 
 type Prepared = {
-  /** In the place of `{…}` in the row. */
+  /** Values for the `{…}` in the row. */
   readonly words?: Readonly<Record<string, string>>;
-  /** Before the command. */
+  /** Words before the command. */
   readonly wrap?: readonly string[];
   readonly uid?: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** A file that must be the same afterwards. */
+  /** A file that must not change. */
   readonly untouched?: string;
   readonly after?: () => Promise<void> | void;
 };
@@ -114,7 +114,7 @@ const PREPARE: Readonly<Record<Given, (shell: Shell) => Promise<Prepared> | Prep
     const full = join(shell.folder, 'full.db');
     keep(full);
     return {
-      // A limit for files answers a write as a full disk does, and needs no rights.
+      // A file size limit fails a write like a full disk, and needs no rights.
       wrap: ['/bin/sh', '-c', `trap '' XFSZ; ulimit -f 512; exec "$@"`, 'sh'],
       after: () => stillThere(full),
     };
@@ -133,7 +133,7 @@ const PREPARE: Readonly<Record<Given, (shell: Shell) => Promise<Prepared> | Prep
     writeFileSync(join(shell.folder, 'copy.db'), 'precious');
     return { untouched: 'copy.db' };
   },
-  // One that was free a moment ago may be somebody's by now; this is never given to who asks for any.
+  // A port that was free a moment ago may be in use now; the system never assigns this one by itself.
   'a port where nobody listens': () => ({ words: { port: '2' } }),
   'a port in use': async () => {
     const server = createServer();
@@ -142,7 +142,7 @@ const PREPARE: Readonly<Record<Given, (shell: Shell) => Promise<Prepared> | Prep
   },
 };
 
-/** The folder becomes that of a user to whom rights mean something, and loses them at one place. */
+/** Gives the folder to a user to whom rights apply, and removes the rights at one place. */
 function withoutRights(shell: Shell, name: string, mode: number): Prepared {
   const closed = join(shell.folder, name);
   chmodSync(closed, mode);
@@ -160,7 +160,7 @@ function database(file: string, sql: string): void {
   db.close();
 }
 
-/** A database with one notification in it; each row has a copy of it. */
+/** A database with one notification; each row gets a copy of it. */
 const KEPT = mkdtempSync(join(tmpdir(), 'earpiece-kept-'));
 beforeAll(async () => {
   await using ear = await openLoadedInbox({ db: join(KEPT, 'kept.db'), cwd: KEPT, env: { HOME: KEPT } });
@@ -170,7 +170,7 @@ afterAll(() => rmSync(KEPT, { recursive: true, force: true }));
 
 const keep = (db: string): void => copyFileSync(join(KEPT, 'kept.db'), db);
 
-/** Ids that wait, of everybody; also where the configuration cannot be read. */
+/** The ids of all waiting notifications, also if the configuration cannot be read. */
 async function waiting(db: string): Promise<readonly string[]> {
   const store = await openStore(db);
   const logs = await store.overview();
@@ -188,7 +188,7 @@ async function doRow(row: Row): Promise<void> {
   keep(shell.db);
   for (const [name, text] of Object.entries(row.files ?? {})) {
     mkdirSync(dirname(join(shell.folder, name)), { recursive: true });
-    // A table would take the project's name in.
+    // In a table, the project's name would become part of the table.
     const project = name === 'earpiece.toml' && typeof text === 'string' && text.startsWith('[') ? 'project = "shop"\n' : '';
     writeFileSync(join(shell.folder, name), typeof text === 'string' ? `${project}${text}` : text);
   }
@@ -207,7 +207,7 @@ async function doRow(row: Row): Promise<void> {
   const [command = '', ...args] = [...(given.wrap ?? []), process.execPath, CLI, ...row.args.map(words)];
   const child = spawn(command, args, { cwd: shell.folder, env: shell.env({ ...row.env, ...given.env }), stdio: 'pipe' });
   child.stdin.on('error', () => {});
-  // A gateway's client is there until the gateway goes.
+  // A gateway's client stays connected until the gateway ends.
   if (row.args[0] !== 'gateway') child.stdin.end(row.stdin?.bytes ?? '');
   const running = new Running(child);
   if (row.client !== undefined) {
@@ -233,10 +233,10 @@ describe.each(Object.entries(BAD_INPUT))('%s', (_title, rows) => {
   }
 });
 
-describe('what a client sends to the gateway', () => {
+describe('input from a client to the gateway', () => {
   proves('cli:bad-input', 'gateway:fuzz');
 
-  it('each line is answered as the table says, and client, gateway and server go on', async () => {
+  it('each line gets the answer of the table, and client, gateway and server continue', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.queue('shop/coder#main', {
@@ -266,7 +266,7 @@ describe('what a client sends to the gateway', () => {
   }, 120_000);
 });
 
-/** What came back before the answer of the next call, which must be right. */
+/** The answers that arrived before the answer of the next call, which must be right. */
 async function answersTo(client: RawClient, { frame, answers }: FrameRow, next: string): Promise<string[]> {
   const from = client.lines.length;
   const input = client.process.stdin;
@@ -278,18 +278,18 @@ async function answersTo(client: RawClient, { frame, answers }: FrameRow, next: 
   const after = await client.line((line) => line.includes(`"id":"${next}"`));
   expect((JSON.parse(after) as { result: unknown }).result).toEqual({ content: [{ type: 'text', text: `Echo: ${next}` }] });
   const got = (): string[] => client.lines.slice(from).filter((line) => line !== after && line.includes('"id"'));
-  // Our own answers may come behind that of the next call.
+  // The gateway's own answers may come after that of the next call.
   if (got().length < answers.length) await client.line(() => got().length >= answers.length);
   return got();
 }
 
-/** An answer of the server's own, not of ours: `{server}`. */
+/** An answer of the server itself, not of the gateway: `{server}`. */
 function serverSaid(answer: string): string {
   const { result, error } = JSON.parse(answer) as { result?: unknown; error?: { data?: { server?: string } } };
   return (result ?? error) !== undefined && error?.data?.server === undefined ? '{server}' : answer;
 }
 
-verifies('cli:bad-input', 'the page is made of the table, which has at least 50 rows', async () => {
+verifies('cli:bad-input', 'the page is made from the table, which has at least 50 rows', async () => {
   expect(Object.values(BAD_INPUT).flat().length + BAD_FRAMES.length).toBeGreaterThanOrEqual(50);
   await expect(badInputPage()).toMatchFileSnapshot(join(import.meta.dirname, '../../docs/bad-input.md'));
 });

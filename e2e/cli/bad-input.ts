@@ -1,19 +1,19 @@
 /**
- * What bad input answers, as data: `bad-input.test.ts` does each row for real and `docs/bad-input.md` is made of them. In
- * texts `{folder}` is the project's folder, `{db}` the database that has one notification waiting in it, `{user}` who runs it.
+ * Bad inputs and their answers, as data: `bad-input.test.ts` runs each row, and `docs/bad-input.md` is made from the rows. In
+ * texts, `{folder}` is the project's folder, `{db}` the database with one waiting notification, `{user}` the current user.
  */
 export type Row = {
-  /** What is wrong, for a reader who does not know the command. */
+  /** The mistake, for a reader who does not know the command. */
   readonly what: string;
   readonly args: readonly string[];
-  /** What stands on stdin; `shown` where the bytes themselves would say nothing. */
+  /** The content of stdin; `shown` describes bytes that are not readable. */
   readonly stdin?: { readonly bytes: string | Uint8Array; readonly shown: string };
-  /** Of a gateway that goes on: what its client sends. When `stdout` has come the client goes. */
+  /** For a gateway that continues: the input of its client, which disconnects when `stdout` has arrived. */
   readonly client?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Files of the project's folder, over an `earpiece.toml` that says `project = "shop"`. */
+  /** Files of the project's folder, in addition to an `earpiece.toml` with `project = "shop"`. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
-  /** What a test prepares beside that; the key of a function of the test. */
+  /** Further preparations; the key of a function in the test. */
   readonly given?: Given;
   readonly stdout?: string;
   readonly stderr: string;
@@ -100,13 +100,13 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a message that looks like an option',
       args: ['send', '-x'],
-      ...usage('unknown option "-x"; a message that begins with "-" stands behind -- (see earpiece help send)'),
+      ...usage('unknown option "-x"; put a message that begins with "-" after -- (see earpiece help send)'),
     },
     {
       what: "a server's option before --",
       args: ['gateway', 'npx', '-y', 'server'],
       ...usage(
-        'unknown option "-y"; what belongs to the server\'s command stands behind --: earpiece gateway -- <command> (see earpiece help gateway)',
+        'unknown option "-y"; put the options of the server\'s command after --: earpiece gateway -- <command> (see earpiece help gateway)',
       ),
     },
     {
@@ -118,7 +118,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an argument too many',
       args: ['why', 'a', 'b', 'c'],
-      ...usage('why takes at most 2 arguments, it was given: a, b, c; put quotes around what is one (see earpiece help why)'),
+      ...usage('why takes at most 2 arguments, it was given: a, b, c; quote words that belong together (see earpiece help why)'),
     },
     {
       what: 'an invalid number',
@@ -134,7 +134,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a timeout for nothing',
       ...send('--timeout', '5s', 'x'),
-      ...usage('--timeout 5s has nothing to wait for; add --wait delivered'),
+      ...usage('--timeout 5s needs --wait; add --wait delivered'),
     },
     {
       what: 'a bad timeout: nothing is queued',
@@ -154,13 +154,13 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an id that is not there',
       args: ['why', 'nope'],
-      stderr: 'earpiece: no notification "nope"; earpiece log --all lists what there is\n',
+      stderr: 'earpiece: no notification "nope"; earpiece log --all lists the existing ones\n',
       code: 7,
     },
     {
       what: 'to requeue what still waits',
       args: ['requeue', 'keep'],
-      ...usage('keep is open, it will ride anyway; only a closed one can be queued again'),
+      ...usage('keep is open and will be delivered anyway; only a closed notification can be queued again'),
     },
     {
       what: 'a setting that is not there',
@@ -182,7 +182,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...toml('project = "shop"\nview =\n'),
       args: ['config', 'set', 'min_level', 'error', '--project'],
       ...usage(
-        '{folder}/earpiece.toml:2:7: is not valid TOML: invalid value, in "view ="; put a text in double quotes\nnothing was changed: put that right first',
+        '{folder}/earpiece.toml:2:7: is not valid TOML: invalid value, in "view ="; put a text in double quotes\nnothing was changed: fix that first',
       ),
     },
     {
@@ -240,7 +240,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'nobody there',
       args: ['send', 'is anybody there'],
       stderr:
-        'earpiece: no conversation is active in project "shop"; start an agent with an earpiece gateway, or name one agent: shop/<agent> keeps it until that agent comes\n',
+        'earpiece: no conversation is active in project "shop"; start an agent with an earpiece gateway, or name one agent: shop/<agent> keeps it until that agent arrives\n',
       code: 5,
     },
     {
@@ -277,19 +277,19 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...send('--id', 'latin1'),
       stdin: { bytes: Uint8Array.of(0x66, 0xfc, 0x72), shown: '`66 fc 72`' },
       stdout: 'latin1  queued for shop/coder\n',
-      stderr: 'earpiece: stdin is not all UTF-8; "\ufffd" replaces the unreadable parts\n',
+      stderr: 'earpiece: stdin is not valid UTF-8; "\ufffd" replaces the unreadable parts\n',
       code: 0,
     },
     {
       what: 'a level',
       ...send('--level', 'erorr', 'x'),
-      ...usage('--level "erorr" is none of info, warning, error, critical; did you mean error?'),
+      ...usage('--level "erorr" must be one of info, warning, error, critical; did you mean error?'),
     },
-    { what: 'an action', ...send('--action', 'stop', 'x'), ...usage('--action "stop" is none of cancel, pause, resume') },
+    { what: 'an action', ...send('--action', 'stop', 'x'), ...usage('--action "stop" must be one of cancel, pause, resume') },
     {
       what: 'a receipt',
       ...send('--wait', 'seen', 'x'),
-      ...usage('--wait "seen" is none of queued, offered, delivered, observed, read'),
+      ...usage('--wait "seen" must be one of queued, offered, delivered, observed, read'),
     },
     {
       what: 'a kind without a name',
@@ -310,7 +310,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'data that is not JSON',
       ...send('--data', '{branch: main}', 'x'),
       ...usage(
-        '--data "{branch: main}" is not JSON; write e.g. \'{"branch": "main"}\', a text in double quotes inside of single ones',
+        '--data "{branch: main}" is not JSON; write e.g. \'{"branch": "main"}\', with single quotes around the double quotes',
       ),
     },
     {
@@ -326,13 +326,13 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a time to live that ends at once',
       ...send('--ttl', '0', 'x'),
-      ...usage('--ttl "0" would be over before it is read; write e.g. 10m, or never'),
+      ...usage('--ttl "0" would expire before it is read; write e.g. 10m, or never'),
     },
     {
       what: 'a moment',
       ...send('--deliver', 'nxt', 'x'),
       ...usage(
-        '--deliver "nxt" is none of next, after_tool, next_cycle, cycle_end, turn_start, turn_end, now, in:<duration>, turns:<n>, after:<tool>; did you mean next?',
+        '--deliver "nxt" must be one of next, after_tool, next_cycle, cycle_end, turn_start, turn_end, now, in:<duration>, turns:<n>, after:<tool>; did you mean next?',
       ),
     },
     {
@@ -343,9 +343,13 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'to replace without a key',
       ...send('--supersede', 'x'),
-      ...usage('--supersede needs --key <key>: the newest of one key replaces the older ones'),
+      ...usage('--supersede needs --key <key>: the newest notification of a key replaces the older ones'),
     },
-    { what: 'a person without a name', ...send('--as', ' ', 'x'), ...usage('--as "" names nobody; write who says this') },
+    {
+      what: 'a person without a name',
+      ...send('--as', ' ', 'x'),
+      ...usage('--as "" is empty; write the name of the person who says this'),
+    },
     {
       what: 'a blank instruction',
       ...send('--instruction', ' ', 'x'),
@@ -368,20 +372,20 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'a past time',
       ...remind('2020-05-01T10:00:00Z', 'x'),
       env: { EARPIECE_TIME_ZONE: 'UTC' },
-      ...usage(`the time "2020-05-01T10:00:00Z" is over (Fri 2020-05-01 10:00); name one that is to come, ${TIMES}`),
+      ...usage(`the time "2020-05-01T10:00:00Z" has passed (Fri 2020-05-01 10:00); name a future time, ${TIMES}`),
     },
     {
       what: 'a time in another age',
       ...remind('2999-05-01T10:00:00Z', 'x'),
       env: { EARPIECE_TIME_ZONE: 'UTC' },
       ...usage(
-        'the time "2999-05-01T10:00:00Z" is more than a year away (Wed 2999-05-01 10:00); a reminder may wait for a year at most',
+        'the time "2999-05-01T10:00:00Z" is more than a year away (Wed 2999-05-01 10:00); a reminder may wait for at most a year',
       ),
     },
     {
       what: 'no turns',
       ...remind('after 0 turns', 'x'),
-      ...usage('the time "after 0 turns" counts 0 turns; 1 to 1000 can be waited for'),
+      ...usage('the time "after 0 turns" must be 1 to 1000 turns, got 0'),
     },
     {
       what: 'a reminder of nothing',
@@ -393,23 +397,23 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a reminder that would not wait',
       ...remind('--level', 'critical', 'in 10m', 'x'),
-      ...usage('--level "critical" is none of info, warning, error'),
+      ...usage('--level "critical" must be one of info, warning, error'),
     },
     {
       what: 'a reminder that expires before it can be read',
       ...remind('--ttl', '0', 'in 10m', 'x'),
-      ...usage('--ttl "0" would be over before it is read; write e.g. 10m'),
+      ...usage('--ttl "0" would expire before it is read; write e.g. 10m'),
     },
     {
       what: 'a missing reminder to cancel',
       args: ['remind', '--cancel', 'keep'],
-      stderr: 'earpiece: no reminder "keep" waits in shop; earpiece remind --list shows those that do\n',
+      stderr: 'earpiece: no reminder "keep" waits in shop; earpiece remind --list shows the waiting ones\n',
       code: 7,
     },
     {
       what: 'a time for a list',
       args: ['remind', '--list', 'in 10m'],
-      ...usage('--list takes no time and no text, and there is "in 10m"; leave one of them out'),
+      ...usage('--list takes no time and no text, got "in 10m"; leave one of them out'),
     },
     {
       what: 'a file that is not there',
@@ -425,7 +429,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'no event',
       args: ['emit', '--to', 'coder', '-'],
       stdin: { bytes: ' \n', shown: 'a blank line' },
-      ...usage('there is no event: nothing but blanks was given'),
+      ...usage('there is no event: the input is blank'),
     },
     {
       what: 'no JSON',
@@ -453,7 +457,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'invalid UTF-8',
       args: ['emit', '--to', 'coder', '-'],
       stdin: { bytes: Uint8Array.of(0x7b, 0xff, 0x7d), shown: '`7b ff 7d`' },
-      ...usage('stdin is not UTF-8, which JSON has to be'),
+      ...usage('stdin is not UTF-8, which JSON requires'),
     },
     {
       what: 'an event without a type',
@@ -480,8 +484,8 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...emit('{"type": "com.example.odd"}'),
       stdout:
         'no subscriber listens for com.example.odd; nothing was queued\n\n' +
-        'To be told of it, put this into .earpiece/subscribers/com_example_odd.toml:\n\n' +
-        '[subscriber]\nid = "com_example_odd"\nname = "com.example.odd"\n\n[events]\ntypes = ["com.example.odd"]\n\nthen: earpiece trust\n',
+        'To be notified of it, put this into .earpiece/subscribers/com_example_odd.toml:\n\n' +
+        '[subscriber]\nid = "com_example_odd"\nname = "com.example.odd"\n\n[events]\ntypes = ["com.example.odd"]\n\nthen run: earpiece trust\n',
       stderr: '',
       code: 5,
     },
@@ -494,7 +498,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: "a command's option before --",
       args: ['run-and-tell', 'npm', '-t'],
       ...usage(
-        'unknown option "-t"; what belongs to the command itself stands behind --: earpiece run-and-tell -- <command> (see earpiece help run-and-tell)',
+        'unknown option "-t"; put the options of the command after --: earpiece run-and-tell -- <command> (see earpiece help run-and-tell)',
       ),
     },
     {
@@ -591,7 +595,9 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'servers of a file that nobody trusted',
       ...toml('[gateway.servers.files]\ncommand = "npx"'),
       args: ['gateway'],
-      ...usage('the servers in {folder}/earpiece.toml are not trusted to be started; look at them and say: earpiece trust'),
+      ...usage(
+        'the servers in {folder}/earpiece.toml are not trusted and cannot be started; read the file, then run: earpiece trust',
+      ),
     },
     {
       what: 'a list of trusted files that is damaged: nothing is trusted',
@@ -600,7 +606,9 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
         'state/earpiece/trusted.json': '{"version":1,"files":',
       },
       args: ['gateway'],
-      ...usage('the servers in {folder}/earpiece.toml are not trusted to be started; look at them and say: earpiece trust'),
+      ...usage(
+        'the servers in {folder}/earpiece.toml are not trusted and cannot be started; read the file, then run: earpiece trust',
+      ),
     },
     {
       what: 'a damaged list of projects: it is created again',
@@ -633,7 +641,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an unknown key',
       ...subscriber('types = ["build.failed"]\nseverity = "error"'),
-      ...wrongSubscriber('6:1', 'events.severity is unknown; there is types, severity_filter, sources'),
+      ...wrongSubscriber('6:1', 'events.severity is unknown; allowed are types, severity_filter, sources'),
     },
     {
       what: 'a key like one',
@@ -670,7 +678,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...subscriber('types = ["*"]'),
       ...wrongSubscriber(
         '5:10',
-        'events.types has "*" as element 1: "*" alone would hear everything; name a prefix such as "build.*"',
+        'events.types has "*" as element 1: "*" alone would match every event; name a prefix such as "build.*"',
       ),
     },
     {
@@ -686,7 +694,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...subscriber('types = ["build.failed"]', '[subscriber]\nid = "Build"\nname = "Builds"\n[events]\n'),
       ...wrongSubscriber(
         '2:6',
-        'subscriber.id is "Build"; write small letters, digits and "_", a letter first, at most 64 characters',
+        'subscriber.id is "Build"; write lower-case letters, digits and "_", beginning with a letter, at most 64 characters',
       ),
     },
     {
@@ -730,7 +738,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a file that is not there',
       args: ['subscribers', 'check', 'nope.toml'],
-      stderr: 'earpiece: nope.toml cannot be read (ENOENT); name the file of a subscriber, or a folder of them\n',
+      stderr: 'earpiece: nope.toml does not exist; name the file of a subscriber, or a folder of them\n',
       code: 7,
     },
     {
@@ -759,7 +767,9 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'to switch off one of the core',
       args: ['subscribers', 'disable', 'tool_failure'],
-      ...usage('tool_failure (Tool failures) cannot be disabled: it is of the core: an agent must not miss what it tells'),
+      ...usage(
+        'tool_failure (Tool failures) cannot be disabled: it is a core subscriber: an agent must not miss its notifications',
+      ),
     },
     {
       what: 'both places to switch it off',
@@ -806,19 +816,19 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a status that there is not',
       args: ['tasks', 'status', 't1', 'blokced'],
-      ...usage('status "blokced" is none of backlog, todo, in_progress, blocked, done, cancelled; did you mean blocked?'),
+      ...usage('status "blokced" must be one of backlog, todo, in_progress, blocked, done, cancelled; did you mean blocked?'),
     },
     {
       what: 'a task that there is not',
       args: ['tasks', 'show', 't99'],
-      stderr: 'earpiece: there is no task "t99" in project shop; earpiece tasks list shows those that are not over\n',
+      stderr: 'earpiece: there is no task "t99" in project shop; earpiece tasks list shows the open ones\n',
       code: 7,
     },
     {
       what: 'an invalid id',
       args: ['tasks', 'status', '#7', 'done'],
       stderr:
-        'earpiece: there is no task "#7" in project shop; their ids look like t7, earpiece tasks list shows those that are not over\n',
+        'earpiece: there is no task "#7" in project shop; task ids look like t7, and earpiece tasks list shows the open ones\n',
       code: 7,
     },
     {
@@ -834,7 +844,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a priority that there is not',
       args: ['tasks', 'add', '--priority', 'higher', 'Fix the login'],
-      ...usage('--priority "higher" is none of low, normal, high, urgent; did you mean high?'),
+      ...usage('--priority "higher" must be one of low, normal, high, urgent; did you mean high?'),
     },
     {
       what: 'a title of two lines',
@@ -844,7 +854,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a title that is too long',
       args: ['tasks', 'add', long(300)],
-      ...usage('title has 300 characters, at most 200 are allowed; put the rest into a file and name it'),
+      ...usage('title has 300 characters, at most 200 are allowed; put the remaining text into a file and name the file'),
     },
     {
       what: 'nobody to assign to',
@@ -854,12 +864,12 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'nobody who does it',
       args: ['tasks', 'add', '--as', ' ', 'Fix the login'],
-      ...usage('--as "" names nobody; write who does this'),
+      ...usage('--as "" is empty; write the name of the person who does this'),
     },
     {
       what: 'an invalid purpose',
       args: ['gateway', '--purpose', 'small talk', '--', 'x'],
-      ...usage('--purpose "small talk" is no word of letters, digits, "_" and "-"; write task or chat'),
+      ...usage('--purpose "small talk" may contain only letters, digits, "_" and "-"; write task or chat'),
     },
     {
       what: 'all tasks of one status',
@@ -1030,7 +1040,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       args: ['--db', 'full.db', 'send', '--to', 'coder'],
       stdin: { bytes: long(400_000, 'x'), shown: '400 kB of text' },
       ...store(
-        'the database {folder}/full.db cannot be written (disk I/O error): the disk is full or a quota is reached; free some space, nothing that was acknowledged is lost',
+        'the database {folder}/full.db cannot be written (disk I/O error): the disk is full or a quota is reached; free some space, no acknowledged record is lost',
       ),
     },
     {
@@ -1089,24 +1099,24 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'to listen for others without a token',
       args: ['serve', '--host', '0.0.0.0', '--port', '0'],
       ...usage(
-        'listening on "0.0.0.0" lets others reach this server, and there is no token yet; make one first: earpiece token create --kind admin --name <name>',
+        'listening on "0.0.0.0" lets other machines reach this server, but no token exists yet; create one first: earpiece token create --kind admin --name <name>',
       ),
     },
     {
       what: 'an invalid host',
       args: ['serve', '--host', 'http://127.0.0.1'],
-      ...usage('--host "http://127.0.0.1" is no host name or IP address; write e.g. 127.0.0.1'),
+      ...usage('--host "http://127.0.0.1" is not a host name or IP address; write e.g. 127.0.0.1'),
     },
     {
       what: 'another invalid name',
       args: ['serve', '--allow-host', 'https://example.com'],
-      ...usage('--allow-host "https://example.com" is no host name or IP address; write e.g. 127.0.0.1'),
+      ...usage('--allow-host "https://example.com" is not a host name or IP address; write e.g. 127.0.0.1'),
     },
     {
       what: 'an address of another machine',
       args: ['serve', '--host', '192.0.2.1', '--port', '0'],
       ...usage(
-        'listening on "192.0.2.1" lets others reach this server, and there is no token yet; make one first: earpiece token create --kind admin --name <name>',
+        'listening on "192.0.2.1" lets other machines reach this server, but no token exists yet; create one first: earpiece token create --kind admin --name <name>',
       ),
     },
     {
@@ -1117,17 +1127,17 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a kind of token that there is not',
       args: ['token', 'create', '--kind', 'sned', '--name', 'ci'],
-      ...usage('--kind "sned" is none of admin, project, agent, send; did you mean send?'),
+      ...usage('--kind "sned" must be one of admin, project, agent, send; did you mean send?'),
     },
     {
       what: 'an agent for a token of another kind',
       args: ['token', 'create', '--kind', 'send', '--name', 'ci', '--agent', 'coder'],
-      ...usage('--agent is for --kind agent; a token of kind send is for no single agent'),
+      ...usage('--agent is for --kind agent; a token of kind send is not for a single agent'),
     },
     {
       what: "an agent's token without the agent",
       args: ['token', 'create', '--kind', 'agent', '--name', 'worker'],
-      ...usage('a token of kind agent is for one agent; say which: --agent <agent>'),
+      ...usage('a token of kind agent is for one agent; name it: --agent <agent>'),
     },
     {
       what: 'a project for a token for everything',
@@ -1153,20 +1163,20 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an invalid server to log in to',
       args: ['token', 'login', '--url', 'localhost'],
-      ...usage('--url "localhost" is no address of a server; write e.g. http://127.0.0.1:4747'),
+      ...usage('--url "localhost" is not the address of a server; write e.g. http://127.0.0.1:4747'),
     },
     {
       what: 'an invalid server to ask',
       args: ['agents', '--server', 'localhost:4747'],
       env: { EARPIECE_TOKEN: 'ep_x' },
-      ...usage('--server "localhost:4747" is no address of a server; write e.g. http://127.0.0.1:4747'),
+      ...usage('--server "localhost:4747" is not the address of a server; write e.g. http://127.0.0.1:4747'),
     },
     {
       what: 'a server to ask, without a token',
       args: ['agents', '--server', 'http://127.0.0.1:4747'],
       env: { EARPIECE_TOKEN: '' },
       ...usage(
-        '--server needs a token in EARPIECE_TOKEN; where the server runs, make one: earpiece token create --kind project --name <name>',
+        '--server needs a token in EARPIECE_TOKEN; create one on the machine of the server: earpiece token create --kind project --name <name>',
       ),
     },
     {
@@ -1174,7 +1184,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       args: ['agents', '--server', 'http://me:hunter2@127.0.0.1:4747'],
       env: { EARPIECE_TOKEN: 'ep_x' },
       ...usage(
-        '--server has a name or a password in it, which would be ignored; write http://127.0.0.1:4747, and the token into EARPIECE_TOKEN',
+        '--server contains a name or a password, which would be ignored; write http://127.0.0.1:4747, and put the token into EARPIECE_TOKEN',
       ),
     },
     {
@@ -1182,7 +1192,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       args: ['agents', '--server', 'http://127.0.0.1:4747'],
       env: { EARPIECE_TOKEN: 'ep_x ep_y' },
       ...usage(
-        'EARPIECE_TOKEN holds what no token has (blanks, line breaks, other letters); give it what earpiece token create printed',
+        'EARPIECE_TOKEN contains characters that no token has (blanks, line breaks, other letters); set it to the output of earpiece token create',
       ),
     },
     {
@@ -1197,7 +1207,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: "to read in an agent's place from elsewhere",
       args: ['inbox', '--read', '--server', 'http://127.0.0.1:4747'],
       env: { EARPIECE_TOKEN: 'ep_x' },
-      ...usage('--read marks for an agent where it runs; with --server what waits is only listed'),
+      ...usage('--read works only on the machine of the agent; with --server, notifications can only be listed'),
     },
   ],
   'The gateway': [
@@ -1205,26 +1215,26 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'no server',
       args: ['gateway'],
       ...usage(
-        'no server to stand before: write its command behind --, or [gateway.servers.<name>] in earpiece.toml, or --servers <mcpServers.json>',
+        'there is no server to wrap: write its command after --, or [gateway.servers.<name>] in earpiece.toml, or --servers <mcpServers.json>',
       ),
     },
     {
       what: 'two kinds of servers',
       args: ['gateway', '--url', 'http://x', '--', 'y'],
-      ...usage('give one of: a command behind --, --url, --servers'),
+      ...usage('give only one of: a command after --, --url, --servers'),
     },
     {
       what: 'a command that is not there',
       args: ['gateway', '--', 'no-such-server'],
       stderr:
-        'earpiece: MCP server "no-such" failed: the command "no-such-server" was not found\nearpiece: the server never answered (the command "no-such-server" was not found); try whether it works by itself\n',
+        'earpiece: MCP server "no-such" failed: the command "no-such-server" was not found\nearpiece: the server never answered (the command "no-such-server" was not found); check that it works by itself\n',
       code: 1,
     },
     {
       what: 'a command that ends at once',
       args: ['gateway', '--name', 'broken', '--', process.execPath, '-e', 'process.exit(3)'],
       stderr:
-        'earpiece: MCP server "broken" failed: exit code 3\nearpiece: the server never answered (exit code 3); try whether it works by itself\n',
+        'earpiece: MCP server "broken" failed: exit code 3\nearpiece: the server never answered (exit code 3); check that it works by itself\n',
       code: 1,
     },
     {
@@ -1258,27 +1268,29 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an invalid URL',
       args: ['gateway', '--url', 'example'],
-      ...usage('--url "example" is no URL of an MCP server; write e.g. https://example.com/mcp'),
+      ...usage('--url "example" is not the URL of an MCP server; write e.g. https://example.com/mcp'),
     },
     {
       what: 'a name that tools cannot carry',
       args: ['gateway', '--name', 'my files', '--', 'x'],
-      ...usage('--name "my files" may have letters, digits, "_" and "-", at most 64'),
+      ...usage('--name "my files" may contain letters, digits, "_" and "-", at most 64'),
     },
     {
       what: 'a whole project as its conversation',
       args: ['gateway', '--as', 'shop/*', '--', 'x'],
-      ...usage('--as "shop/*" is a whole project; whoever carries is one agent: write project/agent'),
+      ...usage('--as "shop/*" is a whole project, but a carrier belongs to one agent: write project/agent'),
     },
     {
       what: 'a view',
       args: ['gateway', '--view', 'pretty', '--', 'x'],
-      ...usage('--view "pretty" is none of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja'),
+      ...usage('--view "pretty" must be one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja'),
     },
     {
       what: 'a client that --print does not know',
       args: ['gateway', '--print', 'cluade', '--', 'x'],
-      ...usage('--print "cluade" is none of claude, codex, gemini, qwen, opencode, cursor, vscode, json; did you mean claude?'),
+      ...usage(
+        '--print "cluade" must be one of claude, codex, gemini, qwen, opencode, cursor, vscode, json; did you mean claude?',
+      ),
     },
     {
       what: 'servers from a file that is not there',
@@ -1295,7 +1307,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'from one without servers',
       files: { 'mcp.json': '{"mcpServers": {}}' },
       args: ['gateway', '--servers', 'mcp.json'],
-      ...usage('mcp.json has no servers; put one into its "mcpServers", or write a command behind --'),
+      ...usage('mcp.json has no servers; add one to its "mcpServers", or write a command after --'),
     },
     {
       what: 'a list for a table',
@@ -1329,32 +1341,32 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a port without HTTP',
       args: ['gateway', '--port', '4748', '--', 'x'],
-      ...usage('--port 4748 is for --http; say --http too, or leave it out'),
+      ...usage('--port 4748 is for --http; add --http, or leave it out'),
     },
     {
       what: 'to let everybody in',
       args: ['gateway', '--http', '--host', '0.0.0.0', '--port', '0', '--', 'x'],
-      ...usage('listening on "0.0.0.0" would let others in: give a token, or listen on 127.0.0.1'),
+      ...usage('listening on "0.0.0.0" would let other machines in: set a token, or listen on 127.0.0.1'),
     },
     {
       what: 'a token that is not set',
       args: ['gateway', '--http', '--port', '0', '--token-env', 'TOKEN', '--', 'x'],
-      ...usage('the environment variable TOKEN is to hold the bearer token, but it is not set'),
+      ...usage('the environment variable TOKEN must hold the bearer token, but it is not set'),
     },
     {
       what: 'a token that is empty',
       env: { TOKEN: '' },
       args: ['gateway', '--http', '--port', '0', '--token-env', 'TOKEN', '--', 'x'],
-      ...usage('the environment variable TOKEN is to hold the bearer token, but it is empty'),
+      ...usage('the environment variable TOKEN must hold the bearer token, but it is empty'),
     },
   ],
 };
 
-/** One line that a client sends to a gateway before a real server (`server-everything`). */
+/** One line from a client to a gateway in front of a real server (`server-everything`). */
 export type FrameRow = {
   readonly what: string;
   readonly frame: { readonly bytes: string | Uint8Array; readonly shown?: string };
-  /** The lines that come back, in this order. `{server}`: what the server says, unchanged. */
+  /** The answers, in this order. `{server}`: the server's own text, unchanged. */
   readonly answers: readonly string[];
   readonly stderr?: string;
 };

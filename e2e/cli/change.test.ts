@@ -5,13 +5,13 @@ import { Shell } from './shell.ts';
 describe('withdraw', () => {
   proves('cli:commands', 'cli:exit-codes');
 
-  it('says whether it was in time', async () => {
+  it('reports whether it was in time', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     const mine = ear.conversation('shop/coder#main');
     await ear.queue('shop/coder', { id: 'early', message: 'x' });
     expect(await shell.says(['withdraw', 'early', '--reason', 'a mistake'])).toBe(
-      'early  withdrawn, nobody was told (shop/coder)\n',
+      'early  withdrawn before an agent read it (shop/coder)\n',
     );
     expect((await ear.why('early'))?.items[0]?.steps.at(-1)?.detail).toMatch(/: a mistake$/);
 
@@ -25,7 +25,7 @@ describe('withdraw', () => {
     await (await mine.offer({ at: 'tool_result' }))?.confirm();
     expect(await shell.run(['withdraw', 'late'])).toEqual({
       code: 4,
-      stdout: 'late  too late, it was delivered (shop/coder)\n',
+      stdout: 'late  too late, it was already delivered (shop/coder)\n',
       stderr: '',
     });
     expect((await shell.run(['withdraw', 'late', '--json'])).stdout).toBe(
@@ -33,7 +33,7 @@ describe('withdraw', () => {
     );
   });
 
-  it('takes back everything with a key, in this project or of one agent', async () => {
+  it('withdraws everything with a key, in this project or of one agent', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     for (const to of ['shop/coder', 'shop/writer', 'other/coder'])
@@ -42,11 +42,11 @@ describe('withdraw', () => {
       { log: 'shop/writer', result: 'withdrawn' },
     ]);
     expect(await shell.json(['withdraw', '--key', 'tests'])).toMatchObject([{ log: 'shop/coder', result: 'withdrawn' }]);
-    expect(await shell.says(['withdraw', '--key', 'tests'])).toBe('nothing open has the key tests\n');
+    expect(await shell.says(['withdraw', '--key', 'tests'])).toBe('no open notification has the key tests\n');
     expect(await ear.open('other/coder')).toHaveLength(1);
   });
 
-  it('a project-wide interrupt: tells apart who has it and who begins later', async () => {
+  it('for a project-wide interrupt, distinguishes agents that have it from later ones', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     const main = ear.conversation('shop/coder#main');
@@ -55,7 +55,7 @@ describe('withdraw', () => {
     expect(sent).toBe('stop  queued for shop/coder#main, and each conversation that begins in shop, until it is withdrawn\n');
     await (await main.refuse({ on: 'echo' }))?.offer?.confirm();
     expect(await shell.says(['withdraw', 'stop'])).toBe(
-      'stop  delivered before; its gate is down now (shop/coder)\n' +
+      'stop  already delivered; its gate is down now (shop/coder)\n' +
         'stop  withdrawn: conversations that begin from now on do not get it (shop/*)\n',
     );
     expect(await shell.says(['send', '--to', 'shop/*', '--action', 'pause', '--id', 'p', 'wait'])).toContain(
@@ -81,7 +81,7 @@ describe('withdraw', () => {
 describe('requeue', () => {
   proves('cli:commands');
 
-  it('queues a closed one again, under a new id', async () => {
+  it('queues a closed notification again, under a new id', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.queue('shop/coder', { id: 'n1', kind: 'ci.failed', level: 'error', message: 'CI failed' });
@@ -93,7 +93,7 @@ describe('requeue', () => {
     expect(await shell.says(['requeue', 'n1', '--to', 'coder'])).toMatch(/^n_\w+ {2}queued again for shop\/coder\n$/);
   });
 
-  it('of a fan-out it brings back the copies that are closed', async () => {
+  it('for a fan-out, queues the closed copies again', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.conversation('shop/coder#a').seen();
@@ -111,7 +111,7 @@ describe('requeue', () => {
 describe('mute', () => {
   proves('cli:commands', 'queue:mute');
 
-  it('silences a kind for an agent, for a while or until it may speak again', async () => {
+  it('mutes a kind for an agent, for a while or until the mute is lifted', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.queue('shop/coder', { id: 'c1', kind: 'ci.failed', message: 'x' });
@@ -131,7 +131,7 @@ describe('mute', () => {
     expect(await ear.mutes('shop/coder' as never)).toEqual([]);
   });
 
-  it('without an address silences it for every agent of the project', async () => {
+  it('without an address, mutes it for every agent of the project', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     for (const to of ['shop/coder', 'shop/writer', 'other/coder']) await ear.queue(to, { message: 'x' });

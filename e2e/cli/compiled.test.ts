@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { proves } from '../verifies.ts';
 import { SourceShell } from './shell.ts';
 
-/** As a person has it: what these tests give each other is not there. */
+/** The cache as a person has it, without the one that these tests share. */
 const OWN = { NODE_COMPILE_CACHE: '' };
 
-describe('what Node made of our sources', () => {
-  it('is kept in the cache folder of the user, and nowhere else in the home', async () => {
+describe('the compile cache of Node', () => {
+  it('is in the cache folder of the user, and nowhere else in the home', async () => {
     await using shell = new SourceShell();
     const cache = join(shell.folder, 'cache');
     expect(await shell.says(['--version'], { env: { ...OWN, XDG_CACHE_HOME: cache } })).toMatch(/^\d+\.\d+\.\d+\n$/u);
@@ -20,7 +20,7 @@ describe('what Node made of our sources', () => {
     expect(readdirSync(join(shell.folder, '.cache'))).toEqual(['earpiece']);
   });
 
-  it('what was kept and is damaged is made anew', async () => {
+  it('a damaged entry is made again', async () => {
     await using shell = new SourceShell();
     const env = { ...OWN, XDG_CACHE_HOME: join(shell.folder, 'cache') };
     await shell.says(['--help'], { env });
@@ -30,7 +30,7 @@ describe('what Node made of our sources', () => {
     expect(await shell.says(['--help'], { env })).toContain('earpiece');
   });
 
-  it('a folder that cannot be written hurts nobody, and NODE_DISABLE_COMPILE_CACHE counts', async () => {
+  it('a folder that cannot be written does no harm, and NODE_DISABLE_COMPILE_CACHE works', async () => {
     await using shell = new SourceShell();
     writeFileSync(join(shell.folder, 'no-folder'), '');
     await shell.says(['--version'], { env: { ...OWN, XDG_CACHE_HOME: join(shell.folder, 'no-folder') } });
@@ -40,7 +40,7 @@ describe('what Node made of our sources', () => {
     expect(readdirSync(cache)).toEqual([]);
   });
 
-  it('its folder, the state folder and the database are for their owner only, whatever the umask', async () => {
+  it('its folder, the state folder and the database are private to their owner, whatever the umask', async () => {
     proves('cli:private');
     await using shell = new SourceShell();
     const [cache, state] = [join(shell.folder, 'cache'), join(shell.folder, 'state')];
@@ -60,7 +60,7 @@ describe('what Node made of our sources', () => {
     expect(modes.map((path) => (statSync(path).mode & 0o777).toString(8))).toEqual(['700', '700', '600', '600']);
   });
 
-  it('a folder that others may write is emptied and closed before it is used; an open state folder is closed', async () => {
+  it('a folder that others may write is emptied and made private before its use; so is an open state folder', async () => {
     proves('cli:private');
     await using shell = new SourceShell();
     const [cache, state] = [join(shell.folder, 'cache/earpiece'), join(shell.folder, 'state/earpiece')];
@@ -78,7 +78,7 @@ describe('what Node made of our sources', () => {
     expect(existsSync(join(cache, 'planted'))).toBe(false);
   });
 
-  it('a folder in one that others may write, without the sticky bit, is not used', async () => {
+  it('a folder below one that others may write, without the sticky bit, is not used', async () => {
     proves('cli:private');
     await using shell = new SourceShell();
     const cache = join(shell.folder, 'cache');

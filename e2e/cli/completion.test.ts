@@ -1,4 +1,4 @@
-/** The scripts for Tab, asked by the shells that they are for. */
+/** The completion scripts, run by their shells. */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { Shell } from './shell.ts';
 
 type Asked = Exclude<ShellName, 'zsh'>;
 
-/** What a shell offers for the last word of a line. */
+/** What a shell offers to complete the last word of a line. */
 const ASK: Readonly<Record<Asked, (script: string, line: readonly string[]) => string[]>> = {
   bash: (script, line) => {
     const words = line.map((word) => `'${word}'`).join(' ');
@@ -77,12 +77,12 @@ describe('the completion of a command line', () => {
     expect(given).toEqual(['withdraw', 'db prune', 'send --level', 'token create --kind admin', 'help exit-codes']);
   });
 
-  it('a shell that is not known is refused', async () => {
+  it('an unknown shell is refused', async () => {
     await using stage = new Shell();
     expect(await stage.run(['completion', 'bsh'])).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'earpiece: there is no completion for "bsh"; give one of bash, zsh, fish; did you mean bash?\n',
+      stderr: 'earpiece: "bsh" is not a supported shell; choose one of bash, zsh, fish; did you mean bash?\n',
     });
   });
 });

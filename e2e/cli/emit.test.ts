@@ -9,7 +9,7 @@ const heard = (line: Record<string, unknown> | undefined): unknown => line?.['he
 describe('emit', () => {
   proves('cli:emit', 'cli:commands');
 
-  verifies('cli:emit', 'a file, and what came of it; a second time nothing more comes of it', async () => {
+  verifies('cli:emit', 'a file, and its result; a second time it has no effect', async () => {
     await using shell = new Shell();
     const event = {
       specversion: '1.0',
@@ -24,7 +24,7 @@ describe('emit', () => {
     writeFileSync(join(shell.folder, 'event.json'), JSON.stringify(event));
     expect(await shell.says(['emit', 'event.json'])).toBe('cli_event: queued ci/42~cli_event for shop/coder\n');
     expect(await shell.says(['emit', 'event.json'])).toBe(
-      'cli_event: ci/42~cli_event was queued before for shop/coder; nothing changed\n',
+      'cli_event: ci/42~cli_event was already queued for shop/coder; nothing changed\n',
     );
     const ear = await shell.open();
     expect((await ear.open('shop/coder')).map(({ notification }) => notification)).toMatchObject([
@@ -32,7 +32,7 @@ describe('emit', () => {
     ]);
   });
 
-  it('a list and one a line on stdin, with a line for each; --to says whom it concerns, whatever it says itself', async () => {
+  it('a list, or one event per line on stdin, gets a line for each; --to overrides their subjects', async () => {
     await using shell = new Shell('address = "coder"');
     const lines = '{"type":"webhook.a"}\n{"type":"webhook.b","subject":"bank/teller"}\n';
     expect(await shell.says(['emit', '-'], { input: lines })).toMatch(
@@ -46,7 +46,7 @@ describe('emit', () => {
     ]);
   });
 
-  it('5: nobody listens, or who does lets it pass', async () => {
+  it('5: no subscriber listens, or the one that does ignores it', async () => {
     await using shell = new Shell();
     const odd = await shell.run(['emit', '--to', 'coder', '-'], { input: '{"type":"com.example.odd"}' });
     expect(odd).toMatchObject({ code: 5, stderr: '' });
@@ -59,24 +59,26 @@ describe('emit', () => {
     expect(some.code).toBe(0);
   });
 
-  verifies('cli:emit', 'what nobody hears is heard with the file that it shows', async () => {
+  verifies('cli:emit', 'after adding the file that it prints, the event is delivered', async () => {
     await using shell = new Shell();
     const input = '{"type":"com.example.Odd-1","severity":"debug"}\n{"type":"9.lives"}\n{"type":"9.lives"}\n';
     const { code, stdout } = await shell.run(['emit', '--to', 'coder', '-'], { input });
     expect(code).toBe(5);
-    const [, place = '', toml = ''] = /put this into (\S+):\n\n([^]*)\nthen: earpiece trust\n$/.exec(stdout) ?? [];
+    const [, place = '', toml = ''] = /put this into (\S+):\n\n([^]*)\nthen run: earpiece trust\n$/.exec(stdout) ?? [];
     expect(place).toBe('.earpiece/subscribers/com_example_odd_1.toml');
     mkdirSync(join(shell.folder, dirname(place)), { recursive: true });
     writeFileSync(join(shell.folder, place), toml);
     const waits = await shell.run(['emit', '--to', 'coder', '-'], { input });
     expect(waits.code).toBe(5);
-    expect(waits.stdout).toContain(`${place} would hear them, but its folder is not trusted. Look at it, then: earpiece trust\n`);
+    expect(waits.stdout).toContain(
+      `${place} would hear them, but its folder is not trusted. Read it, then run: earpiece trust\n`,
+    );
     expect(waits.stdout).not.toContain('put this into');
     await shell.says(['trust']);
     expect(await shell.says(['subscribers', 'check', place])).toBe(`${place} is fine\n`);
     expect((await shell.says(['emit', '--to', 'coder', '-'], { input })).match(/: queued/g)).toHaveLength(3);
 
-    // In a trusted folder nothing is left to do.
+    // In a trusted folder, no further step is needed.
     const next = await shell.run(['emit', '--to', 'coder', '-'], { input: '{"type":"com.example.next"}' });
     expect(next.stdout).toContain('com_example_next.toml; it counts from the next event on:');
     expect(next.stdout).not.toContain('earpiece trust');
@@ -85,7 +87,7 @@ describe('emit', () => {
     expect(elsewhere.stdout).toContain(`put this into config/earpiece/subscribers/com_example_odd_1.toml`);
   });
 
-  it('what takes back says so', async () => {
+  it('an event that withdraws reports that', async () => {
     await using shell = new Shell();
     const to = ['emit', '--to', 'coder', '-'];
     await shell.says(to, { input: '{"type":"mcp.disconnected","severity":"error","data":{"server":"files"}}' });
@@ -94,7 +96,7 @@ describe('emit', () => {
     );
   });
 
-  it('one bad event among many: nothing is emitted', async () => {
+  it('one invalid event rejects the whole batch', async () => {
     await using shell = new Shell();
     const input = '{"type":"cli.event"}\n{"type":"a b"}\n';
     const { code, stderr } = await shell.run(['emit', '--to', 'coder', '-'], { input });

@@ -1,4 +1,4 @@
-/** `earpiece forget` and `earpiece uninstall --purge`, as real commands, each test on a fresh database. */
+/** `earpiece forget` and `earpiece uninstall --purge` as real commands, each test on a fresh database. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -42,12 +42,12 @@ describe('earpiece forget', () => {
     expect(tokens).toContain(other?.['id']);
     expect(await shell.says(['inbox', 'coder2'])).toContain('NEIGHBOUR stays');
     expect(await shell.says(['db', 'check'])).toContain('is sound');
-    // The name is free for a new agent, and positions go on.
+    // A new agent may use the name, and positions continue.
     await shell.says(['send', '--to', 'coder', 'hello again']);
     expect(await shell.json(['log', 'coder'])).toHaveLength(2);
     expect(await shell.says(['forget', 'coder', '--yes'])).toMatch(/^erased shop\/coder: .*\nWhat stays:\n- one record/);
     const { code, stderr } = await shell.run(['forget', 'coder', '--yes']);
-    expect({ code, stderr }).toEqual({ code: 7, stderr: expect.stringContaining('nothing is kept of shop/coder') });
+    expect({ code, stderr }).toEqual({ code: 7, stderr: expect.stringContaining('there is no data of shop/coder') });
   });
 
   it('leaves no byte in the -wal while another process has the database open, and names the files while one reads it', async () => {
@@ -74,14 +74,14 @@ describe('earpiece forget', () => {
     for (const file of [path, `${path}-wal`]) expect(bytes(file), file).not.toContain('SECRET');
   });
 
-  it('refuses an agent that is active, unless --force, and a conversation, and asks', async () => {
+  it('refuses an active agent without --force, refuses a conversation, and asks first', async () => {
     await using shell = new Shell();
     await using ear = await shell.open();
     await ear.queue('shop/coder', { kind: 'ci.failed', message: 'kept' });
     await ear.conversation('shop/coder#one', { process: ear.owner }).seen();
     const refused = await shell.run(['forget', 'coder', '--yes']);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toContain('shop/coder is active (#one), so nothing is erased: end it first, or add --force');
+    expect(refused.stderr).toContain('shop/coder is active (#one), so nothing was erased: end it first, or add --force');
     expect(await shell.run(['forget', 'coder#one', '--yes'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('forget erases a whole agent: earpiece forget shop/coder'),
@@ -99,7 +99,7 @@ describe('earpiece forget', () => {
 describe('earpiece uninstall --purge', () => {
   proves('cli:purge');
 
-  it('lists what goes, removes nothing unasked, and leaves a home as it was before Earpiece', () => {
+  it('lists what it removes, removes nothing without consent, and leaves a home as it was before Earpiece', () => {
     using home = new Home('claude');
     home.write('.claude/settings.json', '{"model":"opus"}\n');
     home.write('shop/earpiece.toml', 'project = "shop"\n');

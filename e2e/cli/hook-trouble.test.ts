@@ -1,4 +1,4 @@
-/** A hook call that goes wrong: one line on stderr, nothing on stdout, and code 0, by which every agent goes on. */
+/** A failing hook call prints one line on stderr and nothing on stdout, and exits with 0, so every agent continues. */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,10 +33,10 @@ function inGoneFolder(shell: Shell, line: string, input: string): Ran {
 
 const lineOf = (...words: string[]): string => shellLine({ node: process.execPath, entry: CLI }, words);
 
-describe('a hook call that goes wrong lets its agent go on', () => {
+describe('a failing hook call lets its agent continue', () => {
   proves('hosts:hook-trouble');
 
-  it.each(HOOK_HOST_NAMES)('%s: an event that is none', async (host) => {
+  it.each(HOOK_HOST_NAMES)('%s: an invalid event', async (host) => {
     await using shell = new Shell();
     for (const input of ['{"unknown": 1}', '\u{fffd}{{{not json', ''])
       expect([input, await shell.run(['hook', host], { input })]).toEqual([input, GOES_ON]);
@@ -51,7 +51,7 @@ describe('a hook call that goes wrong lets its agent go on', () => {
     },
   );
 
-  it('a stdin that is closed', async () => {
+  it('a closed stdin', async () => {
     await using shell = new Shell();
     const { status, stdout, stderr } = spawnSync('sh', ['-c', `${lineOf('hook', 'claude')} <&-`], {
       cwd: shell.folder,
@@ -77,7 +77,7 @@ describe('a hook call that goes wrong lets its agent go on', () => {
     expect(stderr).toContain('npx earpiece install');
   });
 
-  it('a database that is a folder, no database, or no file', async () => {
+  it('a database path that is a folder, another file, or no file', async () => {
     await using shell = new Shell();
     const junk = join(shell.folder, 'junk.db');
     writeFileSync(junk, 'x'.repeat(10_000));
@@ -128,7 +128,7 @@ describe('a hook call that goes wrong lets its agent go on', () => {
     expect((await running.ended).stderr).toContain('did not end within 2 s');
   });
 
-  it('an input that comes slowly is waited for', async () => {
+  it('slow input is waited for', async () => {
     await using shell = new Shell();
     const line = lineOf('hook', 'claude', '--db', shell.db);
     const event = JSON.stringify({ ...EVENT, cwd: shell.folder, hook_event_name: 'SessionStart' });
@@ -141,28 +141,28 @@ describe('a hook call that goes wrong lets its agent go on', () => {
   });
 });
 
-describe('a working folder that is gone', () => {
+describe('a missing working folder', () => {
   proves('hosts:hook-trouble');
 
-  it.each(HOOK_HOST_NAMES)('keeps no hook of %s from its event', async (host) => {
+  it.each(HOOK_HOST_NAMES)('does not keep a hook of %s from its event', async (host) => {
     await using shell = new Shell();
     const { code, stderr } = inGoneFolder(shell, lineOf('hook', host), eventIn(shell.folder));
     expect({ code, isGone: stderr.includes('working folder') }).toEqual({ code: 0, isGone: false });
   });
 
-  it("does not change which project hears: it is that of the event's folder", async () => {
+  it("does not change the project: it is that of the event's folder", async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.queue('shop/claude-code', { message: 'the build ended' });
     const event = JSON.stringify({ ...EVENT, cwd: shell.folder, hook_event_name: 'UserPromptSubmit', prompt: 'go' });
     const ran = inGoneFolder(shell, lineOf('hook', 'claude'), event);
     expect(ran).toEqual({ code: 0, stdout: expect.stringContaining('the build ended') as string, stderr: '' });
-    // `./earpiece.db` of the event's folder.
+    // `./earpiece.db` in the event's folder.
     const relative = inGoneFolder(shell, lineOf('hook', 'claude', '--db', 'earpiece.db'), event);
     expect(relative).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
-  it('is of no use for the rest: the home of the user stands for it', async () => {
+  it('without a valid folder in the event, the hook uses the home of the user', async () => {
     await using shell = new Shell();
     const event = JSON.stringify({ event: 'SessionEnd', session_id: 's', cwd: join(shell.folder, 'gone') });
     expect(inGoneFolder(shell, lineOf('hook', 'goose'), event)).toEqual({ code: 0, stdout: '', stderr: '' });

@@ -1,4 +1,4 @@
-/** What one call of a hook costs where nothing waits: which files of ours it loads, and when it must load them all. */
+/** The cost of one hook call when nothing waits: the files that it loads, and the cases in which it must load all. */
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -26,7 +26,7 @@ const SHORT_WAY = [
   'stores/sqlite/glance.ts',
 ];
 
-/** A session of this process, as its SessionStart hook left it. */
+/** A session of this process in the state that its SessionStart hook leaves. */
 async function inSession(use: (session: { shell: SourceShell; conversation: Conversation }) => Promise<void>): Promise<void> {
   await using shell = new SourceShell();
   const ear = await shell.open();
@@ -75,7 +75,7 @@ async function call(
   return { stdout, loaded: [...new Set(loaded)].toSorted() };
 }
 
-/** The host has given its model what the hook printed. */
+/** The host has passed the hook's output to its model. */
 function given(shell: SourceShell, stdout: string): void {
   const attachment = { type: 'hook_additional_context', content: [JSON.parse(stdout) as unknown] };
   appendFileSync(
@@ -87,21 +87,21 @@ function given(shell: SourceShell, stdout: string): void {
 describe('a hook call', () => {
   proves('hosts:lean');
 
-  it('looks into the transcript of each host that has one: the short way has a list of its own', () => {
+  it('checks the transcript of each host that has one, although the fast path has a separate list', () => {
     const hosts = HOOK_HOSTS.filter(({ transcript }) => transcript !== undefined).map(({ name }) => name);
     expect([...WITH_TRANSCRIPT].toSorted()).toEqual(hosts.toSorted());
     const marked = HOOK_HOSTS.filter(({ events }) => Object.values(events).some((event) => event.marked));
     expect(WITH_MARK).toEqual(Object.fromEntries(marked.map(({ name, sessionVariable }) => [name, sessionVariable])));
   });
 
-  it('loads twelve small files and says nothing where nothing waits', async () => {
+  it('loads twelve small files and prints nothing if nothing waits', async () => {
     await inSession(async ({ shell }) => {
       for (const event of ['PreToolUse', 'PostToolBatch', 'PostToolUse', 'Stop'])
         expect([event, await call(shell, event)]).toEqual([event, { stdout: '', loaded: SHORT_WAY }]);
     });
   });
 
-  it('takes the short way in Gemini CLI, and in Qwen Code where no person has prompted', async () => {
+  it('takes the fast path in Gemini CLI, and in Qwen Code without a prompt of a person', async () => {
     await inSession(async ({ shell }) => {
       for (const event of ['BeforeTool', 'AfterTool', 'AfterAgent'])
         expect([event, await call(shell, event, { host: 'gemini' })]).toEqual([event, { stdout: '', loaded: SHORT_WAY }]);
@@ -114,13 +114,13 @@ describe('a hook call', () => {
     });
   });
 
-  it('asks the database that the command names, and none that a file may name', async () => {
+  it('reads the database that the command names, and not one that a file may name', async () => {
     await inSession(async ({ shell }) => {
       const env = { EARPIECE_DB: '' };
       shell.config('db = "earpiece.db"');
       expect((await call(shell, 'Stop', { env })).loaded).toContain('cli/program.ts');
       expect((await call(shell, 'Stop', { env, options: ['--db', shell.db] })).loaded).toEqual(SHORT_WAY);
-      // A file of a clone is not trusted to name one, so the long way has made the user's.
+      // A clone's file is not trusted to name a database, so the slow path has created the user's.
       rmSync(join(shell.folder, 'state/earpiece'), { recursive: true });
       mkdirSync(join(shell.folder, 'state/earpiece'), { recursive: true, mode: 0o700 });
       symlinkSync(shell.db, join(shell.folder, 'state/earpiece/earpiece.db'));
@@ -129,7 +129,7 @@ describe('a hook call', () => {
     });
   });
 
-  it('takes the long way where something waits, gates, or is not known', async () => {
+  it('takes the slow path if something waits, gates, or is unknown', async () => {
     await inSession(async ({ shell, conversation }) => {
       const { inbox, log } = conversation;
       const isLong = async (event: string, how?: How): Promise<boolean> =>
@@ -147,14 +147,14 @@ describe('a hook call', () => {
       expect([await isLong('PreToolUse'), await isLong('BeforeTool', { host: 'gemini' })]).toEqual([false, false]);
       const { stdout } = await call(shell, 'PostToolBatch');
       expect(stdout).toContain('the build ended');
-      // Until the host's own transcript proves it.
+      // Until the host's own transcript proves the delivery.
       expect([await isLong('PreToolUse'), await isLong('Stop')]).toEqual([false, true]);
       given(shell, stdout);
       expect([await isLong('Stop'), await isLong('Stop')]).toEqual([true, false]);
 
       const { id } = await inbox.queue(log, { message: 'wait for me', action: 'pause' });
       given(shell, (await call(shell, 'PreToolUse')).stdout);
-      // Delivered, and it holds.
+      // It was delivered, and the pause holds.
       expect((await call(shell, 'PreToolUse')).stdout).toContain('wait for me');
       await inbox.withdraw(log, { id }, { by: 'test', reason: 'over' });
       expect(await isLong('PreToolUse')).toBe(false);

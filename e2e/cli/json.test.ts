@@ -1,4 +1,4 @@
-/** `docs/cli.md` says what a program finds in the lines of `--json`: each of these fields is there. */
+/** `docs/cli.md` lists the fields in the output of `--json`, and each of them exists. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { Shell } from './shell.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/cli.md'), 'utf8');
 
-/** Behind the command, in this order; what one of them needs an earlier one has made. */
+/** The arguments of each command, in this order, because later commands use what earlier ones made. */
 const ARGS: Readonly<Record<string, readonly string[]>> = {
   send: ['--to', 'coder', '--id', 'n1', 'hello'],
   inbox: [],
@@ -37,10 +37,10 @@ const ARGS: Readonly<Record<string, readonly string[]>> = {
   'db prune': [],
   'help exit-codes': [],
 };
-/** Only there while it goes on: `e2e/cli/log.test.ts` reads it. */
+/** Never ends by itself; `e2e/cli/log.test.ts` reads it. */
 const ENDLESS = ['watch'];
 
-it('the page names fields that are there', { timeout: 120_000 }, async () => {
+it('the page names fields that exist', { timeout: 120_000 }, async () => {
   proves('cli:commands');
   const table = PAGE.slice(PAGE.indexOf('<!-- json: '), PAGE.indexOf('## Environment'));
   const promised = new Map(

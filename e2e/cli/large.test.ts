@@ -19,7 +19,7 @@ async function filled(shell: Shell, count: number, body = 'x'): Promise<void> {
 
 verifies(
   'cli:large',
-  'inbox lists the newest of 130,000 notifications, and all of them as JSON; db check shows how far it is',
+  'inbox lists the newest of 130,000 notifications, and all of them as JSON; db check shows its progress',
   async () => {
     await using shell = new Shell();
     await filled(shell, MANY);
@@ -27,12 +27,12 @@ verifies(
     expect([table.length, table[1]?.includes(`x ${MANY - 1}`), table.at(-1)]).toEqual([
       202,
       true,
-      'these are the newest 200; more wait: earpiece inbox --json lists all',
+      'these are the newest 200; more are waiting, and earpiece inbox --json lists all',
     ]);
     const ids = (await shell.json(['inbox', 'coder'])).map(({ id }) => id);
     expect([ids.length, new Set(ids).size, ids[0], ids.at(-1)]).toEqual([MANY, MANY, `n${MANY - 1}`, 'n0']);
 
-    // On a terminal a long check shows how far it is.
+    // On a terminal, a long check shows its progress.
     const terminal = spawnPty(process.execPath, [CLI, 'db', 'check'], { cwd: shell.folder, env: shell.env(), cols: 200 });
     let shown = '';
     terminal.onData((text) => (shown += text));
@@ -42,7 +42,7 @@ verifies(
   240_000,
 );
 
-it('db prune gives the space back while another process uses the database', async () => {
+it('db prune returns disk space while another process uses the database', async () => {
   proves('cli:large');
   await using shell = new Shell();
   await filled(shell, 2_000, 'x'.repeat(4_000));

@@ -1,6 +1,6 @@
 /**
- * What a process loads when it starts. All of it costs every start some time and memory, and many of our processes start. How
- * many files that is when built, `package.test.ts` says.
+ * The modules that a process loads when it starts. Each costs every start some time and memory, and many processes start.
+ * `package.test.ts` counts the files of the build.
  */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const START = [
 const HANDSHAKE = START.map((frame) => `${JSON.stringify({ jsonrpc: '2.0', ...frame })}\n`).join('');
 
 type Loaded = Ran & {
-  /** In their order; an empty text is the start of a process. */
+  /** In order; an empty text is the start of a process. */
   readonly steps: readonly string[];
   readonly children: readonly number[];
   readonly packages: readonly string[];
@@ -39,7 +39,7 @@ async function start(shell: SourceShell, args: readonly string[], input = ''): P
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as Step);
-  // A wrapped server has the variable, too.
+  // The wrapped server inherits the variable, too.
   const own = all.filter(({ pid, main, url }) => pid === all[0]?.pid && main && url !== `${ROOT}e2e/loaded.ts`);
   const children = own.flatMap(({ started }) => started ?? []);
   const steps = own.filter(({ started }) => started === undefined).map(({ url = '' }) => url.replace(ROOT, ''));
@@ -85,7 +85,7 @@ describe('a gateway', () => {
     for (const pid of children) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   });
 
-  it('starts no server early for a page of help, for the line that installs it, or over HTTP', async () => {
+  it('starts no server early for help, for the install line, or over HTTP', async () => {
     await using shell = new SourceShell();
     for (const options of [['--help'], ['--print', 'claude']])
       expect((await start(shell, ['gateway', ...options, '--', process.execPath, ECHO])).steps).not.toContain('');

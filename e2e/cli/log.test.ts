@@ -9,7 +9,7 @@ import { parsed, Running, Shell } from './shell.ts';
 
 const timeless = (text: string): string => text.replaceAll(/\d\d:\d\d:\d\d/g, 'hh:mm:ss');
 
-/** A story with one of each: queued, counted, offered and delivered, withdrawn, muted. */
+/** A story with one notification of each sort: queued, counted, offered and delivered, withdrawn, muted. */
 async function story(shell: Shell): Promise<LoadedInbox> {
   const ear = await shell.open();
   await ear.queue('shop/coder', { id: 'k1', key: 'k', kind: 'ci.failed', level: 'error', message: 'CI failed 日本語' });
@@ -25,7 +25,7 @@ async function story(shell: Shell): Promise<LoadedInbox> {
 describe('log', () => {
   proves('cli:commands');
 
-  it('shows the newest records, oldest of them first', async () => {
+  it('shows the newest records, oldest first', async () => {
     await using shell = new Shell();
     await story(shell);
     expect(timeless(await shell.says(['log'])))
@@ -51,7 +51,7 @@ describe('log', () => {
     expect(records[0]).toMatchObject({ seq: 1, log: 'shop/coder', id: 'k1', message: 'CI failed 日本語', level: 'error' });
   });
 
-  it('cuts nothing in a pipe: what stands there is what `why` takes', async () => {
+  it('cuts nothing in a pipe, so that `why` accepts the printed ids', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     const id = 'processes/37ebdd05-082b-4143-841b-634618f6c89a~process_ended';
@@ -64,7 +64,7 @@ describe('log', () => {
     expect(await shell.says(['log'], { env: { COLUMNS: '100' } })).toContain(' processes/37ebdd05-082b…');
   });
 
-  it('knows the project, one conversation, and all', async () => {
+  it('shows the project, one conversation, or everything', async () => {
     await using shell = new Shell();
     const ear = await story(shell);
     await ear.queue('other/coder', { message: 'elsewhere' });
@@ -91,7 +91,7 @@ describe('log', () => {
     expect(text).not.toContain('\u001b');
   });
 
-  it('foreign text cannot steer the terminal', async () => {
+  it('foreign text cannot control the terminal', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.queue('shop/coder', { id: 'n1', message: 'a\u001b[2Jb\r\u0007c\u202ed', origin: { person: 'x\u001b[0m' } });
@@ -99,7 +99,7 @@ describe('log', () => {
       expect(await shell.says(command)).not.toMatch(/(?!\n)\p{Cc}|\p{Cf}/u);
   });
 
-  it('a reader that has seen enough is no error', async () => {
+  it('a reader that closes early is not an error', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     const message = 'x'.repeat(4_000);
@@ -120,36 +120,33 @@ describe('log', () => {
 describe('log --follow and watch', () => {
   proves('cli:commands', 'cli:exit-codes');
 
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    'show what comes from other processes, and end with 0 on %s',
-    async (signal) => {
-      await using shell = new Shell();
-      const ear = await shell.open();
-      await ear.queue('shop/coder', { id: 'before', message: 'before' });
-      const log = shell.begin(['log', '--follow']);
-      const watch = shell.begin(['watch', 'coder', '--json']);
-      await log.shows('before');
-      // Nothing tells that a watcher has begun but what it sees: so it gets one until it does.
-      const seen = watch.shows('now');
-      for (let n = 0, done = false; !done; n++) {
-        await ear.queue('shop/coder', { id: `n${n}`, message: 'now' });
-        done = await Promise.race([
-          seen.then(() => true),
-          ear.store.changed(await ear.store.head(), { withinMs: 200 }).then(() => false),
-        ]);
-      }
-      await log.shows('now');
-      log.process.kill(signal);
-      watch.process.kill(signal);
-      const [followed, watched] = await Promise.all([log.ended, watch.ended]);
-      expect([followed.code, followed.signal, followed.stderr]).toEqual([0, null, '']);
-      expect([watched.code, watched.signal, watched.stderr]).toEqual([0, null, '']);
-      expect(parsed(watched.stdout).every((record) => record['log'] === 'shop/coder' && record['id'] !== 'before')).toBe(true);
-      expect(followed.stdout.match(/before/g)).toHaveLength(2);
-    },
-  );
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('show records of other processes, and end with 0 on %s', async (signal) => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    await ear.queue('shop/coder', { id: 'before', message: 'before' });
+    const log = shell.begin(['log', '--follow']);
+    const watch = shell.begin(['watch', 'coder', '--json']);
+    await log.shows('before');
+    // Only its output shows that a watcher has begun, so the test sends records until one appears.
+    const seen = watch.shows('now');
+    for (let n = 0, done = false; !done; n++) {
+      await ear.queue('shop/coder', { id: `n${n}`, message: 'now' });
+      done = await Promise.race([
+        seen.then(() => true),
+        ear.store.changed(await ear.store.head(), { withinMs: 200 }).then(() => false),
+      ]);
+    }
+    await log.shows('now');
+    log.process.kill(signal);
+    watch.process.kill(signal);
+    const [followed, watched] = await Promise.all([log.ended, watch.ended]);
+    expect([followed.code, followed.signal, followed.stderr]).toEqual([0, null, '']);
+    expect([watched.code, watched.signal, watched.stderr]).toEqual([0, null, '']);
+    expect(parsed(watched.stdout).every((record) => record['log'] === 'shop/coder' && record['id'] !== 'before')).toBe(true);
+    expect(followed.stdout.match(/before/g)).toHaveLength(2);
+  });
 
-  it('ends when its reader goes', async () => {
+  it('ends when its reader disconnects', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.queue('shop/coder', { message: 'one' });
@@ -163,7 +160,7 @@ describe('log --follow and watch', () => {
 
 describe('colours', () => {
   const onTerminal = async (shell: Shell, env: Record<string, string>): Promise<string> => {
-    // It ends when all of it was seen: how much comes after an end is up to the terminal.
+    // It ends when all of it was seen, because how much follows an end depends on the terminal.
     const pty = spawnPty('sh', ['-c', '"$0" "$1" log; printf "<end>"; read end', process.execPath, CLI], {
       cols: 80,
       rows: 24,
@@ -195,7 +192,7 @@ describe('colours', () => {
 describe('why', () => {
   proves('cli:commands', 'delivery:receipts');
 
-  it('tells the steps of one that was delivered', async () => {
+  it('lists the steps of a delivered notification', async () => {
     await using shell = new Shell();
     await story(shell);
     const text = timeless(await shell.says(['why', 'k1']))
@@ -215,17 +212,17 @@ describe('why', () => {
 `);
   });
 
-  it('tells for one that waits what would be decided now', async () => {
+  it('shows the current decision for a waiting notification', async () => {
     await using shell = new Shell('[conversation.notifications]\nkinds."ci.failed" = false');
     const ear = await shell.open();
     await ear.queue('shop/coder', { id: 'n1', kind: 'ci.failed', message: 'x' });
     await ear.queue('shop/coder', { id: 'n2', message: 'y' });
     expect(await shell.says(['why', 'n1'])).toMatch(/now +#main: would end filtered \(filter: .*ci\.failed.*\)/);
-    // What would be taken by nobody is not told.
+    // A decision that no carrier would make is not shown.
     expect(await shell.says(['why', 'n2'])).not.toContain('now  ');
   });
 
-  it('tells for each agent where it went to several', async () => {
+  it('explains a notification for each of several agents', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.conversation('shop/coder#a').seen();
@@ -238,13 +235,13 @@ describe('why', () => {
     expect(await shell.json(['why', 'all', 'writer'])).toHaveLength(1);
   });
 
-  it('7: there is no such notification', async () => {
+  it('7: the notification does not exist', async () => {
     await using shell = new Shell();
     await story(shell);
     expect(await shell.run(['why', 'nope', 'coder'])).toEqual({
       code: 7,
       stdout: '',
-      stderr: 'earpiece: no notification "nope" for "coder"; earpiece log --all lists what there is\n',
+      stderr: 'earpiece: no notification "nope" for "coder"; earpiece log --all lists the existing ones\n',
     });
   });
 });

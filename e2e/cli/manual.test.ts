@@ -1,4 +1,6 @@
-/** The pages of the command line are what the commands print: `vitest run e2e/cli/manual.test.ts --update` makes them. */
+/**
+ * The pages of the command line contain the output of the commands: `vitest run e2e/cli/manual.test.ts --update` updates them.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -14,7 +16,7 @@ const REFERENCE = join(import.meta.dirname, '../../docs/cli-reference.md');
 
 verifies(
   'cli:commands',
-  'docs/cli-reference.md is the help of each command; it fits 80 columns, and says what the command does',
+  'docs/cli-reference.md is the help of each command, which fits 80 columns and describes the command',
   async () => {
     await using shell = new Shell();
     const page = await referencePage(shell);
@@ -31,7 +33,7 @@ verifies(
   120_000,
 );
 
-it('help is the same by each way to ask for it', async () => {
+it('each way to ask for help gives the same text', async () => {
   proves('cli:commands');
   await using shell = new Shell();
   const help = await shell.says(['help']);
@@ -48,12 +50,12 @@ it('without a command it prints its help on stderr and ends with 2', async () =>
     const { code, stdout, stderr } = await shell.run(name === undefined ? [] : [name]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(new RegExp(`^Usage: earpiece ${name === undefined ? '' : `${name} `}<command> \\[options\\]\n`, 'u'));
-    // Of commander's own words none.
+    // None of commander's own texts.
     expect(stderr).not.toContain('display help');
   }
 });
 
-it('options of all commands stand before or behind the command', async () => {
+it('options of all commands may precede or follow the command', async () => {
   proves('cli:commands');
   await using shell = new Shell();
   const db = join(shell.folder, 'other.db');
@@ -64,7 +66,7 @@ it('options of all commands stand before or behind the command', async () => {
   expect(await ear.open('shop/coder')).toEqual([]);
 });
 
-it('every variable that is looked at is told, here or as a setting', async () => {
+it('the page lists every environment variable that the code reads, here or as a setting', async () => {
   await using shell = new Shell();
   const source = join(import.meta.dirname, '../../src');
   const looked = globSync('**/*.ts', { cwd: source })
@@ -76,12 +78,12 @@ it('every variable that is looked at is told, here or as a setting', async () =>
   const page = readFileSync(PAGE, 'utf8');
   const told = page.slice(page.indexOf('## Environment'));
   const untold = looked.filter((name) => !told.includes(`\`${name}\``) && !settings.includes(name));
-  // Of the system; and a key of a provider of whom the page says that there are more.
+  // Variables of the system, and a provider key of which the page says that there are more.
   const known = ['CI', 'GIT_SSH_COMMAND', 'OPENAI_COMPATIBLE_API_KEY', 'PATH', 'SHELL', 'TERM', 'USER'];
   expect(untold.filter((name) => !known.includes(name))).toEqual([]);
 });
 
-it('every exit code is told', async () => {
+it('the page lists every exit code', async () => {
   proves('cli:exit-codes');
   await using shell = new Shell();
   const codes = Object.values(EXIT).map(({ code, means }) => ({ code, means }));

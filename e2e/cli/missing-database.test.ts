@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { proves } from '../verifies.ts';
 import { Shell } from './shell.ts';
 
-describe('a database that is not there', () => {
+describe('a missing database', () => {
   proves('cli:commands', 'cli:exit-codes');
 
   it.each([
@@ -40,7 +40,7 @@ describe('a database that is not there', () => {
     expect(existsSync(typo)).toBe(false);
   });
 
-  it('reads as an empty log where nobody named it, and is not created by reading', async () => {
+  it('reads as an empty log if nobody named it, and is not created by reading', async () => {
     await using shell = new Shell();
     expect(await shell.says(['log'])).toBe('the log is empty\n');
     expect(await shell.says(['tasks', 'list'])).toContain('no task');
@@ -50,7 +50,7 @@ describe('a database that is not there', () => {
     expect(existsSync(shell.db)).toBe(false);
   });
 
-  it('is a problem to doctor where --db names it', async () => {
+  it('is a problem for doctor if --db names it', async () => {
     await using shell = new Shell();
     const { code, stdout } = await shell.run(['doctor', '--db', 'typo.db']);
     expect(code).toBe(8);

@@ -1,4 +1,4 @@
-/** Two repositories of one name, worktrees, a root that moved, and clones that claim to be somebody else. */
+/** Two repositories with one name, worktrees, a root that moved, and clones that claim another name. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ class Roots extends Shell {
     return String(found.find(({ what }) => what === 'project')?.['value']);
   }
 
-  /** Queues for the agent `coder` of the project of this folder; for whom it was queued, and what was said of it. */
+  /** Queues for the agent `coder` of this folder's project; returns the receiver, and the messages. */
   async queued(cwd: string, env: Record<string, string> = {}): Promise<{ to: unknown; told: string }> {
     const { stdout, stderr } = await this.run(['send', '--json', '--to', 'coder', 'hello'], { cwd, env });
     return { to: (JSON.parse(stdout) as { to: string[] }).to, told: stderr.replaceAll(this.folder, '…') };
@@ -29,14 +29,14 @@ class Roots extends Shell {
 }
 
 describe('the name of a project', () => {
-  it('belongs to the first root; the second gets a longer one, and is told so once', async () => {
+  it('belongs to the first root; the second gets a longer one, and learns that once', async () => {
     proves('project:unique');
     await using roots = new Roots();
     const [mine, other] = [roots.repository('mine/shop'), roots.repository('other/shop')];
     expect(await roots.queued(mine)).toEqual({ to: ['shop/coder'], told: '' });
     expect(await roots.queued(other)).toEqual({
       to: ['other-shop/coder'],
-      told: 'earpiece: this project is called "other-shop": "shop" belongs to …/mine/shop; another name: project = "…" in earpiece.toml\n',
+      told: 'earpiece: this project is called "other-shop": "shop" belongs to …/mine/shop; to choose another name, write project = "…" into earpiece.toml\n',
     });
     expect(await roots.queued(other)).toEqual({ to: ['other-shop/coder'], told: '' });
     expect(await roots.queued(mine)).toEqual({ to: ['shop/coder'], told: '' });
@@ -48,7 +48,7 @@ describe('the name of a project', () => {
     expect((await roots.queued(third)).to).toEqual([expect.stringMatching(/^shop-[0-9a-f]{6}\/coder$/)]);
   });
 
-  it('is one for all worktrees of a repository, unless the configuration says otherwise', async () => {
+  it('is one for all worktrees of a repository, unless the configuration sets another', async () => {
     proves('project:unique');
     await using roots = new Roots();
     const shop = roots.repository('shop');
@@ -64,7 +64,7 @@ describe('the name of a project', () => {
     expect(await roots.project(join(roots.folder, 'shop-fix'))).toContain(`a worktree of ${shop}`);
   });
 
-  it('is not had by a folder that only says that it is a worktree', async () => {
+  it('is not given to a folder that only claims to be a worktree', async () => {
     proves('project:foreign');
     await using roots = new Roots();
     const shop = roots.repository('mine/shop');
@@ -89,15 +89,15 @@ describe('the name of a project', () => {
     renameSync(old, moved);
     expect(await roots.queued(moved)).toEqual({
       to: ['new-shop/coder'],
-      told: 'earpiece: this project is called "new-shop": "shop" belonged to …/old/shop, which is gone; if that has moved here: earpiece trust\n',
+      told: 'earpiece: this project is called "new-shop": "shop" belonged to …/old/shop, which no longer exists; if it has moved here: earpiece trust\n',
     });
     expect((await roots.says(['trust'], { cwd: moved })).replaceAll(roots.folder, '…')).toContain(
-      'the name "shop", with its agents and what waits for them (it was …/old/shop, which is gone)',
+      'the name "shop", with its agents and their waiting notifications (it belonged to …/old/shop, which no longer exists)',
     );
     expect(await roots.queued(moved)).toEqual({ to: ['shop/coder'], told: '' });
   });
 
-  it('is what the environment says, where nobody can be asked', async () => {
+  it('is set by the environment, where nobody can answer a question', async () => {
     proves('project:moved');
     await using roots = new Roots();
     const first = roots.repository('build-1/shop', 'project = "shop"\n');
@@ -111,7 +111,7 @@ describe('the name of a project', () => {
     expect((await roots.queued(third, { EARPIECE_PROJECT: 'shop' })).to).toEqual(['shop/coder']);
   });
 
-  it('of two roots that begin at once is had by one', async () => {
+  it('goes to one of two roots that begin at the same time', async () => {
     proves('project:unique');
     await using roots = new Roots();
     const folders = ['a', 'b', 'c', 'd'].map((parent) => roots.repository(`${parent}/shop`));

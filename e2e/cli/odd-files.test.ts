@@ -1,4 +1,4 @@
-/** Files that are no files, or larger than any that a person writes. */
+/** Devices, pipes and similar, or files larger than any that a person writes. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { proves } from '../verifies.ts';
 import { Shell } from './shell.ts';
 
-/** A command that reads on and on is ended by its own limit, not by the machine's memory. */
+/** A command that reads without end is ended by its own limit, not by the machine's memory. */
 const ENDED_MS = 30_000;
 
 async function ran(shell: Shell, args: readonly string[]): Promise<{ code: number | null; said: string }> {
@@ -27,7 +27,7 @@ const ODD: readonly [string, string, (path: string) => void][] = [
 describe.each(ODD)('%s', (_what, why, make) => {
   proves('cli:odd-files');
 
-  it('as earpiece.toml: an error, and no memory', async () => {
+  it('as earpiece.toml: an error, and little memory', async () => {
     await using shell = new Shell();
     rmSync(join(shell.folder, 'earpiece.toml'));
     make(join(shell.folder, 'earpiece.toml'));

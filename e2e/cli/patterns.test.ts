@@ -1,4 +1,4 @@
-/** Patterns of a configuration that a user did not write. */
+/** Patterns in a configuration that the user did not write. */
 import { expect } from 'vitest';
 import { verifies } from '../verifies.ts';
 import { Shell } from './shell.ts';
@@ -7,7 +7,7 @@ const WORST = `${'a'.repeat(40)}!`;
 
 verifies(
   'queue:patterns',
-  'a pattern of a cloned repository that backtracks for ever stops no command',
+  'a pattern of a cloned repository with endless backtracking stops no command',
   async () => {
     await using shell = new Shell('redact = ["(a+)+$"]');
     const sending = shell.begin(['send', '--to', 'coder', WORST]);
@@ -25,6 +25,6 @@ verifies('queue:patterns', 'a lookbehind is refused with file, line and the way 
   const { code, stderr } = await shell.run(['send', '--to', 'coder', 'the key 12345']);
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: `earpiece: ${shell.folder}/earpiece.toml:2:11: redact has "(?<=key )\\\\w+" as element 1: lookahead and lookbehind are not supported, since every pattern must run in linear time; match what stands around the secret as well, or write one pattern for each case\n`,
+    stderr: `earpiece: ${shell.folder}/earpiece.toml:2:11: redact has "(?<=key )\\\\w+" as element 1: lookahead and lookbehind are not supported, since every pattern must run in linear time; match the text around the secret as well, or write one pattern for each case\n`,
   });
 });

@@ -19,7 +19,7 @@ const SERVER = ['npx', '-y', '@modelcontextprotocol/server-filesystem', '/tmp/wi
 const ROOT = join(import.meta.dirname, '../..');
 const ECHO = join(import.meta.dirname, '../delivery/echo-server.ts');
 
-/** Node and our entry stand there by absolute paths, which differ from machine to machine. */
+/** Replaces the absolute paths of Node and the entry file, which differ between machines. */
 const neutral = (text: string): string => text.replaceAll(process.execPath, '<node>').replaceAll(CLI, '<earpiece>');
 
 const EXPECTED: Readonly<Record<string, { what: string; undo: string }>> = {
@@ -98,7 +98,7 @@ const EXPECTED: Readonly<Record<string, { what: string; undo: string }>> = {
 };
 
 describe('gateway --print', () => {
-  it('knows a line for each client that it names', () => {
+  it('prints a line for each client that it names', () => {
     expect(Object.keys(EXPECTED).toSorted()).toEqual([...INSTALL_HOSTS].toSorted());
   });
 
@@ -143,11 +143,11 @@ describe('gateway --print', () => {
       expect({ code, stdout, stderr }).toEqual({
         code: 2,
         stdout: '',
-        stderr: `earpiece: ${[option, ...value].join(' ')} is for a gateway over HTTP, and --print writes a line that starts one over stdio; leave it out\n`,
+        stderr: `earpiece: ${[option, ...value].join(' ')} is for a gateway over HTTP, but --print writes a line that starts one over stdio; leave it out\n`,
       });
     });
 
-  verifies('gateway:print', 'a secret on the command line is warned of, and not repeated in the warning', async () => {
+  verifies('gateway:print', 'a warning names a secret on the command line without repeating it', async () => {
     await using stage = new PlainStage();
     const { stderr, stdout } = await stage.run(['gateway', '--print', 'claude', '--', 'npx', 'server-x', '--api-key', 's3cret']);
     expect(stdout).toContain('npx server-x --api-key s3cret');
@@ -165,7 +165,7 @@ describe('gateway --print', () => {
     expect(stderr + url.stderr).not.toContain('s3cret');
   });
 
-  verifies('gateway:print', 'what would not start is said before it is installed', async () => {
+  verifies('gateway:print', 'a server that would not start is reported before it is installed', async () => {
     await using stage = new PlainStage();
     const { code, stdout, stderr } = await stage.run(['gateway', '--print', 'claude']);
     expect({ code, stdout: neutral(stdout) }).toEqual({
@@ -173,7 +173,7 @@ describe('gateway --print', () => {
       stdout: expect.stringContaining('claude mcp add earpiece -- <node> <earpiece> gateway\n'),
     });
     expect(stderr).toMatch(
-      /^earpiece: in this folder it would not start yet: no server to stand before: write its command behind --/u,
+      /^earpiece: it would not start in this folder yet: no server to stand before: write its command behind --/u,
     );
     stage.config('[gateway.servers.files]\ncommand = "npx"\n');
     expect((await stage.run(['gateway', '--print', 'claude'])).stderr).toContain('earpiece trust');
@@ -181,7 +181,7 @@ describe('gateway --print', () => {
     expect((await stage.run(['gateway', '--print', 'claude'])).stderr).toBe('');
   });
 
-  verifies('gateway:print', 'a server that the client has already is removed first, and the undo puts it back', async () => {
+  verifies('gateway:print', 'an existing server of the client is removed first, and the undo restores it', async () => {
     await using stage = new PlainStage();
     const had = { command: 'npx', args: SERVER.slice(1), env: { TOKEN: 'secret' } };
     stage.home(
@@ -204,17 +204,17 @@ describe('gateway --print', () => {
       "claude mcp add filesystem -- npx -y @modelcontextprotocol/server-filesystem '/tmp/with space'",
     ]);
     expect(claude.stderr).toBe(
-      'earpiece: "filesystem" has environment variables (TOKEN), which the removal takes away: give them to the new one as well\n',
+      'earpiece: "filesystem" has environment variables (TOKEN), which the removal deletes: add them to the new entry too\n',
     );
     expect((await print('codex')).what[0]).toBe('codex mcp remove filesystem');
     expect((await print('gemini')).undo[1]).toBe(
       "gemini mcp add filesystem npx -- -y @modelcontextprotocol/server-filesystem '/tmp/with space'",
     );
-    // A file that nobody can read says nothing about what is in it.
+    // An unreadable file reveals nothing about its content.
     expect(await print('qwen')).toMatchObject({ what: [expect.stringMatching(/^qwen mcp add/u)], stderr: '' });
   });
 
-  verifies('gateway:print', 'from a cache that a clean removes: a line that lasts, and a warning', async () => {
+  verifies('gateway:print', 'from a cache that may be cleaned: a line that stays valid, and a warning', async () => {
     await using stage = new PlainStage();
     // Not below node_modules, where Node runs no TypeScript.
     const cached = join(stage.folder, '.npm/_npx/0123456789abcdef/earpiece');
@@ -233,7 +233,7 @@ describe('gateway --print', () => {
     expect(ran.stderr).toContain('npm install -g earpiece, then print again');
   });
 
-  verifies('gateway:print', 'the printed command works as it stands, in a shell', async () => {
+  verifies('gateway:print', 'the printed command works unchanged in a shell', async () => {
     await using stage = new PlainStage();
     const { stdout } = await stage.run([
       'gateway',
@@ -255,7 +255,7 @@ describe('gateway --print', () => {
 
   verifies(
     'gateway:print',
-    'one gateway for a file of servers: from any folder, and a slow or a broken one holds up no other',
+    'one gateway for a file of servers works from any folder, and a slow or broken server delays no other',
     async () => {
       await using stage = new Stage();
       const ready = join(stage.folder, 'ready');

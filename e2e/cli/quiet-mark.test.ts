@@ -1,4 +1,4 @@
-/** The shell lines of hooks: no process of ours while there is nothing to say, and one after any change. */
+/** The shell lines of hooks start no process of Earpiece while nothing waits, and one after any change. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const SESSION = 'session-1';
 const LOG = logKey('shop', 'claude-code');
 const SHELLS = ['/bin/sh', '/bin/bash', '/bin/ksh', '/bin/zsh'].filter((shell) => existsSync(shell));
 
-/** A session of this process, whose hook calls begin a Node that leaves a trace. */
+/** A session of this process, with hook calls that start a Node which leaves a trace. */
 async function scene(shell: string) {
   const stage = new Stage();
   const ear = await stage.open();
@@ -43,7 +43,7 @@ async function scene(shell: string) {
     ear,
     state,
     marks: () => readdirSync(quietFolder(state)).filter((name) => name === SESSION),
-    /** As if the last change were long ago. */
+    /** Makes the last change look old. */
     settle: () => {
       const then = Date.now() / 1_000 - 10;
       for (const file of [stage.db, `${stage.db}-wal`]) if (existsSync(file)) utimesSync(file, then, then);
@@ -84,12 +84,12 @@ describe.each(SHELLS)('the hook before a tool, in %s', (shell) => {
     expect(at.call()).toEqual({ ...LOOKED, denied: true });
   });
 
-  it('starts our program for another session, for a database that is gone, and after any change', async () => {
+  it('starts a process for another session, for a missing database, and after any change', async () => {
     await using at = await scene(shell);
     at.settle();
     expect([at.call(), at.call()]).toEqual([LOOKED, QUICK]);
     expect(at.call({ session: 'session-2' }).ours).toBe(true);
-    // The other session is news.
+    // The other session is unknown.
     expect(at.call().ours).toBe(true);
     at.settle();
     expect([at.call(), at.call()]).toEqual([LOOKED, QUICK]);
@@ -107,7 +107,7 @@ describe.each(SHELLS)('the hook before a tool, in %s', (shell) => {
     expect(at.call()).toEqual({ ...LOOKED, denied: true });
   });
 
-  it.each(['', '-wal'])('starts our program where only the file ending in "%s" is older than at the mark', async (end) => {
+  it.each(['', '-wal'])('starts a process if only the file ending in "%s" is older than at the mark', async (end) => {
     await using at = await scene(shell);
     at.settle();
     expect([at.call(), at.call()]).toEqual([LOOKED, QUICK]);
@@ -141,7 +141,7 @@ describe.each(SHELLS)('the hook before a tool, in %s', (shell) => {
     expect(at.call({ event: 'PostToolBatch' })).toEqual({ ...LOOKED, told: true });
   });
 
-  it('leaves no mark while the last change is young: a clock of whole seconds would hide the next one', async () => {
+  it('leaves no mark while the last change is recent, because a clock of whole seconds would hide the next one', async () => {
     await using at = await scene(shell);
     await at.ear.queue('shop/somebody-else', { message: 'x' });
     expect(at.call()).toEqual(LOOKED);

@@ -1,4 +1,4 @@
-/** A pipe whose reader is gone: no command calls that an error. */
+/** A pipe whose reader has disconnected: no command treats that as an error. */
 import { openSync, closeSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ async function withoutReaders(shell: Shell, args: readonly string[], gone: reado
   return { code, stderr };
 }
 
-describe('a reader that is gone', () => {
+describe('a reader that disconnected', () => {
   proves('cli:reader-gone');
 
   it.each<[string[]]>([
@@ -47,7 +47,7 @@ describe('a reader that is gone', () => {
   });
 });
 
-describe('a disk that is full behind stdout', () => {
+describe('a full disk at stdout', () => {
   proves('cli:reader-gone');
 
   it.runIf(process.platform === 'linux').each<[string[]]>([[['inbox', '--json', '--peek']], [['log', '--json']], [['agents']]])(

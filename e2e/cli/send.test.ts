@@ -14,7 +14,7 @@ async function untilQueued(ear: LoadedInbox): Promise<void> {
 describe('send', () => {
   proves('cli:commands');
 
-  it('queues, says for whom, and survives in the log', async () => {
+  it('queues, names the receiver, and survives in the log', async () => {
     await using shell = new Shell();
     expect(await shell.says(['send', '--to', 'coder', '--id', 'b1', 'the', 'build', 'failed'])).toBe(
       'b1  queued for shop/coder\n',
@@ -28,7 +28,7 @@ describe('send', () => {
     });
   });
 
-  it('asks about an agent that was never seen, where one of nearly that name was', async () => {
+  it('for an agent that was never seen, suggests a similar name', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.conversation('shop/claude-code').seen();
@@ -36,13 +36,13 @@ describe('send', () => {
       code: 0,
       stdout: 'n1  queued for shop/claud-code\n',
       stderr:
-        'earpiece: nobody has been seen as shop/claud-code yet; did you mean shop/claude-code? To withdraw it: earpiece withdraw n1\n',
+        'earpiece: no agent shop/claud-code has been seen yet; did you mean shop/claude-code? To withdraw it: earpiece withdraw n1\n',
     });
     for (const to of ['claude-code', 'claude-code#s2', 'other/claud-code', 'shop/*'])
       await shell.says(['send', '--to', to, 'hello']);
   });
 
-  it('takes everything that a notification may have', async () => {
+  it('takes every field of a notification', async () => {
     await using shell = new Shell();
     const before = Date.now();
     const flags = ['--level', 'error', '--kind', 'ci.failed', '--key', 'ci', '--supersede', '--data', '{"run":7}'];
@@ -115,18 +115,18 @@ describe('send', () => {
     expect((await ear.open('shop/coder')).map((item) => item.notification.message)).toEqual(['two\nlines']);
   });
 
-  it('takes what begins with "-" behind --', async () => {
+  it('takes a message that begins with "-" after --', async () => {
     await using shell = new Shell();
     await shell.says(['send', '--to', 'coder', '--', '-5', 'degrees']);
     const ear = await shell.open();
     expect((await ear.open('shop/coder'))[0]?.notification.message).toBe('-5 degrees');
   });
 
-  it('says when it was counted into another, and when the id was sent before', async () => {
+  it('reports a fold into another one, and a repeated id', async () => {
     await using shell = new Shell();
     const first = ['send', '--to', 'coder', '--key', 'k', '--id', 'k1', 'one'];
     await shell.says(first);
-    expect(await shell.says(first)).toBe('k1  was queued before for shop/coder; nothing changed\n');
+    expect(await shell.says(first)).toBe('k1  was already queued for shop/coder; nothing changed\n');
     expect(await shell.says(['send', '--to', 'coder', '--key', 'k', '--id', 'k2', 'two'])).toBe(
       'k2  counted into k1, which waits for shop/coder\n',
     );
@@ -136,7 +136,7 @@ describe('send', () => {
     ]);
   });
 
-  it('goes to every conversation that is active in the project of the repository, and to no other', async () => {
+  it('goes to every active conversation in the project of the repository, and to no other', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.conversation('shop/coder#s1').seen();
@@ -150,7 +150,7 @@ describe('send', () => {
     expect(queued).toMatchObject({ kind: 'queued', to: ['shop/coder#s1', 'shop/writer#s2'] });
   });
 
-  it('goes to the address of the configuration or the environment where none is named', async () => {
+  it('goes to the address of the configuration or the environment by default', async () => {
     await using shell = new Shell('address = "coder"');
     expect(await shell.json(['send', 'x'])).toMatchObject([{ to: ['shop/coder'] }]);
     expect(await shell.json(['send', 'x'], { env: { EARPIECE_ADDRESS: 'shop/writer#w' } })).toMatchObject([
@@ -163,12 +163,12 @@ describe('send', () => {
     const { code, stdout, stderr } = await shell.run(['send', 'is anybody there']);
     expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
     expect(stderr).toBe(
-      'earpiece: no conversation is active in project "shop"; start an agent with an earpiece gateway, or name one agent: shop/<agent> keeps it until that agent comes\n',
+      'earpiece: no conversation is active in project "shop"; start an agent with an earpiece gateway, or name one agent: shop/<agent> keeps it until that agent arrives\n',
     );
     const ear = await shell.open();
     await ear.conversation('shop/coder#s1').ended();
     expect((await shell.run(['send', 'and now'])).stderr).toContain(
-      'name one agent: shop/coder keeps it until that one is back\n',
+      'name one agent: shop/coder keeps it until that agent returns\n',
     );
   });
 });
@@ -197,7 +197,7 @@ describe('send --wait', () => {
     expect(await sent).toEqual({ code: 0, stdout: 'n1  queued for shop/coder; delivered\n', stderr: '' });
   });
 
-  it('0: read; by an agent that looks into its inbox', async () => {
+  it('0: read, by an agent that reads its inbox', async () => {
     await using shell = new Shell();
     const sent = shell.begin(['send', '--to', 'coder', '--id', 'n1', '--wait', 'read', '--timeout', '20s', '--json', 'stop']);
     const ear = await shell.open();
@@ -210,7 +210,7 @@ describe('send --wait', () => {
     });
   });
 
-  it('3: the time was over; it goes on waiting for its agent', async () => {
+  it('3: the time passed; the notification keeps waiting', async () => {
     await using shell = new Shell();
     const args = ['send', '--to', 'coder', '--id', 'n1', '--wait', 'delivered', '--timeout', '50ms', 'x'];
     expect(await shell.run(args)).toEqual({
@@ -234,7 +234,7 @@ describe('send --wait', () => {
     });
   });
 
-  it('waits for what an id was counted into, also when it is sent again', async () => {
+  it('waits for the notification that an id was counted into, also when it is sent again', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.queue('shop/coder', { id: 'k1', key: 'k', message: 'one' });
@@ -242,7 +242,7 @@ describe('send --wait', () => {
     await ear.conversation('shop/coder#main').carry({ type: 'chat_request', content: 'hi' }, { at: 'turn_start' });
     expect(await shell.run(['send', '--to', 'coder', '--key', 'k', '--id', 'k2', '--wait', 'delivered', 'two'])).toMatchObject({
       code: 0,
-      stdout: 'k2  was queued before for shop/coder; nothing changed; delivered\n',
+      stdout: 'k2  was already queued for shop/coder; nothing changed; delivered\n',
     });
   });
 });

@@ -10,7 +10,7 @@ import { parsed, Shell } from './shell.ts';
 describe('agents and doctor', () => {
   proves('cli:commands', 'cli:exit-codes');
 
-  it('tell who is there, what waits and who carries', async () => {
+  it('list agents, waiting notifications and carriers', async () => {
     await using shell = new Shell();
     expect(await shell.says(['agents'])).toBe(
       'no agent has been seen in shop yet\nInstall the gateway in one: earpiece gateway --print claude -- <command of an MCP server>\n',
@@ -47,7 +47,7 @@ describe('agents and doctor', () => {
     expect(of('agent')).toMatch(/^shop\/coder#main: gateway:stdio files; last contact \d+ s ago, last carried/);
   });
 
-  it('doctor says what is wrong and what to do, and goes on behind it', async () => {
+  it('doctor reports each problem with its solution, and continues after it', async () => {
     await using shell = new Shell('veiw = "json"');
     writeFileSync(shell.db, 'not a database at all'.repeat(100));
     const { code, stdout, stderr } = await shell.run(['doctor']);
@@ -58,20 +58,20 @@ describe('agents and doctor', () => {
     expect(parsed((await shell.run(['doctor', '--json'])).stdout).filter((finding) => finding['ok'] === false)).toHaveLength(2);
   });
 
-  it('doctor says below each finding what to do about it', async () => {
+  it('doctor prints the solution below each finding', async () => {
     await using shell = new Shell('[gateway.servers.files]\ncommand = "files"\n');
     const gateway = await shell.gateway({ args: ['--as', 'coder', '--name', 'files'], client: 'claude-code' });
     await gateway.call('echo', { text: 'x' });
     const lines = (await shell.says(['doctor'])).split('\n');
     const below = (finding: RegExp): string | undefined => lines[lines.findIndex((line) => finding.test(line)) + 1];
-    expect(below(/^! {2}trust /)).toBe('   → look at it, then: earpiece trust');
+    expect(below(/^! {2}trust /)).toBe('   → read it, then run: earpiece trust');
     expect(below(/^! {2}reach /)).toMatch(/^ {3}→ an agent that must be stopped at once/);
     expect(lines.filter((line) => line.startsWith('   →'))).toHaveLength(2);
     const [trust] = (await shell.json(['doctor'])).filter(({ what }) => what === 'trust');
-    expect(trust).toMatchObject({ ok: true, advice: 'look at it, then: earpiece trust' });
+    expect(trust).toMatchObject({ ok: true, advice: 'read it, then run: earpiece trust' });
   });
 
-  it('doctor tells the address that this process would have', async () => {
+  it('doctor names the address of this process', async () => {
     await using shell = new Shell();
     const identity = async (address: string): Promise<unknown> =>
       (await shell.json(['doctor'], { env: { EARPIECE_ADDRESS: address } })).find((finding) => finding['what'] === 'identity')?.[
@@ -85,7 +85,7 @@ describe('agents and doctor', () => {
 describe('db', () => {
   proves('cli:commands', 'cli:exit-codes');
 
-  it('check: sound, and 8 when it is not', async () => {
+  it('check: intact, and 8 if not', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.queue('shop/coder', { id: 'n1', message: 'x' });
@@ -100,7 +100,7 @@ describe('db', () => {
     expect(stdout).toContain('put a backup in its place');
   });
 
-  it('prune: removes what is closed, keeps what is open', async () => {
+  it('prune: removes closed notifications, keeps open ones', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.queue('shop/coder', { id: 'old', message: 'x' });
@@ -126,7 +126,7 @@ describe('db', () => {
 describe('config and trust', () => {
   proves('cli:commands', 'cli:exit-codes', 'config:explain', 'config:trust');
 
-  it('check: fine, or 8 with each problem and its place', async () => {
+  it('check: no problems, or 8 with each problem and its place', async () => {
     await using shell = new Shell();
     const file = join(shell.folder, 'earpiece.toml');
     expect(await shell.says(['config', 'check'])).toBe(`${file} is fine\n`);
@@ -141,7 +141,7 @@ describe('config and trust', () => {
     ]);
   });
 
-  it('explain: the value and who decided it', async () => {
+  it('explain: the value and its source', async () => {
     await using shell = new Shell('view = "toon"');
     const file = join(shell.folder, 'earpiece.toml');
     expect(await shell.says(['config', 'explain', 'view'], { env: { EARPIECE_VIEW: 'json' } })).toBe(
@@ -154,7 +154,7 @@ describe('config and trust', () => {
     expect((await shell.json(['config', 'explain'])).length).toBeGreaterThan(20);
   });
 
-  it('set and unset: in the file of the user or of the project, and who decides then', async () => {
+  it('set and unset: in the file of the user or of the project, and the source that then decides', async () => {
     proves('config:set', 'config:set-refused');
     await using shell = new Shell('# ours\nview = "toon" # for the small one');
     const file = join(shell.folder, 'earpiece.toml');
@@ -173,7 +173,7 @@ describe('config and trust', () => {
 
     const before = readFileSync(file, 'utf8');
     expect(await shell.says(['config', 'set', 'view', 'json'])).toBe(
-      `view is toon (project file ${file}:3:1)\nIt stands in ${mine}, but project file ${file}:3:1 is stronger and decides here\n`,
+      `view is toon (project file ${file}:3:1)\n${mine} has the value, but project file ${file}:3:1 has higher priority and decides here\n`,
     );
     expect(readFileSync(file, 'utf8')).toBe(before);
     expect(await shell.says(['config', 'set', 'view', 'json', '--project'])).toBe(
@@ -181,12 +181,12 @@ describe('config and trust', () => {
     );
     expect(readFileSync(file, 'utf8')).toBe(before.replace('"toon"', '"json"'));
     expect(await shell.says(['config', 'set', 'view', 'xml', '--project'], { env: { EARPIECE_VIEW: 'toon' } })).toBe(
-      `view is toon (EARPIECE_VIEW)\nIt stands in ${file}, but EARPIECE_VIEW is stronger and decides here\n`,
+      `view is toon (EARPIECE_VIEW)\nIt stands in ${file}, but EARPIECE_VIEW has higher priority and decides here\n`,
     );
     expect(await shell.says(['config', 'unset', 'view', '--project'])).toBe(
       `view is json (user file ${mine}:1:1)\nIt counts now, from the next carrier on.\n`,
     );
-    expect(await shell.says(['config', 'unset', 'view', '--project'])).toContain(`${file} did not say anything of it\n`);
+    expect(await shell.says(['config', 'unset', 'view', '--project'])).toContain(`${file} did not set it\n`);
     expect(await shell.says(['config', 'set', 'server.port', '4750'])).toContain(
       'It counts at the next start of earpiece serve.\n',
     );
@@ -202,7 +202,7 @@ describe('config and trust', () => {
     expect((await shell.run(['config', 'set', 'view'])).code).toBe(2);
   });
 
-  it('set: a gateway that runs obeys with its next result, and goes on as before while the file is broken', async () => {
+  it('set: a running gateway applies it at its next result, and keeps the earlier values while the file is broken', async () => {
     proves('config:set', 'config:live');
     await using shell = new Shell();
     const ear = await shell.open();
@@ -219,24 +219,24 @@ describe('config and trust', () => {
     writeFileSync(file, 'conversation =\n');
     expect(await rides('build-3')).toBe(false);
     const refused = await shell.run(['config', 'unset', 'conversation.notifications.kinds.ci.enable']);
-    expect(refused.stderr).toMatch(/earpiece\.toml:1:15: is not valid TOML: .*\nnothing was changed: put that right first\n$/u);
+    expect(refused.stderr).toMatch(/earpiece\.toml:1:15: is not valid TOML: .*\nnothing was changed: fix that first\n$/u);
     writeFileSync(file, '');
     expect(await rides('build-4')).toBe(true);
   });
 
-  it('trust: allows what the file holds now, tells it, and takes it back', async () => {
+  it('trust: covers the present content of the file, shows it, and can be withdrawn', async () => {
     await using shell = new Shell('[gateway.servers.files]\ncommand = "true"');
     const file = join(shell.folder, 'earpiece.toml');
     expect((await shell.run(['gateway'])).stderr).toBe(
-      `earpiece: the servers in ${file} are not trusted to be started; look at them and say: earpiece trust\n`,
+      `earpiece: the servers in ${file} are not trusted and cannot be started; read the file, then run: earpiece trust\n`,
     );
     expect(await shell.says(['trust'])).toBe(
-      `${file} is trusted as it is now; a change of these parts is asked about again:\n  gateway.servers.files (runs true)\n`,
+      `${file} is trusted in its present form; if these parts change, earpiece trust asks again:\n  gateway.servers.files (runs true)\n`,
     );
-    expect(await shell.says(['trust'])).toBe(`${file} is trusted already:\n  gateway.servers.files (runs true)\n`);
+    expect(await shell.says(['trust'])).toBe(`${file} is already trusted:\n  gateway.servers.files (runs true)\n`);
     expect(await shell.json(['trust', '--list'])).toEqual([{ file, trusted: true }]);
     expect((await shell.json(['doctor'])).some((finding) => finding['what'] === 'trust')).toBe(false);
-    expect(await shell.says(['trust', '--off'])).toBe(`${file} is not trusted any more\n`);
+    expect(await shell.says(['trust', '--off'])).toBe(`${file} is no longer trusted\n`);
     expect(await shell.says(['trust', '--off', file])).toBe(`${file} was not trusted\n`);
     expect((await shell.json(['doctor'])).some((finding) => finding['what'] === 'trust')).toBe(true);
     writeFileSync(file, 'project = "shop"\n');
@@ -247,7 +247,7 @@ describe('config and trust', () => {
 describe('gateway --print', () => {
   proves('gateway:print');
 
-  it.each(INSTALL_HOSTS)('%s: what installs it and what undoes it, with Node and our entry by absolute paths', async (host) => {
+  it.each(INSTALL_HOSTS)('%s: the install line and its undo, with absolute paths of Node and the entry file', async (host) => {
     await using shell = new Shell();
     const args = [
       'gateway',
@@ -270,7 +270,7 @@ describe('gateway --print', () => {
     expect(undo).toContain('filesystem');
   });
 
-  it('the JSON of a file that was printed starts the gateway', async () => {
+  it('the printed JSON of a file starts the gateway', async () => {
     await using shell = new Shell();
     const [{ what } = {}] = await shell.json(['gateway', '--print', 'json', '--as', 'coder', '--', 'echo-server']);
     const entry = (JSON.parse(what as string) as { mcpServers: Record<string, { command: string; args: string[] }> }).mcpServers[

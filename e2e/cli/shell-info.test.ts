@@ -1,4 +1,4 @@
-/** What the console tells a terminal to type: it reaches the log of the server, and names the clients that are there. */
+/** The commands that the console shows for a terminal: they reach the server's log, and name the installed clients. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ const told = (
   return shellInfo(readConfig(at).config, all, ['/opt/node', entry]);
 };
 
-verifies('console:teaches', 'commands are plain where a plain terminal reaches the same log, and else say which', () => {
+verifies('console:teaches', 'commands are short if a plain terminal reaches the same log, and complete otherwise', () => {
   expect(told({}).earpiece).toBe('earpiece');
   const file = join(folder, 'other.db');
   expect(told({ EARPIECE_DB: file }).earpiece).toBe(`earpiece --db '${file}'`);

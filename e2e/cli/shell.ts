@@ -1,4 +1,4 @@
-/** A person's shell in the project `shop`: nothing says that an agent runs it. */
+/** A person's shell in the project `shop`: nothing marks it as an agent's. */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { SOURCES } from '../built.ts';
@@ -18,25 +18,25 @@ export class Shell extends Stage {
     return super.env({ EARPIECE_ADDRESS: '', ...more });
   }
 
-  /** One command line to its end; what it says on stderr fails the test. */
+  /** Runs one command line to its end; output on stderr fails the test. */
   async says(args: readonly string[], options: Options = {}): Promise<string> {
     const { code, stdout, stderr } = await this.run(args, options);
     if (code !== 0 || stderr !== '') throw new Error(`earpiece ${args.join(' ')} ended with ${code}: ${stderr}`);
     return stdout;
   }
 
-  /** The same with `--json`: a value a line. */
+  /** The same with `--json`: one value per line. */
   async json(args: readonly string[], options: Options = {}): Promise<Record<string, unknown>[]> {
     return parsed(await this.says(['--json', ...args], options));
   }
 
-  /** A command that goes on until it is told to stop. */
+  /** Starts a command that runs until it is asked to stop. */
   begin(args: readonly string[], { env }: Pick<Options, 'env'> = {}): Running {
     return new Running(spawn(process.execPath, [this.entry, ...args], { cwd: this.folder, env: this.env(env), stdio: 'pipe' }));
   }
 }
 
-/** The same with the sources of the product, each module a file. */
+/** The same with the sources of the product, one file for each module. */
 export class SourceShell extends Shell {
   override readonly entry = SOURCES;
 }
@@ -63,12 +63,12 @@ export class Running {
     });
   }
 
-  /** A value of the line of JSON that it said first. */
+  /** A value in its first line of JSON. */
   value(name: string): unknown {
     return (JSON.parse(this.#stdout.slice(0, this.#stdout.indexOf('\n'))) as Record<string, unknown>)[name];
   }
 
-  /** Resolves when its output holds this. */
+  /** Resolves when its output contains this. */
   async shows(text: string): Promise<void> {
     while (!this.#stdout.includes(text)) {
       if (this.process.exitCode !== null) throw new Error(`it ended with ${this.process.exitCode} and never showed ${text}`);

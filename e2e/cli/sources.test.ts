@@ -34,7 +34,7 @@ describe('sources', () => {
     });
   });
 
-  it('goes by the configuration of the project', async () => {
+  it('follows the configuration of the project', async () => {
     await using shell = new Shell(`
 [sources.git]
 enable = false

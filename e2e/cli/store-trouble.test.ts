@@ -1,4 +1,7 @@
-/** The gateway never blocks the agent: whatever happens to the database, a call passes, and delivery comes back with it. */
+/**
+ * The gateway never blocks the agent: a call passes whatever happens to the database, and delivery resumes when the database
+ * works again.
+ */
 import { spawn } from 'node:child_process';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +13,7 @@ import { proves } from '../verifies.ts';
 import { Running, Shell } from './shell.ts';
 
 const CODER = { args: ['--as', 'coder'] };
-/** A call takes 250 ms more, and whatever a busy machine adds; one that waits for the lock would take the 5 s that a store does. */
+/** A call takes 250 ms longer, plus delays of a busy machine; a call that waited for the lock would take the store's 5 s. */
 const BLOCKED_MS = 4_000;
 
 async function timed(gateway: GatewayClient, text: string): Promise<{ text: string; ms: number }> {
@@ -19,7 +22,7 @@ async function timed(gateway: GatewayClient, text: string): Promise<{ text: stri
   return { text: answer, ms: performance.now() - start };
 }
 
-/** Calls until a notification rides, and how many passed bare before it did. */
+/** Calls until a notification rides; returns how many calls passed without one. */
 async function untilItRides(gateway: GatewayClient, message: string): Promise<number> {
   for (let bare = 0; bare < 200; bare++) {
     const { text } = await timed(gateway, `call ${bare}`);
@@ -39,7 +42,7 @@ const holding = async (db: string): Promise<Running> => {
 describe('a gateway whose database', () => {
   proves('gateway:store-trouble');
 
-  it('is locked by another process: calls pass, one line, then it rides once', async () => {
+  it('is locked by another process: calls pass, one line is printed, then it rides once', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     const gateway = await shell.gateway(CODER);
@@ -57,17 +60,17 @@ describe('a gateway whose database', () => {
     await lock.ended;
     await untilItRides(gateway, 'queued before the lock');
     expect(textOf(await gateway.call('echo', { text: 'and then' }))).toBe('and then');
-    // The first call of the outage waits for its 250 ms, the others do not.
+    // Only the first call of the outage waits for 250 ms.
     expect(Math.min(...took)).toBeLessThan(200);
     expect(gateway.stderr.split('\n')).toEqual([
-      'earpiece: notifications cannot be reached (after: no answer within 250 ms); calls pass without them until they can',
+      'earpiece: notifications cannot be reached (after: no answer within 250 ms); until they can, calls pass without them',
       'earpiece: notifications can be reached again',
       '',
     ]);
     expect((await ear.store.read({ types: ['carrier_confirmed'] })).length).toBe(1);
   });
 
-  it('is locked while the gate is up: the batch is refused, a later call passes, and the next interrupt is refused as ever', async () => {
+  it('is locked while the gate is up: the batch is refused, a later call passes, and the next interrupt is refused as usual', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     const gateway = await shell.gateway(CODER);
@@ -88,7 +91,7 @@ describe('a gateway whose database', () => {
     expect(shell.calls().filter(({ text }) => text.startsWith('locked'))).toEqual([]);
   });
 
-  it('is garbage at the start: one line; when it is removed, notifications ride', async () => {
+  it('is garbage at the start: one line is printed; when the file is removed, notifications ride', async () => {
     await using shell = new Shell();
     writeFileSync(shell.db, 'garbage'.repeat(2_000));
     const gateway = await shell.gateway(CODER);
@@ -102,12 +105,12 @@ describe('a gateway whose database', () => {
     await untilItRides(gateway, 'from a new database');
     const lines = gateway.stderr.trimEnd().split('\n');
     expect(lines[0]).toBe(
-      `earpiece: notifications cannot be reached (before: ${shell.db} is not an SQLite database (file is not a database): name another file with --db or EARPIECE_DB, or move this one away); calls pass without them until they can`,
+      `earpiece: notifications cannot be reached (before: ${shell.db} is not an SQLite database (file is not a database): name another file with --db or EARPIECE_DB, or move this one away); until they can, calls pass without them`,
     );
     alternate(lines);
   });
 
-  it('cannot be made, since a file stands where its folder should: the same', async () => {
+  it('cannot be created, because a file has the name of its folder: the same', async () => {
     await using shell = new Shell();
     writeFileSync(join(shell.folder, 'data'), '');
     const db = join(shell.folder, 'data', 'earpiece.db');
@@ -122,7 +125,7 @@ describe('a gateway whose database', () => {
     alternate(lines);
   });
 
-  it('is taken away and another put in its place: what is queued there rides', async () => {
+  it('is moved away and replaced: notifications that are queued in the new file ride', async () => {
     await using shell = new Shell();
     const gateway = await shell.gateway(CODER);
     await timed(gateway, 'warm');
@@ -134,7 +137,7 @@ describe('a gateway whose database', () => {
   });
 });
 
-/** A slow machine may have another outage: each is one line, and one more when it is over. */
+/** A slow machine may have another outage: each prints one line, and one more at its end. */
 function alternate(lines: readonly string[]): void {
   for (const [n, line] of lines.entries()) expect(line).toMatch(n % 2 === 0 ? /cannot be reached/ : /can be reached again$/);
   expect(lines.length % 2).toBe(0);

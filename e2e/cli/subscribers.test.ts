@@ -41,7 +41,7 @@ const event = (type: string, more: object = {}): string =>
 describe('list', () => {
   proves('cli:commands', 'bus:discovery');
 
-  it('US5(a), FR-027..030: all of them, with where they are from, what they hear and whether they are on', async () => {
+  it('US5(a), FR-027..030: lists all of them with their origin, their events and their state', async () => {
     await using shell = shop({ 'build.toml': build(), 'build.toon.j2': TEMPLATE });
     const rows = (await shell.says(['subscribers', 'list'])).split('\n').map((row) => row.split(/ {2,}/));
     expect(rows[0]).toEqual(['id', 'state', 'from', 'priority', 'rides at', 'name', 'events']);
@@ -56,9 +56,9 @@ describe('list', () => {
       'tool.call.failure, tool.call.timeout',
     ]);
     expect(rows.slice(-4)).toEqual([
-      ['locked: cannot be disabled; it is of the core: an agent must not miss what it tells'],
-      ['more, once copied: repeated_failures (earpiece subscribers copy <id>)'],
-      [`your own: ${shell.place} (this project), ${shell.folder}/config/earpiece/subscribers (all of yours)`],
+      ['locked: cannot be disabled; it is a core subscriber: an agent must not miss its notifications'],
+      ['also shipped, effective as a copy: repeated_failures (earpiece subscribers copy <id>)'],
+      [`your own: ${shell.place} (this project), ${shell.folder}/config/earpiece/subscribers (all your projects)`],
       [''],
     ]);
 
@@ -80,11 +80,11 @@ describe('list', () => {
     expect(all.find(({ id }) => id === 'loop_detected')).toMatchObject({
       core: true,
       state: 'on',
-      locked: 'it is of the core: an agent must not miss what it tells',
+      locked: 'it is a core subscriber: an agent must not miss its notifications',
     });
   });
 
-  it('US6(b): what is wrong with files stands at the end, and stops nothing', async () => {
+  it('US6(b): problems of files come last, and stop nothing', async () => {
     await using shell = shop({ 'a.toml': '[subscriber', 'build.toml': build() });
     const said = await shell.says(['subscribers', 'list']);
     expect(said).toContain('build ');
@@ -100,7 +100,7 @@ describe('list', () => {
 describe('enable and disable', () => {
   proves('cli:commands', 'bus:disabled');
 
-  it('US5(b), FR-031: from the next event on nothing is queued, and list says so', async () => {
+  it('US5(b), FR-031: from the next event on nothing is queued, and list shows that', async () => {
     await using shell = shop({ 'build.toml': build() });
     const ear = await shell.open();
     const heard = async (): Promise<unknown> =>
@@ -124,7 +124,7 @@ describe('enable and disable', () => {
     expect(await shell.says(['subscribers', 'enable', 'build', '--project'])).toBe('build was on already in project shop\n');
   });
 
-  it('one whose file is gone can be switched on', async () => {
+  it('a subscriber whose file was deleted can be switched on', async () => {
     await using shell = shop({ 'build.toml': build() });
     await shell.says(['subscribers', 'disable', 'build']);
     rmSync(join(shell.place, 'build.toml'));
@@ -136,14 +136,14 @@ describe('enable and disable', () => {
 describe('copy', () => {
   proves('cli:commands', 'bus:discovery');
 
-  it('the files of one as they are, and what is changed in them counts', async () => {
+  it('copies the files unchanged, and changes in the copy take effect', async () => {
     await using shell = shop();
     const [toml, template] = ['large_result.toml', 'large_result.toon.j2'].map((name) => join(shell.place, name)) as [
       string,
       string,
     ];
     expect(await shell.says(['subscribers', 'copy', 'large_result'])).toBe(
-      `${toml}\n${template}\nlarge_result is yours now: your changes there count from the next event on\n`,
+      `${toml}\n${template}\nlarge_result is copied: your changes there take effect from the next event on\n`,
     );
     expect(readFileSync(template)).toEqual(readFileSync(join(SHIPPED, 'large_result.toon.j2')));
     writeFileSync(toml, readFileSync(toml, 'utf8').replace('> 20000', '> 2000'));
@@ -154,20 +154,20 @@ describe('copy', () => {
     expect((await shell.run(['emit', '--to', 'coder', '-'], { input })).stdout).toContain('its condition is not true');
   });
 
-  it('one that counts only once it is copied: three failures of a tool, whatever it was called with', async () => {
+  it('a subscriber that takes effect only as a copy: three failures of a tool, whatever its arguments', async () => {
     await using shell = shop();
     const failed = (failures?: number): string =>
       event('tool.call.failure', { severity: 'error', data: { tool_name: 'search', ...(failures && { failures }) } });
     const emitted = async (failures?: number): Promise<string> =>
       (await shell.run(['emit', '--to', 'coder', '-'], { input: failed(failures) })).stdout;
-    expect(await shell.says(['subscribers', 'list'])).toMatch(/^more, once copied: repeated_failures /m);
+    expect(await shell.says(['subscribers', 'list'])).toMatch(/^also shipped, effective as a copy: repeated_failures /m);
     expect(await emitted(3)).not.toContain('repeated_failures');
     expect((await shell.run(['subscribers', 'enable', 'repeated_failures'])).stderr).toContain(
-      'repeated_failures counts only once it is yours: earpiece subscribers copy repeated_failures',
+      'repeated_failures takes effect only as a copy: earpiece subscribers copy repeated_failures',
     );
     const [toml, template] = ['toml', 'toon.j2'].map((end) => join(shell.place, `repeated_failures.${end}`));
     expect(await shell.says(['subscribers', 'copy', 'repeated_failures'])).toBe(
-      `${toml}\n${template}\nrepeated_failures is yours now: your changes there count from the next event on\n`,
+      `${toml}\n${template}\nrepeated_failures is copied: your changes there take effect from the next event on\n`,
     );
     expect(await shell.says(['subscribers', 'list'])).not.toContain('more, once copied');
     expect(await emitted(2)).not.toContain('repeated_failures: queued');
@@ -175,7 +175,7 @@ describe('copy', () => {
     expect(await emitted(3)).toContain('repeated_failures: queued');
   });
 
-  it('of the core: it stays of the core; for all projects, and there is nothing wrong with it', async () => {
+  it('a copied core subscriber stays a core subscriber; --user copies for all projects, without problems', async () => {
     await using shell = shop();
     const [made] = await shell.json(['subscribers', 'copy', '--user', 'tool_failure']);
     const folder = join(shell.folder, 'config/earpiece/subscribers');
@@ -189,22 +189,22 @@ describe('copy', () => {
     expect(await shell.says(['subscribers', 'list'])).toMatch(/^tool_failure +locked +project /m);
   });
 
-  it('where nothing can be written it says where', async () => {
+  it('reports the place that cannot be written', async () => {
     await using shell = new Shell();
     writeFileSync(join(shell.folder, '.earpiece'), '');
     expect(await shell.run(['subscribers', 'copy', 'timer'])).toEqual({
       code: 2,
       stdout: '',
-      stderr: `earpiece: ${shell.folder}/.earpiece/subscribers cannot be written (ENOTDIR); make it a folder that is yours, or give --user\n`,
+      stderr: `earpiece: ${shell.folder}/.earpiece/subscribers cannot be written (ENOTDIR); make it a folder that you own, or use --user\n`,
     });
   });
 
-  it('what is there is not lost, and what is not there is named', async () => {
+  it('keeps existing files, and names missing ones', async () => {
     await using shell = shop({ 'message.toon.j2': 'mine' });
     expect(await shell.run(['subscribers', 'copy', 'timer'])).toEqual({
       code: 2,
       stdout: '',
-      stderr: `earpiece: ${shell.place}/message.toon.j2 is there and says something else; rename it, or remove it\n`,
+      stderr: `earpiece: ${shell.place}/message.toon.j2 exists with other content; rename it, or remove it\n`,
     });
     expect(existsSync(join(shell.place, 'timer.toml'))).toBe(false);
     await shell.says(['subscribers', 'copy', 'large_result']);
@@ -222,14 +222,14 @@ describe('copy', () => {
 describe('check', () => {
   proves('cli:commands', 'cli:exit-codes', 'bus:checked');
 
-  it('all that counts here is looked at, folders that are not there are left out', async () => {
+  it('checks all files that apply here, and leaves out missing folders', async () => {
     await using shell = shop({ 'build.toml': build(), 'build.toon.j2': TEMPLATE });
     expect(await shell.says(['subscribers', 'check'])).toBe(`${SHIPPED} is fine: 26 subscribers\n${shell.place} is fine\n`);
     await using empty = shop();
     expect(await empty.says(['subscribers', 'check'])).toBe(`${SHIPPED} is fine: 26 subscribers\n`);
   });
 
-  it('each problem has its place, also those of templates and conditions; errors end it with 8', async () => {
+  it('each problem has its place, also in templates and conditions; errors give exit code 8', async () => {
     await using shell = shop({
       'a.toml': build('prioritty = "high"').replace('id = "build"', 'id = "a"'),
       'b.toml': build('[condition]\nexpression = "payload.size >"').replace('id = "build"', 'id = "b"'),
@@ -253,7 +253,7 @@ describe('check', () => {
     ).toEqual(['error', 'error', 'error']);
   });
 
-  it('files and folders by name; a warning is no error', async () => {
+  it('takes files and folders by name; a warning is not an error', async () => {
     await using shell = shop({ 'build.toml': build(), 'more/x.toml': build(), 'more/build.toon.j2': TEMPLATE });
     const at = '.earpiece/subscribers';
     const { code, stdout } = await shell.run(['subscribers', 'check', `${at}/build.toml`, `${at}/more`, `${at}/more/x.toml`]);
@@ -263,7 +263,7 @@ describe('check', () => {
     });
   });
 
-  it('a template that fails for an event of ours is warned of', async () => {
+  it('warns of a template that fails for an event of Earpiece', async () => {
     const file = `[subscriber]\nid = "t"\nname = "T"\n[events]\ntypes = ["timer.fired"]\n[output]\ntemplate = "t.toon.j2"\n`;
     await using shell = shop({ 't.toml': file, 't.toon.j2': '{{ event.payload.none.at_all }}' });
     const { code, stdout } = await shell.run(['subscribers', 'check', '.earpiece/subscribers']);
@@ -275,7 +275,7 @@ describe('check', () => {
 describe('test', () => {
   proves('cli:commands', 'bus:checked');
 
-  it('what it would make of an event, as the model would read it; nothing is queued', async () => {
+  it('shows the notification as the model would read it; nothing is queued', async () => {
     await using shell = shop({ 'build.toml': build(), 'build.toon.j2': TEMPLATE });
     writeFileSync(join(shell.folder, 'event.json'), event('build.failed'));
     const file = '.earpiece/subscribers/build.toml';
@@ -286,14 +286,14 @@ describe('test', () => {
     expect(await ear.store.overview()).toEqual([]);
   });
 
-  it('several are counted and grouped as they would be', async () => {
+  it('several events are counted and grouped as usual', async () => {
     await using shell = shop({ 'build.toml': build(), 'build.toon.j2': TEMPLATE });
     const same = Array.from({ length: 3 }, () => JSON.parse(event('build.failed')) as object);
     const said = await shell.says(['subscribers', 'test', 'build', '-'], { input: JSON.stringify(same) });
     expect(said).toContain('build error: build: web build.failed 3 times\n');
   });
 
-  it('why it does not hear: severity, source, type, condition', async () => {
+  it('explains why it ignores the event: severity, source, type, condition', async () => {
     await using shell = shop({ 'build.toml': build('[condition]\nexpression = "payload.size > 10"'), 'build.toon.j2': TEMPLATE });
     const events = [
       event('deploy.failed'),
@@ -312,14 +312,14 @@ build.failed: not heard, its condition is not true: payload.size > 10
     });
   });
 
-  it('8: a template that fails says where and why, beside what is told instead', async () => {
+  it('8: a failing template is reported with its place and reason, beside the fallback text', async () => {
     await using shell = shop({ 'build.toml': build(), 'build.toon.j2': 'build\n{{ event.payload.a.b.c }}' });
     const { code, stdout } = await shell.run(['subscribers', 'test', 'build', '-'], { input: event('build.failed') });
     expect(code).toBe(8);
     expect(stdout).toMatch(/build\.failed \(job: web\) \(its template failed\)\n\n {2}line 2: /);
   });
 
-  it('--json says the same to programs', async () => {
+  it('--json has the same content for programs', async () => {
     await using shell = shop({ 'build.toml': build(), 'build.toon.j2': TEMPLATE });
     const lines = await shell.json(['subscribers', 'test', 'build', '-'], { input: event('build.failed') });
     expect(lines).toEqual([
@@ -328,7 +328,7 @@ build.failed: not heard, its condition is not true: payload.size > 10
     ]);
   });
 
-  it('a file that is wrong is told like check tells it', async () => {
+  it('an invalid file is reported like in check', async () => {
     await using shell = shop({ 'build.toml': build('core = 1') });
     const { code, stdout } = await shell.run(['subscribers', 'test', '.earpiece/subscribers/build.toml', '-'], {
       input: event('build.failed'),

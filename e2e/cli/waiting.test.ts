@@ -1,11 +1,11 @@
-/** What people see of what waits, and of agents that were never seen. */
+/** How people see waiting notifications, and agents that were never seen. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { verifies } from '../verifies.ts';
 import { Shell } from './shell.ts';
 
-verifies('cli:inbox', 'the inbox lists the newest of several states, in the words that the agent will read', async () => {
+verifies('cli:inbox', 'the inbox lists the newest of several states, rendered as the agent will read it', async () => {
   await using shell = new Shell();
   const ear = await shell.open();
   for (const [type, message] of [
@@ -32,13 +32,13 @@ verifies('cli:inbox', 'the inbox lists the newest of several states, in the word
   expect(await shell.says(['inbox', 'coder'])).toContain('rounds the total');
 });
 
-it('send says that nobody was seen under a name, where others were', async () => {
+it('send warns of a name that was never seen, if other agents were', async () => {
   await using shell = new Shell();
   const ear = await shell.open();
   expect((await shell.run(['send', '--to', 'a b', 'hello'])).stderr).toBe('');
   await ear.conversation('shop/codex#c1').seen();
   expect((await shell.run(['send', '--to', 'a b', '--id', 'n2', 'hello'])).stderr).toContain(
-    'nobody has been seen as shop/a b yet; seen here: codex. To withdraw it: earpiece withdraw n2',
+    'no agent shop/a b has been seen yet; seen here: codex. To withdraw it: earpiece withdraw n2',
   );
   expect((await shell.run(['send', '--to', 'codx', 'hello'])).stderr).toContain('did you mean shop/codex?');
 });
@@ -57,7 +57,7 @@ it('help exit-codes takes no more words', async () => {
   await using shell = new Shell();
   expect(await shell.run(['help', 'exit-codes', 'x'])).toMatchObject({
     code: 2,
-    stderr: 'earpiece: help exit-codes takes no more words, got "x"; leave them out\n',
+    stderr: 'earpiece: help exit-codes takes no other words, got "x"; leave them out\n',
   });
 });
 

@@ -1,4 +1,4 @@
-/** `earpiece why` answers with one verdict, and the command that it names changes what it says. */
+/** `earpiece why` answers with one verdict, and the command that the verdict names changes it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { proves } from '../verifies.ts';
 import { Shell } from './shell.ts';
 
 const LOG = 'shop/coder#main';
-/** The date stands before a time of another day: an hour from now may be tomorrow. */
+/** The date precedes a time of another day, because an hour from now may be tomorrow. */
 const timeless = (text: string): string =>
   text.replaceAll(/(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d/g, 'hh:mm:ss').replaceAll(/\d+(?:\.\d)? (?:ms|s)\b/g, 'n s');
 const first = async (shell: Shell, id: string): Promise<string> =>
@@ -16,11 +16,11 @@ const first = async (shell: Shell, id: string): Promise<string> =>
 describe('the verdict of why', () => {
   proves('delivery:verdict');
 
-  it('says that nobody has carried yet, then that a gateway needs a call of a wrapped tool', async () => {
+  it('names an agent without any contact, then a gateway that needs a call of a wrapped tool', async () => {
     await using shell = new Shell();
     await shell.says(['send', '--to', 'coder', '--id', 'n1', 'main is red']);
     expect(await first(shell, 'n1')).toBe(
-      'Waiting: nobody has carried for shop/coder yet. It is delivered when the agent first makes contact.\n  check the connection: earpiece doctor',
+      'Waiting: shop/coder has not made contact yet. It is delivered at the first contact.\n  check the connection: earpiece doctor',
     );
     const gateway = await shell.gateway({ env: { EARPIECE_ADDRESS: LOG } });
     await gateway.call('echo', { text: 'x' });
@@ -35,7 +35,7 @@ describe('the verdict of why', () => {
     );
   });
 
-  it('says that the agent is away because its process is gone', async () => {
+  it('names an agent whose process has ended', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)']);
@@ -52,7 +52,7 @@ describe('the verdict of why', () => {
     );
   });
 
-  it('says who paused the agent, and that an interrupt holds the gate up', async () => {
+  it('names the person who paused the agent, and the interrupt that holds up the gate', async () => {
     await using shell = new Shell();
     await shell.open();
     const gateway = await shell.gateway({ env: { EARPIECE_ADDRESS: LOG } });
@@ -70,7 +70,7 @@ describe('the verdict of why', () => {
     );
   });
 
-  it('names the carrier that delivered, not the one that showed it again, and repeats only what was sent before', async () => {
+  it('names the carrier that delivered, not a later one, and marks only repetitions as repeated', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     const main = ear.conversation(LOG, { host: 'codex', carrier: 'hook', pulls: true });
@@ -94,7 +94,7 @@ describe('the verdict of why', () => {
     expect(await offered('news')).toEqual([false]);
   });
 
-  it('names the mute, whose end makes it ride; the file that filters; the one that is newer', async () => {
+  it('names the mute, whose end delivers the notification; the file that filters; the newer notification', async () => {
     await using shell = new Shell('[conversation.notifications]\nkinds."ci.failed" = false');
     const ear = await shell.open();
     const main = ear.conversation(LOG, { host: 'codex', carrier: 'hook' });
@@ -136,14 +136,14 @@ describe('the verdict of why', () => {
     });
   });
 
-  it('begins with the agents that were told where an interrupt for a whole project is over', async () => {
+  it('begins with the notified agents when an interrupt for a whole project has ended', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     const main = ear.conversation(LOG, { host: 'codex', carrier: 'hook' });
     await main.seen();
     await shell.says(['send', '--to', 'shop/*', '--id', 'p1', '--action', 'pause', '--as', 'mira', 'hold on']);
     await (await main.refuse({ on: 'list_directory' }))?.offer?.confirm();
-    expect(await first(shell, 'p1')).toMatch(/^Holding for the whole project shop: /u);
+    expect(await first(shell, 'p1')).toMatch(/^Waiting for the whole project shop: /u);
     await shell.says(['withdraw', 'p1']);
     const copies = timeless(await shell.says(['why', 'p1']))
       .split('\n')

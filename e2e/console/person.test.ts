@@ -86,7 +86,7 @@ verifies('console:person', 'Stop says beforehand what it does at this host, asks
   expect(model.aborted).toEqual([]);
   await composer.getByRole('button', { name: 'Stop' }).click();
   await composer.getByRole('button', { name: 'Stop: aborts the stream' }).click();
-  await composer.getByText('earpiece: aborts what the model writes, and its tools').waitFor();
+  await composer.getByText('earpiece: aborts the answer of the model, and its tools').waitFor();
   await turn;
   expect(model.aborted).toEqual([0]);
   await rode(page, 'user.cancel').waitFor();

@@ -63,7 +63,7 @@ verifies(
     expect(await locked.isDisabled()).toBe(true);
     expect(await locked.getAttribute('aria-checked')).toBe('true');
     expect(await locked.getAttribute('aria-describedby')).toBe('lock-budget_exceeded');
-    expect(await core.innerText()).toContain('it is of the core: an agent must not miss what it tells');
+    expect(await core.innerText()).toContain('it is a core subscriber: an agent must not miss its notifications');
     expect(await core.locator('.badge').innerText()).toBe('critical');
     const tools = page.locator('[data-subscriber=background_tool]');
     expect(await tools.locator('code').allInnerTexts()).toEqual(['tool.stopped', 'tool.waiting', 'tool.failed']);
@@ -147,7 +147,7 @@ verifies(
     const dialog = page.getByRole('dialog', { name: 'Test Processes' });
     await dialog.getByLabel('What would a real one do').selectOption('shop/coder');
     await dialog.getByRole('button', { name: 'Send as a test' }).click();
-    await dialog.getByText('sent as a test. Waiting: it rides on the next message to shop/coder#main.').waitFor();
+    await dialog.getByText('sent as a test. Waiting: it is delivered with the next message to shop/coder#main.').waitFor();
     await stage.ear.mute('shop/coder', 'test.*', { by: 'mira' });
     await dialog.getByRole('button', { name: 'Send as a test' }).click();
     await dialog.getByText('sent as a test. Muted: mira muted test.* for shop/coder until somebody lifts it.').waitFor();

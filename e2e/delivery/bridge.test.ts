@@ -1,4 +1,4 @@
-/** The process beside an agent's plugin: it dies, hangs, is missing or loses its agent, and the agent goes on. */
+/** The process beside an agent's plugin dies, hangs, is missing or loses its agent, and the agent continues. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -46,7 +46,7 @@ describe('a plugin and its bridge', () => {
   };
   const whose = (): Whose => ({ session: 's1', folder: home });
   const prompt = (client: BridgeClient): Promise<Handed | undefined> => client.ask(whose(), { kind: 'prompt' });
-  /** Asks again while a busy machine lets the plugin go on without an answer. */
+  /** Asks again while a busy machine lets the plugin continue without an answer. */
   const heard = async (client: BridgeClient): Promise<Handed> => {
     for (;;) {
       const handed = await prompt(client);
@@ -61,7 +61,7 @@ describe('a plugin and its bridge', () => {
     return found.pid;
   };
   const gone = async (): Promise<void> => {
-    // Nothing tells when the process of another one is gone, so the process table is asked.
+    // No event reports the end of another program's process, so this reads the process table.
     while (bridges().length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
   };
 
@@ -84,7 +84,7 @@ describe('a plugin and its bridge', () => {
     fs.rmSync(home, { recursive: true, force: true });
   });
 
-  it('a killed bridge is said once and starts again; what it had given comes again, flagged, with the same id', async () => {
+  it('a killed bridge is reported once and restarts; its last delivery comes again, flagged, with the same id', async () => {
     const client = open();
     await ear.queue('shop/pi', { message: 'WORD' });
     const first = await heard(client);
@@ -93,7 +93,7 @@ describe('a plugin and its bridge', () => {
     await until(() => said.length > 0);
     expect(await prompt(client)).toBeUndefined();
     await until(() => began === 2);
-    // The host did not get it: the plugin could not say so.
+    // The host did not get it, and the plugin could not report that.
     const second = await heard(client);
     expect(second.text).toContain('repeated');
     expect(second.text).toContain('WORD');
@@ -101,7 +101,7 @@ describe('a plugin and its bridge', () => {
     expect(said.filter((line) => line.includes('the bridge'))).toEqual([expect.stringContaining('SIGKILL') as string]);
   });
 
-  it('what the host has when its bridge dies is confirmed by the next one, and does not come again', async () => {
+  it('a delivery that the host has when its bridge dies is confirmed by the next bridge, and does not come again', async () => {
     const client = open();
     await ear.queue('shop/pi', { message: 'WORD' });
     const first = await heard(client);
@@ -116,7 +116,7 @@ describe('a plugin and its bridge', () => {
     second.confirm();
   });
 
-  it('a bridge that hangs is given up after three questions, and another one starts', async () => {
+  it('a hanging bridge is given up after three questions, and another one starts', async () => {
     const client = open();
     await ear.queue('shop/pi', { message: 'WORD' });
     (await heard(client)).confirm();
@@ -128,7 +128,7 @@ describe('a plugin and its bridge', () => {
     expect(said.join('\n')).toContain('did not answer within 250 ms');
   });
 
-  it('a call is denied while the bridge hangs, where the last answer was that an interrupt holds', async () => {
+  it('a call is denied while the bridge hangs, if its last answer was that an interrupt holds', async () => {
     const client = open();
     await ear.queue('shop/pi', { message: 'WORD', action: 'pause', origin: { person: 'Ann' } });
     await heard(client);
@@ -141,13 +141,13 @@ describe('a plugin and its bridge', () => {
     expect(await prompt(client)).toBeUndefined();
   });
 
-  it('without a bridge the plugin answers at once, and says what is wrong', async () => {
+  it('without a bridge the plugin answers at once, and reports the reason', async () => {
     const client = open('/nowhere/node');
     expect(await prompt(client)).toBeUndefined();
     expect(said).toEqual([expect.stringMatching(/cannot be started .*ENOENT.*goes on without notifications/u) as string]);
   });
 
-  it('a command line that is refused is said in its own words', async () => {
+  it('a refused command line is reported with its own message', async () => {
     const client = open(process.execPath, ['--as', 'shop/']);
     client.start();
     await until(() => said.length > 1);

@@ -1,4 +1,4 @@
-/** A server that does not start, as the agent, a person and `doctor` hear of it. */
+/** A server that does not start, as the agent, a person and `doctor` learn about it. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ function several(stage: Stage, mcpServers: object): Promise<GatewayClient> {
   return stage.gateway({ args: ['--servers', file], client: 'claude-code' });
 }
 
-/** How many of these calls carry it. */
+/** How many of these calls carry the notification. */
 async function heardOn(gateway: GatewayClient, tools: readonly string[], what: string): Promise<number> {
   let heard = 0;
   for (const tool of tools) if (textOf(await gateway.call(tool, { text: tool })).includes(what)) heard += 1;
@@ -24,7 +24,7 @@ async function heardOn(gateway: GatewayClient, tools: readonly string[], what: s
 }
 
 describe('a server that does not start', () => {
-  it('is told to the agent once, with its exit code and its stderr, and doctor names it', async () => {
+  it('is reported to the agent once, with its exit code and its stderr, and doctor names it', async () => {
     proves('gateway:broken-server');
     await using stage = new Stage();
     stage.config('');
@@ -40,7 +40,7 @@ describe('a server that does not start', () => {
     expect(code).toBe(8);
   });
 
-  it('is told where its command does not exist, which is known before the client says who it is', async () => {
+  it('is reported if its command does not exist, which is known before the client identifies itself', async () => {
     await using stage = new Stage();
     stage.config('');
     const gateway = await several(stage, { a: echo, b: echo, missing: { command: 'no-such-command' } });
@@ -52,7 +52,7 @@ describe('a server that does not start', () => {
   });
 
   it.each(['the file of --servers', '[gateway.servers]'])(
-    'is left out of %s where a variable of it is not set: told like one that fails, and the names of tools stay',
+    'is left out of %s if one of its variables is not set: reported like a failing one, and tool names stay',
     async (where) => {
       proves('gateway:left-out');
       await using stage = new Stage();
@@ -75,7 +75,7 @@ describe('a server that does not start', () => {
     },
   );
 
-  it('is left out where its entry in earpiece.toml is wrong: told like one that fails, and the names of tools stay', async () => {
+  it('is left out if its entry in earpiece.toml is invalid: reported like a failing one, and tool names stay', async () => {
     proves('gateway:left-out');
     await using stage = new Stage();
     const files = `[gateway.servers.files]\ncommand = ${JSON.stringify(echo.command)}\nargs = ${JSON.stringify(echo.args)}\n`;
@@ -84,7 +84,7 @@ describe('a server that does not start', () => {
     const gateway = await stage.gateway({ configured: true, client: 'claude-code' });
     const { tools } = (await gateway.request('tools/list', {})) as { tools: { name: string }[] };
     expect(tools.map(({ name }) => name)).toContain('files__echo');
-    const why = 'MCP server `bad` does not work: its entry in earpiece.toml is wrong; earpiece config check says where';
+    const why = 'MCP server `bad` does not work: its entry in earpiece.toml is invalid; earpiece config check shows the problem';
     expect(await heardOn(gateway, ['files__echo', 'files__echo'], why)).toBe(1);
     expect(gateway.stderr).toContain('gateway.servers.bad.comand is unknown; did you mean "command"?');
     const { code, stdout } = await stage.run(['doctor']);
@@ -152,7 +152,7 @@ describe('a notification that waits for a tool', () => {
 });
 
 describe('an agent that only wrapped tools reach', () => {
-  it('doctor names what of its host carries nothing', async () => {
+  it('doctor names the tools of its host that carry nothing', async () => {
     proves('gateway:reach');
     await using stage = new Stage();
     stage.config('');
@@ -160,7 +160,7 @@ describe('an agent that only wrapped tools reach', () => {
     await gateway.call('echo', { text: 'x' });
     const { code, stdout } = await stage.run(['doctor']);
     expect(stdout).toContain(
-      'shop/coder#main hears only when it calls a wrapped tool: Bash, Read, Edit, Write, Grep and Task carry nothing, and a pause or a critical does not stop them',
+      'shop/coder#main gets notifications only when it calls a wrapped tool: Bash, Read, Edit, Write, Grep and Task carry nothing, and a pause or a critical does not stop them',
     );
     expect(code).toBe(0);
   });

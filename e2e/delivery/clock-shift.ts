@@ -1,4 +1,4 @@
-/** Preloaded into one process (`NODE_OPTIONS`): its clock is `CLOCK_OFF_BY_MS` off, the kernel's and everybody else's are not. */
+/** Preloaded into one process (`NODE_OPTIONS`): shifts its clock by `CLOCK_OFF_BY_MS`, but not the kernel's or any other's. */
 const offMs = Number(process.env['CLOCK_OFF_BY_MS'] ?? 0);
 const RealDate = Date;
 

@@ -1,4 +1,4 @@
-/** One process has a clock that is a year off: the producer, a gateway, the server, the sweeper. Nobody else notices. */
+/** One process has a clock that is a year off: the producer, a gateway, the server, the sweeper. No other process is affected. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parsed, Shell } from '../cli/shell.ts';
@@ -26,7 +26,7 @@ const stateOf = async (shell: Shell, id: string): Promise<unknown> => {
 describe.each(CLOCKS)('the clock of the producer is %s', (_name, ms) => {
   proves('time:sender');
 
-  it('what it queues arrives, in a database that is new', async () => {
+  it('its notifications arrive, in a new database', async () => {
     await using shell = new Shell();
     for (const level of ['info', 'warning', 'error'])
       await shell.says(['send', '--to', 'coder', '--level', level, `${level} of the wrong clock`], { env: offBy(ms) });
@@ -35,7 +35,7 @@ describe.each(CLOCKS)('the clock of the producer is %s', (_name, ms) => {
     for (const level of ['info', 'warning', 'error']) expect(text).toContain(`${level} of the wrong clock`);
   });
 
-  it('what it queues for later comes soon after that, and not at once', async () => {
+  it('its delayed notifications arrive soon after their time, and not at once', async () => {
     await using shell = new Shell();
     await using client = await shell.gateway({ env: AS_MAIN });
     await shell.says(['send', '--to', 'coder', 'first']);
@@ -49,7 +49,7 @@ describe.each(CLOCKS)('the clock of the producer is %s', (_name, ms) => {
     expect(text).toContain('at once');
   });
 
-  it('what others have queued, and what they made, stays as it is', async () => {
+  it('notifications and records of other processes do not change', async () => {
     proves('time:own-clock');
     await using shell = new Shell();
     for (const level of ['info', 'warning', 'error'])
@@ -83,7 +83,7 @@ describe('one producer is a year ahead, the next one a year behind', () => {
   it.each([
     ['that runs already', true],
     ['that starts later', false],
-  ])('a gateway %s carries what each of them queued', async (_when, runs) => {
+  ])('a gateway %s carries the notifications of both', async (_when, runs) => {
     await using shell = new Shell();
     const early = runs ? await shell.gateway({ env: AS_MAIN }) : undefined;
     await shell.says(['send', '--to', 'coder', 'of the clock ahead'], { env: offBy(YEAR_MS) });
@@ -113,7 +113,7 @@ describe.each(CLOCKS)('the clock of a gateway is %s', (_name, ms) => {
     expect(await said(right)).toContain('after that');
   });
 
-  it('the gateway says so once, doctor names the process and what it holds, and why gives the sentence', async () => {
+  it('the gateway reports it once, doctor names the process and the held notifications, and why has the sentence', async () => {
     await using shell = new Shell();
     await using wrong = await shell.gateway({ env: { ...BY_WRONG, ...offBy(ms) } });
     await shell.says(['send', '--to', 'other', '--id', 'o1', '--ttl', '1h', 'for the wrong one']);
@@ -162,7 +162,7 @@ describe.each(CLOCKS)('the clock of a gateway is %s', (_name, ms) => {
     expect(texts).toContain('in a moment');
   });
 
-  it('two gateways of one conversation: an offer of the right one is not torn from it', async () => {
+  it('two gateways of one conversation: the wrong clock does not take an offer from the right one', async () => {
     await using shell = new Shell();
     await using right = await shell.gateway({ env: AS_MAIN });
     await using wrong = await shell.gateway({ env: { ...AS_MAIN, ...offBy(ms) } });
@@ -178,7 +178,7 @@ describe.each(CLOCKS)('the clock of a gateway is %s', (_name, ms) => {
 describe.each(CLOCKS)('the clock of the server is %s', (_name, ms) => {
   proves('time:own-clock', 'time:witness');
 
-  it('its housekeeping ends nothing, and what is posted to it arrives', async () => {
+  it('its housekeeping closes nothing, and posted notifications arrive', async () => {
     await using shell = new Shell();
     await using client = await shell.gateway({ env: AS_MAIN });
     await shell.says(['send', '--to', 'coder', '--ttl', '1h', '--id', 'n1', 'waits for a carrier']);
@@ -210,7 +210,7 @@ describe.each(CLOCKS)('the clock of the sweeper is %s', (_name, ms) => {
     await shell.says(['send', '--to', 'coder', '--id', 'n1', '--ttl', '1h', 'waits']);
     const { code, stderr } = await shell.run(['db', 'prune', '--older', '7d'], { env: offBy(ms) });
     expect(code).not.toBe(0);
-    expect(stderr).toContain('nothing was pruned: the clock of this process says');
+    expect(stderr).toContain('nothing was pruned: the clock of this process shows');
     expect(await stateOf(shell, 'd1')).toBe('delivered');
     expect(await said(client)).toContain('waits');
   });
@@ -231,7 +231,7 @@ describe.each(CLOCKS)('the clock of the sweeper is %s', (_name, ms) => {
 });
 
 describe('the clocks are right', () => {
-  it('nobody speaks of clocks', async () => {
+  it('no output mentions clocks', async () => {
     await using shell = new Shell();
     await using client = await shell.gateway({ env: AS_MAIN });
     await shell.says(['send', '--to', 'coder', '--id', 'n1', '--ttl', '1h', 'waits']);
@@ -240,7 +240,7 @@ describe('the clocks are right', () => {
     expect(client.stderr).not.toContain('clock');
   });
 
-  it('what is over is closed, once another live process agrees', async () => {
+  it('expired notifications are closed, once another live process agrees', async () => {
     proves('time:witness');
     await using shell = new Shell();
     await shell.says(['send', '--to', 'coder', '--id', 'n1', '--ttl', '1ms', 'over']);

@@ -1,7 +1,7 @@
 /**
- * A small MCP server over stdio that writes each call it sees into `CALL_LOG`, one JSON line each: what never reached it is
- * not there. `echo {text, delayMs?, held?}` answers after the delay, or `held` when the method `release` is called; `fail {text}`
- * answers with `isError`, and `ALSO` names one tool more, which answers as `echo` does.
+ * A small MCP server over stdio that writes each call into `CALL_LOG`, one JSON line each: a call that never reached it is
+ * missing there. `echo {text, delayMs?, held?}` answers after the delay, or with `held` when the method `release` is called.
+ * `fail {text}` answers with `isError`. `ALSO` names one more tool, which works like `echo`.
  */
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';

@@ -1,6 +1,6 @@
 /**
- * The file system of the database stops writing for some seconds (`fsfreeze`, as a snapshot or a hanging network block device
- * does), or another process holds the lock: the agent's calls go on. Freezing needs Linux, root and a loop device.
+ * The file system of the database stops writing for some seconds (`fsfreeze`, like a snapshot or a hanging network block device),
+ * or another process holds the lock: the agent's calls continue. Freezing needs Linux, root and a loop device.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,10 @@ import { Stage, textOf, type GatewayClient } from './stage.ts';
 /** The moment itself is tested: a call that waits for the disk or for the lock would wait for all of it. */
 const FROZEN_MS = 8_000;
 const LOCKED_MS = 4_000;
-/** The bar is 300 ms (`bench`); a test on a busy machine gets more, and a call that waits for the disk takes seconds. */
+/**
+ * The bench has a limit of 300 ms. A test on a busy machine allows more, because a call that waited for the disk would take
+ * seconds.
+ */
 const SOON_MS = 1_500;
 
 class Disk implements Disposable {
@@ -52,7 +55,7 @@ const run = (command: string, ...args: string[]): void => void execFileSync(comm
 
 type Calls = readonly { readonly ms: number; readonly text: string }[];
 
-/** Calls as an agent does, one after the other, until this holds of them; how long each took, in ms. */
+/** Makes calls as an agent does, one after the other, until this holds of them; returns the time of each in ms. */
 async function callsUntil(gateway: GatewayClient, over: (calls: Calls) => boolean): Promise<Calls> {
   const calls: { ms: number; text: string }[] = [];
   while (!over(calls)) {
@@ -80,7 +83,7 @@ const told =
 
 const slowest = (calls: Calls): number => Math.max(...calls.map(({ ms }) => ms));
 
-// Nobody but root may mount and freeze a file system, and only Linux has these commands.
+// Only root may mount and freeze a file system, and only Linux has these commands.
 it.skipIf(process.getuid?.() !== 0 || process.platform !== 'linux')(
   'a disk that is frozen right after a commit of another process: each call is answered, and the news arrive once it thaws',
   async () => {
@@ -104,7 +107,7 @@ it.skipIf(process.getuid?.() !== 0 || process.platform !== 'linux')(
   60_000,
 );
 
-it('a lock that another process holds: each call is answered, and the news arrive once it is gone', async () => {
+it('while another process holds the lock each call is answered, and notifications arrive after that', async () => {
   proves('store:frozen-disk');
   await using stage = new Stage();
   const gateway = await stage.gateway();
@@ -120,7 +123,7 @@ it('a lock that another process holds: each call is answered, and the news arriv
   expect([...calls, ...later].filter(tells)).toHaveLength(1);
 }, 60_000);
 
-it('a pause whose refusals cannot be written refuses all the same, a critical for the calls of its batch', async () => {
+it('a pause still refuses if its refusals cannot be written, and a critical does so for the calls of its batch', async () => {
   proves('gate:unwritable');
   await using stage = new Stage();
   const gateway = await stage.gateway();
@@ -131,7 +134,7 @@ it('a pause whose refusals cannot be written refuses all the same, a critical fo
   other.exec('BEGIN IMMEDIATE');
   const batch = await Promise.all(['a', 'b', 'c'].map(call));
   expect(batch).toEqual([true, true, true]);
-  // Whoever asks again a second later has read it: an outage holds no agent up for ever.
+  // An agent that asks again a second later has read it, so an outage never blocks an agent for good.
   await sleep(ASKED_AGAIN_MS + 200);
   expect(await call('d')).toBe(false);
   other.exec('ROLLBACK');

@@ -1,4 +1,4 @@
-/** When the gate falls, at real gateways. The seconds are real too: a call a second later is what is tested. */
+/** When the gate falls, at real gateways. The seconds are real too, because the tests depend on a call a second later. */
 import { setTimeout as passing } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { logKey } from '../../src/core/address.ts';
@@ -44,7 +44,7 @@ describe.each(WAYS)('the gate of an agent that never calls get_notifications, ov
     );
   });
 
-  it('an interrupt that get_notifications showed unasked is not refused once more', async () => {
+  it('an interrupt that get_notifications showed without a refusal is not refused again', async () => {
     proves('gate:read-unasked');
     await using stage = new Stage();
     await using stack = new AsyncDisposableStack();
@@ -82,7 +82,9 @@ describe.each(WAYS)('the gate of an agent that never calls get_notifications, ov
     expect(textOf(await client.call('echo', { text: 'b' }))).toBe(refused);
     expect(await stage.run(['resume', 'shop/coder'], PERSON)).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^shop\/coder#main {2}goes on; lifted the pause by Ann of \d\d:\d\d.*: hold on\n$/) as string,
+      stdout: expect.stringMatching(
+        /^shop\/coder#main {2}continues; lifted the pause by Ann of \d\d:\d\d.*: hold on\n$/,
+      ) as string,
     });
     expect(textOf(await client.call('echo', { text: 'on' }))).toMatch(/^on\n.*Go on\./s);
     expect(stage.calls().map(({ text }) => text)).toEqual(['before', 'on']);
@@ -96,7 +98,7 @@ describe.each(WAYS)('the gate of an agent that never calls get_notifications, ov
   });
 });
 
-it('after one agent was resumed, a resume of the project tells only those that are still paused', async () => {
+it('after one agent was resumed, a resume of the project notifies only those that are still paused', async () => {
   proves('gate:resume');
   await using stage = new Stage();
   const ear = await stage.open();
@@ -111,14 +113,14 @@ it('after one agent was resumed, a resume of the project tells only those that a
   for (const log of ['shop/coder', 'shop/writer'])
     expect((await ear.open(log)).map(({ notification }) => notification.message)).toEqual(['Go on.']);
   expect([await coder.gate(), await writer.gate(), await ear.resume('shop/*', { person: 'Ann' })]).toEqual([[], [], []]);
-  // Nothing is left for those who begin later.
+  // Nothing waits for later conversations.
   const later = ear.conversation('shop/tester#main');
   await later.seen();
   expect(await later.gate()).toEqual([]);
 });
 
 describe('two gateways of one conversation', () => {
-  it('what one of them refused counts at the other', async () => {
+  it('a refusal at one of them counts at the other', async () => {
     proves('gate:batch', 'gate:asked-again');
     await using stage = new Stage();
     const ear = await stage.open();
@@ -132,7 +134,7 @@ describe('two gateways of one conversation', () => {
     expect(stage.calls().filter(({ text }) => text === 'refused')).toEqual([]);
   });
 
-  it('an interrupt that one of them has just shown is flagged where the other one shows it too', async () => {
+  it('an interrupt that one of them has just shown is flagged as repeated at the other', async () => {
     proves('pull:repeated');
     await using stage = new Stage();
     const ear = await stage.open();
@@ -145,7 +147,7 @@ describe('two gateways of one conversation', () => {
       const first = await pulled(a);
       expect(first).toMatchObject([{ id: `stop-${i}` }]);
       expect(first[0]).not.toHaveProperty('repeated');
-      // On a slow machine the first answer is confirmed by now, and nothing is shown again.
+      // On a slow machine the first answer may be confirmed by now, and nothing is shown again.
       for (const again of await pulled(b)) expect(again).toMatchObject({ id: `stop-${i}`, repeated: true });
     }
   });
@@ -185,38 +187,41 @@ describe('a pause with interrupt = "after"', () => {
 });
 
 describe('get_notifications after kill -9', () => {
-  it.each(['pull, then pull', 'frame, then pull', 'pull, then frame'])('%s: the second says that it repeats', async (way) => {
-    proves('pull:repeated', 'lease:repeated');
-    await using stage = new Stage();
-    const ear = await stage.open();
-    const [first, second] = way.split(', then ');
-    const doomed = await stage.gateway({ env: { EARPIECE_FAULT: 'confirm.before:1' } });
-    await doomed.call('echo', { text: 'before' });
-    await ear.queue('shop/coder#main', { id: 'n1', message: 'the build has ended' });
-    const take = async (client: Caller, how: string | undefined): Promise<string> =>
-      textOf(how === 'pull' ? await client.call('get_notifications') : await client.call('echo', { text: 'x' }));
-    const shown = await take(doomed, first);
-    expect(shown).toContain('the build has ended');
-    expect(shown).not.toContain('repeated');
-    doomed.send({ method: 'notifications/initialized' });
-    expect(await doomed.exited).toBe('SIGKILL');
+  it.each(['pull, then pull', 'frame, then pull', 'pull, then frame'])(
+    '%s: the second answer is marked as repeated',
+    async (way) => {
+      proves('pull:repeated', 'lease:repeated');
+      await using stage = new Stage();
+      const ear = await stage.open();
+      const [first, second] = way.split(', then ');
+      const doomed = await stage.gateway({ env: { EARPIECE_FAULT: 'confirm.before:1' } });
+      await doomed.call('echo', { text: 'before' });
+      await ear.queue('shop/coder#main', { id: 'n1', message: 'the build has ended' });
+      const take = async (client: Caller, how: string | undefined): Promise<string> =>
+        textOf(how === 'pull' ? await client.call('get_notifications') : await client.call('echo', { text: 'x' }));
+      const shown = await take(doomed, first);
+      expect(shown).toContain('the build has ended');
+      expect(shown).not.toContain('repeated');
+      doomed.send({ method: 'notifications/initialized' });
+      expect(await doomed.exited).toBe('SIGKILL');
 
-    const next = await stage.gateway();
-    const again = await take(next, second);
-    expect(again).toContain('the build has ended');
-    if (second === 'pull') expect(JSON.parse(again)).toMatchObject({ notifications: [{ id: 'n1', repeated: true }] });
-    else expect(again).toContain('1 notification, repeated');
-    expect(await take(next, 'frame')).toBe('x');
-    const offers = (await ear.store.read({ log: LOG, types: ['carrier_offered'] })).flatMap(({ body }) =>
-      isType(body, 'carrier_offered') ? [body] : [],
-    );
-    expect(offers.map((offer) => [offer.ids, offer.view.repeated ?? false])).toEqual([
-      [['n1'], false],
-      [['n1'], true],
-    ]);
-  });
+      const next = await stage.gateway();
+      const again = await take(next, second);
+      expect(again).toContain('the build has ended');
+      if (second === 'pull') expect(JSON.parse(again)).toMatchObject({ notifications: [{ id: 'n1', repeated: true }] });
+      else expect(again).toContain('1 notification, repeated');
+      expect(await take(next, 'frame')).toBe('x');
+      const offers = (await ear.store.read({ log: LOG, types: ['carrier_offered'] })).flatMap(({ body }) =>
+        isType(body, 'carrier_offered') ? [body] : [],
+      );
+      expect(offers.map((offer) => [offer.ids, offer.view.repeated ?? false])).toEqual([
+        [['n1'], false],
+        [['n1'], true],
+      ]);
+    },
+  );
 
-  it('what a budget only counted is shown by a pull, and a second pull says that it repeats', async () => {
+  it('a pull shows a notification that a budget only counted, and a second pull marks it as repeated', async () => {
     proves('pull:repeated');
     await using stage = new Stage();
     stage.config('budget.max_items = 1\n');

@@ -8,7 +8,7 @@ import { proves } from '../verifies.ts';
 const LOG = logKey('shop', 'coder');
 
 describe('the gate', () => {
-  it('of 8 calls after an interrupt none reaches the server; one delivery, 7 repeats; get_notifications lowers it', async () => {
+  it('none of 8 calls after an interrupt reaches the server; one delivery, 7 repeats; get_notifications lowers it', async () => {
     proves('gate:refuses', 'gate:one-text', 'gate:own-tools', 'gate:lowered', 'pull:fields');
     await using stage = new Stage();
     const ear = await stage.open();
@@ -49,7 +49,7 @@ describe('the gate', () => {
     expect((await ear.why('stop'))?.items[0]?.receipt).toBe('read');
   });
 
-  it('names the tool that lowers it as the client knows it, where the server has one of its name', async () => {
+  it('names the tool that lowers it as the client knows it, even if the server has a tool of that name', async () => {
     proves('gate:own-tools');
     await using stage = new Stage();
     const ear = await stage.open();
@@ -68,13 +68,13 @@ describe('the gate', () => {
     expect(textOf(await gateway.call('echo', { text: 'x' }))).toMatch(/4 more: [^;]+; read with earpiece_get_notifications$/mu);
   });
 
-  it('a running call returns its result and the interrupt; the next one is refused', async () => {
+  it('a running call returns its result and the interrupt; the next call is refused', async () => {
     proves('gate:before');
     await using stage = new Stage();
     const ear = await stage.open();
     const gateway = await stage.gateway();
     const running = gateway.call('echo', { text: 'running', held: true });
-    // It is with the server by now: what is sent arrives in order.
+    // The server has the call by now, because frames arrive in order.
     await gateway.request('ping', {});
     await ear.queue('shop/coder#main', { id: 'stop', message: 'stop it', level: 'critical' });
     await gateway.request('release', {});
@@ -86,7 +86,7 @@ describe('the gate', () => {
     expect(stage.calls().map((c) => c.text)).toEqual(['running']);
   });
 
-  it('interrupt = "after": the side effect happens once, its result is withheld and can be read later', async () => {
+  it('interrupt = "after": the side effect happens once, and its result is withheld and can be read later', async () => {
     proves('gate:after', 'pull:rest');
     await using stage = new Stage();
     stage.config('interrupt = "after"\n');
@@ -102,7 +102,7 @@ describe('the gate', () => {
     expect(stage.calls()).toEqual([{ tool: 'echo', text: 'done it' }]);
     const why = (await stage.run(['why', 'stop'])).stdout;
     expect(why).toContain('so far 1 tool call was made and its result is withheld');
-    expect(why).toContain('echo: the call was made, the agent was told after it');
+    expect(why).toContain('echo: the call was made, and the agent got the interrupt after it');
     const log = (await stage.run(['log', '--all'])).stdout;
     expect(log).toMatch(/withheld.*result of echo:echo: the call was made, the agent is notified after it/u);
     expect(`${why}${log}`).not.toMatch(/\brefused\b/u);
@@ -116,7 +116,7 @@ describe('the gate', () => {
     expect((await stage.run(['why', 'stop'])).stdout).toContain('in place of the result of echo:echo, which was called');
   });
 
-  it('withdrawn before the agent looked: nothing arrives', async () => {
+  it('withdrawn before the agent read it: nothing arrives', async () => {
     await using stage = new Stage();
     const gateway = await stage.gateway();
     await stage.run(['send', '--to', 'shop/coder', '--id', 'stop', '--action', 'cancel', '--key', 'task:1', 'blocked']);
@@ -148,7 +148,7 @@ describe('the gate', () => {
     );
   });
 
-  it('signal mode: an interrupt that comes after a call began stands in its result, and falls by get_notifications alone', async () => {
+  it('signal mode: an interrupt during a call is in the result of that call, and only get_notifications lowers it', async () => {
     proves('pull:signal');
     await using stage = new Stage();
     stage.config('view = "signal_en"\n');
@@ -165,7 +165,7 @@ describe('the gate', () => {
     expect(textOf(result)).toContain(stands);
     expect(result.notification).toContain(stands);
 
-    // The refusal names no message, so a later call proves no reading.
+    // The refusal shows no message, so a later call does not prove that it was read.
     expect((await gateway.call('echo', { text: 'refused' })).isError).toBe(true);
     // The moment itself is tested: this long after any other refusal, a call proves that the model has read it.
     await passing(ASKED_AGAIN_MS + 200);
@@ -175,7 +175,7 @@ describe('the gate', () => {
     expect(textOf(await gateway.call('echo', { text: 'on' }))).toBe('on');
   });
 
-  it('signal mode: a call in flight says that a pause stands, which another call was refused for', async () => {
+  it('signal mode: a call in flight reports a pause for which another call was refused', async () => {
     await using stage = new Stage();
     stage.config('view = "signal_en"\n');
     expect((await stage.run(['trust', '--yes'])).code).toBe(0);

@@ -1,4 +1,4 @@
-/** A gateway over HTTP before the echo server, and clients of it that say of themselves what a test wants. */
+/** A gateway over HTTP in front of the echo server, with clients that identify themselves as a test requires. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ export class HttpGateway implements AsyncDisposable {
     throw new Error('the gateway ended before it listened');
   }
 
-  /** A session. Without a name the client says nothing of itself. */
+  /** A client with a session. Without a name, it does not identify itself. */
   async client(name?: string, headers: Record<string, string> = {}): Promise<HttpClient> {
     const client = new HttpClient(this.url, headers);
     await client.initialize(name);
@@ -49,7 +49,7 @@ export class HttpGateway implements AsyncDisposable {
 
 export class HttpClient {
   readonly #url: string;
-  /** With the session's id after the handshake. */
+  /** After the handshake, they contain the session's id. */
   readonly headers: Record<string, string>;
   #next = 1;
 

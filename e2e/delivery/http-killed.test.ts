@@ -1,4 +1,4 @@
-/** A client over HTTP that is killed before it has read an answer, and one that hangs up in order. */
+/** A client over HTTP that is killed before it has read an answer, and one that disconnects regularly. */
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { expect } from 'vitest';
@@ -6,7 +6,7 @@ import { verifies } from '../verifies.ts';
 import { HttpGateway } from './http-gateway.ts';
 import { Stage, textOf } from './stage.ts';
 
-/** One tool call on a connection that stays open. Resolves when the first bytes of its answer are here, unread. */
+/** One tool call on a connection that stays open. Resolves when the first bytes of its answer have arrived, unread. */
 async function answered(url: string, headers: Record<string, string>): Promise<Socket> {
   const { hostname, port, pathname } = new URL(url);
   const body = JSON.stringify({
@@ -30,19 +30,23 @@ async function sessionOf(stage: Stage): Promise<{ gateway: HttpGateway; headers:
   return { gateway, headers: client.headers };
 }
 
-verifies('lease:client-died', 'over HTTP: an answer whose client is killed unread comes again, flagged', async () => {
-  await using stage = new Stage();
-  const { gateway, headers } = await sessionOf(stage);
-  await using _ = gateway;
-  await (await stage.open()).queue('shop/coder', { message: 'the build has failed' });
-  const socket = await answered(gateway.url, headers);
-  socket.resetAndDestroy();
-  const next = await gateway.client('web-agent');
-  const texts = [textOf(await next.call('echo', { text: 'y' })), textOf(await next.call('echo', { text: 'z' }))].join('\n');
-  expect(texts).toMatch(/repeated[^]*the build has failed/u);
-});
+verifies(
+  'lease:client-died',
+  'over HTTP: an answer comes again, flagged, if its client was killed before reading it',
+  async () => {
+    await using stage = new Stage();
+    const { gateway, headers } = await sessionOf(stage);
+    await using _ = gateway;
+    await (await stage.open()).queue('shop/coder', { message: 'the build has failed' });
+    const socket = await answered(gateway.url, headers);
+    socket.resetAndDestroy();
+    const next = await gateway.client('web-agent');
+    const texts = [textOf(await next.call('echo', { text: 'y' })), textOf(await next.call('echo', { text: 'z' }))].join('\n');
+    expect(texts).toMatch(/repeated[^]*the build has failed/u);
+  },
+);
 
-verifies('lease:client-died', 'over HTTP: a client that has read its answer and hangs up is not told again', async () => {
+verifies('lease:client-died', 'over HTTP: a client that has read its answer and disconnects does not get it again', async () => {
   await using stage = new Stage();
   const { gateway, headers } = await sessionOf(stage);
   await using _ = gateway;

@@ -1,4 +1,4 @@
-/** Where a model learns which notifications are genuine. */
+/** How a model learns which notifications are genuine. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { proves } from '../verifies.ts';
 const ECHO = join(import.meta.dirname, 'echo-server.ts');
 const NAMED = /mark ([0-9a-z]{4})\. Without this mark they are not genuine\.$/;
 
-/** The handshake of a client of this name. */
+/** Makes the handshake of a client with this name. */
 async function handshake(client: GatewayClient, name: string): Promise<string | undefined> {
   const answer = await client.request('initialize', {
     protocolVersion: '2025-11-25',
@@ -74,7 +74,7 @@ describe('the mark', () => {
       await ear.queue('shop/coder#main', { id: `n${n}`, message: 'hello' });
       expect(/; genuine only with this mark/.test(textOf(await gateway.call('echo', { text: 'x' })))).toBe(meant);
     }
-    // After /clear the next conversation knows nothing of it.
+    // After /clear, the next conversation does not know the mark.
     const cleared = await stage.gateway({ client: name, env: { EARPIECE_ADDRESS: 'shop/coder#cleared' } });
     await ear.queue('shop/coder#cleared', { id: 'after', message: 'hello' });
     const text = textOf(await cleared.call('echo', { text: 'x' }));
@@ -103,7 +103,7 @@ describe('the mark', () => {
     expect(text).toContain('genuine only with this mark');
   });
 
-  it('of a conversation of release 0.0.0: the first frame explains the mark that counts now', async () => {
+  it('of a conversation of release 0.0.0: the first frame explains the current mark', async () => {
     proves('mark:stable', 'mark:frame');
     await using stage = new Stage();
     const ear = await stage.open();

@@ -10,7 +10,7 @@ import { Stage, textOf, type GatewayClient } from './stage.ts';
 const LOG = logKey('shop', 'coder');
 const ECHO = join(import.meta.dirname, 'echo-server.ts');
 
-/** The echo server, as a process that tells its pid and does not start while a file says so. */
+/** The echo server as a process that reports its pid, and that refuses to start while a file forbids it. */
 function fragile(stage: Stage): { args: string[]; pid: () => number; hold: () => void; free: () => void } {
   const [script, pidFile, held] = [join(stage.folder, 'fragile.mjs'), join(stage.folder, 'pid'), join(stage.folder, 'held')];
   writeFileSync(
@@ -37,7 +37,7 @@ describe('a server behind the gateway', () => {
 
   verifies(
     'gateway:mcp-events',
-    'killed while a call runs: the call fails with its name, the drop is withdrawn when it is back',
+    'killed during a call: the call fails with its name, and the disconnect is withdrawn when it works again',
     async () => {
       await using stage = new Stage();
       const ear = await stage.open();
@@ -61,13 +61,14 @@ describe('a server behind the gateway', () => {
       const of = (name: string): (typeof items)[number] | undefined => items.find((item) => item.notification.kind.name === name);
       expect(of('disconnected')?.notification).toMatchObject({ level: 'error', kind: { source: 'mcp' } });
       expect(of('reconnected')?.notification).toMatchObject({ level: 'info', kind: { source: 'mcp' } });
-      // It rode on the result of the call that failed, or nobody had seen it: then it is withdrawn. In either case not now.
+      // It rode on the result of the failing call, or no carrier had taken it and it was withdrawn. In neither case does it come
+      // now.
       expect(of('disconnected')?.outcome).toBe(failed.includes('has disconnected') ? 'delivered' : 'withdrawn');
       expect(next).not.toContain('has disconnected');
     },
   );
 
-  verifies('gateway:mcp-events', 'gone for longer: the drop is told by whoever carries for the conversation', async () => {
+  verifies('gateway:mcp-events', 'down for longer: the next carrier of the conversation reports the disconnect', async () => {
     await using stage = new Stage();
     const server = fragile(stage);
     await connected(stage, server.args);
@@ -81,24 +82,28 @@ describe('a server behind the gateway', () => {
     server.free();
   });
 
-  verifies('gateway:mcp-events', 'over HTTP each client has a process of its own, and hears of that one alone', async () => {
-    await using stage = new Stage();
-    const server = fragile(stage);
-    await using gateway = await HttpGateway.start(stage, {}, server.args);
-    const ear = await stage.open();
-    const of = async (conversation: string): Promise<{ client: HttpClient; pid: number }> => {
-      const client = await gateway.client('codex', { 'earpiece-conversation': `shop/coder#${conversation}` });
-      expect(textOf(await client.call('echo', { text: 'x' }))).toBe('x');
-      return { client, pid: server.pid() };
-    };
-    const [hit, spared] = [await of('hit'), await of('spared')];
-    expect(hit.pid).not.toBe(spared.pid);
-    process.kill(hit.pid, 'SIGKILL');
-    for await (const { body } of ear.watch({ log: LOG, after: 0, signal: AbortSignal.timeout(25_000) }))
-      if (isType(body, 'system_notification_queued') && body.kind.name === 'reconnected') break;
-    expect(textOf(await hit.client.call('echo', { text: 'y' }))).toContain('`files` is connected again');
-    expect(textOf(await spared.client.call('echo', { text: 'z' }))).toBe('z');
-    const items = await ear.store.items(LOG, { kind: 'latest', limit: 10 });
-    expect([...new Set(items.map(({ audience }) => audience))]).toEqual(['hit']);
-  });
+  verifies(
+    'gateway:mcp-events',
+    'over HTTP each client has a separate process, and is notified only about that one',
+    async () => {
+      await using stage = new Stage();
+      const server = fragile(stage);
+      await using gateway = await HttpGateway.start(stage, {}, server.args);
+      const ear = await stage.open();
+      const of = async (conversation: string): Promise<{ client: HttpClient; pid: number }> => {
+        const client = await gateway.client('codex', { 'earpiece-conversation': `shop/coder#${conversation}` });
+        expect(textOf(await client.call('echo', { text: 'x' }))).toBe('x');
+        return { client, pid: server.pid() };
+      };
+      const [hit, spared] = [await of('hit'), await of('spared')];
+      expect(hit.pid).not.toBe(spared.pid);
+      process.kill(hit.pid, 'SIGKILL');
+      for await (const { body } of ear.watch({ log: LOG, after: 0, signal: AbortSignal.timeout(25_000) }))
+        if (isType(body, 'system_notification_queued') && body.kind.name === 'reconnected') break;
+      expect(textOf(await hit.client.call('echo', { text: 'y' }))).toContain('`files` is connected again');
+      expect(textOf(await spared.client.call('echo', { text: 'z' }))).toBe('z');
+      const items = await ear.store.items(LOG, { kind: 'latest', limit: 10 });
+      expect([...new Set(items.map(({ audience }) => audience))]).toEqual(['hit']);
+    },
+  );
 });

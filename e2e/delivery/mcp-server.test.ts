@@ -1,4 +1,4 @@
-/** `earpiece mcp` before a real MCP client: an agent that has no wrapped server reads, is heard, and reaches others. */
+/** `earpiece mcp` with a real MCP client: an agent without wrapped servers reads notifications and reaches others. */
 import { spawnSync } from 'node:child_process';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -8,7 +8,7 @@ import { Stage } from './stage.ts';
 import { proves } from '../verifies.ts';
 
 describe('earpiece mcp', () => {
-  it('lists its tools, and not the one that hosts call as a hook', async () => {
+  it('lists its tools, but not the one that hosts call as a hook', async () => {
     proves('mcp:server');
     await using stage = new Stage();
     await stage.open();
@@ -19,7 +19,7 @@ describe('earpiece mcp', () => {
     expect(coder.client.getInstructions()).toMatch(/^Earpiece: notifications of outside events/);
   });
 
-  it('what one agent tells another is read once, by get_notifications or behind any answer', async () => {
+  it('a message between agents is read once, by get_notifications or after any answer', async () => {
     proves('mcp:server');
     await using stage = new Stage();
     const ear = await stage.open();
@@ -35,7 +35,7 @@ describe('earpiece mcp', () => {
     expect(await coder.call('list_agents')).not.toContain('WORD-2');
   });
 
-  it('a mistake is a sentence for the model, and the server goes on', async () => {
+  it('a mistake gives a sentence for the model, and the server continues', async () => {
     proves('mcp:server');
     await using stage = new Stage();
     await stage.open();
@@ -46,7 +46,7 @@ describe('earpiece mcp', () => {
     expect(await coder.call('list_agents')).toContain('"you":true');
   });
 
-  it("tells an agent once when the session of another one is idle, and when it is over, by that one's hooks", async () => {
+  it("notifies an agent once when another agent's session is idle, and when it ends, through that session's hooks", async () => {
     proves('talk:when');
     await using stage = new Stage();
     await stage.open();

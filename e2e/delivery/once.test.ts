@@ -9,7 +9,7 @@ import { Stage, textOf, type GatewayClient } from './stage.ts';
 import { proves } from '../verifies.ts';
 
 const LOG = logKey('shop', 'coder');
-/** By the machine's monotonic clock, in ms: the same in all processes, which when they began is not. */
+/** The machine's monotonic clock in ms, which is the same in all processes, unlike the time since their start. */
 const now = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 describe('once', () => {
@@ -27,7 +27,7 @@ describe('once', () => {
     lines.on('line', (line) => queued.push(JSON.parse(line) as { id: string; at: number }));
     const produced = new Promise((resolve) => producer.once('close', resolve));
 
-    // On a busy machine the calls could be over before it has begun.
+    // On a busy machine, the calls could all end before it has begun.
     await once(lines, 'line');
 
     type Call = { start: number; end: number; ids: string[] };
@@ -42,7 +42,7 @@ describe('once', () => {
     };
     await Promise.all(Array.from({ length: 8 }, (_, i) => worker(gateways[i % 2] as GatewayClient)));
     await produced;
-    // On a busy machine a call may pass without, so the last ones are not over with the first empty one.
+    // On a busy machine a call may pass without a notification, so the first empty one does not end the last calls.
     const last = gateways[0] as GatewayClient;
     const isOpen = async (): Promise<boolean> => (await ear.open('shop/coder')).length > 0;
     for (let more = await isOpen(); more; more = await isOpen()) {
@@ -53,13 +53,15 @@ describe('once', () => {
     const arrived = calls.flatMap((call) => call.ids);
     expect(queued).toHaveLength(400);
     expect(arrived.toSorted()).toEqual(queued.map((q) => q.id).toSorted());
-    // Whatever was queued before a call began is, when that call has ended, in its result or in one that was on its way by then.
+    // A notification that was queued before a call began is, when that call has ended, in its result or in one that was already
+    // on its way.
     const byId = new Map(calls.flatMap((call) => call.ids.map((id) => [id, call] as const)));
     const budget = ear.policies.policy('shop').maxItems;
     const late = calls.flatMap((call) =>
       call.ids.length >= budget ? [] : queued.filter((q) => q.at < call.start && (byId.get(q.id)?.start ?? 0) > call.end),
     );
-    // Where a gateway was kept from its store for 250 ms, a call has passed without: that is another promise, and it says so.
+    // If the store kept a gateway waiting for 250 ms, a call passed without notifications: that is a different promise, and the
+    // gateway reports it.
     if (gateways.every(({ stderr }) => stderr === '')) expect(late).toEqual([]);
     // Both gateways took part, and the log agrees.
     const offers = await ear.store.read({ log: LOG, types: ['carrier_offered'], limit: 2_000 });
@@ -75,7 +77,7 @@ describe('once', () => {
       const ear = await stage.open();
       const doomed = await stage.gateway({ env: { EARPIECE_FAULT: `${point}:1` } });
       await ear.queue('shop/coder#main', { id: 'n1', message: 'the build has ended' });
-      // The bytes may be out before it dies: then the client has seen it, and sees it again as a repetition.
+      // The bytes may leave before it dies: the client has then seen it, and sees it again as a repetition.
       await doomed.call('echo', { text: 'x' }).catch(() => undefined);
       doomed.send({ method: 'notifications/initialized' });
       expect(await doomed.exited).toBe('SIGKILL');
@@ -95,7 +97,7 @@ describe('once', () => {
     },
   );
 
-  it('killed at confirm.after it was delivered, and does not come again', async () => {
+  it('killed at confirm.after: it was delivered, and does not come again', async () => {
     await using stage = new Stage();
     const ear = await stage.open();
     const doomed = await stage.gateway({ env: { EARPIECE_FAULT: 'confirm.after:1' } });
@@ -108,7 +110,7 @@ describe('once', () => {
     expect((await ear.why('n1'))?.items[0]?.receipt).toBe('delivered');
   });
 
-  it('a client that cancels right after the answer: released, and carried by the next', async () => {
+  it('a client that cancels right after the answer: released, and carried by the next one', async () => {
     proves('lease:released');
     await using stage = new Stage();
     const ear = await stage.open();
@@ -148,7 +150,7 @@ describe('once', () => {
     expect(await ear.store.read({ log: LOG, types: ['carrier_released'] })).toEqual([]);
   });
 
-  it('a cancel long after the answer, of any client, is of an answer that it has', async () => {
+  it('a late cancel of any client belongs to an answer that the client has', async () => {
     proves('lease:answered');
     await using stage = new Stage();
     const ear = await stage.open();
@@ -162,7 +164,7 @@ describe('once', () => {
     expect(textOf(await gateway.call('echo', { text: 'b' }))).toBe('b');
   });
 
-  it('a call that was cancelled before its answer takes nothing', async () => {
+  it('a call that was cancelled before its answer carries nothing', async () => {
     await using stage = new Stage();
     const ear = await stage.open();
     const gateway = await stage.gateway();
@@ -177,7 +179,7 @@ describe('once', () => {
     expect(await ear.store.read({ log: LOG, types: ['carrier_offered'] })).toHaveLength(1);
   });
 
-  it('a failing result carries too, and the store may come later than the gateway', async () => {
+  it('a failing result carries too, and the store may appear later than the gateway', async () => {
     proves('delivery:carriers');
     await using stage = new Stage();
     const gateway = await stage.gateway();

@@ -1,6 +1,6 @@
 /**
- * Another process that queues: `producer.ts <address> <count> <everyMs>`; one JSON line for each, after the queue has returned,
- * with when that was by the machine's monotonic clock, in ms.
+ * Another process that queues: `producer.ts <address> <count> <everyMs>` prints one JSON line for each notification after its
+ * queue has returned, with that time by the machine's monotonic clock, in ms.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { openLoadedInbox } from '../../src/loaded-inbox.ts';

@@ -9,7 +9,7 @@ const FILES = [
 ];
 
 describe('[gateway.profiles]', () => {
-  it('what is said of a client by its name counts, of others the table', async () => {
+  it('a configured profile applies to the client of its name, and the table to all others', async () => {
     await using stage = new Stage();
     stage.config('[gateway.profiles.my-client]\nkind = "strip"\n');
     const structured = async (client: string, args: readonly string[] = []): Promise<boolean> => {

@@ -1,4 +1,4 @@
-/** Whose notifications a connection reads: its own, whatever token it brings. */
+/** A connection reads only its own notifications, whatever token it has. */
 import { describe, expect, it } from 'vitest';
 import { sessionTokenOf } from '../../src/inbox/index.ts';
 import { HttpGateway } from './http-gateway.ts';
@@ -6,7 +6,7 @@ import { Stage, textOf } from './stage.ts';
 import { proves } from '../verifies.ts';
 
 describe('an agent that asks for the notifications of another', () => {
-  it('reads and lowers nothing, whatever form the token has', async () => {
+  it('reads and lowers nothing, whatever the form of the token', async () => {
     proves('address:tokens');
     await using stage = new Stage();
     const ear = await stage.open();
@@ -27,7 +27,7 @@ describe('an agent that asks for the notifications of another', () => {
         expect([session_token, textOf(answer)]).toEqual([session_token, expect.not.stringContaining('secret plan') as string]);
         expect(answer.isError).toBe(true);
       }
-    // Known connections have no use for a real one either.
+    // A known connection cannot use a real token either.
     for (const client of [bound, byName]) {
       const answer = textOf(await client.call('get_notifications', { session_token: real }));
       expect(answer).toContain('is not the token of');
@@ -38,7 +38,7 @@ describe('an agent that asks for the notifications of another', () => {
     expect(textOf(await victim.call('echo', { text: 'refused' }))).toContain('the secret plan');
   });
 
-  it('one that nobody knows reads with a real token, and why names it', async () => {
+  it('an unknown connection reads with a real token, and why names it', async () => {
     proves('address:tokens');
     await using stage = new Stage();
     const ear = await stage.open();
@@ -54,10 +54,10 @@ describe('an agent that asks for the notifications of another', () => {
     await nobody.call('echo', { text: 'x' });
     await expect
       .poll(async () => (await ear.why('stop'))?.items[0]?.steps.at(-1)?.detail)
-      .toMatch(/^get_notifications by a client without a name, gateway:http .+, process \d+$/);
+      .toMatch(/^get_notifications by an unnamed client, gateway:http .+, process \d+$/);
   });
 
-  it('a connection that is known is shown no token', async () => {
+  it('a known connection is shown no token', async () => {
     proves('address:tokens');
     await using stage = new Stage();
     const gateway = await stage.gateway();

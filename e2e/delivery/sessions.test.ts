@@ -63,12 +63,12 @@ async function httpClient(url: string, conversation: string): Promise<{ call(): 
   };
 }
 
-describe('a session that is over', () => {
+describe('a session that has ended', () => {
   proves('succession:told');
 
   verifies(
     'presence:active',
-    'a session that was ended or killed gets nothing more, and the next one hears what was for everyone',
+    'a session that ended or was killed gets nothing more, and the next one gets what was for everyone',
     async () => {
       await using stage = new Sessions();
       stage.config('');
@@ -92,7 +92,7 @@ describe('a session that is over', () => {
 
   verifies(
     'presence:active',
-    'an HTTP client that deletes its session is gone at once, while the gateway and its other clients go on',
+    'an HTTP client that deletes its session ends at once, while the gateway and its other clients continue',
     async () => {
       await using stage = new Sessions();
       stage.config('');
@@ -124,7 +124,7 @@ describe('a session that is over', () => {
 
   verifies(
     'presence:health-check',
-    'a health check leaves no ghost',
+    'a health check leaves no trace',
     async () => {
       await using stage = new Sessions();
       stage.config('');
@@ -137,7 +137,7 @@ describe('a session that is over', () => {
       await queued(stage, 'later');
       expect((await worker.call()).text).toMatch(/for everyone who is there[^]*later/);
       await worker.end();
-      // The worker was told what the check was told too: the next one does not hear it again, and nothing is left.
+      // The worker also got the notification of the check, so the next session does not get it again, and nothing is left.
       const next = await stage.session('next');
       expect((await next.call()).text).toBe('hi');
       const { stdout } = await stage.run(['inbox', '--all', '--json']);
@@ -148,7 +148,7 @@ describe('a session that is over', () => {
 
   verifies(
     'succession:gate',
-    'kill -9 of the host and a resume under a new session id: the gate is up, the news come once, and why tells it',
+    'kill -9 of the host and a resume under a new session id: the gate is up, notifications come once, and why explains it',
     async () => {
       await using stage = new Sessions();
       stage.config('');
@@ -174,7 +174,7 @@ describe('a session that is over', () => {
 
   verifies(
     'lease:client-died',
-    'kill -9 of the host right after an answer: what the answer carried comes again in the next session, flagged',
+    'kill -9 of the host right after an answer: its notifications come again in the next session, flagged',
     async () => {
       await using stage = new Sessions();
       stage.config('');
@@ -186,7 +186,7 @@ describe('a session that is over', () => {
       const next = await stage.session('second');
       expect((await next.call()).text).toMatch(/repeated[^]*news/);
 
-      // One that hangs up in order has read what it was sent.
+      // A client that disconnects regularly has read the answers that it received.
       await queued(stage, '--to', `${LOG}#second`, 'more');
       expect((await next.call()).text).toContain('more');
       await next.end();
@@ -197,7 +197,7 @@ describe('a session that is over', () => {
 
   verifies(
     'succession:gate',
-    'kill -9 of the gateway: the same conversation goes on, its gate too',
+    'kill -9 of the gateway: the same conversation continues, with its gate',
     async () => {
       await using stage = new Sessions();
       stage.config('');
@@ -213,7 +213,7 @@ describe('a session that is over', () => {
 
   verifies(
     'succession:merge',
-    '/clear: what waits and what holds the gate up go on in the new session of the same host process',
+    '/clear: waiting notifications and the gate continue in the new session of the same host process',
     async () => {
       await using stage = new Sessions();
       stage.config('');
@@ -232,7 +232,7 @@ describe('a session that is over', () => {
 
   verifies(
     'succession:heir',
-    'two windows: the one that lives inherits nothing, the next one everything',
+    'two windows: the living one inherits nothing, the next one everything',
     async () => {
       await using stage = new Sessions();
       stage.config('');
@@ -278,7 +278,7 @@ describe('a session that is over', () => {
 
   verifies(
     'succession:heir',
-    'two heirs at once: one of them has it',
+    'two heirs at the same time: one of them has it',
     async () => {
       await using stage = new Sessions();
       stage.config('');
@@ -295,7 +295,7 @@ describe('a session that is over', () => {
 
   verifies(
     'succession:heir',
-    'one that returns from the dead gets what no heir took',
+    'a session that returns from the dead gets what no heir took',
     async () => {
       await using stage = new Sessions();
       stage.config('');

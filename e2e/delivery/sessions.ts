@@ -26,7 +26,7 @@ export class Sessions extends Stage {
     return super.env({ EARPIECE_ADDRESS: 'shop/claude-code', ...more });
   }
 
-  /** `as`: the session's id in its environment. `tool`: a tool of this host starts another one, whose gateway it is. */
+  /** `as`: the session's id in its environment. `tool`: a tool of this host starts another host, which owns the gateway. */
   async session(as?: string, options: { readonly tool?: boolean; readonly cwd?: string } = {}): Promise<Session> {
     const session = new Session(this, as, options);
     this.#sessions.push(session);
@@ -87,7 +87,7 @@ export class Session {
     return { text: textOf(result), refused: result.isError === true };
   }
 
-  /** As a host goes that is done: it closes its servers' stdin. */
+  /** Ends like a host that has finished: it closes the stdin of its servers. */
   async end(): Promise<void> {
     this.host.stdin?.end();
     await this.#exited;
@@ -97,11 +97,11 @@ export class Session {
     const gateway = this.#gateways.at(-1);
     this.host.kill('SIGKILL');
     await this.#exited;
-    // The gateway sees the end of its stdin, and is no process of ours to wait for.
+    // The gateway notices the end of its stdin. It is not a child of this process, so its end cannot be awaited.
     while (gateway !== undefined && isAlive(gateway)) await new Promise((resolve) => setTimeout(resolve, 5));
   }
 
-  /** The host starts another one, to which it connects. */
+  /** The host starts another gateway and connects to it. */
   async killGateway(): Promise<void> {
     const gateways = this.#gateways.length;
     process.kill((this.#gateways.at(-1) as Owner).pid, 'SIGKILL');

@@ -1,4 +1,4 @@
-/** A stage for the whole product: a database of its own, gateways as child processes, producers as other processes. */
+/** A stage for the whole product: a separate database, gateways as child processes, producers as other processes. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,11 +23,11 @@ export const PERSON = { env: { EARPIECE_ADDRESS: '' } } as const;
 export class Stage implements AsyncDisposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'earpiece-stage-'));
   readonly db = join(this.folder, 'earpiece.db');
-  /** What its commands and gateways run. */
+  /** The entry file of its commands and gateways. */
   readonly entry: string = CLI;
   readonly #started: (Disposable | AsyncDisposable)[] = [];
 
-  /** With this, and nothing of the machine's user. */
+  /** The environment of the stage, without anything of the machine's user. */
   env(more: Record<string, string> = {}): Record<string, string> {
     return {
       PATH: process.env['PATH'] ?? '',
@@ -41,12 +41,12 @@ export class Stage implements AsyncDisposable {
     };
   }
 
-  /** The configuration of the project `shop`, whose folder this then is. */
+  /** Writes the configuration of the project `shop`, which then owns this folder. */
   config(toml: string): void {
     writeFileSync(join(this.folder, 'earpiece.toml'), `project = "shop"\n${toml}`);
   }
 
-  /** A file in the home of the user, which is the project's folder too. */
+  /** Writes a file in the home of the user, which is also the project's folder. */
   home(path: string, content: string): void {
     mkdirSync(dirname(join(this.folder, path)), { recursive: true });
     writeFileSync(join(this.folder, path), content);
@@ -58,7 +58,7 @@ export class Stage implements AsyncDisposable {
     return ear;
   }
 
-  /** Before the echo server; with `configured` before the servers of the configuration. */
+  /** A gateway in front of the echo server, or with `configured` in front of the configured servers. */
   async gateway(
     options: { args?: readonly string[]; env?: Record<string, string>; client?: string; configured?: boolean } = {},
   ): Promise<GatewayClient> {
@@ -68,7 +68,7 @@ export class Stage implements AsyncDisposable {
     return client;
   }
 
-  /** What reached the upstream servers. */
+  /** The calls that reached the upstream servers. */
   calls(): { tool: string; text: string }[] {
     const file = join(this.folder, 'calls.jsonl');
     return existsSync(file)
@@ -79,7 +79,7 @@ export class Stage implements AsyncDisposable {
       : [];
   }
 
-  /** One command line of the product, to its end. */
+  /** Runs one command line of the product to its end. */
   async run(
     args: readonly string[],
     options: { env?: Record<string, string>; input?: string; cwd?: string } = {},
@@ -105,7 +105,7 @@ export class Stage implements AsyncDisposable {
   }
 }
 
-/** A client that speaks to the echo server through a gateway of its own. */
+/** A client that talks to the echo server through a separate gateway. */
 export class GatewayClient implements AsyncDisposable {
   readonly process: ChildProcess;
   readonly exited: Promise<NodeJS.Signals | number | null>;
@@ -155,7 +155,7 @@ export class GatewayClient implements AsyncDisposable {
     this.process.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...frame })}\n`);
   }
 
-  /** Its id, and its answer. */
+  /** Sends a request; returns its id and its answer. */
   begin(method: string, params: object): { id: number; answer: Promise<unknown> } {
     const id = this.#next++;
     const answer = new Promise<unknown>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));

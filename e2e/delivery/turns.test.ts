@@ -1,4 +1,4 @@
-/** What the command line says when it queues for a turn that nobody can count. */
+/** The warning of the command line about a turn that no carrier can count. */
 import { expect, it } from 'vitest';
 import { proves } from '../verifies.ts';
 import { Stage, textOf } from './stage.ts';
@@ -13,14 +13,14 @@ it('a reminder after some turns says that a gateway cannot see turns, and rides 
   const reminded = await stage.run(AFTER_THREE);
   expect(reminded.code).toBe(0);
   expect(reminded.stderr).toContain(
-    'shop/coder is reached through the gateway only, which cannot see turns: this rides with the next result of a wrapped tool',
+    'shop/coder is reached only through the gateway, which cannot see turns: this rides with the next result of a wrapped tool',
   );
   const sent = await stage.run(['send', '--to', 'shop/coder', '--deliver', 'turns:2', 'later']);
   expect(sent.stderr).toContain('cannot see turns');
   expect(textOf(await gateway.call('echo', { text: 'again' }))).toContain('look at the build');
 });
 
-it('a host that starts turns, or an agent that nobody has seen, gets no such line', async () => {
+it('a host that starts turns, or an agent that was never seen, gives no such warning', async () => {
   await using stage = new Stage();
   const ear = await stage.open();
   expect((await stage.run(AFTER_THREE)).stderr).not.toContain('turns:');

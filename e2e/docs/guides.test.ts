@@ -1,4 +1,4 @@
-/** The sessions in the guides are real: `vitest run e2e/docs/guides.test.ts --update` records them again. */
+/** The sessions in the guides are recorded: `vitest run e2e/docs/guides.test.ts --update` records them again. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ const docs = join(import.meta.dirname, '../../docs');
 const mark = '<!-- tested by e2e/docs/guides.test.ts -->';
 const pages = globSync('**/*.md', { cwd: docs }).filter((page) => readFileSync(join(docs, page), 'utf8').includes(mark));
 
-test('the pages with sessions are those that are expected', () => {
+test('the pages with sessions are the expected ones', () => {
   // hear-about-ci.md, stop-an-agent.md … are named here because a snippet's test must name its page.
   expect(pages.map((page) => page.split('/').at(-1) ?? '').toSorted()).toEqual([
     'gate.md',

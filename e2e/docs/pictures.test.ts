@@ -1,4 +1,4 @@
-/** Pictures that are made, not drawn: `vitest run e2e/docs/pictures.test.ts --update` makes them anew. */
+/** Pictures that are generated: `vitest run e2e/docs/pictures.test.ts --update` generates them again. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -12,7 +12,7 @@ test('the picture of the README is a real run', async () => {
   await expect(drawn(await story())).toMatchFileSnapshot(join(root, 'docs/images/story.svg'));
 }, 60_000);
 
-test('the diagram of the rooms in ARCHITECTURE.md is that of the layer test', async () => {
+test('the diagram of the rooms in ARCHITECTURE.md equals that of the layer test', async () => {
   const file = join(root, 'ARCHITECTURE.md');
   const page = readFileSync(file, 'utf8').replace(
     /(<!-- made: rooms -->\n)[^]*?(<!-- made -->)/u,
@@ -21,25 +21,25 @@ test('the diagram of the rooms in ARCHITECTURE.md is that of the layer test', as
   await expect(page).toMatchFileSnapshot(file);
 });
 
-test('ARCHITECTURE.md has a line for each room, and each room is in the picture', () => {
+test('ARCHITECTURE.md has a line for each room, and the picture shows each room', () => {
   const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
   const rows = [...page.matchAll(/^\| `([\w-]+)` \|/gmu)].map(([, room = '']) => room);
   expect(rows.toSorted()).toEqual(Object.keys(ROOMS).toSorted());
 });
 
-test('files that ARCHITECTURE.md names are there', () => {
+test('files that ARCHITECTURE.md names exist', () => {
   const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
   const named = [...page.matchAll(/`((?:src|e2e|contracts)\/[\w./-]+)`/gu)].map(([, file = '']) => file);
   expect(named.length).toBeGreaterThan(20);
   expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
 });
 
-/** Also of delivery.md, plan.md, identity.md, gate.md and events.md. */
+/** Includes delivery.md, plan.md, identity.md, gate.md and events.md. */
 const diagrams = globSync(['*.md', 'docs/**/*.md'], { cwd: root }).flatMap((page) =>
   [...readFileSync(join(root, page), 'utf8').matchAll(/^```mermaid\n([^]*?)^```/gmu)].map(([, text = '']) => ({ page, text })),
 );
 
-test.each(diagrams)('the diagram of $page names only what the code has', ({ text }) => {
+test.each(diagrams)('the diagram of $page uses only names that exist in the code', ({ text }) => {
   expect(text).toMatch(/^(?:flowchart (?:LR|TB)|stateDiagram-v2|sequenceDiagram)\n/u);
   const source = globSync('src/**/*.ts', { cwd: root })
     .filter((file) => !file.includes('.test.'))

@@ -1,10 +1,10 @@
-/** The picture of the rooms of `src`, made of the arrows that the layer test holds. */
+/** The picture of the rooms of `src`, made from the arrows of the layer test. */
 type Rooms = Readonly<Record<string, { readonly mayImport: readonly string[] }>>;
 
-/** Rooms that put others together and may name nearly all of them: their arrows would hide the rest. */
+/** Rooms that may import nearly all others: their arrows would hide the rest. */
 const COMPOSE = ['cli', 'entries'];
 
-/** Only the direct arrows: what a room reaches through another one is not drawn. */
+/** Draws only direct arrows: a room that is reached through another one has no arrow. */
 export function roomsDiagram(rooms: Rooms): string {
   const drawn = Object.keys(rooms).filter((room) => !COMPOSE.includes(room));
   const arrows = drawn.flatMap((room) =>

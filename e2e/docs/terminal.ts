@@ -1,6 +1,6 @@
 /**
- * The terminal sessions of a page, for real: each block that says `<!-- tested by … -->` is run, top to bottom, in one project
- * `shop` in which a Claude Code session `s1` is open. Lines that begin with `$ ` are commands, the rest is what they print.
+ * Runs the terminal sessions of a page: each block after `<!-- tested by … -->`, from top to bottom, in one project `shop` with
+ * an open session `s1` of Claude Code. Lines that begin with `$ ` are commands, and the other lines are their output.
  *
  *     ```text          commands and their output
  *     ```text agent    what the model reads with its next tool result
@@ -19,7 +19,7 @@ type HookAnswer = {
   readonly hookSpecificOutput?: { readonly additionalContext?: string; readonly permissionDecisionReason?: string };
 };
 
-/** The page with each session as it goes today. Blocks that only differ in blanks stay as they are. */
+/** The page with the present output of each session. Blocks that differ only in blanks do not change. */
 export async function played(page: string): Promise<string> {
   await using terminal = await Terminal.open();
   const parts: string[] = [];
@@ -46,7 +46,7 @@ export class Terminal extends Shell {
     return terminal;
   }
 
-  /** The commands of a block with what they print today, both streams as a terminal shows them. */
+  /** The commands of a block with their present output, both streams as a terminal shows them. */
   async session(block: string): Promise<string> {
     const commands = block.split('\n').filter((line) => line.startsWith('$ '));
     const said: string[] = [];
@@ -82,7 +82,7 @@ export class Terminal extends Shell {
     });
   }
 
-  /** Without what differs from run to run: times, durations, the mark, folders. */
+  /** Replaces values that differ between runs: times, durations, the mark, folders. */
   #plain(text: string): string {
     return text
       .replaceAll(this.folder, '/home/anna/shop')
@@ -95,6 +95,6 @@ export class Terminal extends Shell {
   }
 }
 
-/** Columns move with the lengths of times and ids. */
+/** Column positions depend on the lengths of times and ids. */
 const sameWords = (a: string, b: string): boolean => flat(a) === flat(b);
 const flat = (text: string): string => text.replaceAll(/ +/gu, ' ').replaceAll(/ $/gmu, '').trimEnd();

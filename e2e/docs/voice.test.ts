@@ -1,4 +1,4 @@
-/** The check of plain English: each rule finds its own example, and leaves the better sentence alone. */
+/** Tests the check of plain English: each rule finds its own example, and accepts the better sentence. */
 import { expect, test } from 'vitest';
 import { LONG, MAX_WORDS, RULES } from '../../scripts/voice/rules.ts';
 import { areaOf, findings, inCode, inPage, overLimit } from '../../scripts/voice/voice.ts';
@@ -13,7 +13,7 @@ test.each(RULES)('a page with "$bad" breaks the rule $id', ({ id, bad, better })
   expect(inPage('docs/page.md', `${better}\n`)).toEqual([]);
 });
 
-test.each(RULES)('the rule $id holds in lists, tables, strings, comments and titles', ({ id, bad }) => {
+test.each(RULES)('the rule $id applies in lists, tables, strings, comments and titles', ({ id, bad }) => {
   expect(rulesOf(inPage('page.md', `- ${bad}\n`))).toEqual([id]);
   expect(rulesOf(inPage('page.md', `| a | b |\n|---|---|\n| one | ${bad} |\n`))).toEqual([id]);
   expect(rulesOf(inCode('src/core/a.ts', `/** ${bad} */\nconst a = 1;\n`))).toEqual([id]);
@@ -29,19 +29,19 @@ test('a long sentence is found in pages, help and errors, with its number of wor
   expect(inCode('src/cli/a.ts', `// ${long}`)).toEqual([]);
 });
 
-test('code, quotations of data in tests, questions and names of sections are left alone', () => {
+test('code, quotations of data in tests, questions and names of sections are not reported', () => {
   expect(inPage('page.md', '```sh\nWhat is over is taken back.\n```\n\nRun `what is over is taken back` now.\n')).toEqual([]);
   expect(inPage('page.md', '# What is promised\n\nWhat does a pause stop?\n')).toEqual([]);
   expect(inCode('e2e/a.test.ts', "await say('What is over is taken back.');")).toEqual([]);
   expect(inCode('src/a.ts', "const found = text.match(/'/u); // A comment behind a pattern.\n")).toEqual([]);
 });
 
-test('a line is that of the sentence, also behind others and in a regular expression with quotes', () => {
+test('a finding has the line of its sentence, also after other sentences and in a regular expression with quotes', () => {
   expect(inPage('page.md', 'One.\nTwo `code`\nends. It\nis told.\n')).toMatchObject([{ line: 3 }]);
   expect(inCode('src/a.ts', 'const a = /[\'"]/u;\n\n// It is told.\n')).toMatchObject([{ line: 3 }]);
 });
 
-test('a page has no limit, a room of code its own, and only a higher count fails', () => {
+test('a page may have no finding, a room of code has a limit, and only a higher count fails', () => {
   expect(areaOf('docs/config.md')).toBe('docs/config.md');
   expect(areaOf('src/core/a.ts')).toBe('src/core');
   expect(areaOf('src/core/a.test.ts')).toBe('src/core tests');
@@ -54,7 +54,7 @@ test('a page has no limit, a room of code its own, and only a higher count fails
   expect(overLimit(byArea, {})).toEqual([{ area: 'src/core', found, most: 0 }]);
 });
 
-test('it looks at every page, at code and at tests', () => {
+test('the check reads every page, the code and the tests', () => {
   const files = findings(new URL('../..', import.meta.url).pathname).map(({ file }) => file);
   expect(files.some((file) => file.startsWith('src/'))).toBe(true);
   expect(files.every((file) => !file.startsWith('scripts/voice/'))).toBe(true);

@@ -37,7 +37,7 @@ test(
 
     expect(overHttp).toEqual(direct);
 
-    // Answers that come alone come as JSON, so the one check on event streams has nothing to look at and does not count.
+    // Separate answers come as JSON, so the one check of event streams has no input and does not count.
     const streams = 'server-sse-multiple-streams';
     expect(overStdio).toEqual({ ...direct, [streams]: { ...direct[streams]!, passed: 1 } });
   },

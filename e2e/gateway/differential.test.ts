@@ -64,7 +64,7 @@ describe('nothing open: direct and through the gateway', () => {
         expect(through.map(withoutStructured)).toEqual(through.map((line) => JSON.parse(line) as unknown));
         expect(through.map(withoutStructured)).toEqual(direct.map(withoutStructured));
       } else expect(through).toEqual(direct);
-      // What the profile changes are the schemas; the rest of each tool is as the server said it.
+      // The profile changes only the schemas; the rest of each tool stays as the server sent it.
       const its = toolsOf(itsList!);
       expect(its.map((tool) => ({ ...tool, outputSchema: undefined }))).toEqual(
         listed.map((tool) => ({ ...tool, outputSchema: undefined })),
@@ -88,7 +88,7 @@ function withoutStructured(line: string): unknown {
 
 type Result = { content?: { type: string; text?: string }[]; structuredContent?: Record<string, unknown>; isError?: boolean };
 
-/** One SDK client: its validation of results against the schemas that it was given is on. */
+/** One SDK client, which validates results against the schemas that it was given. */
 async function sdkClient(sdk: 'v1' | 'v2', args: readonly string[], name = 'sdk') {
   if (sdk === 'v1') {
     const client = new ClientV1({ name, version: '1' }, { capabilities: { sampling: {}, elicitation: {}, roots: {} } });
@@ -107,7 +107,7 @@ async function sdkClient(sdk: 'v1' | 'v2', args: readonly string[], name = 'sdk'
   return { call, close: () => client.close() };
 }
 
-describe.each(['v1', 'v2'] as const)('the %s SDK client accepts what rides', (sdk) => {
+describe.each(['v1', 'v2'] as const)('the %s SDK client accepts the added text', (sdk) => {
   proves('gateway:profiles');
   const expected = new Map<string, readonly (Result | { error: string })[]>();
   beforeAll(async () => {

@@ -1,5 +1,5 @@
 /**
- * The server that the MCP conformance suite asks for, with the tools, resources and prompts that its scenarios name.
+ * The server that the MCP conformance suite requires, with the tools, resources and prompts that its scenarios name.
  *
  *   node e2e/gateway/fixture-server.ts stdio
  *   node e2e/gateway/fixture-server.ts http [PORT]     prints its address
@@ -196,7 +196,7 @@ async function elicit(
   required: readonly string[] = [],
 ): Promise<CallToolResult> {
   const requestedSchema = { type: 'object', properties, required };
-  // The SDK's types know fewer kinds of schemas than the protocol.
+  // The SDK's types cover fewer kinds of schemas than the protocol.
   const request = { method: 'elicitation/create', params: { message, requestedSchema } } as unknown as ServerRequest;
   const { action, content } = await extra.sendRequest(request, ElicitResultSchema);
   return text(`Elicitation completed: action=${action}, content=${JSON.stringify(content)}`);
@@ -295,7 +295,7 @@ function makeServer(): Server {
   return server;
 }
 
-/** Event ids, so that a stream that was closed can be taken up again. */
+/** Stores events by id, so that a client can resume a closed stream. */
 function memoryEvents(): EventStore {
   const events: { id: string; stream: string; message: JSONRPCMessage }[] = [];
   return {

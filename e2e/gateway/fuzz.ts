@@ -1,10 +1,7 @@
 /**
- * Throws damaged frames at everything that reads bytes, for as long as it is told:
+ * Sends damaged frames to every parser of bytes for a given time:
  *
- *   node e2e/gateway/fuzz.ts [SECONDS] [SEED]     60 s by default
- *
- * It fails when something throws, when a step takes more than a second of the processor, when bytes between client and server differ
- * although nothing rides, or when what rides on a result makes it anything but the same result and the text.
+ *   node e2e/gateway/fuzz.ts [SECONDS] [SEED]     60 s by default * It fails when something throws, when a step takes more than a second of the processor, or when the gateway changes bytes although it adds no text. It also fails when a result with added text differs from the result and the text.
  */
 import type { Outgoing } from '../../src/gateway/riding/carry.ts';
 import { frameOf } from '../../src/mcp/frames/frame.ts';
@@ -54,7 +51,7 @@ const SPICE = [
   '[[[[[[[[',
 ];
 
-/** So many rounds, or for so long. */
+/** A number of rounds, or a time in milliseconds. */
 export type Bound = { readonly rounds: number } | { readonly forMs: number };
 
 export function fuzz(bound: Bound, seed: number): Fuzzed {
@@ -129,11 +126,11 @@ export function fuzz(bound: Bound, seed: number): Fuzzed {
         line(line) {
           count += 1;
           const frame = frameOf(line);
-          // A batch with calls is split, which is other bytes.
+          // A batch with calls is split, so its bytes change.
           if (side === 'client' && frame.kind === 'batch') return;
-          // Before the client has said who it is, a call without an id is dropped.
+          // A call without an id is dropped until the client has introduced itself.
           if (side === 'client' && frame.kind === 'note' && frame.method === 'tools/call') return;
-          // So is one with an answer, and an answer passes only to a request.
+          // A batch with such a call is dropped too, and an answer passes only to a request.
           if (frame.kind === 'batch' && elementsOf(frame).some(isAnswer)) return;
           if (side === 'server' && isAnswer(frame)) {
             if (!isPlainAnswer(frame)) return;
@@ -181,7 +178,7 @@ export function fuzz(bound: Bound, seed: number): Fuzzed {
 const RIDE = { type: 'text', text: 'N"\\\n' };
 const riding: Rider = { ...noRider, after: () => ({ kind: 'ride', text: RIDE.text, delivery: noDelivery }) };
 
-/** Each line the same, or the same value with one block more. */
+/** Each line is the same, or the same value with one more block. */
 function sameButForTheRide(sent: Buffer, got: Buffer): void {
   const before = sent.toString('latin1').split('\n');
   const after = got.toString('latin1').split('\n');
@@ -196,7 +193,7 @@ function sameButForTheRide(sent: Buffer, got: Buffer): void {
   }
 }
 
-/** A small generator (mulberry32), so that a seed gives the same run again. */
+/** A small random generator (mulberry32): the same seed gives the same run. */
 function randomFrom(seed: number): () => number {
   let state = seed | 0;
   return () => {

@@ -1,4 +1,4 @@
-/** A gateway that starts in a folder that does not exist any more. */
+/** A gateway that starts in a folder that no longer exists. */
 import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const FRAMES = [
   { id: 2, method: 'tools/list' },
 ];
 
-describe('in a working folder that is gone', () => {
+describe('a gateway in a deleted working folder', () => {
   proves('gateway:gone-folder');
 
   it.each([
@@ -41,7 +41,7 @@ describe('in a working folder that is gone', () => {
       code: 0,
       stderr: expect.stringContaining(`works in "${shell.folder}" instead`) as string,
     });
-    // Of the wrapped server's shell.
+    // This line comes from the wrapped server's shell.
     if (words.includes('sh')) expect(stderr.split('\n')).toContain(shell.folder);
   });
 });

@@ -23,7 +23,7 @@ const call = (id: number | string, name: string, args = '{}'): string =>
 
 type Answer = { status: number; headers: Record<string, unknown>; text: string };
 
-/** A request with exactly these headers: `fetch` would not send a Host of ours. */
+/** A request with exactly these headers: `fetch` would not send a chosen Host header. */
 function ask(
   url: string,
   {
@@ -63,7 +63,7 @@ const frameIn = ({ text }: Answer): string =>
         .findLast((line) => line.startsWith('data: {'))!
         .slice(6);
 
-describe('who is let in', () => {
+describe('which requests an HTTP gateway accepts', () => {
   proves('gateway:http');
   let gateway: HttpProcess;
   beforeAll(async () => {
@@ -113,22 +113,22 @@ describe('who is let in', () => {
     expect(answer.status).toBe(200);
   });
 
-  test('a Host and an Origin of this machine, with the token', async () => {
+  test('accepts a Host and an Origin of this machine with the token', async () => {
     const headers = { ...good, host: 'localhost:1', origin: 'http://localhost:9' };
     expect((await ask(gateway.url, { headers, body: INITIALIZE })).status).toBe(200);
   });
 
-  test('a body above 64 MiB', async () => {
+  test('refuses a body above 64 MiB', async () => {
     const answer = await ask(gateway.url, { headers: good, body: 'x'.repeat(65 * 1024 * 1024) }).catch(
       (error: NodeJS.ErrnoException) => error.code,
     );
-    // The connection may close before all of it was sent.
+    // The connection may close before the whole body was sent.
     if (typeof answer === 'object')
       expect(answer).toMatchObject({ status: 413, text: expect.stringContaining('longer than 64 MiB') as string });
     else expect(['ECONNRESET', 'EPIPE']).toContain(answer);
   });
 
-  test('to listen on all addresses needs a token, and a port that is in use is named', async () => {
+  test('listening on all addresses requires a token, and an error names a port in use', async () => {
     const upstreams = [{ kind: 'stdio', name: 'a', command: 'x' }] as const;
     await expect(startGateway({ front: { kind: 'http', host: '0.0.0.0' }, upstreams, rider: noRider })).rejects.toThrow(
       'give a token, or listen on 127.0.0.1',
@@ -140,8 +140,8 @@ describe('who is let in', () => {
   });
 });
 
-describe('sessions before a stdio server', () => {
-  test('odd bytes pass; each session has a server of its own, which ends with it and with the gateway', async () => {
+describe('HTTP sessions before a stdio server', () => {
+  test('odd bytes pass; each session has its own server, which ends with the session and with the gateway', async () => {
     const gateway = await HttpProcess.start([
       PLAIN_GATEWAY,
       '--profile',
@@ -154,7 +154,7 @@ describe('sessions before a stdio server', () => {
     ]);
     const [one, two] = [await session(gateway.url), await session(gateway.url)];
     for (const [n, oddity] of ODDITIES.entries()) {
-      if (oddity.endsWith('trailing')) continue; // No JSON: over HTTP there is no place to pass it to.
+      if (oddity.endsWith('trailing')) continue; // This is not JSON, and HTTP has no place to pass it to.
       const expected = oddity.replace('ID', '"\\u0041"');
       expect((await one.post(call('"\\u0041"', 'odd', `{"n":${n}}`))).text).toBe(expected);
     }
@@ -173,7 +173,7 @@ describe('sessions before a stdio server', () => {
     for (const { pid, helper } of pids) expect([await untilDead(pid), await untilDead(helper)]).toEqual([true, true]);
   });
 
-  test('two windows of one stateless client use the same ids: each gets its own answer and progress', async () => {
+  test('two windows of one stateless client use the same ids, and each gets its own answer and progress', async () => {
     await using gateway = await HttpProcess.start([PLAIN_GATEWAY, '--http', '0', '--', process.execPath, STATELESS, 'stdio']);
     const meta =
       '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},"io.modelcontextprotocol/clientCapabilities":{},"progressToken":7}';
@@ -217,7 +217,7 @@ describe.each([
       HttpProcess.start([PLAIN_GATEWAY, ...options, '--http', '0', '--', process.execPath, FIXTURE, 'stdio']),
   ],
 ] as const)('what rides, %s', (_, start) => {
-  test('on results, confirmed by the next request; the conversation is the one that the header names', async () => {
+  test('events ride on results, and the next request confirms them; the header names the conversation', async () => {
     await using files = await ScriptFiles.make();
     files.write({ tools: [{ name: 'get_notifications', inputSchema: { type: 'object' } }] });
     await using gateway = await start(files.options);
@@ -262,12 +262,12 @@ describe.each([
     await post(PING);
     await files.until((entry) => entry.what === 'confirm' && entry.requestId === '6');
     const about5 = files.entries().filter((entry) => 'requestId' in entry && entry.requestId === '5');
-    // Asked or not: nothing of it counts as delivered.
+    // With or without a request to release, nothing counts as delivered.
     expect(about5.some(({ what }) => what === 'confirm')).toBe(false);
     expect(about5.filter(({ what }) => what === 'release').length).toBe(about5.filter(({ what }) => what === 'after').length);
   });
 
-  test('the v1 SDK client lists, calls and is asked', async () => {
+  test('the v1 SDK client lists, calls and answers requests of the server', async () => {
     await using files = await ScriptFiles.make();
     files.write({ ride: { text: 'N' } });
     await using gateway = await start([...files.options, '--profile', 'extend']);
@@ -281,7 +281,7 @@ describe.each([
 
 describe('an HTTP server that goes away', () => {
   test.each(['stdio', 'HTTP'])(
-    '%s front: calls fail by its name, and work again when it is back, without a new handshake by the client',
+    "%s front: calls fail with the server's name, and work again after its return without a new handshake",
     async (front) => {
       await using files = await ScriptFiles.make();
       const first = await HttpProcess.start([FIXTURE, 'http']);
@@ -306,7 +306,8 @@ describe('an HTTP server that goes away', () => {
       expect(failed).toContain('{"type":"text","text":"N"}],"isError":true');
       files.write({});
       await using again = await HttpProcess.start([FIXTURE, 'http', port]);
-      // The new process knows no sessions. A stdio client's is made anew for it; an HTTP client makes its own, as it would without us.
+      // The new process has no sessions. The gateway renews the session of a stdio client; an HTTP client renews its own, as it
+      // would without a gateway.
       if (raw) expect(await result()).toContain('This is a simple text response');
       else expect((await http!.post(call(9, 'test_simple_text'))).status).toBe(404);
       expect(again.url).toBe(first.url);
@@ -319,7 +320,7 @@ describe('an HTTP server that goes away', () => {
     },
   );
 
-  test('what a server answers in place of JSON-RPC is told', async () => {
+  test('stderr reports what a server sends in place of JSON-RPC', async () => {
     await using gateway = await HttpProcess.start([
       PLAIN_GATEWAY,
       '--http',

@@ -21,7 +21,7 @@ async function inspect(method: readonly string[], server: readonly string[]): Pr
   return JSON.parse(output);
 }
 
-test("the inspector's CLI lists and calls through the gateway what it does directly", { timeout: 60_000 }, async () => {
+test("the inspector's CLI gives the same results directly and through the gateway", { timeout: 60_000 }, async () => {
   proves('gateway:inspector');
   const server = [...FILESYSTEM, import.meta.dirname];
   for (const method of [['tools/list'], ['tools/call', '--tool-name', 'list_allowed_directories']]) {

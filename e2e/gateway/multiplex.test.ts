@@ -23,7 +23,7 @@ const PEERS = [node('old', FIXTURE, 'stdio'), node('both', STATELESS, 'stdio'), 
 function several(files: ScriptFiles, servers: readonly object[] = PEERS): string[] {
   const file = join(files.folder, 'servers.json');
   writeFileSync(file, JSON.stringify(servers));
-  // On a busy machine a server may take longer than a person's client would wait.
+  // On a busy machine a server may take longer than a real client would wait.
   return [PLAIN_GATEWAY, ...files.options, '--servers', file, '--patience', '{"graceMs":20000,"othersMs":20000}'];
 }
 
@@ -56,7 +56,7 @@ async function statelessClient(transport: Transport): Promise<ClientV2> {
 
 describe('a client of the older generation before three servers of three kinds', () => {
   proves('gateway:fronts-many');
-  test('tools, resources, prompts and completion of all of them', async () => {
+  test('tools, resources, prompts and completion of all servers', async () => {
     await using files = await ScriptFiles.make();
     files.write({ tools: OWN });
     const client = await legacyClient(several(files));
@@ -115,7 +115,7 @@ describe('a client of the older generation before three servers of three kinds',
     }
   });
 
-  test('what does not cross is said', async () => {
+  test('the gateway reports what it cannot pass on', async () => {
     await using files = await ScriptFiles.make();
     const client = await legacyClient(several(files));
     try {
@@ -123,7 +123,7 @@ describe('a client of the older generation before three servers of three kinds',
         'client capabilities do not declare',
       );
       await expect(client.callTool({ name: 'none__x' })).rejects.toThrow(
-        'there is no tool "none__x": names are <server>__<name>, with a server of old, both, new',
+        'there is no tool "none__x"; names have the form <server>__<name>, and the servers are old, both, new',
       );
       await expect(client.readResource({ uri: 'nowhere://x' })).rejects.toThrow('no server has the resource "nowhere://x"');
     } finally {
@@ -142,7 +142,7 @@ describe('a stateless client before the same servers', () => {
     );
     try {
       expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28');
-      // A server that takes longer to start than the others is in a later list.
+      // A server that starts more slowly than the others joins a later list.
       await expect
         .poll(async () => (await client.listTools()).tools.map(({ name }) => name))
         .toEqual(expect.arrayContaining(['old__test_simple_text', 'both__sum', 'new__sum', 'get_notifications']));
@@ -172,8 +172,8 @@ describe('a stateless client before the same servers', () => {
   });
 });
 
-describe('what rides, and the gate, with several servers', () => {
-  test('on each server alike, by the name that the server knows', async () => {
+describe('added text, and the gate, with several servers', () => {
+  test('the gate refuses tools of each server, by the name that the server uses', async () => {
     await using files = await ScriptFiles.make();
     await using client = new RawClient(several(files, [node('a', ODD_SERVER), node('b', ODD_SERVER)]));
     await client.initialize('claude-code');
@@ -199,7 +199,7 @@ describe('what rides, and the gate, with several servers', () => {
     expect(await client.answer(4)).toContain('"text":"stop"');
   });
 
-  test('one server ends: its calls are answered, the other works on, and it comes back', async () => {
+  test('one server ends: its calls get errors, the others continue, and it restarts', async () => {
     await using files = await ScriptFiles.make();
     await using client = new RawClient(several(files, [node('a', ODD_SERVER), node('b', ODD_SERVER)]));
     await client.initialize();
@@ -211,17 +211,17 @@ describe('what rides, and the gate, with several servers', () => {
     expect(await client.answer(3)).toContain('1.0');
   });
 
-  test('what belongs to one server only is an error that says what to do', async () => {
+  test('a request that belongs to one server only gets an error with the way out', async () => {
     await using files = await ScriptFiles.make();
     await using client = new RawClient(several(files, [node('a', ODD_SERVER), node('b', ODD_SERVER)]));
     await client.initialize();
     client.send('{"jsonrpc":"2.0","id":1,"method":"events/list"}');
     expect(await client.answer(1)).toBe(
-      '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"events/list cannot be given to one of several servers; wrap the server that it is for by itself"}}',
+      '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"events/list cannot be sent to one of several servers; wrap its server in a separate gateway"}}',
     );
   });
 
-  test('a server that does not start is named, the others are there', async () => {
+  test('an error names a server that does not start; the others work', async () => {
     await using files = await ScriptFiles.make();
     await using client = new RawClient(
       several(files, [{ kind: 'stdio', name: 'gone', command: 'earpiece-no-such-command' }, node('b', ODD_SERVER)]),
@@ -239,7 +239,7 @@ describe('what rides, and the gate, with several servers', () => {
   });
 });
 
-test('an HTTP server that is not there at first joins later, and the client is told', async () => {
+test('an HTTP server that starts late joins, and the client learns of its tools', async () => {
   await using files = await ScriptFiles.make();
   const before = await HttpProcess.start([FIXTURE, 'http']);
   await before[Symbol.asyncDispose]();
@@ -252,9 +252,9 @@ test('an HTTP server that is not there at first joins later, and the client is t
   expect(await client.answer(1)).toContain('This is a simple text response');
 });
 
-describe('names', () => {
+describe('server names', () => {
   proves('gateway:fronts-many');
-  test('two servers of one name are refused', async () => {
+  test('two servers with one name are refused', async () => {
     const upstream = { kind: 'stdio', name: 'a', command: 'x' } as const;
     await expect(startGateway({ front: { kind: 'stdio' }, upstreams: [upstream, upstream], rider: noRider })).rejects.toThrow(
       'two servers are called "a"',

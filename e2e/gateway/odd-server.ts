@@ -1,21 +1,9 @@
 /**
  * An MCP server on stdio that answers with bytes that no library would print. `tools/call` by name:
  *
- *   odd        the oddity number `arguments.n`, with the request's id put in as it came
- *   pid        its process id, and that of a helper that it started
- *   later      answers when `release` was called
- *   forge      first answers the requests of `arguments.ids`, which it was not sent
- *   crash      ends the process with code 3
- *   half       writes half of its answer and ends the process with code 3
- *   unended    writes its answer without a line ending and ends the process with code 3
- *   note       a progress notification, then the answer
- *   ask        asks the client for its roots, and answers with what it got
+ *   odd        the oddity number `arguments.n`, with the request's id put in as it came pid        its process id, and that of a helper that it started later      answers when `release` was called forge      first answers the requests of `arguments.ids`, which it was not sent crash      ends the process with code 3 half       writes half of its answer and ends the process with code 3 unended    writes its answer without a line ending and ends the process with code 3 note       a progress notification, then the answer ask        asks the client for its roots, and answers with what it got * With ODD_HOLD it sends nothing until that file exists; with ODD_HOLD_LIST it does not answer tools/list until that file exists. With ODD_SHRUG it answers `{}` to unknown methods.
  *
- * With ODD_HOLD it says nothing until that file is there, with ODD_HOLD_LIST it does not answer tools/list until then. With
- * ODD_SHRUG it answers `{}` to what it does not know.
- *
- * Each line that it receives goes to the file in ODD_LOG as it came. It ignores SIGTERM when ODD_STUBBORN is set, and the
- * end of its stdin too.
+ * It writes each line that it receives to the file ODD_LOG. With ODD_STUBBORN it ignores SIGTERM and the end of its stdin.
  */
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, watch } from 'node:fs';

@@ -1,4 +1,4 @@
-/** tools/call answers that parsing and printing again would change. `ID` is where the request's id goes. */
+/** Answers to tools/call that parsing and printing again would change. `ID` stands for the request's id. */
 export const ODDITIES: readonly string[] = [
   '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"1.0"}],"n":1.0}}',
   '{"jsonrpc":"2.0","id":ID,"result":{"content":[],"n":9007199254740993}}',

@@ -10,7 +10,7 @@ const BREAKING = `${import.meta.dirname}/breaking-server.ts`;
 const call = (id: number, name: string): string =>
   `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${name}","arguments":{"n":0}}}`;
 
-/** The client reads lines: one that is no JSON is one that it never understands, and the answer in it is lost. */
+/** The client reads lines: a line that is not JSON is lost, with the answer in it. */
 const expectFrames = (lines: readonly string[]): void => {
   for (const line of lines) expect(() => JSON.parse(line) as unknown, line).not.toThrow();
 };
@@ -18,19 +18,19 @@ const expectFrames = (lines: readonly string[]): void => {
 describe('a server that dies in the middle of a frame', () => {
   proves('gateway:partial-frame');
 
-  test('on stdio: the client gets an error on a line of its own, and the server is started again', async () => {
+  test('on stdio: the client gets an error on its own line, and the server restarts', async () => {
     await using client = new RawClient(behindGateway([ODD_SERVER]));
     await client.initialize();
     client.send(call(1, 'half'));
     expect(await client.line((line) => line.includes('"id":1'))).toBe(
-      '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"The MCP server \\"wrapped\\" stopped while this ran (exit code 3). It is being restarted; whether this took effect is not known."}],"isError":true}}',
+      '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"The MCP server \\"wrapped\\" stopped during this call (exit code 3). It is being restarted; it is unknown whether the call took effect."}],"isError":true}}',
     );
     client.send(call(2, 'odd'));
     expect(await client.answer(2)).toContain('1.0');
     expectFrames(client.lines);
   });
 
-  test('on stdio, a whole frame without its line ending: it is the answer', async () => {
+  test('on stdio: a whole frame without its line ending is the answer', async () => {
     await using client = new RawClient(behindGateway([ODD_SERVER]));
     await client.initialize();
     client.send(call(1, 'unended'));
@@ -41,7 +41,7 @@ describe('a server that dies in the middle of a frame', () => {
     expectFrames(client.lines);
   });
 
-  test('one of several servers: the others are not touched', async () => {
+  test('one of several servers: the others are not affected', async () => {
     await using several = await ServersFile.make([
       { kind: 'stdio', name: 'a', command: process.execPath, args: [ODD_SERVER] },
       { kind: 'stdio', name: 'b', command: process.execPath, args: [ODD_SERVER] },
@@ -55,7 +55,7 @@ describe('a server that dies in the middle of a frame', () => {
   });
 
   test.each(['json', 'sse', 'resumable'])(
-    'behind HTTP (%s), a client on stdio: an error at once, and nothing else',
+    'behind HTTP (%s), a client on stdio: it gets an error at once, and nothing else',
     async (what) => {
       await using server = await HttpProcess.start([BREAKING]);
       await using client = new RawClient([PLAIN_GATEWAY, '--url', server.url]);

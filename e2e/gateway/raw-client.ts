@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Entry, Script } from './scripted-rider.ts';
 
-/** Only what goes wrong takes so long, whatever else the machine does. */
+/** Only a failing test waits this long, even on a busy machine. */
 const PATIENCE_MS = 25_000;
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -16,12 +16,12 @@ export const ODD_SERVER = join(import.meta.dirname, 'odd-server.ts');
 export const EVERYTHING = [join(ROOT, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js'), 'stdio'];
 export const FILESYSTEM = [join(ROOT, 'node_modules/@modelcontextprotocol/server-filesystem/dist/index.js')];
 
-/** The arguments of `node` that put a gateway before a node script. */
+/** The arguments of `node` that start a gateway before a node script. */
 export function behindGateway(server: readonly string[], options: readonly string[] = []): string[] {
   return [PLAIN_GATEWAY, ...options, '--', process.execPath, ...server];
 }
 
-/** A client that writes and reads lines as they are. */
+/** A client that writes and reads raw lines. */
 export class RawClient implements AsyncDisposable {
   readonly process: ChildProcess;
   readonly lines: string[] = [];
@@ -55,7 +55,7 @@ export class RawClient implements AsyncDisposable {
     this.process.stdin!.write(frames.map((frame) => `${frame}\n`).join(''));
   }
 
-  /** The first line that matches, now or later. */
+  /** Resolves with the first line that matches, received already or later. */
   line(match: (line: string) => boolean, withinMs = PATIENCE_MS): Promise<string> {
     return this.#until(() => this.lines.find(match), withinMs, 'no such line');
   }
@@ -117,7 +117,7 @@ export class RawClient implements AsyncDisposable {
   }
 }
 
-/** A folder with the files of a scripted rider that lives in another process. */
+/** A folder with the script and the log of a scripted rider in another process. */
 export class ScriptFiles implements AsyncDisposable {
   readonly folder: string;
 
@@ -135,7 +135,7 @@ export class ScriptFiles implements AsyncDisposable {
     return ['--script', join(this.folder, 'script.json'), '--log', join(this.folder, 'log')];
   }
 
-  /** In one step: the other process never reads half of it. */
+  /** The rename is one step, so the other process never reads half of it. */
   write(script: Script): void {
     writeFileSync(join(this.folder, 'script.next'), JSON.stringify(script));
     renameSync(join(this.folder, 'script.next'), join(this.folder, 'script.json'));
@@ -152,7 +152,7 @@ export class ScriptFiles implements AsyncDisposable {
       const found = this.entries().find(match);
       if (found !== undefined) return found;
       if (performance.now() > deadline) throw new Error(`no such entry in ${JSON.stringify(this.entries(), undefined, 1)}`);
-      await sleep(10); // Another process writes the file: there is no signal to wait for.
+      await sleep(10); // Another process writes the file, so there is no signal to wait for.
     }
   }
 
@@ -181,7 +181,7 @@ export class ServersFile implements AsyncDisposable {
   }
 }
 
-/** True while the process exists and is no zombie. */
+/** True if the process exists and is not a zombie. */
 export function alive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Delivery, OwnTool, ReleaseReason, Rider } from '../../src/gateway/index.ts';
 
-/** What a scripted rider does next. It is read anew at each question, so a test changes it by writing the file. */
+/** The next actions of a scripted rider. The rider reads it at each question, so a test changes it by writing the file. */
 export type Script = {
   readonly tools?: readonly OwnTool[];
   readonly ride?: { readonly text: string; readonly signal?: string };
-  /** Texts that ride one after another, one a result. */
+  /** Texts to add, one per result. */
   readonly once?: readonly string[];
   readonly replace?: string;
   readonly refuse?: string;
@@ -39,7 +39,7 @@ export type Entry =
   | { readonly what: 'release'; readonly requestId: string; readonly reason: ReleaseReason }
   | { readonly what: 'upstream'; readonly server: string; readonly state: string; readonly detail: string };
 
-/** A rider that does what a script says and tells what it was asked. */
+/** A rider that follows a script and logs what it was asked. */
 export function scriptedRider(script: () => Script, log: (entry: Entry) => void): Rider {
   let used = 0;
   const delivery = (requestId: string): Delivery => ({
@@ -93,7 +93,7 @@ export function scriptedRider(script: () => Script, log: (entry: Entry) => void)
   };
 }
 
-/** The same in a process of its own: script and log are files. */
+/** The same rider in its own process, with script and log in files. */
 export function filedRider(scriptFile: string, logFile: string): Rider {
   return scriptedRider(
     () => JSON.parse(readFileSync(scriptFile, 'utf8')) as Script,

@@ -2,8 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * A server process that prints its address as its first line. One that comes back at the port that another had tries again
- * where somebody's connection has that number meanwhile.
+ * A server process that prints its address as its first line. A new process on the port of an old one retries while a foreign
+ * connection uses that port.
  */
 export class HttpProcess implements AsyncDisposable {
   readonly url: string;
@@ -39,7 +39,8 @@ export class HttpProcess implements AsyncDisposable {
         if (url !== undefined) resolve(new HttpProcess(child, url));
       });
       child.once('exit', (code) => {
-        // After its start nobody waits for this: that it ended shows in what fails next, why it did only here.
+        // No one waits for the process after its start: an early end shows in a later failure, and only this line tells the
+        // reason.
         if (code !== null && code !== 0 && said !== '')
           process.stderr.write(`${args.join(' ')} ended with ${code}: ${trouble}\n`);
         reject(new Error(`${args.join(' ')} ended with ${code}: ${said}${trouble}`));

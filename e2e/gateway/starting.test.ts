@@ -1,4 +1,4 @@
-/** Several servers, of which some are slow, hang or are broken. */
+/** Several servers; some are slow, hang or fail. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -25,26 +25,26 @@ function gateway(files: ScriptFiles, servers: readonly object[], patience: objec
   return [PLAIN_GATEWAY, ...files.options, '--servers', file, '--patience', JSON.stringify(patience)];
 }
 
-/** The names in a tools/list, asked for now. */
+/** The names in a fresh tools/list. */
 async function listed(client: RawClient, id: string): Promise<string[]> {
   client.send(LIST.replace('"list"', `"${id}"`));
   const { result } = JSON.parse(await client.answer(`"${id}"`)) as { result: { tools: { name: string }[] } };
   return result.tools.map(({ name }) => name);
 }
 
-/** What a request of the stateless generation brings. */
+/** The metadata of a request of the stateless generation. */
 const META =
   '{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}';
 
-/** On a busy machine every server may take long. */
+/** On a busy machine every server may start slowly. */
 const ALL = { graceMs: 20_000, othersMs: 20_000 };
 
 const changed = (line: string): boolean => line.includes('notifications/tools/list_changed');
 
-describe('several servers start apart', () => {
+describe('several servers start independently', () => {
   proves('gateway:starts-apart');
 
-  test('one that is slow: the other is there at once, and list_changed tells of the slow one', async () => {
+  test('a slow server does not delay the other, and list_changed announces it', async () => {
     await using files = await ScriptFiles.make();
     const ready = join(files.folder, 'ready');
     await using client = new RawClient(gateway(files, [node('slow', { ODD_HOLD: ready }), node('quick')]));
@@ -59,17 +59,17 @@ describe('several servers start apart', () => {
     expect(await client.answer(2)).toContain('1.0');
   });
 
-  test('from the first server that is ready on, the others have a moment', async () => {
+  test('the other servers get a short time after the first one is ready', async () => {
     await using files = await ScriptFiles.make();
     const hangs = node('hangs', { ODD_HOLD: join(files.folder, 'never') });
-    // Longer than the client of this test waits for anything.
+    // This is longer than any wait of the client in this test.
     await using client = new RawClient(gateway(files, [hangs, node('quick')], { graceMs: 60_000 }));
     await client.initialize();
     expect(await listed(client, 'first')).toEqual(['quick__odd']);
   });
 
   test.for(['codex-mcp-client', 'qwen-code-mcp-client', 'pi-mcp'])(
-    'a client that reads its list once waits for the slow one: %s',
+    'a client that reads its list once waits for the slow server: %s',
     async (name) => {
       proves('gateway:lists-once');
       await using files = await ScriptFiles.make();
@@ -85,11 +85,11 @@ describe('several servers start apart', () => {
     },
   );
 
-  test('it does not wait for one that has failed, and not for long for one that hangs', async () => {
+  test('such a client does not wait for a failed server, and only a short time for one that hangs', async () => {
     proves('gateway:lists-once');
     await using files = await ScriptFiles.make();
     const servers = [node('hangs', { ODD_HOLD: join(files.folder, 'never') }), node('broken', {}, ['-e', '']), node('quick')];
-    // Longer than the client of this test waits for anything.
+    // This is longer than any wait of the client in this test.
     await using client = new RawClient(gateway(files, servers, { graceMs: 60_000, othersMs: 60_000, onceMs: 5_000 }));
     await client.initialize('codex-mcp-client');
     expect(await listed(client, 'first')).toEqual(['quick__odd']);
@@ -98,7 +98,7 @@ describe('several servers start apart', () => {
     expect(await listed(fine, 'first')).toEqual(['quick__odd']);
   });
 
-  test('a call to one that is still starting waits for it, and a cancelled one never reaches it', async () => {
+  test('a call to a starting server waits for it, and a cancelled call never reaches it', async () => {
     await using files = await ScriptFiles.make();
     const [ready, log] = [join(files.folder, 'ready'), join(files.folder, 'received')];
     const slow = node('slow', { ODD_HOLD: ready, ODD_LOG: log });
@@ -119,7 +119,7 @@ describe('several servers start apart', () => {
     expect(received).not.toContain('cancelled');
   });
 
-  test('the instructions of a slow one reach the agent once, those of a quick one in the handshake', async () => {
+  test('the agent gets the instructions of a slow server once, and those of a quick server in the handshake', async () => {
     proves('gateway:late-instructions');
     await using files = await ScriptFiles.make();
     const ready = join(files.folder, 'ready');
@@ -140,7 +140,7 @@ describe('several servers start apart', () => {
     ]);
   });
 
-  test('a call to one that never starts gets an answer that says so', async () => {
+  test('a call to a server that never starts gets an error that says so', async () => {
     await using files = await ScriptFiles.make();
     const hangs = node('hangs', { ODD_HOLD: join(files.folder, 'never') });
     await using client = new RawClient(gateway(files, [hangs, node('quick')], { graceMs: 100, callMs: 200, hangsMs: 300 }));
@@ -160,7 +160,7 @@ describe('several servers start apart', () => {
     expect(await listed(client, 'l')).toEqual(['hangs__odd', 'quick__odd']);
   });
 
-  test('one that does not answer tools/list: the others are listed, and it is when it answers', async () => {
+  test('a server that does not answer tools/list: the others are listed, and it joins with its answer', async () => {
     await using files = await ScriptFiles.make();
     const go = join(files.folder, 'go');
     const servers = [node('mute', { ODD_HOLD_LIST: go }), node('quick')];
@@ -173,7 +173,7 @@ describe('several servers start apart', () => {
     expect(await listed(client, 'second')).toEqual(['mute__odd', 'quick__odd']);
   });
 
-  test('a probe is answered at once, and a client that goes on in the older generation hears of the slow one', async () => {
+  test('a probe is answered at once, and a client that continues in the older generation learns of the slow server', async () => {
     await using files = await ScriptFiles.make();
     const ready = join(files.folder, 'ready');
     const servers = [node('slow', { ODD_HOLD: ready, ODD_SHRUG: '1' }), node('quick', { ODD_SHRUG: '1' })];
@@ -184,7 +184,7 @@ describe('several servers start apart', () => {
     expect(await listed(client, 'first')).not.toContain('slow__odd');
     writeFileSync(ready, '');
     await client.line(changed);
-    // On a busy machine the quick one may have come late too, and this was its change.
+    // On a busy machine the quick server may be late too; then this change was its own.
     let asked = 0;
     await expect.poll(() => listed(client, `again-${(asked += 1)}`), { timeout: 20_000 }).toContain('slow__odd');
   });
@@ -192,13 +192,13 @@ describe('several servers start apart', () => {
   test('a probe does not wait for a server that hangs', async () => {
     await using files = await ScriptFiles.make();
     const servers = [node('hangs', { ODD_HOLD: join(files.folder, 'never') }), node('quick')];
-    // Longer than the client of this test waits for anything.
+    // This is longer than any wait of the client in this test.
     await using client = new RawClient(gateway(files, servers, { graceMs: 60_000, othersMs: 60_000 }));
     client.send(`{"jsonrpc":"2.0","id":"d","method":"server/discover","params":{"_meta":${META}}}`);
     expect(await client.answer('"d"')).toContain('"supportedVersions":["2026-07-28"]');
   });
 
-  test('one that answers {} to what it does not know is not taken for a stateless server', async () => {
+  test('a server that answers {} to unknown methods does not count as stateless', async () => {
     await using files = await ScriptFiles.make();
     const servers = [node('shrug', { ODD_SHRUG: '1' }), node('quick')];
     await using client = new RawClient(gateway(files, servers, ALL));
@@ -219,7 +219,7 @@ describe('a server that does not start', () => {
     detail: 'exit code 7; its stderr: "Error: no token in API_TOKEN"',
   };
 
-  test('among three: told once, with what it said, also where it failed before the client said who it is', async () => {
+  test('among three: reported once with its stderr, also if it failed before the client introduced itself', async () => {
     await using files = await ScriptFiles.make();
     await using client = new RawClient(gateway(files, [node('a'), broken, node('b')], ALL));
     await client.said('MCP server "broken" failed: exit code 7');
@@ -233,7 +233,7 @@ describe('a server that does not start', () => {
     expect(client.stderr.join('')).toContain('Error: no token in API_TOKEN\n');
   });
 
-  test('wrapped alone: the client and the rider are told, and the gateway ends', async () => {
+  test('wrapped alone: the client and the rider get the reason, and the gateway ends', async () => {
     await using files = await ScriptFiles.make();
     await using client = new RawClient([
       PLAIN_GATEWAY,
@@ -250,7 +250,7 @@ describe('a server that does not start', () => {
     expect(files.entries().filter(({ what }) => what === 'upstream')).toEqual([told]);
   });
 
-  test('a stderr that nobody reads stops nothing', async () => {
+  test('a stderr without a reader blocks nothing', async () => {
     await using files = await ScriptFiles.make();
     const loud = `process.stderr.write('x'.repeat(3_000_000), () => require('fs').writeFileSync(${JSON.stringify(join(files.folder, 'said'))}, '')); process.stdin.on('data', (d) => process.stdout.write(JSON.stringify({jsonrpc:'2.0',id:JSON.parse(d).id,result:{}})+'\\n'))`;
     await using client = new RawClient([PLAIN_GATEWAY, '--', process.execPath, '-e', loud]);

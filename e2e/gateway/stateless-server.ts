@@ -1,5 +1,5 @@
 /**
- * A server for the stateless generation (2026-07-28), which speaks the older one too:
+ * A server of the stateless generation (2026-07-28) that speaks the older one too:
  *
  *   node e2e/gateway/stateless-server.ts stdio
  *   node e2e/gateway/stateless-server.ts only            on stdio, and refuses the older generation
@@ -23,7 +23,7 @@ import { z } from 'zod';
 
 const text = (value: string) => ({ content: [{ type: 'text' as const, text: value }] });
 
-/** Over HTTP each request has a server of its own, so changes are told through the handler. */
+/** Over HTTP each request has its own server, so the handler announces changes. */
 let notifier: ServerNotifier | undefined;
 
 function makeServer(): McpServer {

@@ -24,7 +24,7 @@ async function connect(transport: Transport, mode: 'auto' | 'legacy'): Promise<C
   return client;
 }
 
-/** All that a client sees of a server in one session, as text that can be compared. */
+/** Everything that a client sees of a server in one session, as comparable text. */
 async function transcript(client: Client, mode: 'auto' | 'legacy'): Promise<string> {
   const seen: Record<string, unknown> = {};
   const record = async (what: string, ask: () => Promise<unknown>): Promise<void> => {
@@ -110,11 +110,11 @@ describe.each([
     expect(direct).toContain('"text": "é: true"');
   });
 
-  test.each(ways)('%s: sees what it sees directly over stdio', async (way, transport) => {
+  test.each(ways)('%s: sees the same as directly over stdio', async (way, transport) => {
     proves('gateway:stateless');
     const client = await connect(transport(), mode);
     try {
-      // Without sessions the older generation has no way to ask the client something: direct HTTP cannot either.
+      // Without sessions a server of the older generation cannot ask the client anything, also over direct HTTP.
       const expected =
         mode === 'legacy' && way !== 'stdio through the gateway' && way !== 'HTTP to stdio' ? await overPlainHttp() : direct;
       expect(await transcript(client, mode)).toBe(expected);
@@ -131,7 +131,7 @@ describe.each([
   }
 });
 
-describe('what rides, for a stateless client', () => {
+describe('added text, for a stateless client', () => {
   test.each<[string, (options: readonly string[]) => Promise<{ transport: Transport } & AsyncDisposable>]>([
     [
       'stdio',

@@ -39,7 +39,7 @@ describe('odd bytes pass unchanged, both ways', () => {
     expect(answers[0]!.filter((line) => line.includes('"jsonrpc"')).length).toBeGreaterThan(ODDITIES.length);
   });
 
-  test('strip takes structured content and nothing else', async () => {
+  test('strip removes structured content and nothing else', async () => {
     await using direct = new RawClient([ODD_SERVER]);
     await using stripped = new RawClient(behindGateway([ODD_SERVER], ['--profile', 'strip']));
     for (const client of [direct, stripped]) {
@@ -50,7 +50,7 @@ describe('odd bytes pass unchanged, both ways', () => {
     expect(stripped.lines).toEqual(direct.lines.map((line) => line.replace(',"structuredContent":{"n":1.0}', '')));
   });
 
-  test('requests of the server and the answers to them', async () => {
+  test("the server's requests and the client's answers pass", async () => {
     await using client = new RawClient(behindGateway([ODD_SERVER]));
     await client.initialize();
     client.send(call(1, 'ask'));
@@ -80,8 +80,8 @@ describe('odd bytes pass unchanged, both ways', () => {
   });
 });
 
-describe('what rides', () => {
-  test('a text, on the result and nowhere else; confirmed when the client goes on', async () => {
+describe('text that the gateway adds', () => {
+  test('rides on the result and nowhere else; the next request of the client confirms it', async () => {
     await using files = await ScriptFiles.make();
     await using client = new RawClient(behindGateway([ODD_SERVER], files.options));
     await client.initialize('claude-code');
@@ -101,7 +101,7 @@ describe('what rides', () => {
     ]);
   });
 
-  test('the client cancels right after the answer: released, and only that one', async () => {
+  test('the client cancels right after the answer: only the events of that call are released', async () => {
     await using files = await ScriptFiles.make();
     await using client = new RawClient(behindGateway([ODD_SERVER], files.options));
     await client.initialize();
@@ -117,7 +117,7 @@ describe('what rides', () => {
     ]);
   });
 
-  test('cancelled before the answer: nothing is taken', async () => {
+  test('the client cancels before the answer: the call takes no event', async () => {
     await using files = await ScriptFiles.make();
     await using client = new RawClient(behindGateway([ODD_SERVER], files.options));
     await client.initialize();
@@ -145,7 +145,7 @@ describe('what rides', () => {
     expect(readFileSync(log, 'utf8')).not.toContain('tools/call');
   });
 
-  test('own tools are listed and answered', async () => {
+  test('the gateway lists and answers its own tools', async () => {
     await using files = await ScriptFiles.make();
     await using client = new RawClient(behindGateway([ODD_SERVER], files.options));
     await client.initialize();
@@ -163,7 +163,7 @@ describe('what rides', () => {
     });
   });
 
-  test('a rider in trouble: the call passes, one line on stderr', async () => {
+  test('a failing rider lets the call pass and writes one line on stderr', async () => {
     proves('gateway:store-trouble');
     await using files = await ScriptFiles.make();
     await using client = new RawClient(behindGateway([ODD_SERVER], files.options));
@@ -178,7 +178,7 @@ describe('what rides', () => {
 });
 
 describe('a server that ends', () => {
-  test('open calls are answered, it is started again with the same handshake, and the next call works', async () => {
+  test('open calls get errors, the server restarts with the same handshake, and the next call works', async () => {
     proves('gateway:restart');
     await using files = await ScriptFiles.make();
     const log = join(files.folder, 'received');
@@ -186,7 +186,7 @@ describe('a server that ends', () => {
     await client.initialize();
     client.send(call(1, 'later'), '{"jsonrpc":"2.0","id":"r","method":"resources/list"}', call(2, 'crash'));
     const why =
-      'The MCP server \\"wrapped\\" stopped while this ran (exit code 3). It is being restarted; whether this took effect is not known.';
+      'The MCP server \\"wrapped\\" stopped during this call (exit code 3). It is being restarted; it is unknown whether the call took effect.';
     expect(await client.answer(1)).toBe(
       `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"${why}"}],"isError":true}}`,
     );
@@ -221,7 +221,7 @@ describe('a server that ends', () => {
   });
 });
 
-describe('ends with its client and leaves nothing behind', () => {
+describe('a gateway ends with its client and leaves no process behind', () => {
   proves('gateway:no-orphans');
   async function family(client: RawClient): Promise<number[]> {
     await client.initialize();
@@ -235,10 +235,10 @@ describe('ends with its client and leaves nothing behind', () => {
     return [pid, helper];
   }
 
-  /** The helper has 300 ms and 1.5 s to end by itself; a client that kills what is late gives 4 s. */
+  /** The helper has 300 ms and 1.5 s to end by itself; a client kills a late process after 4 s. */
   const BAR_MS = 3_500;
 
-  // They wait for what will not go: all at once.
+  // These cases wait for stubborn processes, so they run at the same time.
   test.concurrent.each([
     ['its stdin ends', (client: RawClient) => client.end()],
     ['SIGTERM', (client: RawClient) => client.process.kill('SIGTERM')],
@@ -278,7 +278,7 @@ describe('ends with its client and leaves nothing behind', () => {
     expect(await untilDead(children[0]!)).toBe(true);
   });
 
-  test('requests before the end of stdin are still answered, as a server would without a gateway', async () => {
+  test('requests before the end of stdin get their answers, as without a gateway', async () => {
     await using client = new RawClient(behindGateway([ODD_SERVER]));
     client.send('{"jsonrpc":"2.0","id":"init","method":"initialize","params":{}}', call(1, 'odd'));
     client.end();

@@ -1,4 +1,4 @@
-/** A gateway on HTTP that is told to stop while a call runs: the client gets an answer, whatever stands behind the gateway. */
+/** A gateway on HTTP is stopped during a call: the client gets an answer from every kind of server. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,11 +9,11 @@ import { HttpProcess } from './servers.ts';
 
 const JSON_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 const RESULT = {
-  content: [{ type: 'text', text: 'The gateway was stopped while this ran; whether this took effect is not known.' }],
+  content: [{ type: 'text', text: 'The gateway was stopped during this call; it is unknown whether the call took effect.' }],
   isError: true,
 };
 
-/** Answers everything but a call. It says on stderr when it has that. */
+/** Answers everything except a call. It reports on stderr that a call has arrived. */
 const NEVER = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method } = JSON.parse(line);
   if (method === 'tools/call') return;
@@ -28,7 +28,7 @@ afterEach(() => {
   upstream = undefined;
 });
 
-/** The same over HTTP. `begun`: the type of an answer to a call that begins and does not go on. */
+/** The same over HTTP. `begun` is the content type of an answer that starts and never continues. */
 async function never(begun?: string): Promise<string> {
   upstream = createServer((request, response) => void answer(request, response));
   upstream.listen(0, '127.0.0.1');
@@ -73,7 +73,7 @@ test.for(Object.entries(BEHIND))('before %s', async ([, args]) => {
   const session = opened.headers.get('mcp-session-id') ?? undefined;
   await opened.text();
   const call = post(gateway.url, { id: 7, method: 'tools/call', params: { name: 'x', arguments: {} } }, session);
-  // The gateway takes requests in their order.
+  // The gateway handles requests in order.
   await (await post(gateway.url, { id: 8, method: 'ping' }, session)).text();
   gateway.process.kill('SIGTERM');
   const text = await (await call).text();

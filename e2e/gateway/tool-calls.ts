@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Every tool of a peer server, called so that it answers the same each time (what it says about times aside). */
+/** Every tool of a peer server, called so that its answer is always the same apart from times. */
 export type ToolCall = { readonly name: string; readonly args: Record<string, unknown> };
 
 export const EVERYTHING_CALLS: readonly ToolCall[] = [
@@ -49,7 +49,7 @@ export function filesystemCalls(folder: string): readonly ToolCall[] {
   ];
 }
 
-/** The folder that `filesystemCalls` works on, as it is at the start. */
+/** The initial content of the folder for `filesystemCalls`. */
 export async function freshFolder(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
@@ -61,7 +61,7 @@ export async function freshFolder(folder: string): Promise<void> {
   );
 }
 
-/** Times aside, those in text that was encoded too. */
+/** Removes times, also those in encoded text. */
 export function timeless(text: string): string {
   return text
     .replaceAll(

@@ -1,4 +1,4 @@
-/** An agent that starts some handles, says so, and then waits to be killed. Arguments: its folder. */
+/** An agent that starts some handles, reports it, and waits to be killed. Its argument is its folder. */
 import { handleRegistry, runTool, type StatefulTool } from '../../src/handles/index.ts';
 
 const [folder = ''] = process.argv.slice(2);
@@ -12,7 +12,7 @@ const handles = handleRegistry({
   tools: [runTool(), idle],
   address: 'shop/coder#main',
   folder,
-  // Its store is away: what has ended could not be said.
+  // Its inbox fails, so it cannot report a handle that has ended.
   inbox: { queue: async () => Promise.reject(new Error('away')), withdraw: async () => {} },
   onTrouble: () => {},
 });
@@ -22,7 +22,7 @@ const call = (name: string, args: Record<string, string | boolean>, id: string):
   return tool.execute(args, { id, signal: new AbortController().signal, batch: [{ id, name, args }], progress: () => {} });
 };
 
-// Everything in the background ignores the end of its terminal and of its output.
+// Each background process ignores the end of its terminal and of its output.
 const stubborn = "trap '' HUP PIPE; while :; do sleep 0.2; done";
 await call('run', { command: stubborn, background: true, id: 'server' }, 'c1');
 await call('run', { command: stubborn, background: true, pty: true, id: 'shell' }, 'c2');

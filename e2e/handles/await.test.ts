@@ -6,7 +6,7 @@ import { puppet, stage, type Stage } from './stage.ts';
 type Rule = {
   readonly what: string;
   readonly args: Record<string, unknown>;
-  /** What happens to the handles a, b and c, which run; c waits with a question that is known. */
+  /** Changes to the running handles a, b and c; c waits with a question that is already known. */
   readonly before?: (work: ReturnType<typeof puppet>) => void;
   readonly answer: unknown;
 };
@@ -73,10 +73,14 @@ const RULES: readonly Rule[] = [
     args: { all: [], any: [] },
     answer: 'await: at least one handle is needed, in all or in any: {"all": ["build"]}',
   },
-  { what: 'no list', args: { all: 'a' }, answer: 'await: all "a" is no list of names of handles' },
-  { what: 'no names', args: { any: [1] }, answer: 'await: any [1] is no list of names of handles' },
-  { what: 'no number', args: { all: ['a'], timeout_secs: '5' }, answer: 'await: timeout_secs "5" is no number of seconds' },
-  { what: 'less than nothing', args: { all: ['a'], timeout_secs: -1 }, answer: 'await: timeout_secs -1 is no number of seconds' },
+  { what: 'no list', args: { all: 'a' }, answer: 'await: all "a" is not a list of names of handles' },
+  { what: 'no names', args: { any: [1] }, answer: 'await: any [1] is not a list of names of handles' },
+  { what: 'no number', args: { all: ['a'], timeout_secs: '5' }, answer: 'await: timeout_secs "5" is not a number of seconds' },
+  {
+    what: 'less than nothing',
+    args: { all: ['a'], timeout_secs: -1 },
+    answer: 'await: timeout_secs -1 is not a number of seconds',
+  },
   {
     what: 'an unknown argument',
     args: { al: ['a'] },
@@ -107,14 +111,14 @@ describe('await', () => {
     expect(stage.handles.list().filter(({ error }) => error !== undefined)).toEqual([]);
   });
 
-  it('what has stopped returns at once', async () => {
+  it('returns at once for handles that have stopped', async () => {
     const { work, stage } = await three();
     finish('a')(work);
     await stage.until('a', ({ state }) => state === 'stopped');
     expect(await stage.ask('await', { all: ['a'] })).toEqual({ completed: [stopped('a')], pending: [] });
   });
 
-  it('an error is a result like any other', async () => {
+  it('returns an error like any other result', async () => {
     const { work, stage } = await three();
     const outcome = stage.call('await', { any: ['a'] });
     work.runs.get('a')?.fail(new Error('exploded'));
@@ -124,14 +128,14 @@ describe('await', () => {
     });
   });
 
-  it('knows what is completed, not what is pending', async () => {
+  it('closes the notifications of completed handles, not those of pending ones', async () => {
     const { work, stage } = await three();
     const outcome = stage.call('await', { any: ['a', 'b'] });
     finish('b')(work);
     expect((await outcome).knows).toEqual(['handle:b']);
   });
 
-  it('a spawn of the same batch can be awaited, in any order', async () => {
+  it('awaits a spawn of the same batch, in any order', async () => {
     const work = puppet();
     const { batch, until, open } = stage([work]);
     const outcomes = batch([
@@ -148,7 +152,7 @@ describe('await', () => {
     expect(await open()).toEqual([]);
   });
 
-  it('awaits the new handle of a name, not the one that had it before', async () => {
+  it('awaits the new handle of a name, not the earlier one', async () => {
     const work = puppet();
     const { call, batch, until } = stage([work]);
     await call('work', { action: 'spawn', id: 'x' });
@@ -163,7 +167,7 @@ describe('await', () => {
     expect((await outcomes)[0]?.content).toBe('{"completed":[{"id":"x","state":"stopped","result":"new"}],"pending":[]}');
   });
 
-  it('learns that the spawn of its batch failed, or was refused by a person', async () => {
+  it('reports that the spawn of its batch failed, or that a person refused it', async () => {
     const work = puppet({ check: () => 'needs more light' });
     const { batch, handles } = stage([work]);
     const [awaited] = await batch([
@@ -189,7 +193,7 @@ describe('await', () => {
     expect((await refused)?.content).toBe('await: handle "y" was not spawned: the user said no');
   });
 
-  it('two spawns of one name: the await of that batch learns it too', async () => {
+  it('two spawns of one name: the await of that batch reports it too', async () => {
     const { batch } = stage([puppet()]);
     const outcomes = await batch([
       { name: 'work', args: { action: 'spawn', id: 'x' } },
@@ -200,7 +204,7 @@ describe('await', () => {
     expect(outcomes[2]?.content).toMatch(/^await: handle "x" was not spawned: nothing of this batch was spawned/u);
   });
 
-  it('comes back with a question that only its model can answer, once', async () => {
+  it('returns once with a question that only its model can answer', async () => {
     const work = puppet();
     const { call, ask } = stage([work]);
     await call('work', { action: 'spawn', id: 'x' });
@@ -214,7 +218,7 @@ describe('await', () => {
     expect(await second).toEqual({ completed: [stopped('x')], pending: [] });
   });
 
-  it('waits on while something that is needed still runs', async () => {
+  it('continues while a required handle still runs', async () => {
     const work = puppet();
     const { call, ask, until } = stage([work]);
     await call('work', { action: 'spawn', id: 'x' });
@@ -229,14 +233,14 @@ describe('await', () => {
     expect(await awaited).toEqual({ completed: [stopped('y')], pending: [{ id: 'x', state: 'waiting', question: 'Sure?' }] });
   });
 
-  it('interrupted, it answers at once and ends nothing', async () => {
+  it('answers an interrupt at once and ends no handle', async () => {
     const work = puppet();
     const { call, handles } = stage([work]);
     await call('work', { action: 'spawn', id: 'x' });
     const stop = new AbortController();
     const awaited = call('await', { all: ['x'] }, { signal: stop.signal });
     stop.abort();
-    expect(await awaited).toEqual({ content: 'await: interrupted; the handles go on', isError: true });
+    expect(await awaited).toEqual({ content: 'await: interrupted; the handles keep running', isError: true });
     expect(handles.active).toBe(1);
   });
 });

@@ -1,4 +1,4 @@
-/** What a conversation is told of its handles, and what it is not. */
+/** The notifications that a conversation gets about its handles. */
 import { describe, expect, it } from 'vitest';
 
 import type { Subscriber } from '../../src/bus/index.ts';
@@ -7,7 +7,7 @@ import { puppet, stage, type Stage } from './stage.ts';
 
 const STOPPED = 'tool.stopped info Background work "job" has stopped: done';
 
-/** A result record of ours, which carries what is due. */
+/** A result record that carries the due notifications. */
 const carry = async (set: Stage, id: string, knows: readonly string[] = []): Promise<string> => {
   const known = Object.fromEntries(knows.map((about) => [about, set.inbox.store.now()]));
   return (
@@ -27,8 +27,8 @@ async function spawned(definition: Parameters<typeof puppet>[0] = {}, options: P
   return { ...set, set, work, run };
 }
 
-describe('it is told', () => {
-  it('that one has stopped, with what the plan needs to close it as known', async () => {
+describe('a conversation is notified', () => {
+  it('of a stopped handle, with the data that lets the plan close it as known', async () => {
     const { run, until, items, set } = await spawned();
     run.finish('all\ndone\n');
     const { uid } = await until('job', ({ state }) => state === 'stopped');
@@ -47,14 +47,14 @@ describe('it is told', () => {
     expect(await carry(set, 'c2')).toBe('result');
   });
 
-  it('that one has failed', async () => {
+  it('of a failed handle', async () => {
     const { run, until, open } = await spawned();
     run.fail(new Error('no more ink'));
     await until('job', ({ state }) => state === 'stopped');
     expect(await open()).toEqual(['tool.failed error Background work "job" failed: no more ink']);
   });
 
-  it('that an agent is done, or has failed, as one', async () => {
+  it('of a finished or failed agent, once', async () => {
     proves('sources:sub-agents');
     const done = await spawned({ isAgent: true });
     done.run.finish('I looked.\nAll 12 links work.');
@@ -76,7 +76,7 @@ describe('it is told', () => {
     expect(await ended.open(), 'whoever ends it knows').toEqual([]);
   });
 
-  it('that one waits, until it is answered', async () => {
+  it('of a waiting handle, until it is answered', async () => {
     const { run, open, call, until } = await spawned();
     void run.side.ask('Which ink?');
     await until('job', ({ state }) => state === 'waiting');
@@ -85,7 +85,7 @@ describe('it is told', () => {
     expect(await open()).toEqual([]);
   });
 
-  it('the newest state only', async () => {
+  it('of the newest state only', async () => {
     const { run, open, until, set } = await spawned();
     run.side.waiting('Which ink?');
     await open();
@@ -98,7 +98,7 @@ describe('it is told', () => {
     expect(await open()).toEqual([]);
   });
 
-  it('once of what seems to wait and goes on by itself, again and again', async () => {
+  it('once, of a handle that repeatedly seems to wait and continues by itself', async () => {
     const { run, open, call } = await spawned();
     for (let i = 0; i < 5; i++) {
       run.side.waiting('password:');
@@ -107,14 +107,14 @@ describe('it is told', () => {
     }
     run.side.waiting('password:');
     expect(await open()).toEqual([]);
-    // Somebody looked: the next time is news again.
+    // A fetch read the state, so the next wait is new again.
     run.side.resumed();
     await call('work', { action: 'fetch', id: 'job' });
     run.side.waiting('password:');
     expect(await open()).toHaveLength(1);
   });
 
-  it('of new output only where that is wanted, and once until somebody looks', async () => {
+  it('of new output only if that was requested, and once until the next fetch', async () => {
     const quiet = await spawned();
     quiet.run.side.show('line 1');
     expect(await quiet.open()).toEqual([]);
@@ -128,7 +128,7 @@ describe('it is told', () => {
     expect(await open()).toEqual(['tool.content info Background work "job" has new output: line 3']);
   });
 
-  it('nothing without an inbox', async () => {
+  it('of nothing without an inbox', async () => {
     const { run, until, open } = await spawned({}, { noInbox: true });
     run.finish('done');
     await until('job', ({ state }) => state === 'stopped');
@@ -136,8 +136,8 @@ describe('it is told', () => {
   });
 });
 
-describe('it is not told what an answer tells', () => {
-  it('what is being awaited', async () => {
+describe('a conversation is not notified of what an answer contains', () => {
+  it('a handle that is being awaited', async () => {
     const { run, open, ask } = await spawned();
     const awaited = ask('await', { all: ['job'] });
     run.finish('done');
@@ -145,7 +145,7 @@ describe('it is not told what an answer tells', () => {
     expect(await open()).toEqual([]);
   });
 
-  it('what was awaited and had stopped, what was fetched, what was aborted', async () => {
+  it('a handle that was awaited to its end, fetched or aborted', async () => {
     for (const look of [
       { name: 'await', args: { any: ['job'] } },
       { name: 'work', args: { action: 'fetch', id: 'job' } },
@@ -155,7 +155,7 @@ describe('it is not told what an answer tells', () => {
       if (look.args.action !== 'abort') run.finish('done');
       const [outcome] = await batch([look]);
       expect(outcome?.knows).toEqual(['handle:job']);
-      // Whatever was queued before the look closes with its carrier.
+      // A notification queued before the fetch closes with its carrier.
       expect(await carry(set, 'c1', outcome?.knows)).toBe('result');
       expect(await open()).toEqual([]);
       await call('work', { action: 'spawn', id: 'next' });
@@ -163,19 +163,19 @@ describe('it is not told what an answer tells', () => {
     }
   });
 
-  it('what was queued before the look closes as known with that answer, in one append', async () => {
+  it('a notification queued before the fetch closes as known with that answer, in one append', async () => {
     const { run, open, call, set, inbox, until } = await spawned();
     run.finish('done');
     const { uid } = await until('job', ({ state }) => state === 'stopped');
     expect(await open()).toEqual([STOPPED]);
     const { knows } = await call('work', { action: 'fetch', id: 'job' });
-    // The answer is not recorded yet: were this the end of the process, it would be told.
+    // The answer is not recorded yet: after a crash here, the notification would arrive.
     expect(await open()).toEqual([STOPPED]);
     await carry(set, 'c1', knows);
     expect((await inbox.why(`${uid}.stopped`))?.items.map(({ receipt }) => receipt)).toEqual(['known']);
   });
 
-  it('and where the host does not say what is known, it is withdrawn before the next batch', async () => {
+  it('a host without `knows` withdraws it before the next batch', async () => {
     const { run, open, call, until } = await spawned();
     run.finish('done');
     await until('job', ({ state }) => state === 'stopped');
@@ -185,7 +185,7 @@ describe('it is not told what an answer tells', () => {
     expect(await open()).toEqual([]);
   });
 
-  it('or at once, when the host wants that', async () => {
+  it('a host can ask to withdraw it at once', async () => {
     const { run, open, call, until } = await spawned({}, { withdrawAtOnce: true });
     run.finish('done');
     await until('job', ({ state }) => state === 'stopped');
@@ -194,7 +194,7 @@ describe('it is not told what an answer tells', () => {
     expect(await open()).toEqual([]);
   });
 
-  it('but what stops after an answer that said it runs', async () => {
+  it('but is notified of a handle that stops after an answer that shows it running', async () => {
     const { run, open, call, until, set } = await spawned();
     const { knows = [] } = await call('work', { action: 'fetch', id: 'job' });
     run.finish('done');
@@ -203,22 +203,22 @@ describe('it is not told what an answer tells', () => {
     expect(await carry(set, 'c1', knows)).toContain('has stopped');
   });
 
-  it('but what an interrupted call would have told', async () => {
+  it('but is notified of the state that an interrupted call did not return', async () => {
     const { run, open, call, until } = await spawned();
     const stop = new AbortController();
     await call('work', { action: 'spawn', id: 'slow' });
     const awaited = call('await', { all: ['job', 'slow'] }, { signal: stop.signal });
     run.finish('done');
     await until('job', ({ state }) => state === 'stopped');
-    // It is awaited: nothing yet …
+    // It is awaited: no notification yet.
     expect(await open()).toEqual([]);
     stop.abort();
     await awaited;
-    // … and nobody told it.
+    // No answer contained it, so it becomes a notification.
     expect(await open()).toEqual([STOPPED]);
   });
 
-  it('nor what an interrupted fetch would have told', async () => {
+  it('but is notified of the state that an interrupted fetch did not return', async () => {
     const { run, open, call, until } = await spawned();
     const steady = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
@@ -239,7 +239,7 @@ describe('it is not told what an answer tells', () => {
     expect(await open()).toEqual([STOPPED]);
   });
 
-  it('a name that is used again is another handle: the first is still told', async () => {
+  it('a reused name is another handle: the first is still notified', async () => {
     const { run, work, open, call, set, until } = await spawned();
     run.finish('first');
     await until('job', ({ state }) => state === 'stopped');
@@ -253,8 +253,8 @@ describe('it is not told what an answer tells', () => {
   });
 });
 
-describe('trouble', () => {
-  it('an inbox that fails stops nothing, and is tried again', async () => {
+describe('failures', () => {
+  it('a failing inbox stops no handle, and the notification is retried', async () => {
     let broken = true;
     const work = puppet();
     const queued: string[] = [];
@@ -278,7 +278,7 @@ describe('trouble', () => {
     expect(queued).toEqual(['Background work "job" has stopped: done']);
   });
 
-  it('a log that cannot be written stops nothing', async () => {
+  it('a log that cannot be written stops no handle', async () => {
     const work = puppet();
     const set = stage([work], {
       record: async () => {
@@ -303,7 +303,7 @@ describe('through a bus', () => {
     from: { folder: 'program', file: 'test' },
   };
 
-  it('it is one notification of its subscriber, with the key, the id and what makes it known', async () => {
+  it('a notification comes from its subscriber, with the key, the id and the data that makes it known', async () => {
     const { run, until, items, set } = await spawned({}, { subscribers: [subscriber] });
     run.finish('done');
     const { uid } = await until('job', ({ state }) => state === 'stopped');
@@ -322,7 +322,7 @@ describe('through a bus', () => {
     expect(await carry(set, 'c2')).toBe('result');
   });
 
-  it('it is taken back when it is answered, and known when an answer tells it', async () => {
+  it('an answer to the handle withdraws it, and an answer with the state closes it as known', async () => {
     const { run, open, call, ask, until, set } = await spawned({}, { subscribers: [subscriber] });
     void run.side.ask('Which ink?');
     await until('job', ({ state }) => state === 'waiting');
@@ -336,7 +336,7 @@ describe('through a bus', () => {
     expect(await carry(set, 'c1', ['handle:job'])).toBe('result');
   });
 
-  it('where nobody hears it, it is told all the same', async () => {
+  it('without a subscriber, the notification still arrives', async () => {
     const { run, open, until } = await spawned({}, { subscribers: [] });
     run.finish('done');
     await until('job', ({ state }) => state === 'stopped');

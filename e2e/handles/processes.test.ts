@@ -10,7 +10,7 @@ import { membersOf } from '../../src/handles/sessions.ts';
 import { stage } from './stage.ts';
 
 describe('run to the end', () => {
-  it('answers with output and exit code, both streams in their order', async () => {
+  it('answers with output and exit code, both streams in order', async () => {
     const { call } = stage([runTool()]);
     expect(await call('run', { command: 'echo one; echo two >&2; echo three' })).toEqual({
       content: 'one\ntwo\nthree\n[exit code 0]',
@@ -23,7 +23,7 @@ describe('run to the end', () => {
     });
   });
 
-  it('has an empty stdin, the folder and the environment that were asked for', async () => {
+  it('gets an empty stdin, and the requested folder and environment', async () => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'earpiece-cwd-')));
     const { call } = stage([runTool({ cwd: folder, env: { COLOUR: 'red' } })]);
     expect((await call('run', { command: 'cat; pwd; echo $COLOUR' })).content).toBe(`${folder}\nred\n[exit code 0]`);
@@ -37,10 +37,10 @@ describe('run to the end', () => {
 
   it.each([
     [{}, 'run: needs command'],
-    [{ command: ' ' }, 'run: command " " is no command line'],
+    [{ command: ' ' }, 'run: command " " is not a command line'],
     [{ command: 'ls', pty: 'yes' }, 'run: pty "yes" is neither true nor false'],
-    [{ command: 'ls', timeout_secs: -1 }, 'run: timeout_secs -1 is no number of seconds above 0'],
-    [{ command: 'ls\0' }, 'the command holds a NUL character'],
+    [{ command: 'ls', timeout_secs: -1 }, 'run: timeout_secs -1 is not a number of seconds above 0'],
+    [{ command: 'ls\0' }, 'the command contains a NUL character'],
     ['ls', 'run: the arguments are "ls", an object is needed'],
   ])('refuses %j', async (args, message) => {
     const { call } = stage([runTool()]);
@@ -53,14 +53,14 @@ describe('run to the end', () => {
     expect(shown.join('')).toBe('größer\n');
   });
 
-  it('ends it after its time, all of its group', async () => {
+  it('kills the whole process group after the timeout', async () => {
     const { call } = stage([runTool({ graceMs: 200 })]);
     const { content, isError } = await call('run', { command: 'echo started; sleep 60 & sleep 60', timeout_secs: 1.5 });
-    expect(content).toBe('started\n[ended after 1.5 s, its time was over]');
+    expect(content).toBe('started\n[ended after 1.5 s, its time limit]');
     expect(isError).toBe(true);
   });
 
-  it('ends what the command left in the background, and says so', async () => {
+  it('kills the processes that the command left in the background, and reports it', async () => {
     const { call } = stage([runTool()]);
     const { content } = await call('run', { command: 'sleep 60 & echo done' });
     expect(content).toBe('done\n[exit code 0; ended 1 process that it left running]');
@@ -79,7 +79,7 @@ describe('run to the end', () => {
 });
 
 describe('in the background', () => {
-  it('returns at once and tells of the end with no call in between', async () => {
+  it('returns at once and notifies of the end without a call in between', async () => {
     const { ask, open, until, folder } = stage([runTool()]);
     const command = `until [ -e ${join(folder, 'go')} ]; do sleep 0.05; done; echo Built`;
     expect(await ask('run', { command, background: true, id: 'build' })).toEqual({ id: 'build', state: 'running' });
@@ -94,11 +94,11 @@ describe('in the background', () => {
     });
   });
 
-  it('tells of a failure with its exit code and last line', async () => {
+  it('notifies of a failure with its exit code and last line', async () => {
     const { ask, open, until } = stage([runTool()]);
     await ask('run', { action: 'spawn', id: 'tests', command: 'echo 3 failed; exit 1' });
     await until('tests', ({ state }) => state === 'stopped');
-    // It may have stopped before the spawn was answered: then it was told.
+    // It may have stopped before the spawn was answered; then the answer reported it.
     if ((await open()).length > 0)
       expect(await open()).toEqual(['tool.failed error Background run "tests" failed with exit code 1: 3 failed']);
     expect(await ask('run', { action: 'fetch', id: 'tests' })).toEqual({
@@ -109,7 +109,7 @@ describe('in the background', () => {
     });
   });
 
-  it('takes input where its stdin is open', async () => {
+  it('accepts input if its stdin is open', async () => {
     const { ask, call } = stage([runTool()]);
     await ask('run', { command: 'while read l; do echo "<$l>"; done; echo end', background: true, stdin: true, id: 'loop' });
     await ask('run', { action: 'apply', id: 'loop', input: 'a\nb\n' });
@@ -125,12 +125,12 @@ describe('in the background', () => {
     expect((await call('run', { action: 'apply', id: 'deaf', keys: ['up'] })).isError).toBe(true);
   });
 
-  it('aborts with SIGTERM, and with SIGKILL what ignores it, the whole group', async () => {
+  it('aborts the whole group with SIGTERM, and with SIGKILL if it ignores that', async () => {
     const { ask, handles, folder } = stage([runTool({ graceMs: 300 })]);
     const ready = join(folder, 'ready');
     const command = `mkfifo ${ready}; (trap '' TERM; echo > ${ready}; while :; do sleep 1; done) & trap '' TERM; cat ${ready}; echo up; while :; do sleep 1; done`;
     await ask('run', { command, background: true, id: 'stubborn' });
-    // Both have their traps when it says so.
+    // Both have set their traps when the output says so.
     for (let answer: { content?: string } = {}; !answer.content?.includes('up');)
       answer = await ask('run', { action: 'fetch', id: 'stubborn' });
     const started = performance.now();
@@ -141,8 +141,8 @@ describe('in the background', () => {
     expect(handles.active).toBe(0);
   });
 
-  it('aborts at once what obeys', async () => {
-    // Who waited for all of this time would be given up long before.
+  it('aborts a process that obeys SIGTERM at once', async () => {
+    // A test that waited this grace would time out first.
     const { ask, open } = stage([runTool({ graceMs: 600_000 })]);
     await ask('run', { command: 'sleep 60 & sleep 60', background: true, id: 'calm' });
     expect(await ask('run', { action: 'abort', id: 'calm' })).toMatchObject({
@@ -152,20 +152,20 @@ describe('in the background', () => {
     expect(await open()).toEqual([]);
   });
 
-  it('finds jobs that a shell put into groups of their own', async () => {
+  it('finds jobs that a shell put into their own groups', async () => {
     const { ask, folder, handles } = stage([runTool()]);
     const pids = join(folder, 'pids');
     await ask('run', { command: `set -m; sleep 60 & echo $! > ${pids}; echo up; wait`, background: true, id: 'jobs' });
     for (let answer: { content?: string } = {}; !answer.content?.includes('up');)
       answer = await ask('run', { action: 'fetch', id: 'jobs' });
     const job = Number(readFileSync(pids, 'utf8'));
-    expect(membersOf(job)).toEqual([]); // Not the leader of a session …
+    expect(membersOf(job)).toEqual([]); // It does not lead a session …
     await ask('run', { action: 'abort', id: 'jobs' });
-    expect(systemProcesses.get(job)).toBeUndefined(); // … and gone all the same.
+    expect(systemProcesses.get(job)).toBeUndefined(); // … and is gone too.
     expect(handles.active).toBe(0);
   });
 
-  it('close ends everything and tells the conversation', async () => {
+  it('close ends every handle and notifies the conversation', async () => {
     const { ask, handles, open } = stage([runTool()]);
     await ask('run', { command: 'sleep 60', background: true, id: 'server' });
     await Promise.all([handles.close(), handles.close()]);
@@ -175,7 +175,7 @@ describe('in the background', () => {
 });
 
 describe('output', () => {
-  it('100 MB stay bounded in memory, on disk, and are read by range', async () => {
+  it('100 MB of output stay bounded in memory and on disk, and are read by range', async () => {
     const { ask, call, folder, handles } = stage([runTool({ maxOutputBytes: 8_000_000 })]);
     const before = process.memoryUsage().rss;
     let peak = before;
@@ -183,7 +183,7 @@ describe('output', () => {
     await ask('run', { command: 'seq 1 13000000 | head -c 100000000; echo; echo last', background: true, id: 'big' });
     const { completed } = (await ask('await', { all: ['big'] })) as unknown as { completed: { result: string }[] };
     clearInterval(sampling);
-    // Held whole it would be 100 MB and more; what the collector has not freed yet counts too.
+    // In memory it would be 100 MB and more, including what the collector has not freed yet.
     expect(peak - before).toBeLessThan(90_000_000);
     const result = completed[0]?.result ?? '';
     expect(result.length).toBeLessThan(20_000);
@@ -207,7 +207,7 @@ describe('output', () => {
     expect(await call('run', { action: 'fetch', id: 'big', from: 1, bytes: 1 })).toMatchObject({ isError: true });
   });
 
-  it('a one-shot call whose output was cut can be read on', async () => {
+  it('a one-shot call with cut output can be read further', async () => {
     const { call, ask, handles } = stage([runTool({ maxChars: 400 })]);
     const { content } = await call('run', { command: 'seq 1 1000' });
     const hint = /\{"action":"fetch".*?\}/u.exec(content)?.[0] ?? '{}';
@@ -218,7 +218,7 @@ describe('output', () => {
     expect(handles.list().map(({ id }) => id)).toEqual(['run-1']);
   });
 
-  it('is readable whatever it is', async () => {
+  it('output is readable in any encoding', async () => {
     const { call, folder } = stage([runTool()]);
     const file = join(folder, 'bytes');
     writeFileSync(file, Buffer.from([0xf0, 0x9f, 0x91, 0x82, 0x0a, 0xff, 0x41, 0x0a]));
@@ -230,7 +230,7 @@ describe('output', () => {
   });
 });
 
-/** What a call after the end is answered. */
+/** The answer to a call after the end. */
 async function stageless(handles: ReturnType<typeof stage>['handles']): Promise<{ isError?: boolean; content: string }> {
   const [tool] = handles.tools;
   if (tool === undefined) throw new Error('no tool');

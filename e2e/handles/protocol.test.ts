@@ -1,4 +1,4 @@
-/** Stateful tools as a model calls them (RFD 009), with tools that do what the test says. */
+/** Stateful tools as a model calls them (RFD 009), with tools that the test controls. */
 import { describe, expect, it, vi } from 'vitest';
 
 import { schemaOf, ToolFailure, type StatefulTool } from '../../src/handles/index.ts';
@@ -11,7 +11,7 @@ const run = (tool: ReturnType<typeof puppet>, id: string) => {
 };
 
 describe('a stateful tool', () => {
-  it('runs, waits, goes on and stops', async () => {
+  it('runs, waits, continues and stops', async () => {
     const work = puppet();
     const { ask } = stage([work]);
     expect(await ask('work', { action: 'spawn', id: 'job', what: 'all' })).toEqual({ id: 'job', state: 'running' });
@@ -31,7 +31,7 @@ describe('a stateful tool', () => {
     expect(await ask('work', { action: 'fetch', id: 'job' })).toEqual({ id: 'job', state: 'stopped', result: 'painted red' });
   });
 
-  it('fails with message, trace and whether it is worth another try', async () => {
+  it('fails with a message, a trace and whether a retry is useful', async () => {
     const work = puppet();
     const { ask } = stage([work]);
     await ask('work', { action: 'spawn', id: 'a' });
@@ -62,7 +62,7 @@ describe('a stateful tool', () => {
     expect(await open()).toEqual([]);
   });
 
-  it('without action becomes a handle when it asks, so that it can be answered', async () => {
+  it('without action becomes a handle with its first question, so that it can be answered', async () => {
     const work = puppet();
     const { call, ask, until } = stage([work]);
     const first = call('work', {});
@@ -73,7 +73,7 @@ describe('a stateful tool', () => {
     expect(await answer).toBe('yes');
   });
 
-  it('that takes no answers ends when it asks', async () => {
+  it('that accepts no answers ends with its first question', async () => {
     const work = puppet({ actions: ['fetch'] });
     const { call, until, handles } = stage([work]);
     const first = call('work', {});
@@ -81,11 +81,11 @@ describe('a stateful tool', () => {
     void run(work, 'work-1')
       .side.ask('Sure?')
       .catch(() => {});
-    expect(await first).toEqual({ content: 'work asks, and takes no answers: Sure?', isError: true });
+    expect(await first).toEqual({ content: 'work asks a question, but takes no answers: Sure?', isError: true });
     expect(handles.active).toBe(0);
   });
 
-  it('throws from run at once, or later: an answer either way', async () => {
+  it('throws from run at once, or later: it gets an answer in both cases', async () => {
     const eager: StatefulTool = {
       ...puppet(),
       run: () => {
@@ -98,18 +98,18 @@ describe('a stateful tool', () => {
       state: 'stopped',
       result: { error: { message: 'at once' } },
     });
-    // The answer to the spawn told it.
+    // The answer to the spawn reported it.
     expect(await open()).toEqual([]);
   });
 
-  it('knows by an answer what has stopped, and nothing of what goes on', async () => {
+  it('closes the notification of a stopped handle with an answer, and none of a running handle', async () => {
     const work = puppet();
     const { call } = stage([work]);
     expect((await call('work', { action: 'spawn', id: 'job' })).knows).toBeUndefined();
     expect((await call('work', { action: 'fetch', id: 'job' })).knows).toBeUndefined();
     run(work, 'job').finish('x');
     expect((await call('work', { action: 'fetch', id: 'job' })).knows).toEqual(['handle:job']);
-    // Another of the same name is another thing.
+    // A second handle with the same name is another handle.
     await call('work', { action: 'spawn', id: 'job' });
     expect((await call('work', { action: 'abort', id: 'job' })).knows).toEqual(['handle:job#2']);
   });
@@ -125,7 +125,7 @@ describe('a stateful tool', () => {
     expect(await answer).toMatchObject({ state: 'stopped', result: { error: { message: 'aborted' } } });
   });
 
-  it('what was recorded: spawn, states, inquiries, end', async () => {
+  it('the records: spawn, states, inquiries, end', async () => {
     const work = puppet();
     const { ask, records, handles } = stage([work]);
     await ask('work', { action: 'spawn', id: 'job' });
@@ -151,7 +151,7 @@ describe('a stateful tool', () => {
   });
 });
 
-describe('what a model does wrong is answered with the way out', () => {
+describe('a wrong call of a model gets an error with the way out', () => {
   const table: readonly (readonly [string, Record<string, unknown>, string | RegExp])[] = [
     ['no id at spawn', { action: 'spawn' }, 'work: spawn needs an id, a name of your choice for the handle'],
     ['no id at fetch', { action: 'fetch' }, 'work: fetch needs an id, the name of the handle'],
@@ -164,10 +164,10 @@ describe('what a model does wrong is answered with the way out', () => {
       'work: action "fetsh" is not one of spawn, fetch, apply, abort; did you mean fetch?',
     ],
     ['no input', { action: 'apply', id: 'job' }, 'work: apply needs input or keys'],
-    ['input that is not taken', { action: 'apply', id: 'job', input: 'x' }, 'it asks nothing and takes no input now'],
+    ['input that is not taken', { action: 'apply', id: 'job', input: 'x' }, 'it asks no question and takes no input now'],
     ['lines and bytes', { action: 'fetch', id: 'job', from: 1, bytes: 2 }, /by lines .* or by bytes .* not by both$/u],
-    ['a half line', { action: 'fetch', id: 'job', from: 1.5 }, 'work: from 1.5 is no whole number'],
-    ['a handle of another tool', { action: 'fetch', id: 'other' }, 'handle other belongs to the tool play: call that one'],
+    ['a half line', { action: 'fetch', id: 'job', from: 1.5 }, 'work: from 1.5 is not a whole number'],
+    ['a handle of another tool', { action: 'fetch', id: 'other' }, 'handle other belongs to the tool play: call that tool'],
   ];
   it.each(table)('%s', async (_, args, message) => {
     const { call } = stage([puppet(), puppet({ name: 'play' })]);
@@ -192,7 +192,7 @@ describe('what a model does wrong is answered with the way out', () => {
     );
   });
 
-  it('two spawns of one name in a batch: none of the batch is spawned', async () => {
+  it('two spawns of one name in a batch: the batch spawns neither', async () => {
     const work = puppet();
     const { batch, handles } = stage([work]);
     const outcomes = await batch([
@@ -203,7 +203,7 @@ describe('what a model does wrong is answered with the way out', () => {
     for (const outcome of outcomes)
       expect(outcome).toEqual({
         content:
-          'nothing of this batch was spawned: two of its calls name their handle "twin"; give each handle a name of its own',
+          'nothing of this batch was spawned: two of its calls name their handle "twin"; give each handle a different name',
         isError: true,
       });
     expect(handles.list()).toEqual([]);
@@ -211,7 +211,7 @@ describe('what a model does wrong is answered with the way out', () => {
 });
 
 describe('the schema', () => {
-  it('shows the choice of the actions that the tool has, and nothing at the top that providers refuse', () => {
+  it('offers the actions of the tool, and no top-level keyword that providers refuse', () => {
     const schema = schemaOf(puppet({ actions: ['abort'], oneShot: false })) as {
       properties: Record<string, { oneOf?: { const: string }[] }>;
     };
@@ -232,12 +232,12 @@ describe('the schema', () => {
     ]);
   });
 
-  it('there is await when something can be awaited', () => {
+  it('includes await if a handle can be awaited', () => {
     expect(stage([puppet()]).handles.tools.map((tool) => tool.name)).toEqual(['work', 'await']);
     expect(stage([]).handles.tools).toEqual([]);
   });
 
-  it('a tool cannot take the names of the protocol', () => {
+  it('a tool cannot use the names of the protocol', () => {
     expect(() => stage([puppet({ parameters: { properties: { id: {} } } })])).toThrow('the parameters id belong to the protocol');
   });
 });

@@ -1,4 +1,4 @@
-/** An agent is killed; the next one of its conversation finds out who was lost. */
+/** An agent is killed; the next agent of its conversation finds the lost handles. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,7 +38,7 @@ const entry = (more: Partial<LedgerEntry>): LedgerEntry => ({
 });
 
 describe('after kill -9', () => {
-  it('a command that a call waits for ends by itself, with all that it started; nobody has to resume', async () => {
+  it('a command of a one-shot call ends by itself with its processes, without a resumed agent', async () => {
     proves('handles:ends-with-agent');
     const agent = spawn(process.execPath, [join(import.meta.dirname, 'agent-to-kill.ts'), folder], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -52,7 +52,7 @@ describe('after kill -9', () => {
     expect(foreground.flatMap((pid) => membersOf(pid)).length).toBeGreaterThan(0);
     agent.kill('SIGKILL');
     await exited;
-    // It ignores all but SIGTERM and SIGKILL: within the grace it is gone.
+    // It ignores every signal except SIGTERM and SIGKILL, and is gone within the grace.
     for (const began = performance.now(); foreground.some((pid) => membersOf(pid).length > 0); await setImmediate())
       expect(performance.now() - began).toBeLessThan(10_000);
     expect(background.some((pid) => membersOf(pid).length > 0)).toBe(true);
@@ -60,7 +60,7 @@ describe('after kill -9', () => {
     expect(background.flatMap((pid) => membersOf(pid))).toEqual([]);
   });
 
-  it('who was lost is told once, who had ended is told as it ended, and their processes are gone', async () => {
+  it('a lost handle is notified once, an ended handle with its end, and their processes are gone', async () => {
     const agent = spawn(process.execPath, [join(import.meta.dirname, 'agent-to-kill.ts'), folder], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -73,7 +73,7 @@ describe('after kill -9', () => {
     expect(pids.length).toBeGreaterThanOrEqual(3);
     agent.kill('SIGKILL');
     await exited;
-    // What ignores the end of its output lives on.
+    // A process that ignores the end of its output lives on.
     expect(pids.some((pid) => membersOf(pid).length > 0)).toBe(true);
 
     const next = stage([runTool()], { folder });
@@ -91,11 +91,11 @@ describe('after kill -9', () => {
     );
     expect(told).toContain('tool.failed error Background idle "thought" was lost when its agent ended');
     expect(told).toContain('tool.failed error Background run "untold" failed with exit code 7: untold');
-    // It was answered, and a call that waited for its own end is no handle.
+    // It was answered, and a one-shot call is not a handle.
     expect(told.filter((line) => line.includes('"told"') || line.includes('run-'))).toEqual([]);
     expect(next.records.filter(({ type }) => type === 'handle_ended')).toHaveLength(lost.length);
 
-    // Once: neither a second recovery nor another agent finds anything.
+    // Neither a second recovery nor another agent finds anything.
     expect(await next.handles.recover()).toEqual([]);
     await next.handles.close();
     expect(existsSync(join(folder, 'handles.json'))).toBe(false);
@@ -104,7 +104,7 @@ describe('after kill -9', () => {
 });
 
 describe('recovery', () => {
-  it('leaves what belongs to an agent that lives, and to another machine', async () => {
+  it('leaves the handles of a living agent and of another machine', async () => {
     const parent = systemProcesses.get(process.ppid);
     write([
       entry({ uid: 'h_1', owner: { machine: systemProcesses.machine, pid: process.ppid, startedAt: parent?.startedAt ?? '' } }),
@@ -116,7 +116,7 @@ describe('recovery', () => {
     expect(ledger()).toHaveLength(2);
   });
 
-  it('does not end a process that only has the number of one of ours', async () => {
+  it('does not kill a foreign process that reuses a recorded process id', async () => {
     const stranger = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' });
     await new Promise((resolve) => stranger.once('spawn', resolve));
     const exited = new Promise((resolve) => stranger.once('exit', resolve));
@@ -129,7 +129,7 @@ describe('recovery', () => {
     await exited;
   });
 
-  it('tells once, though it dies again between queueing and forgetting', async () => {
+  it('notifies once, although it crashes between queueing and forgetting', async () => {
     const { handles, inbox, open } = stage([puppet()], { folder });
     write([entry({})]);
     const again = stage([puppet()], { folder, inbox });
@@ -141,7 +141,7 @@ describe('recovery', () => {
     await handles.idle();
   });
 
-  it('keeps what it could not say for the next time', async () => {
+  it('keeps a notification that it could not queue for the next time', async () => {
     write([entry({})]);
     const away = stage([puppet()], {
       folder,
@@ -153,7 +153,7 @@ describe('recovery', () => {
     expect(await handles.recover()).toHaveLength(1);
   });
 
-  it('what was told is told again only if its answer was not recorded', async () => {
+  it('repeats a notification only if its answer was not recorded', async () => {
     const notice = { id: 'h_1.stopped', source: 'handles', type: 'tool.stopped', message: 'Background run "job" has stopped' };
     for (const [answered, expected] of [
       [true, []],
@@ -166,7 +166,7 @@ describe('recovery', () => {
     }
   });
 
-  it('a damaged file is put aside', async () => {
+  it('moves a damaged file aside', async () => {
     writeFileSync(join(folder, 'handles.json'), '{"handles": [');
     const { handles } = stage([puppet()], { folder });
     expect(await handles.recover()).toEqual([]);

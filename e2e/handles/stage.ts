@@ -1,4 +1,4 @@
-/** A conversation with handles, on a store in memory, that fails the test when anything of it is left over. */
+/** A conversation with handles, on a store in memory; leftovers fail the test. */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,17 +30,17 @@ export type Stage = {
   readonly handles: HandleRegistry;
   readonly records: Draft[];
   readonly troubles: unknown[];
-  /** What was shown to the person. */
+  /** The output shown to the person. */
   readonly shown: string[];
-  /** One call as a batch of its own. */
+  /** One call as its own batch. */
   readonly call: (name: string, args: Json, options?: { signal?: AbortSignal }) => Promise<ToolOutcome>;
-  /** The same, its answer parsed. */
+  /** The same, with a parsed answer. */
   readonly ask: (name: string, args: Json, options?: { signal?: AbortSignal }) => Promise<Record<string, never>>;
   readonly batch: (calls: readonly Asked[], options?: { signal?: AbortSignal }) => Promise<ToolOutcome[]>;
-  /** Open notifications, everything queued meanwhile included: `tool.stopped info message`. */
+  /** The open notifications, including those queued meanwhile: `tool.stopped info message`. */
   readonly open: () => Promise<string[]>;
   readonly items: () => Promise<readonly Item[]>;
-  /** Resolves when a handle of that name is as asked. */
+  /** Resolves when a handle of that name matches. */
   readonly until: (id: string, is: (view: HandleView) => boolean) => Promise<HandleView>;
 };
 
@@ -129,7 +129,7 @@ export function stage(
   };
 }
 
-/** A tool that does what the test says, one run after the other. */
+/** A tool that the test controls, run by run. */
 export function puppet(definition: Partial<StatefulTool> = {}): StatefulTool & { readonly runs: Map<string, Run> } {
   const runs = new Map<string, Run>();
   return {
@@ -155,7 +155,7 @@ export type Run = {
   readonly fail: (error: unknown) => void;
 };
 
-/** Processes whose environment bears the mark of one of these handles. */
+/** Processes whose environment carries the mark of one of these handles. */
 function marked(uids: ReadonlySet<string>): number[] {
   return readdirSync('/proc')
     .map(Number)

@@ -10,7 +10,7 @@ import { stage, type Stage } from './stage.ts';
 
 type Shown = { state: string; content?: string; question?: string; result?: string };
 
-/** Answers, and looks again when the machine is so busy that the program needs more than the second it is given. */
+/** Answers, and fetches again if a busy machine delays the program beyond the one-second wait. */
 async function answered(ask: Stage['ask'], id: string, input: string): Promise<Shown> {
   const first = (await ask('run', { action: 'apply', id, input })) as unknown as Shown;
   if (first.state !== 'running') return first;
@@ -18,7 +18,7 @@ async function answered(ask: Stage['ask'], id: string, input: string): Promise<S
   return (await ask('run', { action: 'fetch', id })) as unknown as Shown;
 }
 
-/** What it shows, as soon as it shows this: an answer waits a second for the first word, a busy machine needs more. */
+/** Waits until the output contains this: an answer waits one second for the first output, and a busy machine needs longer. */
 async function shows(ask: Stage['ask'], id: string, what: string): Promise<Shown> {
   for (;;) {
     const shown = (await ask('run', { action: 'fetch', id })) as unknown as Shown;
@@ -27,7 +27,7 @@ async function shows(ask: Stage['ask'], id: string, what: string): Promise<Shown
 }
 
 describe('a terminal', () => {
-  it('is one: 24 rows, 80 columns, xterm-256color', async () => {
+  it('is a terminal: 24 rows, 80 columns, xterm-256color', async () => {
     const { call } = stage([runTool()]);
     expect((await call('run', { command: 'stty size; echo $TERM; [ -t 0 ] && [ -t 1 ] && echo tty', pty: true })).content).toBe(
       '24 80\nxterm-256color\ntty\n[exit code 0]',
@@ -48,7 +48,7 @@ describe('a terminal', () => {
     writeFileSync(join(repo, 'poem.txt'), `${['FIRST', ...lines.slice(1, 39), 'LAST'].join('\n')}\n`);
 
     const { ask, open } = stage([runTool({ cwd: repo })]);
-    // A call that is not told to be in the background comes back when it is asked something.
+    // A call in the foreground returns when the program asks something.
     const first = (await ask('run', { command: 'git add --patch', pty: true, id: 'staging' })) as unknown as Shown;
     expect(first.state).toBe('waiting');
     expect(first.content).toContain('+FIRST');
@@ -63,7 +63,7 @@ describe('a terminal', () => {
     });
     expect(git('diff', '--cached')).toContain('+LAST');
     expect(git('diff', '--cached')).not.toContain('+FIRST');
-    // Everything was seen in answers: nothing is left to tell.
+    // The answers showed everything, so no notification is left.
     expect(await open()).toEqual([]);
     rmSync(repo, { recursive: true });
   });
@@ -83,7 +83,7 @@ describe('a terminal', () => {
     });
   });
 
-  it('tells that it waits when nobody looks, once, and that only while it does', async () => {
+  it('notifies of its wait once while no one looks, and only while it waits', async () => {
     const { ask, open, until, handles, folder } = stage([runTool()]);
     const command = `until [ -e ${join(folder, 'go')} ]; do sleep 0.05; done; read -p "Go on? [y/N] " x; echo $x; sleep 60`;
     expect(await ask('run', { command, pty: true, background: true, id: 'ask' })).toEqual({ id: 'ask', state: 'running' });
@@ -95,13 +95,13 @@ describe('a terminal', () => {
     expect(await open()).toEqual([]);
   });
 
-  it('a progress line that stands still is no prompt', async () => {
+  it('a progress line that pauses is not a prompt', async () => {
     const { ask, folder, until } = stage([runTool()]);
     const go = join(folder, 'go');
     const command = `printf 'fetching 45%% [====>    ]'; until [ -e ${go} ]; do sleep 0.05; done; printf '\\rfetching done            \\n'`;
     await ask('run', { command, pty: true, background: true, id: 'bar' });
     expect(await shows(ask, 'bar', '>')).toMatchObject({ state: 'running', content: 'fetching 45% [====>    ]' });
-    // It has stood still for longer than this prompt, which was seen to be one.
+    // By now its screen has stayed the same for longer than this prompt needed.
     await ask('run', { command: 'read -p "Go on? [y/N] " x', pty: true, background: true, id: 'prompt' });
     await until('prompt', ({ state }) => state === 'waiting');
     expect(await shows(ask, 'bar', '>')).toMatchObject({ state: 'running' });
@@ -124,7 +124,7 @@ describe('a terminal', () => {
     });
   });
 
-  it('shows the screen of a program that takes it whole, and answers what it asks its terminal', async () => {
+  it('shows the screen of a full-screen program, and answers its terminal queries', async () => {
     const { ask } = stage([runTool()]);
     const command =
       String.raw`stty -echo -icanon; printf '\033[?1049h\033[2J\033[5;10Hhere\033[6n'; IFS= read -rd R answer; printf '\033[6;10H%s' "\${answer#*[}"; read x`.replace(
@@ -137,7 +137,7 @@ describe('a terminal', () => {
     expect(await ask('run', { action: 'abort', id: 'full' })).toMatchObject({ state: 'stopped' });
   });
 
-  it('ends all of its session', async () => {
+  it('ends its whole session', async () => {
     const { ask, handles } = stage([runTool({ graceMs: 200 })]);
     await ask('run', {
       command: "trap '' HUP TERM; (trap '' HUP TERM; sleep 60) & sleep 60",
@@ -149,7 +149,7 @@ describe('a terminal', () => {
     expect(handles.active).toBe(0);
   });
 
-  it('keeps up with 2 MB without growing', async () => {
+  it('processes 2 MB of output without growth', async () => {
     const { call } = stage([runTool()]);
     const before = process.memoryUsage().rss;
     let peak = before;
@@ -160,7 +160,7 @@ describe('a terminal', () => {
     expect(peak - before).toBeLessThan(150_000_000);
   });
 
-  it('is optional: without its packages it says what to install, and everything else works', () => {
+  it('is optional: without its packages the error names what to install, and everything else works', () => {
     const printed = execFileSync(process.execPath, [join(import.meta.dirname, 'without-terminal.ts')], { encoding: 'utf8' });
     expect(
       printed

@@ -1,4 +1,4 @@
-/** What becomes of handles that still run when a turn ends (RFD 037). */
+/** The handling of handles that still run at the end of a turn (RFD 037). */
 import { describe, expect, it } from 'vitest';
 
 import type { Inquiry, OnTurnEnd, TurnEndAnswer } from '../../src/handles/index.ts';
@@ -14,7 +14,7 @@ async function running(onTurnEnd: OnTurnEnd | undefined, ids: readonly string[],
 }
 
 describe('the end of a turn', () => {
-  it('asks about each, all at once, and does as it is answered', async () => {
+  it('asks about all running handles at once, and follows the answers', async () => {
     const { work, handles, records, open } = await running(undefined, ['check', 'test', 'server']);
     work.runs.get('test')?.side.show('running 42 tests…');
     let asked: readonly Inquiry[] = [];
@@ -47,7 +47,7 @@ describe('the end of a turn', () => {
     ]);
   });
 
-  it('leaves everything running when nobody answers, or nothing sensible', async () => {
+  it('keeps all of them running without a usable answer', async () => {
     const { handles, troubles } = await running('inquire', ['a', 'b']);
     const left = { waited: [], aborted: [], left: ['a', 'b'], again: false };
     expect(await handles.endOfTurn()).toEqual(left);
@@ -65,7 +65,7 @@ describe('the end of a turn', () => {
     expect(troubles).toEqual([new Error('quota')]);
   });
 
-  it('asks nothing when nothing runs', async () => {
+  it('asks nothing if nothing runs', async () => {
     const { handles, work } = await running('inquire', ['a']);
     work.runs.get('a')?.finish('x');
     const ask = async (): Promise<never> => {
@@ -75,7 +75,7 @@ describe('the end of a turn', () => {
     expect(await handles.endOfTurn({ ask })).toEqual({ waited: [], aborted: [], left: [], again: false });
   });
 
-  it('awaits, and tells with a notification for the next turn', async () => {
+  it('awaits, and notifies at the next turn', async () => {
     const { handles, work, open, conversation } = await running('await', ['a']);
     const ending = handles.endOfTurn();
     setImmediate(() => work.runs.get('a')?.finish('ready'));
@@ -85,10 +85,12 @@ describe('the end of a turn', () => {
     expect(text).toContain('"a" has stopped: ready');
   });
 
-  it('awaits no longer than it should, then aborts and says so', async () => {
+  it('awaits up to its limit, then aborts and reports it', async () => {
     const { handles, open } = await running('await', ['a'], 0.05);
     expect(await handles.endOfTurn()).toEqual({ waited: [], aborted: ['a'], left: [], again: false });
-    expect(await open()).toEqual(['tool.stopped info Background work "a" was aborted at the end of the turn, its time was over']);
+    expect(await open()).toEqual([
+      'tool.stopped info Background work "a" was aborted at the end of the turn, after its time limit',
+    ]);
   });
 
   it('aborts', async () => {
@@ -97,7 +99,7 @@ describe('the end of a turn', () => {
     expect(await open()).toHaveLength(2);
   });
 
-  it('a person who stops ends the waiting and nothing else', async () => {
+  it("a person's stop ends the wait and nothing else", async () => {
     const { handles } = await running('await', ['a']);
     const stop = new AbortController();
     const ending = handles.endOfTurn({ signal: stop.signal });

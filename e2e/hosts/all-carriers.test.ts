@@ -1,4 +1,4 @@
-/** One session with hooks, a wrapped server, `earpiece mcp` and pulls at once: its model reads each notification once. */
+/** One session uses hooks, a wrapped server, `earpiece mcp` and pulls at once; its model reads each notification once. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openLoadedInbox } from '../../src/loaded-inbox.ts';
@@ -18,7 +18,7 @@ const shell = (id: string): Call => ({ shell: `touch ${id}` });
 const note = (text: string): Call => ({ mcp: 'fixture', tool: 'note', args: { text } });
 const pull = (mcp: string): Call => ({ mcp, tool: 'get_notifications' });
 
-/** Built-in calls, MCP calls and both at once, and now and then a pull by one of the two servers. */
+/** Built-in calls, MCP calls and mixtures, with an occasional pull by one of the two servers. */
 const callsOf = (step: number): readonly Call[] =>
   [
     [shell(`a${step}`), note(`a${step}`), shell(`b${step}`)],
@@ -39,7 +39,7 @@ test.for(HOOKED)('$client reads 200 notifications over all carriers at once, eac
   };
   const script: Script = [
     ...Array.from({ length: STEPS }, (_, step) => ({ calls: callsOf(step) })),
-    // What is left comes now, ten by each carrier.
+    // The other notifications come now, ten by each carrier.
     ...Array.from({ length: 5 }, (_, step) => ({ calls: [shell(`last${step}`), pull('fixture')] })),
     { text: 'ALL-DONE' },
   ];

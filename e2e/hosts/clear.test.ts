@@ -1,4 +1,4 @@
-/** `/clear` in Claude Code's real terminal: the context ends, the process and its gateway go on. */
+/** `/clear` in Claude Code's real terminal: the context ends, the process and its gateway continue. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import { proves } from '../verifies.ts';
 import { send, wrappedFixture } from './earpiece.ts';
 import { inClaudeTerminal } from './terminal.ts';
 
-test('after /clear the mark is said again, and what waits arrives once', async () => {
+test('after /clear the mark appears again, and a waiting notification arrives once', async () => {
   proves('hosts:clear');
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'earpiece-hosts-'));
   const database = path.join(folder, 'earpiece.db');
@@ -38,11 +38,11 @@ test('after /clear the mark is said again, and what waits arrives once', async (
           [0, 1, 1],
           [0, 1, 1],
         ]);
-        // The new context holds the mark before the first frame, as the old one did.
-        // Two messages of one kind that come within seconds are one line.
+        // The new context holds the mark before the first frame, like the old one. Two messages of one kind within seconds share
+        // a line.
         const mark = /\[ep (\w+)\] (?:1 notification|2 notifications),/.exec(second.at(-1)?.text ?? '')?.[1];
         const said = `in a frame with the mark ${mark}`;
-        // Its first request can leave before the server has answered, so only the later ones of the first context count.
+        // Its first request can leave before the server has answered, so only the later requests of the first context count.
         expect(find(first, said).counts.slice(1)).toEqual([1, 1]);
         expect(find(second, said).counts).toEqual([1, 1, 1]);
       },

@@ -1,4 +1,6 @@
-/** What our hooks cost a real agent: the time between a tool call of its model and the next request, with and without them. */
+/**
+ * The cost of the hooks for a real agent: the time between a tool call of its model and the next request, with and without hooks.
+ */
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -8,10 +10,10 @@ import type { JsonObject } from '../model/json.ts';
 import { binaryOf, type ClientName } from './pins.ts';
 import { run } from './run.ts';
 
-/** Built, as people have it. */
+/** The built package, as users run it. */
 export const CLI = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
-/** The first calls of a session start processes and settle the database; they do not count. */
+/** The first calls of a session start processes and fill the database's caches, so they do not count. */
 const WARM = 25;
 const COUNTED = 40;
 
@@ -21,7 +23,7 @@ export type State = (typeof STATES)[number];
 // From its 30th call in a turn on, Gemini CLI asks its model, with pauses, whether the turn is a loop.
 const SETTINGS: Partial<Readonly<Record<ClientName, JsonObject>>> = { gemini: { model: { disableLoopDetection: true } } };
 
-/** Median of a step, ms: the model's call, the hooks, `true` in the agent's shell, the next request. */
+/** Median of a step in ms: the model's call, the hooks, `true` in the agent's shell, the next request. */
 export async function stepOf(client: ClientName, state: State): Promise<number> {
   const answered: number[] = [];
   using seen = await run(client, {
@@ -32,7 +34,7 @@ export async function stepOf(client: ClientName, state: State): Promise<number> 
       if (state !== 'without') earpiece(home, client, 'install', client, '--yes');
     },
     onToolStep({ step, home }) {
-      // Waits for the next prompt, so each call looks and says nothing.
+      // The notification waits for the next prompt, so each call checks and adds nothing.
       if (step === 0 && state === 'one open')
         earpiece(home, client, 'send', '--to', agentOf(client), '--deliver', 'turn_start', 'x');
       answered[step] = Date.now();

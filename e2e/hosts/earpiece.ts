@@ -10,22 +10,22 @@ import type { McpServer } from './clients/client.ts';
 export const entry = CLI;
 const fixture = fileURLToPath(new URL('fixture-server.ts', import.meta.url));
 
-/** The agent that the tests send to. */
+/** The address that the tests send to. */
 export const address = 'fixture/agent';
 
-/** The fixture server behind the gateway, as an MCP client's settings name it. */
+/** The fixture server behind the gateway, as an entry of an MCP client's settings. */
 export const wrappedFixture = (database: string): McpServer => ({
   command: process.execPath,
   args: [entry, 'gateway', '--', process.execPath, fixture],
   env: { EARPIECE_DB: database, EARPIECE_ADDRESS: address },
 });
 
-/** Queues a notification from a process of its own; durable when it resolves. */
+/** Queues a notification from another process; it is durable when the promise resolves. */
 export async function send(home: string, database: string, message: string, ...options: readonly string[]): Promise<void> {
   await earpiece(home, database, 'send', '--to', address, ...options, message);
 }
 
-/** A command line of a person, in a process of its own: what it prints. */
+/** Runs an earpiece command in another process and returns its output. */
 export async function earpiece(home: string, database: string, ...args: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [entry, ...args], {
     cwd: path.join(home, 'work'),
@@ -41,7 +41,7 @@ export async function earpiece(home: string, database: string, ...args: readonly
   return stdout;
 }
 
-/** The hook command of a host, as its settings name it. */
+/** The hook command of a host, as an entry of its settings. */
 export const hookCommand = (host: string, database: string): string =>
   `EARPIECE_DB='${database}' '${process.execPath}' '${entry}' hook ${host}`;
 
@@ -56,7 +56,7 @@ export function gatewayBefore(mcpServers: Readonly<Record<string, McpServer>>, f
   };
 }
 
-/** Our plugin of a host, as `earpiece install` puts it there. */
+/** The plugin of a host, as `earpiece install` places it. */
 export const pluginOf = (host: 'opencode' | 'pi'): { readonly files: Readonly<Record<string, string>> } => ({
   files: { 'earpiece.js': PLUGIN_FILES[host].content({ node: process.execPath, entry }) },
 });

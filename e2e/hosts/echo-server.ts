@@ -1,5 +1,5 @@
-// A stdio MCP server for the self-test. Each tool adds a block of its own, "<MARK>-<n>"; `sum` also declares an
-// outputSchema and returns structuredContent, which hides the text blocks from the model in some clients.
+// A stdio MCP server for the self-test. Each tool adds its own block, "<MARK>-<n>"; `sum` also declares an outputSchema and
+// returns structuredContent, which hides the text blocks from the model in some clients.
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { z } from 'zod';

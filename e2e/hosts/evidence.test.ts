@@ -1,4 +1,7 @@
-/** Agents and their hooks are killed at the worst moments: what one was handed, and its transcript does not hold, comes again. */
+/**
+ * Agents and their hooks are killed at the worst moments: a notification that was handed over and is missing from the transcript
+ * arrives again.
+ */
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as poll } from 'node:timers/promises';
@@ -9,12 +12,12 @@ import { address, send } from './earpiece.ts';
 import { run, type Run } from './run.ts';
 import { told } from './told.ts';
 
-/** Hosts keep such signs in ways of their own. */
+/** Each host records such signs in its own way. */
 const WORD = 'WORD-LOST';
 const MESSAGE = `${WORD} <the "build" & the tests> ended`;
 const shell = (command: string) => ({ calls: [{ shell: command }] });
 
-/** The hook that runs after a tool, and where the host keeps its sessions. */
+/** The hook that runs after a tool, and the host's folder of sessions. */
 const AGENTS = [
   { client: 'claude', after: 'PostToolBatch', sessions: '.claude/projects' },
   { client: 'codex', after: 'PostToolUse', sessions: '.codex/sessions' },
@@ -41,7 +44,7 @@ describe.each(AGENTS)('The transcript of $client', (agent) => {
     ]);
   });
 
-  test('holds what a killed session had read, so that its resumed session reads it once', async () => {
+  test('holds the notifications that a killed session had read, so that its resumed session reads each once', async () => {
     using at = place(agent.client);
     using killed = await handed(agent, at, {
       async kill({ home, kill }) {
@@ -55,7 +58,7 @@ describe.each(AGENTS)('The transcript of $client', (agent) => {
   });
 });
 
-describe.each(AGENTS)('What a hook of $client printed comes again, flagged, with the same id', (agent) => {
+describe.each(AGENTS)('Text printed by a hook of $client arrives again, flagged, with the same id', (agent) => {
   proves('hosts:lost');
 
   test('when the hook is killed before it confirms', async () => {
@@ -96,7 +99,7 @@ type Killing = {
   readonly kill?: (at: { home: string; kill: (signal: NodeJS.Signals) => void }) => Promise<void>;
 };
 
-/** A session that is killed after its hook behind a tool was answered with the word. */
+/** A session that is killed after the hook behind a tool received the word. */
 async function handed({ client, after }: Agent, at: Place, { hook = 'HOOK', kill }: Killing): Promise<Run> {
   return run(client, {
     hooks: at.hooks({ [after]: hook }),
@@ -121,7 +124,7 @@ const goesOn = ({ client }: Agent, at: Place, { home }: Run, resume: boolean): P
     script: [shell('echo three'), { text: 'ALL-DONE' }],
   });
 
-/** Nothing tells when the host has written its file. */
+/** The host does not signal that it has written its file. */
 async function inTranscript(folder: string): Promise<void> {
   const files = (): readonly string[] =>
     fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.jsonl'));

@@ -1,4 +1,4 @@
-// The MCP server behind the gateway in the host tests. Each result holds a word of its own, to see that it is still there.
+// The MCP server behind the gateway in the host tests. Each result holds its own word, so a test can see that it is still there.
 import path from 'node:path';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -36,7 +36,10 @@ server.registerTool(
   ({ text }) => ({ content: [{ type: 'text', text: `NOTED-${text}` }] }),
 );
 
-/** With `chars` in all, so that clients have something to cut. Says that it writes, so that some clients call it one by one. */
+/**
+ * Each result is padded to `chars`, so that clients cut it. It is declared as a writing tool, so that some clients call it
+ * sequentially.
+ */
 server.registerTool(
   'output',
   { description: 'Write a report', inputSchema: { id: z.string(), chars: z.number() } },

@@ -1,4 +1,4 @@
-/** The gate in front of six real agents: a batch of writing calls, an agent that never asks, and a pause that a person lifts. */
+/** The gate before six real agents: a batch of writing calls, an agent that never asks, and a pause that a person lifts. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -13,7 +13,7 @@ import { clientNames, type ClientName } from './pins.ts';
 import { run } from './run.ts';
 import { told } from './told.ts';
 
-/** Takes `get_notifications` away from the agent. For the other clients the scripted model never calls it. */
+/** Takes `get_notifications` away from the agent. The scripted model of the other clients never calls it. */
 const DENIED: Partial<Record<ClientName, readonly string[]>> = {
   claude: ['--disallowedTools', 'mcp__fixture__get_notifications'],
 };
@@ -24,7 +24,7 @@ const write = (id: string) => ({ mcp: 'fixture', tool: 'output', args: { id, cha
 describe.for(clientNames)('%s whose model never calls get_notifications', (client) => {
   proves('hosts:gate');
 
-  test('has a whole batch refused by a critical, then works on; a pause holds until a person lifts it', async () => {
+  test('gets its whole batch refused by a critical, then continues; a pause holds until a person lifts it', async () => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'earpiece-hosts-'));
     const database = path.join(folder, 'earpiece.db');
     const requests: Recorded[] = [];
@@ -45,7 +45,7 @@ describe.for(clientNames)('%s whose model never calls get_notifications', (clien
         onRequest: (request) => void requests.push(request),
         async onToolStep({ step, home }) {
           if (step === 1) await send(home, database, 'CRITICAL-WORD the disk burns', '--level', 'critical');
-          // A model takes longer than this to answer. The next call then counts as asked again.
+          // A real model takes longer than this to answer. The next call then counts as a new request.
           if (step === 2 || step === 4) await think(ASKED_AGAIN_MS);
           if (step === 3) await send(home, database, 'PAUSE-WORD hold on', '--action', 'pause');
           if (step === 5) lifted.push(await earpiece(home, database, ...resumeIn(requests)));
@@ -69,14 +69,14 @@ describe.for(clientNames)('%s whose model never calls get_notifications', (clien
       const refusals = { critical: most('CRITICAL-WORD'), pause: most('PAUSE-WORD'), all: most(REFUSED) };
       console.log(`${client}: ${refusals.critical} calls refused by the critical, ${refusals.pause} by the pause`);
       expect(refusals).toEqual({ critical: 3, pause: 2, all: 5 });
-      expect(lifted).toEqual([expect.stringContaining('goes on; lifted the pause') as string]);
+      expect(lifted).toEqual([expect.stringContaining('continues; lifted the pause') as string]);
     } finally {
       fs.rmSync(folder, { recursive: true, force: true });
     }
   });
 });
 
-/** The command that the refusal names, as a person would copy it. */
+/** The command in the refusal, as a person would copy it. */
 function resumeIn(requests: readonly Recorded[]): readonly string[] {
   const command = requests
     .flatMap((request) => textsOf(request))

@@ -31,7 +31,7 @@ describe.for(['claude', 'codex'] as const)('%s behind the gateway', (client) => 
         if (step === 0) await queue('BEFORE-MEASURE the tests turned red');
         if (step === 1) await queue('BEFORE-SAVE the disk is full', '--level', 'error', '--kind', 'tool.failed');
         if (step === 2) await queue('BEFORE-EXPORT main moved on', '--id', 'main-moved');
-        // The same id once more is the same notification.
+        // The same id again is the same notification.
         if (step === 3) await queue('BEFORE-EXPORT main moved on', '--id', 'main-moved');
         if (step === 4)
           duringBuild = (async () => {
@@ -50,8 +50,8 @@ describe.for(['claude', 'codex'] as const)('%s behind the gateway', (client) => 
     expect(deliveries(seen, ['BEFORE-MEASURE', 'BEFORE-SAVE', 'BEFORE-EXPORT', 'DURING-BUILD'])).toEqual({
       'BEFORE-MEASURE': { counts: [0, 1, 1, 1, 1, 1, 1], result: 1 },
       'BEFORE-SAVE': { counts: [0, 0, 1, 1, 1, 1, 1], result: 2 },
-      // Both clients cut 60 kB at its end (Claude Code what exceeds 50,000 characters, Codex 12,000 bytes, with some models
-      // 48,000), so that result carries nothing and the next one does.
+      // Both clients cut the end of 60 kB, so that result carries nothing and the next one does. Claude Code cuts above 50,000
+      // characters, Codex above 12,000 bytes (48,000 with some models).
       'BEFORE-EXPORT': { counts: [0, 0, 0, 0, 1, 1, 1], result: 4 },
       'DURING-BUILD': { counts: [0, 0, 0, 0, 0, 1, 1], result: 5 },
     });
@@ -89,7 +89,7 @@ const endOf = (seen: Run) => ({
   requests: seen.main.length,
 });
 
-// How often each request holds the marker, and the tool result that it is inside of.
+// How often each request holds the marker, and the tool result around it.
 const deliveries = (seen: Run, markers: readonly string[]) =>
   Object.fromEntries(
     markers.map((marker) => {

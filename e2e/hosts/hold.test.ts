@@ -1,4 +1,4 @@
-/** The end of a turn in a real Claude Code: errors hold it, and not for ever. */
+/** The end of a turn in a real Claude Code: errors hold it, up to a limit. */
 import { expect, test } from 'vitest';
 import { proves } from '../verifies.ts';
 import { place } from './hook-place.ts';
@@ -19,7 +19,7 @@ test('an error holds the end of a turn, at most three times in a row; the next o
     script: [{ calls: [{ shell: 'echo one' }] }, ...Array.from({ length: HOLDS + 3 }, (_, n) => ({ text: `ANSWER-${n}` }))],
     onToolStep: (step) => void (home = step.home),
     async onRequest({ body }) {
-      // Behind the first one, each answer ends the turn.
+      // After the first answer, each answer ends the turn.
       if (home === '' || !Array.isArray(body?.['tools']) || body['tools'].length === 0) return;
       await send(home, at.database, `WORD-${asked++}- it failed again`, '--level', 'error', '--kind', `ci${asked}.failed`);
     },

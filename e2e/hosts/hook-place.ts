@@ -1,4 +1,4 @@
-/** An agent's hooks as `earpiece install` sets them, and what their tests share. */
+/** An agent's hooks as `earpiece install` sets them, and the shared parts of their tests. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -12,9 +12,9 @@ import type { ClientName } from './pins.ts';
 export type Place = Disposable & {
   readonly folder: string;
   readonly database: string;
-  /** `around`: shell text for one event; `HOOK` stands for our command. */
+  /** `around`: shell text for one event; `HOOK` stands for the hook command. */
   readonly hooks: (around?: Readonly<Record<string, string>>) => Hooks;
-  /** Claude Code's whole settings, with what waits in the background. */
+  /** Claude Code's complete settings, including the background waiter. */
   readonly settings: () => JsonObject;
   readonly env: Readonly<Record<string, string>>;
   readonly open: () => Promise<LoadedInbox>;

@@ -1,4 +1,4 @@
-/** Real agents with our hooks: a stop that binds, and a kill that strands nothing. */
+/** Real agents with hooks: an effective stop, and a kill that loses nothing. */
 import { setTimeout as think } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { ASKED_AGAIN_MS } from '../../src/inbox/conversation/gate.ts';
@@ -10,8 +10,8 @@ import { run } from './run.ts';
 
 const touch = (file: string) => ({ shell: `touch ${file}` });
 
-describe.for(HOOKED)('$client with our hooks', ({ client }) => {
-  test('makes no call of a built-in tool while a pause holds, and goes on when a person resumes', async () => {
+describe.for(HOOKED)('$client with hooks', ({ client }) => {
+  test('makes no call of a built-in tool while a pause holds, and continues when a person resumes', async () => {
     proves('hosts:hook-gate');
     using database = temporaryDatabase();
     using seen = await run(client, {
@@ -25,7 +25,7 @@ describe.for(HOOKED)('$client with our hooks', ({ client }) => {
       ],
       async onToolStep({ step, home }) {
         if (step === 1) await send(home, database.path, 'PAUSE-WORD hold on', '--action', 'pause');
-        // Reading lowers no pause.
+        // Reading does not lift a pause.
         if (step === 2) await think(ASKED_AGAIN_MS);
         if (step === 3) await earpiece(home, database.path, 'resume', address);
       },
@@ -35,7 +35,7 @@ describe.for(HOOKED)('$client with our hooks', ({ client }) => {
     expect(told(seen, 'PAUSE-WORD')).toBe(3);
   });
 
-  test('reads in its resumed session what waited when it was killed, once', async () => {
+  test('reads once in its resumed session what waited when it was killed', async () => {
     proves('hosts:hook-resume');
     using database = temporaryDatabase();
     using killed = await run(client, {
@@ -60,7 +60,7 @@ describe.for(HOOKED)('$client with our hooks', ({ client }) => {
       },
     });
     const counts = ['WORD-00', 'WORD-01', 'WORD-02', 'WORD-03'].map((word) => Math.max(told(killed, word), told(second, word)));
-    // The prompt brings the critical, and the gate that was up refuses the next call with the same text.
+    // The prompt brings the critical, and the raised gate refuses the next call with the same text.
     expect(counts).toEqual([1, 1, 2, 1]);
     expect(filesOf(killed)).toEqual(expect.arrayContaining(['before', 'second', 'third']));
     expect(filesOf(killed)).not.toContain('never');

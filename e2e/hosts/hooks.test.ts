@@ -1,4 +1,4 @@
-/** Real agents with our hooks and their built-in tools: what the model reads, where, and how often. */
+/** Real agents with hooks and their built-in tools: what the model reads, where, and how often. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { ASKED_AGAIN_MS } from '../../src/inbox/conversation/gate.ts';
@@ -15,21 +15,21 @@ const word = (n: number): string => `WORD-${String(n).padStart(2, '0')}-`;
 const WORDS = Array.from({ length: 20 }, (_, n) => n);
 /** The criticals, by the step whose call each refuses. */
 const CRITICALS: Readonly<Record<number, number>> = { 2: 5, 7: 15 };
-/** Two turns, the second in a resumed session. The others come at random times between two steps. */
+/** Two turns; the second one runs in a resumed session. The others arrive at random times between two steps. */
 const FIRST_TURN = WORDS.slice(0, 10);
 
 const shell = (command: string): Call => ({ shell: command });
 const long = (id: string): Call => shell(`for i in 1 2 3 4 5; do sleep 0.2; done; touch ${id}`);
 const BUILT_IN = [shell('touch a'), shell('false'), shell('touch b')];
 
-describe.for(HOOKED)('$client with our hooks', (hooked) => {
+describe.for(HOOKED)('$client with hooks', (hooked) => {
   proves('hosts:hooks');
 
   test('reads 20 notifications of a session of built-in tools once each, at their place', async () => {
     await storm(hooked, [shell('touch built-in')], {});
   });
 
-  test('reads them once each where a wrapped MCP server carries too', async () => {
+  test('reads them once each when a wrapped MCP server carries too', async () => {
     proves('hosts:one-conversation');
     using database = temporaryDatabase();
     await storm(
@@ -66,9 +66,9 @@ async function storm(
     async onToolStep({ step, home }) {
       const critical = CRITICALS[from + step];
       if (critical !== undefined) await say(home, critical, '--level', 'critical');
-      // A model takes longer than this to answer. The next call then counts as asked again.
+      // A real model takes longer than this to answer. The next call then counts as a new request.
       if (from + step - 1 in CRITICALS) await pause(ASKED_AGAIN_MS);
-      // The last call carries what has come meanwhile.
+      // The last call carries the notifications of the meantime.
       if (step === script.length - 2) await Promise.all(sending);
       else if (step % 2 === 0)
         for (const n of numbers.slice(step * 2, step * 2 + 4))
@@ -91,7 +91,7 @@ async function storm(
   const second = script('two', mixed, BUILT_IN, [shell('touch refused-2')], [shell('touch allowed-2')], [long('long-c')]);
   using one = await run(client, options(first, FIRST_TURN, 0));
   using two = await run(client, { ...options(second, WORDS.slice(10), 5), home: one.home, resume: true });
-  // A hook gives up after 250 ms on a busy machine. What it left comes with the next prompt.
+  // A hook gives up after 250 ms on a busy machine. Its notifications come with the next prompt.
   const left = WORDS.filter((n) => told(one, word(n)) + told(two, word(n)) === 0);
   using three =
     left.length === 0 ? undefined : await run(client, { ...options([{ text: 'END' }], [], 10), home: one.home, resume: true });
@@ -110,10 +110,10 @@ async function storm(
   expect(filesOf(one).filter((file) => file.startsWith('refused'))).toEqual([]);
 }
 
-/** What of the requests changed behind the model's back. Gemini itself drops and adds signatures. */
+/** The changes of earlier messages in the requests. Gemini itself drops and adds signatures. */
 const changesOf = (seen: Run) => prefixChanges(seen.main, { ignore: ['cache_control', 'thoughtSignature'] });
 
-/** The notifications that stand neither at the documented place, nor in a result, nor with a prompt. */
+/** The notifications that appear neither at the documented place, nor in a result, nor with a prompt. */
 function misplaced(seen: Run, place: Hooked['place']): readonly string[] {
   const last = seen.main.at(-1);
   if (last === undefined) return ['no request'];

@@ -1,4 +1,4 @@
-/** An idle opencode and an idle pi with our plugin: what wakes them, and what ends a request that streams. */
+/** An idle opencode and an idle pi with the plugin: what wakes them, and what ends a streaming request. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { address, earpiece, pluginOf, send } from './earpiece.ts';
 import { inIdleHost } from './idle.ts';
 import { told } from './told.ts';
 
-describe.for(['pi', 'opencode'] as const)('an idle %s with our plugin', (host) => {
+describe.for(['pi', 'opencode'] as const)('an idle %s with the plugin', (host) => {
   proves('hosts:wake');
   let folder: string;
   let database: string;
@@ -22,7 +22,7 @@ describe.for(['pi', 'opencode'] as const)('an idle %s with our plugin', (host) =
   afterEach(() => fs.rmSync(folder, { recursive: true, force: true }));
   const env = (): Record<string, string> => ({ EARPIECE_ADDRESS: address, EARPIECE_DB: database });
 
-  test('wakes by itself when a background build fails, hears it once, and is woken by nothing of it again', async () => {
+  test('wakes by itself when a background build fails, reads it once, and does not wake for it again', async () => {
     await inIdleHost(
       host,
       {
@@ -58,14 +58,14 @@ describe.for(['pi', 'opencode'] as const)('an idle %s with our plugin', (host) =
         await agent.prompt('Anything else?');
         await agent.idleAgain(3);
         expect(heard(agent.main)).toEqual([1, 1]);
-        // Nobody was woken in between.
+        // Nothing woke it in between.
         expect(agent.main).toHaveLength(5);
         expect(prefixChanges(agent.main)).toEqual([]);
       },
     );
   });
 
-  test('ends its request for a critical, reads it at once, and goes on', async () => {
+  test('ends its request for a critical, reads it at once, and continues', async () => {
     let [home, sent] = ['', false];
     const unanswered = Promise.withResolvers<undefined>();
     await inIdleHost(
@@ -88,7 +88,7 @@ describe.for(['pi', 'opencode'] as const)('an idle %s with our plugin', (host) =
         const file = path.join(agent.home, 'work/after-reading');
         await agent.until(() => fs.existsSync(file), 'at work after the interrupt');
         unanswered.resolve(undefined);
-        // The turn that was ended, and the one that reads why.
+        // The turn that was ended, and the turn that reads the reason.
         await agent.idleAgain(2);
         const seen = { client: host, main: agent.main };
         expect(told(seen, 'CRITICAL-WORD')).toBe(1);
@@ -97,6 +97,6 @@ describe.for(['pi', 'opencode'] as const)('an idle %s with our plugin', (host) =
   });
 });
 
-/** In how many messages each stands: one names what it is about more than once. */
+/** The number of messages that hold each: some messages name it more than once. */
 const heard = (main: readonly Recorded[]): readonly number[] =>
   ['BUILD-42', 'INFO-WORD'].map((word) => find(main, word).places.length);

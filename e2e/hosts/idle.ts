@@ -24,24 +24,24 @@ export interface IdleOptions {
   readonly onRequest?: TapOptions['onRequest'];
 }
 
-/** A real agent that stays when its turn is over: pi in its RPC mode, opencode as a server. It has one session. */
+/** A real agent that stays open after its turn: pi in its RPC mode, opencode as a server. It has one session. */
 export interface Idle {
   readonly home: string;
   /** Requests to the model that offer tools, in order. */
   readonly main: readonly Recorded[];
-  /** A person's words. Resolves when the agent has begun to work. */
+  /** Sends a person's message. Resolves when the agent has started to work. */
   readonly prompt: (text: string) => Promise<void>;
   /** How often it has become idle. */
   readonly turns: () => number;
-  /** Resolves when it has become idle so often. Rejects after two minutes with what the agent said. */
+  /** Resolves when it has become idle this many times. Rejects after two minutes with the agent's output. */
   readonly idleAgain: (times: number) => Promise<void>;
-  /** The same for anything that comes by the agent's work. */
+  /** The same for any other effect of the agent's work. */
   readonly until: (is: () => boolean, what: string) => Promise<void>;
 }
 
 const WAIT_MS = 120_000;
 
-/** Starts the agent in a HOME of its own and ends it after `use`. */
+/** Starts the agent in its own HOME and ends it after `use`. */
 export async function inIdleHost(host: IdleHost, options: IdleOptions, use: (idle: Idle) => Promise<void>): Promise<void> {
   requireInstalled(host);
   const home = makeHome(host, undefined);
@@ -104,7 +104,7 @@ export async function inIdleHost(host: IdleHost, options: IdleOptions, use: (idl
   }
 }
 
-/** What the agent tells of its turns. */
+/** The turn events that the agent reports. */
 class Turns extends EventTarget {
   count = 0;
   output = '';

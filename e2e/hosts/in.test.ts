@@ -1,4 +1,4 @@
-/** `earpiece in` with Claude Code's real terminal: who types when, and who does not. */
+/** `earpiece in` with Claude Code's real terminal: whether it types or the person does. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { address, earpiece, entry, hookCommand, send } from './earpiece.ts';
 import { inClaudeTerminal, type ClaudeTerminal } from './terminal.ts';
 
 const EVENTS = ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolBatch', 'Stop', 'SessionEnd'];
-/** A person's message wakes an idle agent, whatever the policy says of levels. */
+/** A person's message wakes an idle agent, whatever the policy of its level. */
 const toWake = ['--kind', 'user.message', '--as', 'Anna'];
 
 async function inEarpiece(use: (terminal: ClaudeTerminal, database: string) => Promise<void>): Promise<void> {
@@ -32,8 +32,8 @@ async function inEarpiece(use: (terminal: ClaudeTerminal, database: string) => P
   }
 }
 
-describe('an idle agent in a terminal of ours', () => {
-  test('is woken by one typed line, and hears once what waits', async () => {
+describe('an idle agent in the terminal of `earpiece in`', () => {
+  test('is woken by one typed line, and reads once what waits', async () => {
     proves('hosts:in');
     await inEarpiece(async (terminal, database) => {
       const { home, shows, enter } = terminal;
@@ -48,7 +48,7 @@ describe('an idle agent in a terminal of ours', () => {
     });
   });
 
-  test('keeps what its person has begun to type', async () => {
+  test('keeps the text that its person has started to type', async () => {
     proves('hosts:in');
     await inEarpiece(async (terminal, database) => {
       const { home, shows, enter, type } = terminal;

@@ -1,4 +1,7 @@
-/** Real agents in a home that `earpiece install` has set up: what they hear, what the doctor says, what uninstall leaves. */
+/**
+ * Real agents in a home that `earpiece install` has set up: their notifications, the doctor's report, and the leftovers of
+ * uninstall.
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -45,7 +48,7 @@ const doctor = (home: string, client: ClientName): readonly Found[] =>
     .map((line) => JSON.parse(line) as Found)
     .filter(({ what }) => what === client);
 
-/** The files of settings, so that what the agent itself writes while it runs does not count. */
+/** The settings files, without the files that the agent itself writes while it runs. */
 const settingsIn = (home: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     [
@@ -61,7 +64,7 @@ const settingsIn = (home: string): Readonly<Record<string, string>> =>
       .map((file) => [file, fs.readFileSync(path.join(home, file), 'utf8')]),
   );
 
-/** Agents write into these while they run; the test writes the trust of Codex. */
+/** Agents write to these files while they run; the test writes the trust of Codex. */
 const OWN_WRITES: ReadonlySet<string> = new Set([
   '.claude.json',
   '.codex/config.toml',
@@ -71,7 +74,7 @@ const OWN_WRITES: ReadonlySet<string> = new Set([
 
 describe.for(clientNames)('%s after earpiece install', (client) => {
   proves('hosts:installed');
-  test('hears a notification with its built-in tools, and the doctor is content', async () => {
+  test('reads a notification with its built-in tools, and the doctor reports no problem', async () => {
     let before: Readonly<Record<string, string>> = {};
     using seen = await run(client, {
       script: [
@@ -107,7 +110,7 @@ describe.for(clientNames)('%s after earpiece install', (client) => {
   });
 });
 
-/** What Codex itself writes when its user chooses "Trust all and continue". */
+/** The setting that Codex writes when its user chooses "Trust all and continue". */
 async function trustHooks(home: string): Promise<void> {
   const child = spawn(binaryOf('codex'), ['app-server'], {
     cwd: path.join(home, 'work'),

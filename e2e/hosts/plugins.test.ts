@@ -1,4 +1,4 @@
-/** opencode and pi with our plugin: what the model reads, where it stands, and which calls the gate stops. */
+/** opencode and pi with the plugin: what the model reads, where, and which calls the gate stops. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -34,7 +34,7 @@ type Step = {
   readonly act?: () => unknown;
 };
 
-describe.for(HOSTS)('%s with our plugin', (host) => {
+describe.for(HOSTS)('%s with the plugin', (host) => {
   proves('hosts:plugins');
 
   test('reads each of 20 notifications once over two turns of built-in tools, two of them critical', async () => {
@@ -95,7 +95,7 @@ describe.for(HOSTS)('%s with our plugin', (host) => {
       onRequest: (request) => void requests.push(request),
       steps: {
         1: { act: () => send(stage.home, stage.database, 'PAUSE-WORD hold on', '--action', 'pause') },
-        // A model takes longer than this to answer: a pause holds longer.
+        // A real model takes longer than this to answer, and a pause holds longer.
         2: { act: () => think(ASKED_AGAIN_MS) },
         3: { act: async () => lifted.push(await earpiece(stage.home, stage.database, ...resumeIn(requests))) },
       },
@@ -105,7 +105,7 @@ describe.for(HOSTS)('%s with our plugin', (host) => {
     expect(['first', 'paused-one', 'paused-three', 'lifted'].map(made)).toEqual([true, false, false, true]);
     expect(['first', 'paused-two', 'lifted'].map((id) => told(seen, `NOTED-${id}`))).toEqual([1, 0, 1]);
     expect(told(seen, 'PAUSE-WORD')).toBe(3);
-    expect(lifted).toEqual([expect.stringContaining('goes on; lifted the pause') as string]);
+    expect(lifted).toEqual([expect.stringContaining('continues; lifted the pause') as string]);
     expect(prefixChanges(seen.main)).toEqual([]);
   });
 
@@ -125,7 +125,7 @@ describe.for(HOSTS)('%s with our plugin', (host) => {
     });
     expect(ends(seen)).toEqual({ exitCode: 0, leftovers: [] });
     expect(countsOf(seen, numbers(10))).toEqual(once(numbers(10)));
-    // One agent with one conversation: its gateway is no second one.
+    // One agent with one conversation: its gateway does not open a second one.
     expect(await earpiece(seen.home, stage.database, 'agents', '--json')).not.toContain('pid-');
     expect(prefixChanges(seen.main)).toEqual([]);
   });
@@ -156,7 +156,7 @@ describe.for(HOSTS)('%s with our plugin', (host) => {
     using second = await stage.turn({
       home: killed.home,
       resume: true,
-      // A busy machine starts the bridge in seconds, and the agent does not wait so long.
+      // A busy machine needs seconds to start the bridge, and the agent does not wait that long.
       script: [{ calls: [shell('sleep 10')] }, { calls: [shell('echo more')] }, { text: 'ALL-DONE' }],
       steps: {},
     });
@@ -184,7 +184,7 @@ function stageOf(host: Host) {
     kill: (): void => {},
     send: sends,
     turn: async ({ steps, ...options }: Turn): Promise<Run> => {
-      // A request that ended for an interrupt is made again: its step is one.
+      // The agent repeats a request that ended for an interrupt; both count as one step.
       const done = new Set<number>();
       const seen = await run(host, {
         ...options,
@@ -217,13 +217,13 @@ const countsOf = (seen: Pick<Run, 'client' | 'main'>, words: readonly number[]) 
   Object.fromEntries(words.map((n) => [word(n), told(seen, word(n))]));
 const once = (words: readonly number[]) => Object.fromEntries(words.map((n) => [word(n), 1]));
 
-/** How many of them stand where in the last request. */
+/** How many of them appear at each place of the last request. */
 function placesOf({ main }: Run, words: readonly number[]): Readonly<Record<string, number>> {
   const places = words.flatMap((n) => find(main, word(n)).places.map(({ role, type }) => `${role}/${type}`));
   return Object.fromEntries([...new Set(places)].map((place) => [place, places.filter((each) => each === place).length]));
 }
 
-/** The command that the refusal names, as a person would copy it. */
+/** The command in the refusal, as a person would copy it. */
 function resumeIn(requests: readonly Recorded[]): readonly string[] {
   const command = requests
     .flatMap((request) => textsOf(request))

@@ -1,4 +1,7 @@
-/** The lines of `gateway --print`, typed into the clients themselves: what they keep is what we meant, and the undo takes it away. */
+/**
+ * The lines of `gateway --print`, run with the clients themselves: the client keeps the intended settings, and the undo line
+ * removes them.
+ */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +17,7 @@ const WORDS = ['npx', '-y', '@modelcontextprotocol/server-filesystem', '/tmp/wit
 type Kept = { readonly mcpServers?: Servers; readonly mcp_servers?: Servers; readonly projects?: Record<string, Kept> };
 type Servers = Record<string, { readonly command: string; readonly args: readonly string[] }>;
 
-/** Where each keeps its servers, from its home or from the project. */
+/** Where each client keeps its servers, from its home or from the project. */
 const KEPT = {
   claude: { file: 'home/.claude.json', read: (text: string, project: string) => (JSON.parse(text) as Kept).projects?.[project] },
   codex: { file: 'home/.codex/config.toml', read: (text: string): Kept => parse(text) },
@@ -23,13 +26,13 @@ const KEPT = {
 } as const satisfies Record<string, { file: string; read: (text: string, project: string) => Kept | undefined }>;
 
 for (const [client, { file, read }] of Object.entries(KEPT) as [keyof typeof KEPT, (typeof KEPT)[keyof typeof KEPT]][])
-  test(`${client} keeps what the line says, and forgets it`, { timeout: 400_000 }, () => {
+  test(`${client} keeps the settings of the line, and removes them`, { timeout: 400_000 }, () => {
     proves('gateway:print');
     const folder = mkdtempSync(join(tmpdir(), 'earpiece-print-'));
     try {
       const [home, project] = [join(folder, 'home'), join(folder, 'project')];
       for (const each of [home, project]) mkdirSync(each);
-      // Gemini CLI reads what a project says only where it is trusted.
+      // Gemini CLI reads a project's settings only in trusted folders.
       const trusted = { GEMINI_CLI_TRUST_WORKSPACE: 'true' };
       const env = { HOME: home, PATH: `${dirname(binaryOf(client))}:${process.env['PATH'] ?? ''}`, ...trusted };
       const type = (line: string): void => {

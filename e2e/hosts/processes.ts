@@ -6,8 +6,8 @@ export interface Running {
 }
 
 /**
- * The living processes of a run: whatever carries its unique HOME, also shells that made a process group of their own.
- * Reads /proc, so it finds nothing outside Linux; there only the run's own process group is ended.
+ * The living processes of a run: every process that carries its unique HOME, also shells with their own process group. It reads
+ * /proc, so it finds nothing outside Linux; there only the run's own process group is ended.
  */
 export function processesOf(home: string): readonly Running[] {
   if (!fs.existsSync('/proc')) return [];
@@ -21,7 +21,7 @@ export function processesOf(home: string): readonly Running[] {
         // A zombie has no command line.
         return command ? [{ pid: Number(name), command }] : [];
       } catch {
-        return []; // It ended meanwhile, or is another user's.
+        return []; // It has ended meanwhile, or belongs to another user.
       }
     });
 }
@@ -31,7 +31,7 @@ export function end(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended already.
+    // It has already ended.
   }
 }
 
@@ -40,7 +40,7 @@ const endAll = (): void => {
   for (const stop of running) stop();
 };
 
-/** Runs `stop` (synchronous) if this process ends while `work` is under way. */
+/** Runs `stop` (synchronous) if this process ends during `work`. */
 export async function guarded<T>(stop: () => void, work: () => Promise<T>): Promise<T> {
   if (!running.size) watchForEnd();
   running.add(stop);

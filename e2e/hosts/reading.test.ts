@@ -11,22 +11,22 @@ test('counts a marker in every text that the model reads', () => {
   expect(found.places.map((place) => place.relation)).toEqual(['inside result 1 (1)', 'after result 1 by 1 messages']);
 });
 
-test('sees one changed byte of an earlier message, and a changed tool', () => {
+test('finds one changed byte of an earlier message, and a changed tool', () => {
   const changed = [request([user('alpha')]), request([user('alphA'), result('1', 'x')], 'other')];
   expect(prefixChanges(changed).map(({ where }) => where)).toEqual(['tools', 0]);
 });
 
-test('sees an earlier message that is gone', () => {
+test('finds a missing earlier message', () => {
   expect(prefixChanges([request([user('a'), user('b')]), request([user('a')])])).toMatchObject([{ where: 1 }]);
 });
 
-test('takes a moved cache_control and a lone text block for the same message, unless strict', () => {
+test('ignores a moved cache_control and an unwrapped text block, unless strict', () => {
   const cached = { role: 'user', content: [{ type: 'text', text: 'a', cache_control: { type: 'ephemeral' } }] };
   expect(prefixChanges([request([cached]), request([user('a')])])).toEqual([]);
   expect(prefixChanges([request([cached]), request([user('a')])], { strict: true })).toHaveLength(1);
 });
 
-test('counts the script from the conversation alone', () => {
+test('counts the steps from the conversation alone', () => {
   const script = [{ calls: [{ name: 'a' }, { name: 'b' }] }, { text: 'one' }, { calls: [{ name: 'c' }] }];
   const called = { role: 'assistant', tool_calls: [{}, {}] };
   const results = [{ role: 'tool' }, { role: 'tool' }];

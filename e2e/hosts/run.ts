@@ -14,7 +14,7 @@ import type { Call, NativeCall, Script } from '../model/script.ts';
 import { startTap, type Egress, type Recorded, type TapOptions } from '../model/tap.ts';
 
 export interface RunOptions {
-  /** Its text does not matter, the script decides. */
+  /** Its text does not matter: the script decides. */
   readonly prompt?: string;
   readonly script: Script;
   readonly mcpServers?: Readonly<Record<string, McpServer>>;
@@ -26,10 +26,13 @@ export interface RunOptions {
   readonly stdin?: string;
   /** The home of an earlier run; by default a new, empty one. */
   readonly home?: string;
-  /** Goes on with the newest session of that home. Then the script begins behind the prompt of this run. */
+  /** Resumes the newest session of that home. The script then starts after the prompt of this run. */
   readonly resume?: boolean;
   readonly timeoutMs?: number;
-  /** How long the client's processes may outlive it before they count as left over. Default 10 s: a busy machine ends them slowly. */
+  /**
+   * How long the client's processes may outlive it before they count as leftovers. Default 10 s, because a busy machine ends them
+   * slowly.
+   */
   readonly graceMs?: number;
   /** Milliseconds between the chunks of the model's answers. */
   readonly latency?: number;
@@ -49,7 +52,7 @@ export interface ToolStep {
   readonly kill: (signal?: NodeJS.Signals) => void;
 }
 
-/** Removes its home when disposed. */
+/** The home is removed on disposal. */
 export interface Run extends Disposable {
   readonly client: ClientName;
   readonly exitCode: number | null;
@@ -62,7 +65,7 @@ export interface Run extends Disposable {
   /** Every request, side requests included. */
   readonly all: readonly Recorded[];
   readonly egress: readonly Egress[];
-  /** Processes of the run that outlived its grace. They were ended. */
+  /** Processes that outlived the run's grace. The harness has ended them. */
   readonly leftovers: readonly Running[];
   readonly home: string;
   /** JSON lines with the bytes of each request. Inside `home`. */
@@ -70,9 +73,9 @@ export interface Run extends Disposable {
 }
 
 /**
- * One run of a real CLI against the scripted model: in a HOME of its own, with an environment built from nothing, dummy
- * keys, everything on 127.0.0.1 and the way out trapped. None of its processes survives the call. What `onToolStep`
- * throws ends the run, and the call throws it.
+ * One run of a real CLI against the scripted model, with its own HOME, a fresh environment and dummy keys. Everything stays on
+ * 127.0.0.1, and outgoing connections are caught. None of its processes survives the call. An error of `onToolStep` ends the run,
+ * and the call throws it.
  */
 export async function run(client: ClientName, options: RunOptions): Promise<Run> {
   requireInstalled(client);
@@ -196,10 +199,10 @@ export function environment(home: string, proxy: string, launch: Launch, extra: 
   };
 }
 
-/** A busy machine reads late; who holds the pipe costs a test so much. */
+/** A busy machine reads late; a process that keeps the pipe open costs a test this long. */
 const PIPE_MS = 3_000;
 
-/** Only a client that hangs takes so long, however busy the machine is. */
+/** Only a hanging client takes this long, even on a busy machine. */
 const HANGS_MS = 240_000;
 
 type Ended = Pick<Run, 'exitCode' | 'signal' | 'timedOut' | 'stdout' | 'stderr'>;
@@ -219,7 +222,7 @@ async function watch(child: ChildProcess, kill: (signal: NodeJS.Signals) => void
   }, options.timeoutMs ?? HANGS_MS);
   try {
     const [exitCode, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-    // What was written last may still be in the pipe; a child of the client may hold the pipe open for good.
+    // The last output may still be in the pipe; a child of the client may hold the pipe open forever.
     await Promise.race([once(child, 'close'), sleep(PIPE_MS)]);
     return { exitCode, signal, timedOut, ...output };
   } finally {
@@ -228,7 +231,7 @@ async function watch(child: ChildProcess, kill: (signal: NodeJS.Signals) => void
   }
 }
 
-// Nothing tells when the last process of a tree is gone, so the process table is asked.
+// No event reports the end of a process tree, so this reads the process table.
 async function waitForEnd(home: string, withinMs: number): Promise<readonly Running[]> {
   const until = performance.now() + withinMs;
   for (;;) {

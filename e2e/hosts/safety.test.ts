@@ -8,7 +8,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-test('a run sees nothing of our environment, cannot leave the machine and leaves no process behind', async () => {
+test('a run sees nothing of the outer environment, cannot leave the machine and leaves no process behind', async () => {
   vi.stubEnv('EARPIECE_TEST_SECRET', 'SECRET-WORD');
   using seen = await run('codex', {
     script: [
@@ -21,12 +21,12 @@ test('a run sees nothing of our environment, cannot leave the machine and leaves
   expect(find(seen.main, `\nHOME=${seen.home}\n`).inLast).toBe(1);
   expect(find(seen.main, 'SECRET-WORD').inLast).toBe(0);
   expect(seen.egress.map(({ target }) => target)).toContain('somewhere.example/');
-  // So soon after the client's end another of its processes may be about to go.
+  // Another process of the client may still be ending this soon after the client.
   expect(seen.leftovers.map(({ command }) => command)).toContain('sleep 300');
   expect(processesOf(seen.home)).toEqual([]);
 });
 
-test('what a tool step throws ends the run at once, and its home is removed', async () => {
+test('an error in a tool step ends the run at once, and its home is removed', async () => {
   let home = '';
   const failing = run('codex', {
     script: [{ calls: [{ shell: 'true' }] }],
@@ -40,13 +40,13 @@ test('what a tool step throws ends the run at once, and its home is removed', as
   expect(processesOf(home)).toEqual([]);
 });
 
-test('a client that hangs is ended', async () => {
+test('a hanging client is ended', async () => {
   using seen = await run('codex', { script: [{ calls: [{ shell: 'sleep 300' }] }], timeoutMs: 3000 });
   expect(seen.timedOut).toBe(true);
   expect(processesOf(seen.home)).toEqual([]);
 });
 
-test('an absent client is an error that says what to do', async () => {
+test('a missing client gives an error with the way out', async () => {
   vi.stubEnv('EARPIECE_HOSTS_CACHE', '/nowhere');
   await expect(run('codex', { script: [] })).rejects.toThrow(
     'codex is not installed: @openai/codex@0.169.0 was not found in /nowhere/codex-0.169.0. ' +

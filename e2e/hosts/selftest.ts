@@ -8,13 +8,13 @@ import { run, type Run } from './run.ts';
 import type { Script } from '../model/script.ts';
 
 export interface SelfTest {
-  /** Empty when the harness sees what it must. */
+  /** Empty if the harness works. */
   readonly problems: readonly string[];
-  /** What was seen, to read. */
+  /** The observations, for a reader. */
   readonly seen: readonly string[];
 }
 
-/** Proves that the harness drives this client and reads its requests, with nothing of ours between client and model. */
+/** Proves that the harness drives this client and reads its requests, with no part of Earpiece between client and model. */
 export async function selfTest(client: ClientName): Promise<SelfTest> {
   const tests = [await testCalls(client), await testStructuredResultAndHook(client)];
   return { problems: tests.flatMap(({ problems }) => problems), seen: tests.flatMap(({ seen }) => seen) };

@@ -1,4 +1,6 @@
-/** A real Claude Code whose batch ends our running MCP server answers: as installed, and with that server missing or killed. */
+/**
+ * A real Claude Code whose batch-end hook the running MCP server answers: as installed, and with that server missing or killed.
+ */
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -47,7 +49,7 @@ const SCRIPT: Script = [
   { text: 'ALL-DONE' },
 ];
 
-/** Which hook gave the model this word. */
+/** The hook that gave the model this word. */
 function placeOf(seen: Run, word: string): string | undefined {
   const last = seen.main.at(-1);
   const text = last === undefined ? undefined : textsOf(last).find((each) => each.message >= 0 && each.text.includes(word))?.text;

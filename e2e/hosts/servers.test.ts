@@ -1,4 +1,4 @@
-/** Servers in trouble, seen by the real Claude Code and Codex: directly, and behind the gateway. */
+/** Servers in trouble with the real Claude Code and Codex: directly, and behind the gateway. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -52,7 +52,7 @@ describe.for(CLIENTS.flatMap((client) => WAYS.map((how) => ({ client, how }))))(
       ['quick', 'slow'],
     ]);
     expect([quick, slow]).toEqual([expect.stringContaining('NOTED-quick'), expect.stringContaining('NOTED-slow')]);
-    // Only the gateway says what is wrong with the third.
+    // Only the gateway reports the reason of the third failure.
     const why = 'mcp error: MCP server `broken` does not work: exit code 7; its stderr: "Error: no token in API_TOKEN"';
     expect(`${quick}${slow}`.split(why)).toHaveLength(how === 'directly' ? 1 : 2);
   });
@@ -70,8 +70,8 @@ describe.for(CLIENTS.flatMap((client) => WAYS.map((how) => ({ client, how }))))(
       ],
     });
     const closed = { claude: 'Connection closed', codex: 'Transport closed' }[client];
-    const stopped = 'The MCP server "one" stopped while this ran (signal SIGKILL). It is being restarted';
-    // Codex does not start a server again.
+    const stopped = 'The MCP server "one" stopped during this call (signal SIGKILL). It is being restarted';
+    // Codex does not restart a server.
     const again = client === 'codex' && how === 'directly' ? closed : 'NOTED-one';
     const read = [how === 'directly' ? closed : stopped, 'NOTED-two', again];
     expect(results(seen)).toEqual(read.map((text) => expect.stringContaining(text) as string));
@@ -91,7 +91,7 @@ const calling = (how: How, name: string, tool: string): Call =>
 const asPeopleHaveThem = (client: Client, servers: Servers): Record<string, false> =>
   client === 'codex' ? Object.fromEntries(Object.keys(servers).map((name) => [`mcp_servers.${name}.required`, false])) : {};
 
-/** A command that ends when the file is there. Codex goes on without its end after 10 s, unless the call says otherwise. */
+/** A command that ends when the file exists. Codex continues without its end after 10 s, unless the call sets another time. */
 function until(file: string, client: Client): Call {
   const shell = `while [ ! -e ${file} ]; do sleep 0.2; done`;
   return client === 'codex' ? { name: 'exec_command', args: { cmd: shell, yield_time_ms: 30_000 } } : { shell };
@@ -105,7 +105,7 @@ const offered = (request: Recorded): string[] =>
     ),
   );
 
-/** What the model reads of each call, in the order of the calls. */
+/** The text that the model reads for each call, in the order of the calls. */
 function results(seen: Run): string[] {
   const texts: string[] = [];
   for (const { result, text } of textsOf(seen.main.at(-1)!))

@@ -1,4 +1,4 @@
-/** Long sessions of six real agents: what they read when much happens, when the gateway dies, and when they die themselves. */
+/** Long sessions of six real agents: their reading under load, after a crash of the gateway, and after their own crash. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import { end, processesOf } from './processes.ts';
 import { told } from './told.ts';
 import { run, type Run, type RunOptions } from './run.ts';
 
-/** A client whose gateway is gone: some start it again for the next call, some work without its tools until they end. */
+/** A client without its gateway: some clients restart it for the next call, others work without its tools until they end. */
 const RESTARTS_GATEWAY: ReadonlySet<ClientName> = new Set(['claude', 'qwen']);
 
 const output = (id: string, chars: number) => ({ mcp: 'fixture', tool: 'output', args: { id, chars } });
@@ -22,10 +22,10 @@ const words = (from: number, count: number): readonly number[] => Array.from({ l
 describe.for(clientNames)('%s behind the gateway', (client) => {
   proves('hosts:sessions');
 
-  test('reads each of 20 notifications once, and two criticals raise the gate until it was read', async () => {
+  test('reads each of 20 notifications once, and two criticals raise the gate until they are read', async () => {
     using folder = temporaryFolder();
     const database = path.join(folder.path, 'earpiece.db');
-    /** By step of the script: what other processes queue before its calls are made. */
+    /** By step of the script: the notifications that other processes queue before its calls. */
     const queued: Readonly<Record<number, readonly number[]>> = {
       0: words(0, 3),
       1: words(3, 4),
@@ -64,7 +64,7 @@ describe.for(clientNames)('%s behind the gateway', (client) => {
     });
     expect({ exitCode: seen.exitCode, leftovers: seen.leftovers }).toEqual({ exitCode: 0, leftovers: [] });
     expect(countsOf(seen, words(0, 20), unflagged)).toEqual(all(words(0, 20), 1));
-    // The refusal tells a critical. `get_notifications`, which the agent then asks for, shows it again and says so.
+    // The refusal shows a critical. The agent then calls `get_notifications`, which shows it again, marked as repeated.
     expect(countsOf(seen, [13, 18], most)).toEqual(all([13, 18], 2));
     for (const refused of ['NOTED-refused-one', 'NOTED-refused-two']) expect(most(seen, refused)).toBe(0);
     for (const made of ['NOTED-one', 'NOTED-three', 'NOTED-six', 'NOTED-seven', 'OUT-small']) expect(most(seen, made)).toBe(1);
@@ -94,7 +94,7 @@ describe.for(clientNames)('%s behind the gateway', (client) => {
     expect(most(second, word(0))).toBe(1);
   });
 
-  test('hears in its resumed session what waited when it was killed, once', async () => {
+  test('reads once in its resumed session what waited when it was killed', async () => {
     using folder = temporaryFolder();
     const database = path.join(folder.path, 'earpiece.db');
     const mcpServers = { fixture: wrappedFixture(database) };
@@ -120,7 +120,7 @@ describe.for(clientNames)('%s behind the gateway', (client) => {
         { text: 'ALL-DONE' },
       ],
     });
-    // The gate that was up is up for the heir.
+    // The raised gate also holds for the resumed session.
     expect(most(second, 'NOTED-refused')).toBe(0);
     expect(most(second, 'NOTED-again')).toBe(1);
     expect(countsOf(second, [0, 1, 2], unflagged)).toEqual(all([0, 1, 2], 1));
@@ -130,7 +130,7 @@ describe.for(clientNames)('%s behind the gateway', (client) => {
 
 const most = (seen: Run, marker: string): number => told(seen, marker);
 
-/** The same without what `get_notifications` marks as repeated. */
+/** The same without the parts that `get_notifications` marks as repeated. */
 const unflagged = (seen: Run, marker: string): number => told(seen, marker, { unflagged: true });
 
 const countsOf = (seen: Run, numbers: readonly number[], count: (seen: Run, marker: string) => number) =>

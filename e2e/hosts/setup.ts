@@ -11,7 +11,7 @@ export interface SetupLine {
   readonly seconds: number;
 }
 
-/** Installs the pinned CLI into the cache unless it is there. Throws with the package, npm's last lines and the way out. */
+/** Installs the pinned CLI into the cache if it is missing. Throws with the package, npm's last lines and the way out. */
 export function setup(client: ClientName): SetupLine {
   const start = performance.now();
   const present = isInstalled(client);
@@ -24,8 +24,8 @@ export function setup(client: ClientName): SetupLine {
   };
 }
 
-// Installed beside its place and renamed into it: an interrupted install never looks like a finished one, and two
-// setups at the same time end with one whole folder.
+// The install goes to a folder beside its place and is renamed: an interrupted install never looks finished, and two parallel
+// setups end with one whole folder.
 function install(client: ClientName): void {
   const target = folderOf(client);
   const work = makeWorkFolder(client);
@@ -62,14 +62,14 @@ function makeWorkFolder(client: ClientName): string {
   }
 }
 
-// What npm needs from outside to reach its registry, and nothing else.
+// The variables that npm needs to reach its registry, and no others.
 const passed =
   /^(npm_config_(registry|cafile|proxy|https[_-]proxy|noproxy|strict[_-]ssl)|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR))$/i;
 
 function npmInstall(client: ClientName, cwd: string, home: string): void {
   const env: NodeJS.ProcessEnv = {
     PATH: [path.dirname(process.execPath), process.env['PATH']].join(path.delimiter),
-    // The packages' scripts write into HOME; npm itself still reads its user's registry settings.
+    // The packages' scripts write to HOME; npm itself still reads its user's registry settings.
     HOME: home,
     TMPDIR: home,
     LANG: 'C.UTF-8',
@@ -91,7 +91,7 @@ function npmInstall(client: ClientName, cwd: string, home: string): void {
 }
 
 function failure(client: ClientName, what: string, output: string): string {
-  // npm's own log goes with its temporary home, and its stack is no help.
+  // npm's own log disappears with its temporary home, and its stack does not help.
   const lines = output.split('\n').filter((line) => line.trim() && !/A complete log of this run|^npm error\s+at /.test(line));
   const lastLines = lines.slice(-12).join('\n');
   return [

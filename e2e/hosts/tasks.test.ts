@@ -14,10 +14,10 @@ const [project = '', agent = ''] = address.split('/');
 
 describe('Claude Code on a task that a person blocks', () => {
   proves('tasks:hosts');
-  test('its next call is refused, its next request holds the interrupt once, and its report closes the execution', async () => {
+  test('gets its next call refused, reads the interrupt once in its next request, and closes the execution with its report', async () => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'earpiece-hosts-'));
     const database = path.join(folder, 'earpiece.db');
-    /** A person's command line, in a process of its own. */
+    /** A person's command, in another process. */
     const person = async (...args: readonly string[]): Promise<{ readonly [key: string]: unknown }> => {
       const at = { cwd: folder, env: { PATH: process.env['PATH'], HOME: folder, EARPIECE_DB: database }, timeout: 90_000 };
       const words = [entry, '--json', 'tasks', ...args, '--project', project];
@@ -51,7 +51,7 @@ describe('Claude Code on a task that a person blocks', () => {
         find(seen.main, marker).places.find((place) => place.result)?.result?.no;
       expect([result('Take three notes'), result('NOTED-one')]).toEqual([1, 2]);
       expect(find(seen.main, 'NOTED-two').inLast).toBe(0);
-      // The refusal is the answer to the call after the click; get_notifications then gives the details.
+      // The refusal answers the call after the click; get_notifications then gives the details.
       const refusal = find(seen.main, 'this call was not made, an interrupt came first');
       expect([refusal.counts, refusal.places[0]?.result?.no]).toEqual([[0, 0, 0, 1, 1, 1], 3]);
       expect(find(seen.main, 'is blocked: LEGAL-SAYS-NO').counts).toEqual([0, 0, 0, 1, 2, 2]);

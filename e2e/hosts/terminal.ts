@@ -14,12 +14,12 @@ import { end, guarded, processesOf } from './processes.ts';
 import { environment, makeHome, native } from './run.ts';
 
 export interface TerminalOptions {
-  /** Begins anew with each cleared context, because the mock counts the steps of each request. */
+  /** Restarts with each cleared context, because the mock counts the steps of each request. */
   readonly script: Script;
   readonly mcpServers: Readonly<Record<string, McpServer>>;
   readonly hooks?: Hooks;
   readonly env?: Readonly<Record<string, string>>;
-  /** A command line that starts the agent: its own stands behind this one. */
+  /** A command line that starts the agent: the agent's own command follows it. */
   readonly under?: readonly string[];
   readonly onToolStep?: (step: number, home: string) => void | Promise<void>;
   /** Merged into the settings file. */
@@ -31,9 +31,9 @@ export interface AgentTerminal {
   readonly home: string;
   /** Requests to the model that offer tools, in order. */
   readonly main: readonly Recorded[];
-  /** The rows that are visible now. */
+  /** The visible rows. */
   readonly screen: () => string;
-  /** Resolves when the screen is like this. Rejects with the screen after two minutes. */
+  /** Resolves when the screen matches. Rejects after two minutes with the screen. */
   readonly shows: (like: (screen: string) => boolean) => Promise<void>;
   /** Types without Enter. */
   readonly type: (keys: string) => void;
@@ -46,7 +46,7 @@ export type ClaudeTerminal = AgentTerminal;
 const COLUMNS = 120;
 const WAIT_MS = 120_000;
 
-/** Starts an agent in a terminal with a HOME of its own, with every first-run dialog answered, and ends it after `use`. */
+/** Starts an agent in a terminal with its own HOME, answers every first-run dialog, and ends it after `use`. */
 export async function inTerminal(
   client: 'claude' | 'codex',
   options: TerminalOptions,
@@ -132,11 +132,11 @@ export async function inTerminal(
 export const inClaudeTerminal = (options: TerminalOptions, use: (terminal: ClaudeTerminal) => Promise<void>): Promise<void> =>
   inTerminal('claude', options, use);
 
-/** Without what asks for a single turn and its prompt. */
+/** Without the arguments for a single turn and its prompt. */
 const forTerminal = (args: readonly string[], client: 'claude' | 'codex'): readonly string[] =>
   client === 'claude' ? args.slice(2) : args.filter((arg) => arg !== 'exec' && arg !== '--skip-git-repo-check' && arg !== '');
 
-/** What a person answers at the first start: the theme, the key, and that the folder is trusted. */
+/** The person's answers at the first start: the theme, the key, and the trust in the folder. */
 function answerDialogs(home: string, key: string): void {
   write(home, '.claude.json', {
     hasCompletedOnboarding: true,

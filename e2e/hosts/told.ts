@@ -2,16 +2,16 @@ import { textsOf } from '../model/texts.ts';
 import type { Recorded } from '../model/tap.ts';
 import type { ClientName } from './pins.ts';
 
-/** Qwen Code 0.24.4 writes the text of a failing result twice into that one result. */
+/** Qwen Code 0.24.4 writes the text of a failing result twice into that result. */
 const DOUBLES_FAILURES: ReadonlySet<ClientName> = new Set(['qwen']);
 
-/** Gemini CLI 0.61 gives its model each result of the earlier session twice when it resumes. */
+/** On resume, Gemini CLI 0.61 gives its model each result of the earlier session twice. */
 const DOUBLES_RESUMED: ReadonlySet<ClientName> = new Set(['gemini']);
 
 /**
- * How often the model reads the marker outside of the system prompt and the tools, in the request that holds it most often:
- * some clients mask old results, so the last request says too little. `unflagged` leaves out
- * what `get_notifications` marks as repeated.
+ * How often the model reads the marker outside of the system prompt and the tools, in the request with the most occurrences: some
+ * clients mask old results, so the last request holds too few. `unflagged` leaves out the parts that `get_notifications` marks as
+ * repeated.
  */
 export function told(
   seen: { readonly client: ClientName; readonly main: readonly Recorded[] },

@@ -1,5 +1,6 @@
-// A stdio MCP server in trouble: `node trouble-server.ts NAME [--after MS] [--listed FILE]`. It says nothing for that long, and
-// raises the file when its list of tools has had time to arrive. `note` answers; `die` writes half of its answer and is killed.
+// A stdio MCP server that starts slowly or dies: `node trouble-server.ts NAME [--after MS] [--listed FILE]`. It stays silent for
+// that time, and creates the file when its list of tools has had time to arrive. `note` answers; `die` writes half of its answer
+// and is killed.
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,4 @@
-/** An idle Codex terminal that is woken by its own queue. */
+/** An idle Codex terminal that its own queue wakes. */
 import { describe, expect, test } from 'vitest';
 import { find } from '../model/find.ts';
 import { proves } from '../verifies.ts';
@@ -8,7 +8,7 @@ import { processesOf } from './processes.ts';
 import { inTerminal } from './terminal.ts';
 
 describe('an idle Codex terminal', () => {
-  test('wakes once for what may wake it, and not for the rest', async () => {
+  test('wakes once for a notification that may wake it, and not for others', async () => {
     proves('hosts:wake-codex');
     using database = temporaryDatabase();
     const { hooks, env } = withHooks('codex', database.path);

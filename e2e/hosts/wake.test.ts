@@ -1,4 +1,4 @@
-/** Claude Code's real terminal, idle: what may wake it wakes it by itself, once, and nothing else does. */
+/** Claude Code's real terminal, idle: a notification that may wake it does so once, and nothing else wakes it. */
 import { setTimeout as poll } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { find } from '../model/find.ts';
@@ -9,7 +9,7 @@ import { end, processesOf } from './processes.ts';
 import { run } from './run.ts';
 import { inClaudeTerminal, type ClaudeTerminal } from './terminal.ts';
 
-/** By the default policy a critical wakes, and info does not. */
+/** By default a critical wakes it and an info does not. */
 const WAKES = ['--level', 'critical'];
 const IN_A_ROW = 15;
 
@@ -30,7 +30,7 @@ const asked = (terminal: ClaudeTerminal, times: number): Promise<void> => termin
 const waitersOf = (home: string): readonly number[] =>
   processesOf(home).flatMap(({ pid, command }) => (/^\S*node .*hook claude --wait$/.test(command) ? [pid] : []));
 
-/** The processes that wait, when this holds of them: nothing tells of it. */
+/** The waiting processes, when `like` accepts them; no event reports it. */
 async function waiters(home: string, like: (pids: readonly number[]) => boolean): Promise<readonly number[]> {
   for (;;) {
     const pids = waitersOf(home);
@@ -47,7 +47,7 @@ async function wokenIn(at: Place): Promise<number> {
 describe('An idle Claude Code', () => {
   proves('hosts:wake-claude');
 
-  test('wakes by itself, time after time, hears each thing once, and nothing else wakes it', async () => {
+  test('wakes by itself each time, reads each notification once, and nothing else wakes it', async () => {
     await inTerminal(async (terminal, at) => {
       const { home } = terminal;
       await terminal.enter('Begin');
@@ -73,14 +73,14 @@ describe('An idle Claude Code', () => {
       expect(find(terminal.main, 'WORD-INFO').inLast).toBe(1);
       expect(find(terminal.main, 'WORD-LATER').inLast).toBe(1);
       for (let n = 0; n < IN_A_ROW; n++) expect(find(terminal.main, `WORD-${n}-`).inLast).toBe(1);
-      // What comes before a turn has ended holds that turn instead.
+      // A notification before the end of a turn holds that turn instead.
       const times = await wokenIn(at);
       expect(times).toBeLessThanOrEqual(IN_A_ROW);
       expect(times).toBeGreaterThan(IN_A_ROW / 2);
     });
   });
 
-  test('is woken after /clear by the waiter of the new session only, and none outlives it', async () => {
+  test('after /clear only the waiter of the new session wakes it, and no waiter outlives its session', async () => {
     await inTerminal(async (terminal, at) => {
       const { home } = terminal;
       await terminal.enter('Begin');
@@ -102,7 +102,7 @@ describe('An idle Claude Code', () => {
     });
   });
 
-  test('is not waited for where its program asks once and ends (-p)', async () => {
+  test('has no waiter where its program asks once and ends (-p)', async () => {
     using at = place();
     using seen = await run('claude', {
       settings: at.settings(),

@@ -1,16 +1,16 @@
 /**
- * Import circles, and files that are too long. A circle counts whether values or types are imported: nobody can read one of
- * its files without the others. An `import()` ends a circle, because it runs later and by choice.
+ * Import circles, and files that are too long. A circle counts for imported values and types: no one can understand one of its
+ * files without the others. An `import()` ends a circle, because it runs later and on purpose.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** A file is one idea that is read top-down; a longer one holds several. */
+/** A file is one idea that is read top-down; a longer file holds several. */
 export const MAX_LINES = 400;
 
 const STATIC = /^(?:import|export)\b[^'"`;=(]*?(?:\bfrom\s*)?(['"])(?<target>\.[^'"\n]+)\1/gmu;
 
-/** The TypeScript files below a folder, without tests and declarations, by their paths from there. */
+/** The TypeScript files in a folder, without tests and declarations, by their relative paths. */
 const sourcesIn = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.tsx?$/u.test(file) && !/\.test\.tsx?$|\.d\.ts$/u.test(file))

@@ -8,12 +8,12 @@ import { IN_A_CIRCLE, TOO_LONG } from './unmended.ts';
 const SRC = join(import.meta.dirname, '../../src');
 const CONSOLE = join(import.meta.dirname, '../../console/src');
 
-test('the arrows between the rooms point inward', () => {
+test('the imports between the rooms point inward', () => {
   proves('package:layers');
   expect(violations(SRC)).toEqual([]);
 });
 
-test('the console talks to the server through the client only', () => {
+test('the console reaches the server only through the client', () => {
   expect(consoleViolations(CONSOLE)).toEqual([]);
   expect(consoleViolations(join(import.meta.dirname, 'fixture-console/src'))).toEqual([
     'console/reaches.ts:1 imports preact; only react, react/jsx-runtime, react-dom/client, @toon-format/toon',
@@ -22,7 +22,7 @@ test('the console talks to the server through the client only', () => {
   ]);
 });
 
-test('an arrow outward, an impure core and an unknown room are each seen', () => {
+test('an outward import, an impure core and an unknown room are each found', () => {
   expect(violations(join(import.meta.dirname, 'fixture'))).toEqual([
     'core/impure.ts:1 imports node:fs; only @toon-format/toon',
     'core/impure.ts:2 imports smol-toml; only @toon-format/toon',

@@ -1,46 +1,46 @@
 /**
- * The arrows between the rooms of `src`, and how they are read from the sources. Rooms are the folders of `src`; the files
- * directly in it, and what is outside of it, are composition roots and may name whatever they compose.
+ * The allowed imports between the rooms of `src`, and the search for others in the sources. Rooms are the folders of `src`. The
+ * files directly in `src` and the files outside of it are composition roots and may import every room.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 type Room = {
   readonly mayImport: readonly string[];
-  /** Decides from values: no `node:`, no clock, no chance. Only the packages named here, which are pure themselves. */
+  /** Decides from values only: no `node:`, no clock, no randomness. Only these packages, which are pure themselves. */
   readonly pure?: { readonly packages: readonly string[] };
 };
 
-/** Who may import whom. An arrow missing here is a decision; adding one is a review. */
+/** The allowed imports of each room. A missing arrow is a decision; a new one needs a review. */
 export const ROOMS: Readonly<Record<string, Room>> = {
   core: { mayImport: [], pure: { packages: ['@toon-format/toon'] } },
-  // What users wrote, read within bounds: files of a limited size, patterns in linear time.
+  // Reads users' files within bounds: limited sizes, patterns in linear time.
   input: { mayImport: ['core'] },
   stores: { mayImport: ['core', 'input'] },
   inbox: { mayImport: ['core', 'input'] },
   config: { mayImport: ['core', 'input'] },
-  // Its files are read and checked like the configuration.
+  // It reads and checks its files like the configuration.
   bus: { mayImport: ['core', 'input', 'inbox', 'config'] },
-  // Background tools: an agent's loop calls them, and their handles are in the agent's log.
+  // Background tools: an agent's loop calls them, and the agent's log holds their handles.
   handles: { mayImport: ['core', 'inbox'] },
-  // What happens outside: events for the bus.
+  // Events of the outside world, for the bus.
   sources: { mayImport: ['core', 'input', 'inbox', 'bus', 'handles'] },
-  // What agents are to do: records of their logs, and the interrupts of whoever takes it out of their hands.
+  // The tasks of agents: records in their logs, and the interrupts from a person who changes a task.
   tasks: { mayImport: ['core', 'inbox'] },
-  // What agents say to each other.
+  // Messages between agents.
   talk: { mayImport: ['core', 'inbox'] },
-  // Frames and links of MCP, over stdio and HTTP, in both generations. It knows no notification.
+  // Frames and links of MCP, over stdio and HTTP, in both generations. It does not use notifications.
   mcp: { mayImport: [] },
   gateway: { mayImport: ['core', 'inbox', 'tasks', 'mcp'] },
-  // The extension points of coding agents: what they tell, and what they are answered.
+  // The extension points of coding agents: their input, and the answers to it.
   hosts: { mayImport: ['core', 'input', 'inbox', 'tasks', 'talk', 'config'] },
-  // It reaches its MCP servers as the gateway does, and takes and reports its tasks by the same tools.
+  // It reaches its MCP servers as the gateway does, and uses the same tools for its tasks.
   agent: { mayImport: ['core', 'input', 'inbox', 'tasks', 'handles', 'sources', 'mcp'] },
-  // Notifications and the gate for the loops of the AI SDK.
+  // Notifications and the gate for loops of the AI SDK.
   'ai-sdk': { mayImport: ['core', 'inbox'] },
-  // The shapes that cross HTTP, and the client that speaks them.
+  // The data that crosses HTTP, and the client for it.
   wire: { mayImport: ['core'] },
-  // Webhooks come in by it.
+  // It receives webhooks.
   server: { mayImport: ['core', 'wire', 'inbox', 'tasks', 'bus', 'sources', 'config'] },
   cli: {
     mayImport: [
@@ -63,9 +63,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       '.',
     ],
   },
-  // The public library: names of agents, checked arguments, conversations. Settings have the ranges of the configuration.
+  // The public library: names of agents, checked arguments, conversations. Its settings have the ranges of the configuration.
   library: { mayImport: ['core', 'inbox', 'bus', 'tasks', 'config', '.'] },
-  // What the package exports, one file a subpath.
+  // The exports of the package, one file per subpath.
   entries: {
     mayImport: [
       'core',
@@ -87,13 +87,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
 };
 
-/** What only tests import, beside what it is about. Free like a test; nothing else may import it. */
+/** Files that only tests import, beside their subject. They may import anything, like a test; only tests may import them. */
 export const FOR_TESTS: readonly string[] = ['core/arbitraries.ts'];
 
 const IMPORT =
   /(?:^(?:import|export)\b[^'"`;=(]*?\bfrom\s*|^import\s*|\bimport\(\s*|\brequire\(\s*|\bgetBuiltinModule\(\s*)(['"])(?<target>[^'"\n]+)\1/gmu;
 
-/** What has a clock, chance or a machine behind it. */
+/** Modules and functions that use a clock, randomness or the machine. */
 const IMPURE = [
   /\bDate\.now\b/u,
   /\bnew Date\(\s*\)/u,
@@ -110,7 +110,7 @@ const IMPURE = [
   /\bconsole\.\w/u,
 ];
 
-/** One line for each arrow that is not allowed and each impurity, `<file>:<line> …`. Tests are free. */
+/** One line for each forbidden import and each impurity, `<file>:<line> …`. Tests may import anything. */
 export function violations(src: string, rooms: Readonly<Record<string, Room>> = ROOMS): string[] {
   return readdirSync(src, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !FOR_TESTS.includes(file))
@@ -138,14 +138,14 @@ export function violations(src: string, rooms: Readonly<Record<string, Room>> = 
     });
 }
 
-/** What the console's files may import beside each other: its packages, the client, and the names of what it speaks of. */
+/** The allowed imports of the console's files beside each other: its packages, the client, and the types of its data. */
 const CONSOLE = {
   packages: ['react', 'react/jsx-runtime', 'react-dom/client', '@toon-format/toon'],
   rooms: ['wire/client'],
   typesOf: ['core'],
 };
 
-/** The same for the console, which stands outside of `src` and talks to the server through the client only. */
+/** The same for the console, which lies outside of `src` and reaches the server only through the client. */
 export function consoleViolations(source: string): string[] {
   return readdirSync(source, { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.tsx?$/u.test(file) && !file.includes('.test.') && !file.endsWith('.d.ts'))
@@ -168,7 +168,7 @@ export function consoleViolations(source: string): string[] {
     });
 }
 
-/** Why this file of `room` may not import `target`. */
+/** The reason why this file of `room` may not import `target`. */
 function forbidden(target: string, file: string, { mayImport, pure }: Room): string | undefined {
   if (target.startsWith('.')) {
     const path = join(dirname(file), target);
@@ -185,7 +185,7 @@ function forbidden(target: string, file: string, { mayImport, pure }: Room): str
 
 const roomOf = (file: string): string => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '.');
 
-/** Comments become blanks, so that positions stay. Texts in quotes are left alone. */
+/** Comments become spaces, so positions stay the same. Quoted text stays. */
 function withoutComments(code: string): string {
   return code.replaceAll(
     /(?<text>'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`)|\/\/[^\n]*|\/\*[\s\S]*?\*\//gu,

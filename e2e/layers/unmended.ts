@@ -1,6 +1,6 @@
 /**
- * Files that break a rule of `circles.ts` today. When you have fixed a file, remove it here: the test fails for a listed file
- * that keeps the rule, so these lists only shrink. Never add one.
+ * Files that break a rule of `circles.ts` now. Remove a fixed file here: the test fails for a listed file that follows the rule,
+ * so these lists only shrink. Never add one.
  */
 
 /** Files that import each other in a circle. */

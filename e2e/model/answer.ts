@@ -1,19 +1,22 @@
-/** What the scripted model says, in no API's words; each wire turns it into its own stream. */
+/** The scripted model's answer, independent of any API; each wire turns it into its own stream. */
 import type { JsonObject } from './json.ts';
 
 export type Part =
-  /** Signed unless it says otherwise: with a signature, an encrypted item or a thought signature, as the API has it. */
+  /** It is signed unless stated otherwise: with a signature, an encrypted item or a thought signature, depending on the API. */
   | { readonly kind: 'reasoning'; readonly text: string; readonly signed?: false }
   | { readonly kind: 'text'; readonly text: string }
-  /** `cut`: the text of the arguments as far as it came, in an answer that ends with `length`. */
+  /** `cut`: the received part of the arguments, in an answer that ends with `length`. */
   | { readonly kind: 'call'; readonly id: string; readonly name: string; readonly args?: JsonObject; readonly cut?: string };
 
 export type Answer = readonly Part[];
 
-/** One write to the socket. A part is its words, a call its name and the halves of its arguments, counted from 0; then its end. */
+/**
+ * One write to the socket. Of a part, its words; of a call, its name and the halves of its arguments, counted from 0; then its
+ * end.
+ */
 export type Chunk = { readonly part: number; readonly delta: number | 'end'; readonly sse: string };
 
-/** How an answer ends; by default as its parts say. */
+/** The end of an answer; by default its parts determine it. */
 export type Ending = 'length' | 'refusal' | 'error';
 
 /** Turns an answer into the stream of one API; `n` makes its ids unique. */
@@ -31,7 +34,7 @@ export function halvesOf({ args, cut }: { args?: JsonObject; cut?: string }): re
 export const event = (data: object, name?: string): string =>
   `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
 
-/** The whole stream from what each part needs: `part -1` stands before the first token, `answer.length` behind the last. */
+/** The whole stream from the chunks of each part: `part -1` comes before the first token, `answer.length` after the last. */
 export function chunked(
   answer: Answer,
   { start, end, part }: { start: string; end: string; part: (part: Part, at: number) => readonly string[] },

@@ -4,7 +4,7 @@ import { textsOf, type Text } from './texts.ts';
 /** One text of a request that holds a marker. */
 export interface Place extends Omit<Text, 'text'> {
   readonly times: number;
-  /** Where it stands among the tool results, in words. */
+  /** Its position among the tool results, in words. */
   readonly relation: string;
 }
 
@@ -12,14 +12,14 @@ export interface Found {
   readonly marker: string;
   /** Index of the first request that holds it, or -1. */
   readonly first: number;
-  /** Per request, how often the model reads it. */
+  /** For each request, how often the model reads it. */
   readonly counts: readonly number[];
   readonly inLast: number;
-  /** Places in the last request. */
+  /** The places in the last request. */
   readonly places: readonly Place[];
 }
 
-/** Where a marker arrived in a conversation: `requests` in their order. */
+/** The places of a marker in a conversation: `requests` in order. */
 export function find(requests: readonly Recorded[], marker: string): Found {
   const perRequest = requests.map((request) => locate(request, marker));
   const counts = perRequest.map((places) => places.reduce((sum, place) => sum + place.times, 0));

@@ -4,9 +4,9 @@ import { startTap, type Order, type Recorded } from './tap.ts';
 
 export interface MockOptions {
   readonly script: Script<NativeCall>;
-  /** The script begins behind the last message of the user that holds this text. Default: with the conversation. */
+  /** The script starts after the last user message that holds this text. By default it starts with the conversation. */
   readonly from?: string | undefined;
-  /** Awaited before the model answers with this step's calls: what it does has happened when the client makes them. */
+  /** Awaited before the model answers with this step's calls, so its effects precede the client's calls. */
   readonly onToolStep?: (step: number) => void | Promise<void>;
   /** Milliseconds between the chunks of an answer. */
   readonly latency?: number;
@@ -17,8 +17,8 @@ export interface Mock extends AsyncDisposable {
 }
 
 /**
- * The scripted model, in the OpenAI chat and responses, Anthropic and Gemini formats. It has no state: the step is worked
- * out from each request. A request without tools (a title, a summary) gets a fixed text and costs no step.
+ * The scripted model, in the OpenAI chat and responses, Anthropic and Gemini formats. It has no state: it derives the step from
+ * each request. A request without tools (a title, a summary) gets a fixed text and costs no step.
  */
 export async function startMock({ script, from, onToolStep, latency = 0 }: MockOptions): Promise<Mock> {
   const mock = new LLMock({ port: 0, host: '127.0.0.1', logLevel: 'silent', chunkSize: 24, latency });
@@ -46,13 +46,14 @@ export async function startMock({ script, from, onToolStep, latency = 0 }: MockO
   };
 }
 
-// Claude Code asks for it; the mock server does not know it.
+// Claude Code calls this route; the mock server lacks it.
 const countTokens = (request: Recorded): Order | undefined =>
   request.path.includes('/count_tokens')
     ? { kind: 'answer', status: 200, body: { input_tokens: Math.ceil(request.raw.length / 4) } }
     : undefined;
 
-// Codex wants a call's name and namespace apart, Gemini knows no FUNCTION_CALL finish reason: the mock server has neither.
+// Codex needs a call's name and namespace separately, and Gemini has no finish reason FUNCTION_CALL: the mock server supports
+// neither.
 function fixAnswer(request: Recorded): ((lines: string) => string) | undefined {
   if (request.path.includes('/responses'))
     return (lines) => lines.replace(/"name":"ns\|([^|"]+)\|([^|"]+)"/g, '"name":"$2","namespace":"$1"');

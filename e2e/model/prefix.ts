@@ -2,7 +2,7 @@ import { asList, isObject, type Json, type JsonObject } from './json.ts';
 import type { Recorded } from './tap.ts';
 import { messagesOf } from './texts.ts';
 
-/** A part of a request that the next request of the conversation has otherwise. */
+/** A part of a request that differs in the next request of the conversation. */
 export interface Change {
   /** Indices of the two requests. */
   readonly from: number;
@@ -14,15 +14,15 @@ export interface Change {
 }
 
 export interface PrefixOptions {
-  /** Keys left out everywhere. Gemini CLI itself drops `thoughtSignature` after a turn. */
+  /** Keys to ignore everywhere. Gemini CLI itself drops `thoughtSignature` after a turn. */
   readonly ignore?: readonly string[];
-  /** Also tells a lone text block from the plain string, which Claude Code turns into each other as cache_control moves. */
+  /** Also distinguishes a single text block from a plain string; Claude Code converts between them as cache_control moves. */
   readonly strict?: boolean;
 }
 
 /**
- * What changed between each request and the one before it: nothing when every message list is an extension of the last
- * and the system prompt and tools stay as they are. Compares parsed JSON with its key order.
+ * The changes between each request and the one before it. There are none if every message list extends the last one and the
+ * system prompt and the tools stay the same. It compares parsed JSON with the order of keys.
  */
 export function prefixChanges(requests: readonly Recorded[], options: PrefixOptions = {}): readonly Change[] {
   const { ignore = ['cache_control'], strict = false } = options;

@@ -20,16 +20,16 @@ export interface Step<C = Call> {
 
 export type Script<C = Call> = readonly Step<C>[];
 
-/** What the mock knows of a message, whatever the wire format was. */
+/** The mock's view of a message, for every wire format. */
 export interface Turn {
   readonly role: string;
   readonly tool_calls?: readonly unknown[];
 }
 
 /**
- * The step that answers this conversation, counted from the conversation alone: tool results pay for steps with calls,
- * answers without calls for steps with text. So a second turn, a resumed session or a hook that goes on simply takes the
- * next step, also in clients that rename call ids or insert messages.
+ * The step that answers this conversation, counted from the conversation alone: tool results count for steps with calls, answers
+ * without calls for steps with text. So a second turn, a resumed session or a hook that continues takes the next step, also in
+ * clients that rename call ids or insert messages.
  */
 export function nextStep(messages: readonly Turn[], script: Script<NativeCall>): number {
   let results = messages.filter((message) => message.role === 'tool').length;
@@ -42,7 +42,7 @@ export function nextStep(messages: readonly Turn[], script: Script<NativeCall>):
   return next < 0 ? script.length : next;
 }
 
-/** The messages behind the last one of the user that holds `prompt`: a script for a resumed session begins there. */
+/** The messages after the last user message that holds `prompt`: a script for a resumed session starts there. */
 export function since<T extends Turn>(messages: readonly T[], prompt: string | undefined): readonly T[] {
   if (prompt === undefined) return messages;
   const at = messages.findLastIndex((message) => message.role === 'user' && JSON.stringify(message).includes(prompt));

@@ -1,7 +1,7 @@
 /**
- * A model server on 127.0.0.1 that says what its script says, in the stream of whichever API it is asked in, and keeps the
- * bytes of every request. Unlike the mock it signs reasoning, can be held at any place of an answer, and knows when the
- * client closed the socket.
+ * A model server on 127.0.0.1 that streams its script's answers in the format of the requested API, and keeps the bytes of every
+ * request. Unlike the mock, it signs reasoning, can pause at any place of an answer, and detects that the client closed the
+ * socket.
  */
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -25,20 +25,20 @@ const WIRES: Readonly<Record<WireName, Wire>> = {
 export type Request = Recorded & {
   readonly body: JsonObject;
   readonly wire: WireName;
-  /** When the client closed the socket before the answer was over, by the machine's monotonic clock; else undefined. */
+  /** The time on the machine's monotonic clock when the client closed the socket before the end of the answer; else undefined. */
   readonly cutOff: Promise<bigint | undefined>;
 };
 
 export type Step = {
   readonly says?: Answer;
   readonly ends?: Ending;
-  /** Instead of an answer. */
+  /** Replaces the answer. */
   readonly refuses?: { readonly status: number; readonly body: JsonObject };
-  /** Of the response, whether it answers or refuses. */
+  /** The headers of the response, for an answer or a refusal. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Awaited before anything is answered, the headers included. */
+  /** Awaited before the answer, including its headers. */
   readonly before?: (request: Request) => Promise<unknown> | void;
-  /** Awaited before the chunk goes out: `part -1` is the answer's beginning, `says.length` its end. */
+  /** Awaited before the chunk is sent: `part -1` is the start of the answer, `says.length` its end. */
   readonly at?: readonly {
     readonly part: number;
     readonly delta: number | 'end';
@@ -51,7 +51,7 @@ export interface Model<R = Request> extends AsyncDisposable {
   readonly requests: readonly R[];
 }
 
-/** `stepOf` is asked for each request, with how many came before. */
+/** The server calls `stepOf` for each request, with the number of earlier requests. */
 export async function startModel(stepOf: (request: Request, n: number) => Step): Promise<Model> {
   const requests: Request[] = [];
   const server = http.createServer((incoming, response) => {
@@ -63,7 +63,7 @@ export async function startModel(stepOf: (request: Request, n: number) => Step):
       try {
         await play(stepOf(request, requests.length - 1), request, response);
       } catch (error) {
-        // The test sees a model that fails, with what went wrong as its error.
+        // The test sees a failing model, with the reason as its error.
         request.status = 500;
         if (!response.headersSent) response.writeHead(500, { 'content-type': 'application/json' });
         response.end(JSON.stringify({ error: { message: String(error), type: 'server_error' } }));
@@ -82,13 +82,13 @@ export async function startModel(stepOf: (request: Request, n: number) => Step):
   };
 }
 
-/** The n-th request gets the n-th step, those beyond the last get the last. */
+/** The n-th request gets the n-th step; later requests get the last one. */
 export const inOrder =
   (steps: readonly Step[]): ((request: Request, n: number) => Step) =>
   (_request, n) =>
     steps[Math.min(n, steps.length - 1)] ?? {};
 
-/** Which API a path belongs to. Throws for one that the server does not speak. */
+/** The API of a path. Throws for an API that the server does not support. */
 export function wireOf(path: string): WireName {
   if (path.includes('/chat/completions')) return 'openai-chat';
   if (path.includes('/responses')) return 'openai-responses';

@@ -6,31 +6,31 @@ import type { Duplex } from 'node:stream';
 import zlib from 'node:zlib';
 import { asObject, parseJson, type Json, type JsonObject } from './json.ts';
 
-/** One request as it came over the wire. */
+/** One request as received. */
 export interface Recorded {
-  /** 1 for the first. */
+  /** The first is 1. */
   readonly n: number;
   readonly at: string;
   readonly method: string;
   readonly path: string;
-  /** The bytes that were sent; `text` is these without their content encoding. */
+  /** The received bytes; `text` is decoded. */
   readonly raw: Buffer;
   readonly text: string;
   readonly body: JsonObject | undefined;
   status: number | null;
-  /** Of the answer, as passed on. */
+  /** The bytes of the answer, as passed on. */
   bytes: number;
   aborted: 'client' | 'tap' | null;
 }
 
-/** An attempt to reach another machine. It was refused. */
+/** An attempt to reach another machine. The tap refused it. */
 export interface Egress {
   readonly at: string;
   readonly how: string;
   readonly target: string;
 }
 
-/** What to do with a request instead of passing it on whole. */
+/** An order to change or stop a request. */
 export type Order =
   | { readonly kind: 'answer'; readonly status: number; readonly headers?: Record<string, string>; readonly body: Json }
   | { readonly kind: 'abort'; readonly afterBytes?: number };
@@ -39,9 +39,9 @@ export interface TapOptions {
   readonly upstream: string;
   /** Every request, answer and refusal as a JSON line. */
   readonly log?: string | undefined;
-  /** Awaited before the request goes on. */
+  /** Awaited before the request continues. */
   readonly onRequest?: ((request: Recorded) => Order | undefined | Promise<Order | undefined>) | undefined;
-  /** Chooses a change of the answer's whole lines for this request. */
+  /** Returns a change of the answer's lines for this request. */
   readonly rewrite?: (request: Recorded) => ((lines: string) => string) | undefined;
 }
 
@@ -52,8 +52,8 @@ export interface Tap extends AsyncDisposable {
 }
 
 /**
- * A recording proxy on 127.0.0.1: keeps the exact bytes of every request and streams the answers through. As HTTP_PROXY
- * it is also the trap for whatever wants to leave the machine: only loopback passes, the rest is refused and recorded.
+ * A recording proxy on 127.0.0.1: keeps the exact bytes of every request and streams the answers through. As HTTP_PROXY it also
+ * catches outgoing connections: it passes only loopback and refuses and records the rest.
  */
 export async function startTap(options: TapOptions): Promise<Tap> {
   const requests: Recorded[] = [];

@@ -12,25 +12,25 @@ export interface Text {
   /** Path inside the part. */
   readonly path: string;
   readonly text: string;
-  /** The tool result that this text is inside of. */
+  /** The tool result that contains this text. */
   readonly result: Result | null;
 }
 
 export interface Result {
-  /** 1 for the conversation's first tool result. */
+  /** The conversation's first tool result is 1. */
   readonly no: number;
   readonly id: string;
   readonly tool: string;
 }
 
-/** The list that a conversation grows in: Anthropic and chat `messages`, Responses `input`, Gemini `contents`. */
+/** The list that grows with a conversation: Anthropic and chat `messages`, Responses `input`, Gemini `contents`. */
 export function messagesOf(body: JsonObject | undefined): readonly JsonObject[] {
   const list = body?.['messages'] ?? body?.['input'] ?? body?.['contents'];
   if (typeof list === 'string') return [{ role: 'user', content: list }];
   return (asList(list) ?? []).filter(isObject);
 }
 
-/** Everything the model reads in this request, in its order. */
+/** Every text that the model reads in this request, in order. */
 export function textsOf(request: Recorded): readonly Text[] {
   const body = request.body ?? {};
   const messages = messagesOf(body);
@@ -72,7 +72,7 @@ export function textsOf(request: Recorded): readonly Text[] {
   });
   return texts;
 
-  // An item of the Responses format that is no message: a call, its output, reasoning.
+  // An item of the Responses format other than a message: a call, its output, reasoning.
   function addItem(item: JsonObject, message: number, type: string): void {
     if (type.endsWith('_output'))
       return addResult({ message, role: 'tool', part: 0, type }, item['output'], asString(item['call_id']) ?? '');

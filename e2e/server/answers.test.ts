@@ -1,4 +1,4 @@
-/** One answer, whoever listens: our own listener writes it to the socket, another one is given a `Response`. */
+/** One answer over each listener: Earpiece's own writes it to the socket, another one gets a `Response`. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
@@ -8,7 +8,7 @@ import { proves } from '../verifies.ts';
 import { onSocket } from './raw.ts';
 import { Stage } from './stage.ts';
 
-/** Of what differs from one answer to the next only that it is there. */
+/** Only the presence of the headers that differ between answers. */
 const headersOf = (answer: Response): Record<string, string> =>
   Object.fromEntries(
     [...answer.headers]
@@ -16,7 +16,7 @@ const headersOf = (answer: Response): Record<string, string> =>
       .map(([name, value]) => [name, name === 'x-request-id' ? value.replaceAll(/[0-9a-f]/gu, '0') : value]),
   );
 
-it('is the same over our listener, over another one, and without any', async () => {
+it('is the same over the own listener, over another one, and without any', async () => {
   proves('server:routes');
   await using stage = await Stage.open({ db: 'memory:' });
   await stage.inbox.queue('shop/coder', { id: 'n1', message: 'é 日本' });
@@ -57,7 +57,7 @@ it('is the same over our listener, over another one, and without any', async () 
   }
 });
 
-it('has the headers that a route says itself', async () => {
+it('has the headers that its route sets', async () => {
   proves('server:routes');
   await using stage = await Stage.open({ db: 'memory:' });
   const code = (await stage.server.loginUrl()).split('#code=')[1];
@@ -73,7 +73,7 @@ it('has the headers that a route says itself', async () => {
   ]);
 });
 
-it('one after the other comes over one connection, and nothing happens where the client has gone', async () => {
+it('answers follow each other over one connection, and nothing happens after the client has gone', async () => {
   proves('server:routes');
   await using stage = await Stage.open({ db: 'memory:' });
   const { host, hostname, port } = new URL(stage.at.url);
@@ -91,7 +91,7 @@ it('one after the other comes over one connection, and nothing happens where the
   gone.write(
     `GET /api/notifications/${id}/receipt?log=shop/coder&wait=30 HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\n\r\n`,
   );
-  // It waits when its token has been seen.
+  // It waits for the write of its last use.
   const used = async (): Promise<number | null | undefined> =>
     (await stage.server.tokens.list()).find((each) => each.id === tokenId)?.lastUsedAt;
   while ((await used()) === null) await new Promise(setImmediate);

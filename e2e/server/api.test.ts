@@ -1,4 +1,4 @@
-/** The routes, over real HTTP, by the typed client. */
+/** The routes, over real HTTP, through the typed client. */
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/wire/client/index.ts';
 import type { Stored } from '../../src/core/records.ts';
@@ -13,7 +13,7 @@ const failure = (promise: Promise<unknown>): Promise<unknown> =>
 
 describe('notifications', () => {
   proves('server:routes');
-  it('are queued, listed, told why, withdrawn', async () => {
+  it('are queued, listed, explained, withdrawn', async () => {
     await using stage = await Stage.open();
     const { client } = stage;
     const queued = await client.queue({ to: 'shop/coder', kind: 'ci.failed', level: 'error', message: 'CI failed on main' });
@@ -53,7 +53,7 @@ describe('notifications', () => {
     expect(await failure(client.queue({ to: 'shop/coder', message: 'x', id: 'other' }, { idempotencyKey: 'k-1' }))).toMatchObject(
       {
         status: 400,
-        said: 'Idempotency-Key "k-1" and id "other" differ; give one of them',
+        said: 'Idempotency-Key "k-1" and id "other" differ; send only one of them',
       },
     );
     const long = { idempotencyKey: 'k'.repeat(257) };
@@ -70,7 +70,7 @@ describe('notifications', () => {
       });
   });
 
-  it('may come in parts whose length nobody said before', async () => {
+  it('are accepted in chunks without a length', async () => {
     proves('server:routes');
     await using stage = await Stage.open({ db: 'memory:' });
     const body = new ReadableStream({
@@ -88,10 +88,10 @@ describe('notifications', () => {
       headers,
       body: Buffer.from('{"to":"shop/coder","message":"é"}', 'latin1'),
     });
-    expect(await latin.json()).toMatchObject({ status: 400, detail: 'the body is not UTF-8, which JSON has to be' });
+    expect(await latin.json()).toMatchObject({ status: 400, detail: 'the body is not UTF-8, which JSON requires' });
   });
 
-  it('are waited for until a carrier took them', async () => {
+  it('can be awaited until a carrier took them', async () => {
     await using stage = await Stage.open();
     const { client, inbox } = stage;
     const { id } = await client.queue({ to: 'shop/coder', message: 'hello' });
@@ -108,7 +108,7 @@ describe('notifications', () => {
     expect(await client.read(id, { log: 'shop/coder' })).toMatchObject({ receipt: 'read', reached: true });
   });
 
-  it('are repeated where they were sent before, not where their frame repeats another', async () => {
+  it('are marked as repeated if they were sent before, not if their frame repeats another', async () => {
     await using stage = await Stage.open();
     const { client, inbox } = stage;
     const coder = inbox.conversation('shop/coder#main');
@@ -135,7 +135,7 @@ describe('notifications', () => {
     expect(await sentOf(stop.id)).toEqual([['write_file', false]]);
   });
 
-  it('come by the page, of one agent and across agents, with nothing missing and nothing twice', async () => {
+  it('are paged, of one agent and across agents, with nothing missing and nothing twice', async () => {
     await using stage = await Stage.open({ db: 'memory:' });
     const { client, inbox } = stage;
     const ids: string[] = [];
@@ -179,7 +179,7 @@ describe('notifications', () => {
     expect(answer.headers.get('content-type')).toBe('application/problem+json');
     expect(await answer.json()).toEqual({
       type: 'urn:earpiece:problem:bad_argument',
-      title: 'The request is wrong',
+      title: 'The request is invalid',
       status: 400,
       detail: '"mesage" is not known here; did you mean message?',
       code: 'bad_argument',
@@ -191,7 +191,7 @@ describe('notifications', () => {
 
 describe('agents and conversations', () => {
   proves('server:routes');
-  it('are listed with what is open, who is there and what they do', async () => {
+  it('are listed with their open counts, presence and activity', async () => {
     await using stage = await Stage.open();
     const { client, inbox } = stage;
     const coder = inbox.conversation('shop/coder#a1', { host: 'claude-code', carrier: 'gateway:stdio files', pulls: true });
@@ -221,7 +221,7 @@ describe('agents and conversations', () => {
     expect(await failure(client.conversations('shop/nobody'))).toMatchObject({ status: 404 });
   });
 
-  it('take what a person says, and stop, pause and go on as one asks', async () => {
+  it("accept a person's message, stop, pause and resume", async () => {
     await using stage = await Stage.open();
     const { client, inbox } = stage;
     await inbox.conversation('shop/coder#a1', { host: 'earpiece' }).seen();
@@ -255,7 +255,7 @@ describe('agents and conversations', () => {
     expect((await client.agents()).items[0]?.paused).toBe(false);
   });
 
-  it('have a history, by the page and from either end', async () => {
+  it('have a paged history, from either end', async () => {
     await using stage = await Stage.open();
     const { client, inbox } = stage;
     const [a, b] = ['a', 'b'].map((id) => inbox.conversation(`shop/coder#${id}`));
@@ -303,7 +303,7 @@ describe('the stream', () => {
     expect(seen).toEqual(Array.from({ length: 500 }, (_, i) => `${i}`));
   });
 
-  it('goes on behind Last-Event-ID, whatever its address says', async () => {
+  it('resumes after Last-Event-ID, whatever its address says', async () => {
     await using stage = await Stage.open({ db: 'memory:' });
     for (let i = 0; i < 3; i++) await stage.inbox.queue('shop/coder', { message: `${i}` });
     const response = await stage.raw('/api/stream?after=0', { headers: { 'last-event-id': '2' } });
@@ -314,7 +314,7 @@ describe('the stream', () => {
     expect([...text.matchAll(/^id: (\d+)$/gmu)].map(([, id]) => id)).toEqual(['2', '3']);
   });
 
-  it('of one conversation has its records and those of the agent as a whole', async () => {
+  it('of one conversation holds its records and those of the agent as a whole', async () => {
     await using stage = await Stage.open({ db: 'memory:' });
     const { client, inbox } = stage;
     const end = new AbortController();

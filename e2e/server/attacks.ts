@@ -1,6 +1,6 @@
 /**
- * What somebody could try against a server, and what happens: `security.test.ts` tries each, and `docs/server.md` shows the
- * table. `seen` is what the attempt saw, word for word.
+ * Attacks on a server, and its reactions: `security.test.ts` tries each, and `docs/server.md` shows the table. `seen` is the
+ * literal result of the attempt.
  */
 import { createHmac } from 'node:crypto';
 import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import type { Stage, StageOptions } from './stage.ts';
 export type Attack = {
   readonly what: string;
   readonly seen: string;
-  /** For the page: why that is enough, where it does not say so itself. */
+  /** For the page: the reason why that is enough, if it is not obvious. */
   readonly so?: string;
   readonly options?: () => StageOptions;
   readonly attempt: (stage: Stage) => Promise<string>;
@@ -44,7 +44,7 @@ const nobody = { authorization: '' };
 const by = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 const note = { to: 'shop/coder', kind: 'ci.failed', message: 'x' };
 
-/** A browser that has logged in: its cookie. */
+/** The cookie of a browser that has logged in. */
 async function cookieOf(stage: Stage): Promise<string> {
   const code = (await stage.server.loginUrl()).split('#code=')[1] ?? '';
   const response = await stage.raw('/api/session', {
@@ -65,7 +65,7 @@ function webhooks(): ReadonlyMap<string, WebhookReceiver> {
   ];
   return new Map(made.flatMap((one) => (one.kind === 'ready' ? [[one.receiver.name, one.receiver] as const] : [])));
 }
-/** One event is one notification, as a bus with one subscriber would have it. */
+/** One event becomes one notification, as on a bus with one subscriber. */
 function withWebhooks(): StageOptions {
   return { webhooks, emits: true };
 }
@@ -163,7 +163,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
         const response = await fetch(`${s.at.url}/api/stream?project=shop`, { headers: by(reader.token) });
         const body = response.body?.getReader();
         await body?.read();
-        // As `earpiece token revoke` does it: the server is not told.
+        // Like `earpiece token revoke`: the server gets no message.
         await s.inbox.store.setSetting(`token ${reader.tokenId}`, undefined);
         await s.inbox.queue('shop/coder', { message: 'for other eyes' });
         let text = '';
@@ -247,7 +247,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     },
     {
       what: 'listening on all addresses with no token made',
-      seen: 'bad_argument: listening on "0.0.0.0" lets others reach this server, and there is no token yet; make one first: earpiece token create --kind admin --name <name>',
+      seen: 'bad_argument: listening on "0.0.0.0" lets other machines reach this server, but no token exists yet; create one first: earpiece token create --kind admin --name <name>',
       attempt: async (s) => {
         for (const { id } of await s.server.tokens.list()) await s.server.tokens.revoke(id);
         return s.server.listen({ host: '0.0.0.0', port: 0 }).then(
@@ -1032,7 +1032,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     {
       what: 'a thousand requests in a second with one token',
       seen: '429 rate_limited, with Retry-After',
-      // However long this machine takes over them, no more flow in.
+      // However long this machine takes for them, the bucket does not refill.
       options: () => ({ rates: { token: { perSecond: 0.1, burst: 100 } } }),
       attempt: async (s) => {
         const responses = await Promise.all(Array.from({ length: 150 }, () => s.raw('/api/notifications?log=shop/coder')));

@@ -30,7 +30,7 @@ verifies(
     expect((await logIn(login)).status).toBe(401);
     const [{ login: another }] = (await shell.json(['token', 'login', '--url', url])) as [{ login: string }];
     expect((await logIn(another)).status).toBe(200);
-    // Without a console that was built, a browser is told where it is.
+    // Without a built console, a browser gets the place of the console.
     const page = await fetch(url, { headers: { accept: 'text/html' } });
     expect([page.status, page.headers.get('x-frame-options')]).toEqual([200, 'DENY']);
 
@@ -45,7 +45,7 @@ verifies(
 
 verifies(
   'server:command',
-  'for people it says where, what database, and how to go on',
+  'for people it prints its address, its database and the next step',
   async () => {
     await using shell = new Shell();
     const running = shell.begin(['serve', '--port', '0', '--verbose']);
@@ -55,7 +55,7 @@ verifies(
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.split('\n').map((line) => line.replace(/:\d+\/#code=.*$/u, ':…/#code=…').replace(shell.db, '{db}'))).toEqual([
       'http://127.0.0.1:…/#code=…',
-      'This address logs one browser in, once, within ten minutes; another: earpiece token login',
+      'This address logs one browser in, once, within ten minutes; for another one: earpiece token login',
       'sqlite {db} · programs need a token: earpiece token create · Ctrl+C ends it',
       '',
     ]);
@@ -65,7 +65,7 @@ verifies(
 
 verifies(
   'server:command',
-  'with a token it listens on all addresses, under their numbers and the names that it was given',
+  'with a token it listens on all addresses, under their numbers and the given names',
   async () => {
     await using shell = new Shell();
     await shell.says(['token', 'create', '--kind', 'project', '--name', 'ci', '--json']);
@@ -90,19 +90,19 @@ verifies(
   60_000,
 );
 
-it('says which webhooks of the project it leaves out until they are trusted', async () => {
+it('it names the webhooks of the project that it leaves out until they are trusted', async () => {
   proves('server:command');
   await using shell = new Shell('[webhooks.gh]\nkind = "github"\nto = "shop/coder"\nsecret_env = "GH"\n');
   const at = { cwd: shell.folder, env: shell.env({ GH: 'a secret of github' }) };
   await using server = new ServerProcess(['--port', '0', '--no-console'], at);
   await server.ready;
   expect(server.stderr.replace(shell.folder, '{folder}')).toBe(
-    'earpiece: webhooks.gh (takes webhooks for shop/coder) of {folder}/earpiece.toml is not trusted and left out; look at it and say: earpiece trust\n',
+    'earpiece: webhooks.gh (takes webhooks for shop/coder) of {folder}/earpiece.toml is not trusted and is ignored; read the file, then run: earpiece trust\n',
   );
 }, 60_000);
 
-// It waits 5 s for the lock: beside the next one.
-it.concurrent('ends where the log cannot be written at its start: nobody is left listening', async () => {
+// It waits 5 s for the lock, parallel to the next test.
+it.concurrent('it ends if it cannot write the log at its start, and no longer listens', async () => {
   proves('server:command');
   await using shell = new Shell();
   await shell.open();
@@ -115,11 +115,11 @@ it.concurrent('ends where the log cannot be written at its start: nobody is left
   expect(server.stderr).toMatch(/^earpiece: the database .* stayed locked by another process for \d+ ms: [^\n]+\n$/u);
 }, 60_000);
 
-it.concurrent('tokens are made for scripts, listed for people, and revoked', async () => {
+it.concurrent('tokens are created for scripts, listed for people, and revoked', async () => {
   proves('server:command', 'cli:commands');
   await using shell = new Shell();
   expect(await shell.says(['token', 'list'])).toBe(
-    'there is no token; make one: earpiece token create --kind admin --name <name>\n',
+    'there is no token; create one: earpiece token create --kind admin --name <name>\n',
   );
   const { stdout, stderr } = await shell.run([
     'token',
@@ -146,7 +146,7 @@ it.concurrent('tokens are made for scripts, listed for people, and revoked', asy
   expect(await shell.json(['token', 'list'])).toMatchObject([{ name: 'ci' }]);
 }, 60_000);
 
-it('an agent token is what a session_token is: it reads its own, marks it read, and tells others', async () => {
+it('an agent token works like a session_token: it reads its own, marks it read, and messages others', async () => {
   proves('server:tokens');
   await using shell = new Shell();
   const ear = await shell.open();
@@ -167,7 +167,7 @@ it('an agent token is what a session_token is: it reads its own, marks it read, 
   });
 }, 60_000);
 
-it('no other command loads what only the server needs', () => {
+it("no other command loads the server's modules", () => {
   proves('server:command');
   const hook = `import { registerHooks } from 'node:module';
     registerHooks({ resolve: (name, context, next) => {

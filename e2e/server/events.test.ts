@@ -1,4 +1,4 @@
-/** Events, webhooks and subscribers, of `earpiece serve` as people start it. */
+/** Events, webhooks and subscribers of `earpiece serve`, started as people start it. */
 import { createHmac } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ const failed = (id: string, more: object = {}) => ({
 describe('events', () => {
   proves('server:events');
 
-  it('come structured, in a batch and binary, and subscribers make notifications of them', async () => {
+  it('are accepted structured, in a batch and binary, and subscribers turn them into notifications', async () => {
     const one = await client.emit(failed('e1'));
     expect(one.events).toMatchObject([{ id: 'e1', source: 'ci', type: 'tool.call.failure' }]);
     expect(one.events[0]?.heard.filter(({ kind }) => kind !== 'skipped').length).toBeGreaterThan(0);
@@ -82,7 +82,7 @@ describe('events', () => {
     ).toBe(true);
   });
 
-  it('concern what the token is for, where they have no subject', async () => {
+  it("without a subject are about the token's agent or project", async () => {
     const { subject: _subject, ...event } = failed('s1');
     const sent = await fetch(`${url}/api/events`, {
       method: 'POST',
@@ -90,7 +90,7 @@ describe('events', () => {
       // Editors on some systems begin a file with a byte order mark.
       body: `\uFEFF${JSON.stringify({ specversion: '1.0', ...event })}`,
     });
-    // It goes to everyone active in the project of the server, and nobody is.
+    // It goes to every active agent in the server's project, and there is none.
     expect(await sent.json()).toMatchObject({
       status: 409,
       code: 'nobody_there',
@@ -98,7 +98,7 @@ describe('events', () => {
     });
   });
 
-  it('that are none are refused, and of a batch with a bad one nothing is emitted', async () => {
+  it('invalid ones are refused, and a batch with one is not emitted', async () => {
     const before = (await client.log({ limit: 1, newest: true })).head;
     expect(await failure(client.emit(failed('x1', { type: '' })))).toMatchObject({ status: 400 });
     expect(await failure(client.emit([failed('x2'), failed('x3', { severity: 'loud' })]))).toMatchObject({
@@ -115,19 +115,19 @@ describe('events', () => {
     expect(text.status).toBe(415);
   });
 
-  it('of a batch are emitted together: what repeats is not waited for one by one', async () => {
+  it('a batch is emitted together: the fold of repetitions waits once', async () => {
     const { events } = await client.emit(
       Array.from({ length: 60 }, (_, i) => failed(`many${i}`, { subject: 'shop/many', data: { tool_name: 'deploy' } })),
     );
     expect(events.map(({ id }) => id)).toEqual(Array.from({ length: 60 }, (_, i) => `many${i}`));
     const [only, ...more] = (await client.notifications({ log: 'shop/many', state: 'open' })).items;
     expect([only?.count, more]).toEqual([60, []]);
-    // Each by itself would wait for a fold of its own, 100 ms.
+    // Separately, each would wait 100 ms for its own fold.
     const { items } = await client.log({ log: 'shop/many', limit: 100 });
     expect(items.filter(({ body }) => body.type === 'system_notification_folded').length).toBeLessThan(30);
   });
 
-  it('of a batch are emitted also where one of them reaches nobody, and that one is told', async () => {
+  it('a batch is emitted even if one event reaches no agent, and the answer names that event', async () => {
     expect(
       await failure(client.emit([failed('y1', { subject: 'nobody/*' }), failed('y2', { subject: 'shop/others' })])),
     ).toMatchObject({
@@ -140,7 +140,7 @@ describe('events', () => {
     });
   });
 
-  it('come as webhooks where the secret is there; the others are told at the start', async () => {
+  it('webhooks with a secret work; the start names the others', async () => {
     const body = JSON.stringify({
       action: 'opened',
       pull_request: { number: 7, title: 'Faster' },
@@ -164,7 +164,7 @@ describe('events', () => {
 describe('subscribers', () => {
   proves('server:subscribers');
 
-  it('are listed with what they listen to, what is locked and why, and how often they spoke', async () => {
+  it('are listed with their event types, the reason of a lock, and their counts', async () => {
     const { project, subscribers, problems } = await client.subscribers();
     expect([project, problems]).toEqual(['shop', []]);
     const locked = subscribers.filter(({ core }) => core);
@@ -175,7 +175,7 @@ describe('subscribers', () => {
     expect(subscribers.some(({ spoke_last_7_days }) => spoke_last_7_days > 0)).toBe(true);
   });
 
-  it('are switched off and on from the next event on; one of the core is not, and one that is not there neither', async () => {
+  it('are switched off and on from the next event; a core one and an unknown one are refused', async () => {
     const { subscribers } = await client.subscribers();
     const core = subscribers.find((each) => each.core)?.id ?? '';
     const other = subscribers.find(({ id }) => id === 'alert')?.id ?? '';
@@ -211,7 +211,7 @@ describe('subscribers', () => {
     expect(await client.setDisabledSubscribers([])).toEqual([]);
   });
 
-  it('are previewed without telling anybody, and a test for a chosen agent says that nothing happened', async () => {
+  it('are previewed without a notification; a test for a chosen agent says that no event happened', async () => {
     proves('server:test');
     const ear = await shell.open();
     await ear.conversation('shop/coder#main', { host: 'codex', carrier: 'hook' }).seen();
@@ -258,10 +258,10 @@ describe('subscribers', () => {
   });
 });
 
-describe('what was, and what is set', () => {
+describe('activity and settings', () => {
   proves('server:activity');
 
-  it('activity counts what was queued, delivered and waits, how long it took and what it cost', async () => {
+  it('activity counts the queued, delivered and waiting notifications, their times and costs', async () => {
     const ear = await shell.open();
     const before = await client.activity({ project: 'shop' });
     await client.queue({ to: 'shop/writer', kind: 'ci.slow', level: 'warning', message: 'x' });
@@ -276,7 +276,7 @@ describe('what was, and what is set', () => {
     expect(after.buckets).toHaveLength(6);
     expect(after.delivery.count).toBe(before.delivery.count + 1);
     expect(after.delivery.p50Ms).toBeGreaterThanOrEqual(0);
-    // Over time: each bucket has its own, and one without any has none.
+    // By time: each bucket has its own counts, and an empty one has none.
     expect(after.buckets.reduce((n, bucket) => n + bucket.delivery.count, 0)).toBe(after.delivery.count);
     expect(after.buckets.at(-1)?.delivery).toEqual(after.delivery);
     expect(after.buckets[0]?.delivery).toEqual({ count: 0, p50Ms: null, p95Ms: null });
@@ -290,7 +290,7 @@ describe('what was, and what is set', () => {
     expect(await failure(client.activity({ from: 0, to: 1e12, bucketMs: 1_000 }))).toMatchObject({ status: 400 });
   });
 
-  it('settings say who decided each, and no secret', async () => {
+  it('settings name the source of each value, and no secret', async () => {
     const { settings, project, files } = await client.settings();
     expect(project).toBe('shop');
     expect(files.map(({ scope }) => scope)).toEqual(['project', 'user']);
@@ -305,7 +305,7 @@ describe('what was, and what is set', () => {
     });
   });
 
-  it('tokens are made, listed without their secrets, and revoked', async () => {
+  it('tokens are created, listed without their secrets, and revoked', async () => {
     const made = await client.createToken({ kind: 'send', name: 'ci', project: 'shop' });
     const other = createClient({ url, token: made.token });
     expect((await other.queue({ to: 'shop/coder', message: 'x' })).kind).toBe('queued');
@@ -317,7 +317,7 @@ describe('what was, and what is set', () => {
     expect(await failure(client.revokeToken(made.id))).toMatchObject({ status: 404 });
     expect(await failure(client.createToken({ kind: 'agent', name: 'x', project: 'shop' }))).toMatchObject({
       status: 400,
-      said: 'a token of kind agent is for one agent; say which',
+      said: 'a token of kind agent is for one agent; name it',
     });
   });
 });

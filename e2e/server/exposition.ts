@@ -1,4 +1,4 @@
-/** Prometheus' text format 0.0.4, read strictly: what it does not allow throws, with the line. */
+/** A strict reader of Prometheus' text format 0.0.4: it throws on invalid text, with the line. */
 
 export type Series = { readonly name: string; readonly labels: ReadonlyMap<string, string>; readonly value: number };
 export type Family = { readonly name: string; readonly type: string; readonly help: string; readonly series: readonly Series[] };
@@ -11,7 +11,7 @@ export function readExposition(text: string): readonly Family[] {
   if (!text.endsWith('\n')) throw new Error('the last line has no end');
   const families: { name: string; type?: string; help?: string; series: Series[] }[] = [];
   const seen = new Set<string>();
-  /** The family of the lines before; one that another came between is over. */
+  /** The family of the preceding lines; an interrupted family has ended. */
   const familyOf = (name: string, line: string): (typeof families)[number] => {
     const last = families.at(-1);
     if (last?.name === name) return last;
@@ -97,7 +97,7 @@ function check({ name, type, series }: Family): void {
   }
 }
 
-/** In whatever order they stood. */
+/** In any order. */
 const labelsOf = ({ labels }: Series, except?: string): string =>
   [...labels]
     .filter(([label]) => label !== except)

@@ -3,7 +3,7 @@ import type { ConversationId, LogKey } from '../../src/core/address.ts';
 import { verifies } from '../verifies.ts';
 import { Stage } from './stage.ts';
 
-verifies('log:fork', 'its history is that of the other, and goes on with its own, page by page', async () => {
+verifies('log:fork', 'its history is that of the original, and continues with its own, page by page', async () => {
   await using stage = await Stage.open();
   const { client, inbox } = stage;
   const talk = (id: string): ReturnType<typeof inbox.conversation> =>
@@ -26,7 +26,7 @@ verifies('log:fork', 'its history is that of the other, and goes on with its own
   expect(rest.items.map(({ body }) => body.type)).toEqual(['turn_start', 'chat_request', 'conversation_forked']);
 });
 
-it('an agent sees of it what its token is for', async () => {
+it("an agent sees the part of it that is in its token's scope", async () => {
   await using stage = await Stage.open();
   const { inbox } = stage;
   const log = 'shop/coder' as LogKey;

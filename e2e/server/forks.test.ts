@@ -1,4 +1,4 @@
-/** Where a conversation comes from, and what came of it. */
+/** The origin of a conversation, and its forks. */
 import { expect } from 'vitest';
 import type { ConversationId, LogKey } from '../../src/core/address.ts';
 import { verifies } from '../verifies.ts';
@@ -6,7 +6,7 @@ import { Stage } from './stage.ts';
 
 const log = 'shop/coder' as LogKey;
 
-verifies('server:forks', 'origin, forks of it, and its turns up to a record, as `chat --fork --turns` counts them', async () => {
+verifies('server:forks', 'origin, forks, and turns up to a record, as `chat --fork --turns` counts them', async () => {
   await using stage = await Stage.open();
   const { client, inbox } = stage;
   const turn = async (id: string, content: string): Promise<number> => {

@@ -1,4 +1,4 @@
-/** `GET /`: a browser gets the console, whoever else asks is told what runs here and where to go on. */
+/** `GET /`: a browser gets the console; any other client gets a text about the server and its links. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,12 +18,12 @@ API      /openapi.json describes it; programs send Authorization: Bearer <token>
 health   /healthz
 `;
 
-it('tells whoever has no browser what runs here', async () => {
+it('tells a client without a browser what runs here', async () => {
   proves('server:routes');
   await using stage = await Stage.open({ db: 'memory:', consoleFolder: folder });
   const words = WORDS.replace(
     '{console}',
-    'open this address in a browser; one that logs it in is printed by: earpiece token login',
+    'open this address in a browser; to log the browser in, open the address that this prints: earpiece token login',
   );
   const nobody = { authorization: '' };
   for (const accept of ['*/*', 'application/json', 'text/plain, */*;q=0.1']) {
@@ -44,11 +44,11 @@ it('tells whoever has no browser what runs here', async () => {
     'accept',
     '<!doctype html><title>Earpiece</title>',
   ]);
-  // A page of the console's own is none for a program: it asked for something that is not there.
+  // A page of the console is 404 for a program.
   expect((await stage.raw('/inbox', { headers: { ...nobody, accept: '*/*' } })).status).toBe(404);
 });
 
-it('says to browsers too that there is no console', async () => {
+it('tells browsers that the console is missing', async () => {
   proves('server:routes');
   for (const [consoleFolder, why] of [
     [undefined, 'none: this server was started without it'],

@@ -1,4 +1,4 @@
-/** SIGHUP: the end of its terminal is the end of a server that writes to one, and of no other. */
+/** SIGHUP: the end of its terminal ends a server that writes to it, and no other server. */
 import { once } from 'node:events';
 import { spawn } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
@@ -12,7 +12,7 @@ import type { Served } from './process.ts';
 
 const SERVE = [CLI, 'serve', '--json', '--port', '0', '--no-console'];
 
-it('goes on under nohup, and says so', async () => {
+it('continues under nohup, and says so', async () => {
   proves('server:command');
   await using shell = new Shell();
   const server = spawn('nohup', [process.execPath, ...SERVE], { cwd: shell.folder, env: shell.env(), stdio: 'pipe' });
@@ -24,7 +24,7 @@ it('goes on under nohup, and says so', async () => {
     for (let i = 0; i < 2; i++) {
       server.kill('SIGHUP');
       const { value } = (await Promise.race([complaints.next(), ended.then(() => ({ value: 'it ended' }))])) as { value: string };
-      expect(value).toBe('earpiece: SIGHUP: it writes to no terminal and goes on; SIGTERM ends it');
+      expect(value).toBe('earpiece: SIGHUP: there is no terminal to lose, so the server continues; SIGTERM ends it');
       expect((await fetch(`${url}/healthz`)).status).toBe(200);
     }
     server.kill('SIGTERM');
@@ -34,7 +34,7 @@ it('goes on under nohup, and says so', async () => {
   }
 }, 60_000);
 
-it('ends well when its terminal is closed, however often it is told', async () => {
+it('ends cleanly when its terminal is closed, also with several signals', async () => {
   proves('server:command', 'server:stop');
   await using shell = new Shell();
   const terminal = spawnPty(process.execPath, SERVE, { cols: 400, cwd: shell.folder, env: shell.env() });
@@ -48,7 +48,7 @@ it('ends well when its terminal is closed, however often it is told', async () =
       });
     });
     const { hostname, port, host } = new URL(url);
-    // What is in flight is finished: a body of which the second half is still to come.
+    // Requests in flight are finished: the second half of this body is still missing.
     const socket = connect(Number(port), hostname);
     const heard = all(socket);
     socket.write(`POST /api/session HTTP/1.1\r\nhost: ${host}\r\nx-earpiece: 1\r\ncontent-type: application/json\r\n`);
@@ -57,7 +57,7 @@ it('ends well when its terminal is closed, however often it is told', async () =
     socket.write('{"code"');
     terminal.kill('SIGHUP');
     await refused(Number(port), hostname);
-    // A shell hands on what the kernel says as well.
+    // A shell passes on the kernel's signal too.
     terminal.kill('SIGHUP');
     socket.write(':"x"}');
     expect(await heard).toContain('HTTP/1.1 401 Unauthorized');
@@ -73,7 +73,7 @@ async function all(socket: Socket): Promise<string> {
   return text;
 }
 
-/** Resolves when nobody listens there any more. */
+/** Resolves when that address no longer accepts connections. */
 async function refused(port: number, host: string): Promise<void> {
   for (;;) {
     const socket = connect(port, host);

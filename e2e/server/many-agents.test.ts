@@ -1,4 +1,4 @@
-/** A page of the list of agents, however many there are. */
+/** A page of the list of agents, for a large number of agents. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ describe('10,000 agents with 100 open each', () => {
       }
       expect(new Set(seen).size).toBe(20 * PAGE);
       expect(seen).toEqual(seen.toSorted((a, b) => (a < b ? -1 : 1)));
-      // A page reads 5,000 items of 1,000,000: over HTTP it takes less than to walk them all once, in the same run.
+      // A page reads 5,000 items of 1,000,000: over HTTP it takes less time than one walk over all of them in the same run.
       expect(took.toSorted((a, b) => a - b)[10]).toBeLessThan(scanMs());
       expect((await client.agents({ project: 'shop', after: 'shop/agent-09998', limit: PAGE })).items).toMatchObject([
         { log: 'shop/agent-09999' },
@@ -58,7 +58,7 @@ describe('10,000 agents with 100 open each', () => {
     60_000,
   );
 
-  /** To count what is open of each, by a walk over all. */
+  /** Counts the open items of each agent by a walk over all. */
   function scanMs(): number {
     const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
     const file = new DatabaseSync(db, { readOnly: true });
@@ -71,7 +71,7 @@ describe('10,000 agents with 100 open each', () => {
 
   verifies(
     'server:many-agents',
-    'the plan walks names by their index, and what belongs to each by the index of its table',
+    'the query plan walks names by their index, and the rows of each name by the index of their table',
     async () => {
       const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
       const file = new DatabaseSync(db, { readOnly: true });
@@ -90,8 +90,8 @@ describe('10,000 agents with 100 open each', () => {
 });
 
 /**
- * The first by the store; the others are copies of its rows, since 10,000 appends take longer than the test. Of records a page
- * reads each agent's first, so of the others only the last agent has them all.
+ * The store writes the first; the others are copies of its rows, since 10,000 appends would take longer than the test. A page
+ * reads only the first records of each agent, so only the last agent has all its records.
  */
 async function fill(path: string): Promise<void> {
   const levels = ['info', 'info', 'info', 'info', 'warning', 'warning', 'warning', 'error', 'error', 'critical'] as const;

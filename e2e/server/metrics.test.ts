@@ -10,7 +10,7 @@ const valueOf = (families: readonly Family[], name: string, labels: Readonly<Rec
     .flatMap(({ series }) => series)
     .find((one) => one.name === name && Object.entries(labels).every(([label, value]) => one.labels.get(label) === value))?.value;
 
-it('everything that a server counts is in it, in families of their own', async () => {
+it('everything that a server counts is in it, in separate families', async () => {
   proves('server:routes');
   await using stage = await Stage.open({ emits: true });
   const families = async (): Promise<readonly Family[]> => {
@@ -40,7 +40,7 @@ it('everything that a server counts is in it, in families of their own', async (
   await offer?.confirm();
 
   let found = await families();
-  // Whoever watches the log for it comes to it in its own time.
+  // The watcher of the log needs a moment to find it.
   while (!found.some(({ name }) => name === 'earpiece_carried_total')) found = await families();
   expect(found.map(({ name, type }) => `${type} ${name}`)).toEqual([
     'counter earpiece_http_requests_total',
@@ -65,8 +65,8 @@ it('everything that a server counts is in it, in families of their own', async (
   await stream.return();
 });
 
-describe('what it is made of', () => {
-  it('labels come back as they were, whatever is in them', () => {
+describe('the format', () => {
+  it('labels with any content survive', () => {
     const metrics = new Metrics();
     const hostile = ['"', '\\', '\n', '\\n', '\\"', '{', '}', 'a="b",c="d"', '} 1', 'é 日本', ' ', '', '# TYPE x counter'];
     for (const [i, reason] of hostile.entries()) metrics.count('earpiece_refused_total', { reason }, i + 1);
@@ -80,7 +80,7 @@ describe('what it is made of', () => {
     expect(requests?.series.map(({ labels }) => labels.get('route'))).toEqual(hostile);
   });
 
-  it('requests are counted once for each method, route and status, and timed into every bucket that holds them', () => {
+  it('requests are counted once per method, route and status, and timed into every bucket that includes them', () => {
     const metrics = new Metrics();
     for (const [status, seconds] of [
       [200, 0.0005],
@@ -107,7 +107,7 @@ describe('what it is made of', () => {
   });
 });
 
-it('a reader that is strict', () => {
+it('the strict reader', () => {
   const of =
     (...lines: readonly string[]): (() => unknown) =>
     () =>

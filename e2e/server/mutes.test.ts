@@ -37,7 +37,7 @@ const refused = (promise: Promise<unknown>): Promise<unknown> =>
 describe('a mute', () => {
   proves('server:mutes');
 
-  it('that was made over HTTP is listed and lifted by the command line, and the other way round', async () => {
+  it('made over HTTP is listed and lifted by the command line, and vice versa', async () => {
     await ear.queue('shop/coder#main', { id: 'n0', message: 'x' });
     const until = Date.now() + 3_600_000;
     expect(await client.mute('shop/coder#main', 'ci.failed', { until })).toEqual({
@@ -61,7 +61,7 @@ describe('a mute', () => {
     await client.unmute('shop/coder', '*');
   });
 
-  it('is refused with the field that is wrong, and to those who may not lead', async () => {
+  it('is refused with the wrong field, and without the right to lead', async () => {
     expect(await refused(client.mute('shop/coder', 'ci failed'))).toEqual([
       400,
       'pattern',
@@ -76,7 +76,7 @@ describe('a mute', () => {
     expect(await refused(send.mutes({ project: 'shop' }))).toMatchObject([403, undefined, expect.any(String)]);
   });
 
-  it('of many people at once none is lost', async () => {
+  it('no mute of several simultaneous people is lost', async () => {
     const names = Array.from({ length: 12 }, (_, i) => `k${i}`);
     await Promise.all(
       names.map((name, i) => (i % 2 === 0 ? client.mute('shop/coder', name) : ear.mute('shop/coder', name, { by: 'x' }))),

@@ -1,4 +1,4 @@
-/** Whatever an agent, a conversation or a notification is called, it is reached over HTTP: also where a path says something else. */
+/** An agent, a conversation or a notification with any name is reachable over HTTP, even if its name looks like a path. */
 import { expect, it } from 'vitest';
 import { proves } from '../verifies.ts';
 import { Stage } from './stage.ts';
@@ -27,7 +27,7 @@ it('agents and conversations', async () => {
   }
 });
 
-it('notifications, also those that are called like a route', async () => {
+it('notifications, also those whose ids look like a route', async () => {
   proves('server:routes');
   await using stage = await Stage.open();
   const { client } = stage;
@@ -47,7 +47,7 @@ it('notifications, also those that are called like a route', async () => {
   }
 });
 
-it('a space stands for nothing but itself anywhere else', async () => {
+it('anywhere else a space means only itself', async () => {
   proves('server:bad-input');
   await using stage = await Stage.open({ db: 'memory:' });
   await stage.inbox.queue('shop/coder', { id: 'n1', message: 'x' });
@@ -59,7 +59,7 @@ it('a space stands for nothing but itself anywhere else', async () => {
   expect(await at('/api/projects/shop/agents/%20/conversations')).toBe(400);
 });
 
-/** The words that other paths have where this one ends: the client has to know each (`src/wire/client/paths.ts`). */
+/** The words that other paths have at the end of this one: the client must know each (`src/wire/client/paths.ts`). */
 async function wordsBeside(stage: Stage, path: string): Promise<readonly string[]> {
   const { paths } = (await (await stage.raw('/openapi.json')).json()) as { paths: Record<string, object> };
   const before = path.slice(0, path.lastIndexOf('/') + 1);

@@ -1,4 +1,4 @@
-/** The document: valid, whole, true, and enough for a client made of it. `--update` brings `docs/server.md` up to date. */
+/** The document: valid, complete, true, and sufficient for a generated client. `--update` updates `docs/server.md`. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
@@ -16,7 +16,7 @@ type Operation = {
   readonly summary?: string;
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { readonly schema?: object }>> }>>;
 };
-/** What swagger-client, which has no types, makes of a document. */
+/** The result of swagger-client, which has no types. */
 type Generated = {
   readonly errors: readonly unknown[];
   readonly apis: Readonly<
@@ -35,7 +35,7 @@ verifies('server:openapi', 'it validates as OpenAPI 3.1', async () => {
   expect(validator.version).toBe('3.1');
 });
 
-verifies('server:openapi', 'every route of the code is in it, and the other way round', async () => {
+verifies('server:openapi', 'every route of the code is in it, and vice versa', async () => {
   await using stage = await Stage.open({ db: 'memory:' });
   const { paths } = await documentOf(stage);
   const told = Object.entries(paths).flatMap(([path, operations]) =>
@@ -60,7 +60,7 @@ it('the page lists every route', async () => {
   await expect(`${before}<!-- routes -->\n\n${list}\n\n<!-- end of routes -->${after}`).toMatchFileSnapshot(PAGE);
 });
 
-it('each operation has a name of its own, a sentence, and says what it answers', async () => {
+it('each operation has a unique name, a sentence, and its answers', async () => {
   await using stage = await Stage.open({ db: 'memory:' });
   const { paths } = await documentOf(stage);
   const operations = Object.values(paths).flatMap((each) => Object.values(each));
@@ -72,7 +72,7 @@ it('each operation has a name of its own, a sentence, and says what it answers',
   }
 });
 
-verifies('server:openapi', 'a client that is made of it queues, lists, asks why and withdraws', async () => {
+verifies('server:openapi', 'a generated client queues, lists, explains and withdraws', async () => {
   await using stage = await Stage.open();
   const made = (await SwaggerClient({
     url: `${stage.at.url}/openapi.json`,
@@ -99,7 +99,7 @@ verifies('server:openapi', 'a client that is made of it queues, lists, asks why 
   expect(withdrawn.body).toEqual({ id: 'from-swagger', result: 'withdrawn' });
 });
 
-verifies('server:openapi', 'what is answered is what it says', async () => {
+verifies('server:openapi', 'answers match the document', async () => {
   await using stage = await Stage.open({ emits: true });
   const { client, inbox } = stage;
   await inbox.conversation('shop/coder#a', { host: 'codex' }).seen();
@@ -134,7 +134,7 @@ verifies('server:openapi', 'what is answered is what it says', async () => {
     const answer: unknown = await (await stage.raw(`${real}${query}`)).json();
     const parsed = schemaOf(stage, path).safeParse(answer);
     if (!parsed.success) wrong.push(`${real}: ${parsed.error.message}`);
-    // What a schema does not name it leaves out.
+    // A parser leaves out fields that a schema does not name.
     else expect(parsed.data).toEqual(answer);
   }
   expect(wrong).toEqual([]);

@@ -5,7 +5,7 @@ import { proves } from '../verifies.ts';
 import { Stage } from './stage.ts';
 
 const MOST = 512 * 1024;
-/** About the most that one notification holds. */
+/** Close to the maximum of one notification. */
 const LARGE = 60_000;
 const N = 60;
 const LOGS = ['shop/coder', 'shop/tester'];
@@ -24,7 +24,7 @@ beforeAll(async () => {
       },
     ]);
   }
-  // One record alone is larger than a page.
+  // One record is larger than a page.
   await stage.inbox.store.append(logKey('shop', 'coder'), [
     { type: 'tool_call_response', conversation: 'main', id: 'huge', content: 'y'.repeat(2 * MOST), is_error: false } as never,
   ]);
@@ -33,7 +33,7 @@ afterAll(() => stage[Symbol.asyncDispose]());
 
 type Page = { readonly items: readonly Record<string, unknown>[]; readonly next: string | null };
 
-/** Every page from the first on. Each is bounded, unless it holds a single item. */
+/** Every page, starting with the first. Each is bounded, unless it holds a single item. */
 async function pages(path: string, cursor: string): Promise<readonly (readonly Record<string, unknown>[])[]> {
   const all: (readonly Record<string, unknown>[])[] = [];
   for (let next: string | null = ''; next !== null;) {
@@ -68,7 +68,7 @@ describe('a list of large records', () => {
   it.each([
     ['oldest first', '', 'after'],
     ['newest first', '&newest=true', 'before'],
-  ])('the log, %s: a record that is larger than a page has one of its own', async (_order, query, cursor) => {
+  ])('the log, %s: a record that is larger than a page has its own page', async (_order, query, cursor) => {
     proves('server:pages');
     const all = await pages(`/api/records?log=shop/coder&limit=500${query}`, cursor);
     const seqs = all.flat().map(({ seq }) => Number(seq));
@@ -77,7 +77,7 @@ describe('a list of large records', () => {
     expect(all.filter((page) => page.some(({ body }) => (body as { id?: string }).id === 'huge'))).toEqual([[expect.anything()]]);
   });
 
-  it('a history of small records is as long as it was asked for', async () => {
+  it('a page of a history of small records has the requested length', async () => {
     proves('server:pages');
     const log = logKey('shop', 'small');
     await stage.inbox.store.append(

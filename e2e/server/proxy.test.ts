@@ -1,4 +1,4 @@
-/** Behind a proxy with TLS, and what tracing and metrics say of all that. */
+/** Behind a proxy with TLS, and the effects on tracing and metrics. */
 import { trace, type Span, type SpanStatus, type Tracer } from '@opentelemetry/api';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTelemetry } from '../../src/server/index.ts';
@@ -16,7 +16,7 @@ describe('behind a proxy that speaks TLS', () => {
     ]);
   };
 
-  it('its page logs in, and the cookie goes back through TLS alone', async () => {
+  it('its page logs in, and the cookie returns only over TLS', async () => {
     await using stage = await Stage.open({ allowedHosts: ['agents.example'] });
     const { text } = await login(stage, {
       host: 'agents.example',
@@ -29,7 +29,7 @@ describe('behind a proxy that speaks TLS', () => {
     expect(plain.text).toMatch(/^set-cookie: .*; Max-Age=\d+\r$/imu);
   });
 
-  it('a proxy that says another Host is told to pass it on', async () => {
+  it('an error tells a proxy with another Host to pass it on', async () => {
     await using stage = await Stage.open({ allowedHosts: ['agents.example'] });
     const { host } = new URL(stage.at.url);
     const { text } = await login(stage, { host, origin: 'https://agents.example' });
@@ -38,7 +38,7 @@ describe('behind a proxy that speaks TLS', () => {
   });
 });
 
-it('an address that numbers say otherwise is the same address', async () => {
+it('another numeric form of an address is the same address', async () => {
   proves('server:command');
   await using stage = await Stage.open();
   await stage.server.stop();
@@ -76,7 +76,7 @@ describe('with a provider of OpenTelemetry', () => {
   } as unknown as Tracer;
   afterEach(() => trace.disable());
 
-  it('each request, queue and carry is a span, and what is our fault is an error', async () => {
+  it("each request, queue and carry is a span, and a server's fault is an error", async () => {
     trace.setGlobalTracerProvider({ getTracer: () => tracer });
     await using stage = await Stage.open({
       telemetry: await openTelemetry(),
@@ -108,7 +108,7 @@ describe('with a provider of OpenTelemetry', () => {
   });
 });
 
-it('metrics are what Prometheus reads, and no more of them for whatever a client makes up', async () => {
+it("Prometheus reads the metrics, and a client's invented values add no series", async () => {
   proves('server:routes');
   await using stage = await Stage.open({ emits: true });
   const text = async (): Promise<string> => (await stage.raw('/metrics')).text();
@@ -126,7 +126,7 @@ it('metrics are what Prometheus reads, and no more of them for whatever a client
       await stage.raw(path).then(({ body }) => body?.cancel());
   }
   const after = (await text()).trimEnd().split('\n');
-  // The three routes that were new, each with its buckets.
+  // The three routes that are new, each with its buckets.
   expect(after.length - before).toBeLessThan(60);
   const families = new Set<string>();
   for (const line of after) {

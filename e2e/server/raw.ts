@@ -1,7 +1,7 @@
 /** Bytes on a socket, for requests that no HTTP client would send. */
 import { connect } from 'node:net';
 
-/** Sends the parts one after the other; resolves with all that came back when the other side has closed. */
+/** Sends the parts one after the other; resolves with the whole answer when the other side has closed. */
 export function onSocket(
   url: string,
   parts: readonly string[],
@@ -18,7 +18,7 @@ export function onSocket(
       socket.destroy();
       resolve({ text, closed });
     };
-    // An answer was given, and the connection is kept open, which none of those is that are sent here: this fails a test.
+    // The server answered and kept the connection open, which no request here allows: this fails a test.
     const heard = (): void => {
       clearTimeout(silent);
       silent = setTimeout(() => done(false), 20_000);

@@ -1,4 +1,4 @@
-/** What is wrong with a request is told with the field, the value and what is allowed. */
+/** An error about a request names the field, the value and the allowed values. */
 import { expect, test } from 'vitest';
 import { proves } from '../verifies.ts';
 import { Stage } from './stage.ts';
@@ -43,7 +43,7 @@ const ROWS: readonly Row[] = [
     'GET',
     '/api/notifications?before=zzz',
     undefined,
-    'the query: before "zzz": must be the `next` of the page before',
+    'the query: before "zzz": must be the `next` of the previous page',
   ],
   [
     'a key that is not known',

@@ -1,4 +1,4 @@
-/** The command line with `--server`: it says of a server what it says of the database. */
+/** The command line with `--server`: it prints the same about a server as about the database. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -33,7 +33,7 @@ verifies(
       'n1  queued for shop/coder\n',
     );
     expect(await say(['send', '--to', 'coder', '--id', 'n1', 'again'])).toBe(
-      'n1  was queued before for shop/coder; nothing changed\n',
+      'n1  was already queued for shop/coder; nothing changed\n',
     );
     expect(await say(['send', '--to', 'coder', '--key', 'k', '--id', 'n2', 'x'])).toBe('n2  queued for shop/coder\n');
     expect(await say(['send', '--to', 'coder', '--key', 'k', '--id', 'n3', 'y'])).toBe(
@@ -86,7 +86,7 @@ it('watches a server', async () => {
   shell.token = stage.token;
   await stage.inbox.queue('shop/coder', { message: 'before' });
   const watching = shell.begin(['watch', 'coder', '--server', stage.at.url]);
-  // It says nothing of its own when it watches: each of these is one that it may still have missed.
+  // It prints nothing when it starts to watch, so it may have missed each of these.
   const shown = watching.shows('afterwards');
   let seen = false;
   void shown.then(() => (seen = true));
@@ -100,7 +100,7 @@ it('watches a server', async () => {
   expect(stdout).not.toContain('before');
 });
 
-it('says what is wrong, with the exit code of its kind', async () => {
+it('reports errors with the exit code of their kind', async () => {
   proves('server:cli', 'cli:exit-codes');
   await using shell = new Shell();
   await using stage = await Stage.open({ db: shell.db });
@@ -110,17 +110,17 @@ it('says what is wrong, with the exit code of its kind', async () => {
   expect(await run(['why', 'nope', '--server', stage.at.url])).toEqual({
     code: 7,
     stdout: '',
-    stderr: `earpiece: no notification "nope"; earpiece log --all --server ${stage.at.url} lists what there is\n`,
+    stderr: `earpiece: no notification "nope"; earpiece log --all --server ${stage.at.url} lists the existing ones\n`,
   });
   expect(await run(['agents', '--server', stage.at.url], { EARPIECE_TOKEN: 'ep_x' })).toEqual({
     code: 11,
     stdout: '',
-    stderr: 'earpiece: EARPIECE_TOKEN: the token is not valid, or not any more\n',
+    stderr: 'earpiece: EARPIECE_TOKEN: the token is not valid, or no longer valid\n',
   });
   expect((await run(['agents', 'shop', '--server', stage.at.url], { EARPIECE_TOKEN: token })).code).toBe(2);
 });
 
-it('a bare agent name belongs to the project of the token, whatever the folder is called', async () => {
+it("a bare agent name belongs to the token's project, whatever the folder's name", async () => {
   proves('server:cli');
   await using shell = new Shell();
   await using stage = await Stage.open({ db: shell.db });
@@ -145,14 +145,14 @@ it('run-and-tell reports to a server, and keeps the exit code and the output of 
   });
 });
 
-it('run-and-tell says what could not be reported, and how to report it later', async () => {
+it('run-and-tell names what it could not report, and how to report it later', async () => {
   proves('server:cli', 'sources:processes');
   await using shell = new Shell();
   const ran = await shell.run(['run-and-tell', '--to', 'coder', '--server', 'http://127.0.0.1:9', '--', 'true'], {
     env: { EARPIECE_TOKEN: 'ep_x' },
   });
   expect(ran.code).toBe(0);
-  expect(ran.stderr).toMatch(/http:\/\/127\.0\.0\.1:9 cannot be reached.*; to tell it later: earpiece emit .*event\.json\n$/u);
+  expect(ran.stderr).toMatch(/http:\/\/127\.0\.0\.1:9 cannot be reached.*; to notify it later: earpiece emit .*event\.json\n$/u);
 });
 
 it('emits to a server, and says the same of each event as without one', async () => {
@@ -207,14 +207,14 @@ it('a level that the token does not allow is lowered, and the sender is told', a
   expect((await shell.run(emit, { ...there, input })).stderr).toBe(lowered);
 });
 
-/** Ages and the moment of a command differ between two runs, and with them how wide a column is. */
+/** Ages and the time of a command differ between two runs, and so do the widths of columns. */
 const withoutAges = (text: string): string =>
   text
     .replaceAll(/[\d.]+ (?:s|min) ago/gu, '… ago')
     .replaceAll(/ends in \S+/gu, 'ends in …')
     .replaceAll(/ {2,}/gu, '  ');
 
-describe('what stands between, or in its place,', () => {
+describe('a proxy, or another server at the address,', () => {
   proves('server:cli');
   const others: Server[] = [];
   afterEach(() => {
@@ -240,14 +240,14 @@ describe('what stands between, or in its place,', () => {
     [
       'a page',
       (_q, r) => r.end('<h1>hello</h1>'),
-      '{url}/api/session answers something else; is this the address of an earpiece server?',
+      '{url}/api/session gave another answer than expected; is this the address of an earpiece server?',
     ],
     [
       'an error page',
       (_q, r) => r.writeHead(502).end('x'),
-      '{url}/api/session answered 502 without saying why; is this the address of an earpiece server?',
+      '{url}/api/session answered 502 without a reason; is this the address of an earpiece server?',
     ],
-    ['JSON of another program', json('{"hello":1}'), '{url} answers, and is no earpiece server; look at its address'],
+    ['JSON of another program', json('{"hello":1}'), '{url} answers, but is not an earpiece server; check its address'],
     [
       'half of an answer',
       json('{"hel'),
@@ -256,7 +256,7 @@ describe('what stands between, or in its place,', () => {
     [
       'a redirect',
       (_q, r) => r.writeHead(301, { location: 'https://example.com/' }).end(),
-      '{url} leads elsewhere, and a token goes nowhere else; write the address it leads to',
+      '{url} redirects to another address, to which no token is sent; write that address instead',
     ],
     [
       'a connection that breaks',
@@ -271,7 +271,7 @@ describe('what stands between, or in its place,', () => {
     expect(ran).toEqual({ code: 11, stdout: '', stderr: `earpiece: ${said.replaceAll('{url}', url)}\n` });
   });
 
-  it('TLS where there is none, and a name that nobody knows', async () => {
+  it('TLS to a server without it, and an unknown host name', async () => {
     await using shell = new WithToken();
     shell.token = 'ep_x';
     const url = (await other(json('{}'))).replace('http:', 'https:');
@@ -283,7 +283,7 @@ describe('what stands between, or in its place,', () => {
     );
   });
 
-  it('a server of another version, that does not know what it is asked: both are named', async () => {
+  it('a server of another version that lacks the route: the error names both versions', async () => {
     await using shell = new WithToken();
     shell.token = 'ep_x';
     const url = await other((request, response) => {
@@ -301,15 +301,17 @@ describe('what stands between, or in its place,', () => {
     });
   });
 
-  it('who answers late is not waited for without end', async () => {
+  it('a late answer is not awaited forever', async () => {
     const url = await other(() => {});
     const client = createClient({ url, token: 'ep_x', timeoutMs: 50 });
-    await expect(client.agents()).rejects.toThrow(`${url} did not answer in time; is it busy, or something else?`);
+    await expect(client.agents()).rejects.toThrow(
+      `${url} did not answer in time; it may be busy, or may not be an earpiece server`,
+    );
     await expect(client.receipt('n1', { waitS: 0.05 })).rejects.toThrow('did not answer in time');
   });
 
-  // Each waits: they do so at the same time.
-  it.concurrent('a server that is down for a while: whoever waits for a receipt goes on waiting', async () => {
+  // Each waits, so they run at the same time.
+  it.concurrent('a server that is down for a while: the wait for a receipt continues', async () => {
     await using shell = new WithToken();
     await using stage = await Stage.open({ db: shell.db });
     shell.token = stage.token;
@@ -322,7 +324,7 @@ describe('what stands between, or in its place,', () => {
     await again[Symbol.asyncDispose]();
   }, 60_000);
 
-  it.concurrent('a server that stays away: it is queued all the same, and that is said', async () => {
+  it.concurrent('a server that stays away: the notification is queued, and the output says so', async () => {
     await using shell = new WithToken();
     await using stage = await Stage.open({ db: shell.db });
     shell.token = stage.token;
@@ -346,7 +348,7 @@ describe('what stands between, or in its place,', () => {
     expect({ code, stdout: stdout.replace(stage.at.url, '{url}'), stderr }).toEqual({
       code: 3,
       stdout:
-        'n1  queued for shop/coder; whether it is delivered is not known: {url} cannot be reached; is earpiece serve running there?\n',
+        'n1  queued for shop/coder; whether it is delivered is unknown: {url} cannot be reached; is earpiece serve running there?\n',
       stderr: '',
     });
   }, 60_000);

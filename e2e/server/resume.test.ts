@@ -1,4 +1,4 @@
-/** A person lifts pauses over HTTP, as `earpiece resume` does on the database: the same words, the same records. */
+/** A person lifts pauses over HTTP like `earpiece resume` on the database: the same words, the same records. */
 import { expect } from 'vitest';
 import { ApiError } from '../../src/wire/client/index.ts';
 import { Shell } from '../cli/shell.ts';
@@ -12,7 +12,7 @@ async function paused(stage: Stage): Promise<void> {
   await stage.inbox.queue('shop/*', { action: 'pause', message: 'hold on', origin: { person: 'Anna' } });
 }
 
-/** What the log says since: who was told to go on, by whom and in which words. */
+/** The later records of the log: who was resumed, by whom and in which words. */
 async function told(stage: Stage, after: number): Promise<unknown[]> {
   const records = await stage.inbox.store.read({ after, types: ['system_notification_queued'] });
   return records
@@ -25,7 +25,7 @@ async function told(stage: Stage, after: number): Promise<unknown[]> {
 
 const withoutTimes = (text: string): string => text.replaceAll(/\d\d:\d\d(?::\d\d)?/gu, 'hh:mm');
 
-verifies('server:lifted', 'earpiece resume says and does with --server what it says and does on the database', async () => {
+verifies('server:lifted', 'earpiece resume prints and does the same with --server as on the database', async () => {
   const steps: readonly (readonly string[])[] = [
     ['coder#a1', '--as', 'Ben', '--message', 'the migration is over'],
     ['coder', '--as', 'Ben'],
@@ -52,8 +52,8 @@ verifies('server:lifted', 'earpiece resume says and does with --server what it s
   const standing =
     "the pause of shop/* still holds for conversations that begin later; earpiece resume 'shop/*' lifts it for all";
   expect(local).toMatchObject([
-    { said: ['', 'shop/coder#a1  goes on; lifted the pause by Anna of hh:mm: hold on', standing] },
-    { said: ['', 'shop/coder#a2  goes on; lifted the pause by Anna of hh:mm: hold on', standing] },
+    { said: ['', 'shop/coder#a1  continues; lifted the pause by Anna of hh:mm: hold on', standing] },
+    { said: ['', 'shop/coder#a2  continues; lifted the pause by Anna of hh:mm: hold on', standing] },
     { said: ['', 'nothing is paused for shop/coder', standing], told: [] },
     { told: [{ log: 'shop/writer', message: 'Go on.', origin: { person: 'Ben' } }] },
     { said: ['', 'nothing is paused for shop/nobody'] },

@@ -1,4 +1,4 @@
-/** Words in the log over HTTP: all of it is looked through, a part at a time, and each answer says how far back. */
+/** Words in the log over HTTP: a search reads the whole log in parts, and each answer names how far back it got. */
 import { expect } from 'vitest';
 import type { ConversationId, LogKey } from '../../src/core/address.ts';
 import type { Hit, SearchPage } from '../../src/wire/client/index.ts';
@@ -16,7 +16,7 @@ async function all(ask: (before?: string) => Promise<SearchPage>): Promise<{ hit
 
 verifies(
   'server:search',
-  'what people, models, tools and notifications said is found with its place, the newest first',
+  'messages of people, models, tools and notifications are found with their places, newest first',
   async () => {
     await using stage = await Stage.open();
     const talk = stage.inbox.conversation('shop/coder#main');
@@ -56,7 +56,7 @@ verifies(
     );
     expect([next, looked > 5, lookedBackTo]).toEqual([null, true, first[0]?.at]);
     const found = async (q: string): Promise<number> => (await stage.client.search('shop/coder#main', { q })).items.length;
-    // Without words it is all that was said in a time.
+    // Without words, the search returns every message of a time.
     const [asked, , , answered] = first.map(({ at }) => at);
     const between = await stage.client.search('shop/coder#main', { from: asked ?? 0, to: (answered ?? 0) + 1 });
     expect(between.items.map(({ type }) => type)).toEqual(
@@ -66,7 +66,7 @@ verifies(
         .toReversed(),
     );
     await expect(stage.client.search('shop/coder#main', {})).rejects.toThrow(
-      'nothing is looked for; give words in q, or a time in from or to',
+      'the search is empty; give words in q, or a time in from or to',
     );
     expect([await found('twice rounding'), await found('twice cart'), await found('rounding main'), await found('%')]).toEqual([
       1, 0, 0, 0,
@@ -74,7 +74,7 @@ verifies(
   },
 );
 
-verifies('server:search', 'a log of 12,000 records is looked through in parts: none is missed, none comes twice', async () => {
+verifies('server:search', 'a log of 12,000 records is searched in parts: none is missed, none comes twice', async () => {
   await using stage = await Stage.open({ db: 'memory:' });
   const drafts = Array.from({ length: 12_000 }, (_, n) => ({
     type: 'chat_response' as const,
@@ -97,7 +97,7 @@ verifies('server:search', 'a log of 12,000 records is looked through in parts: n
 
 verifies(
   'server:search',
-  'notifications that have the words, across agents and of one, in parts that say how far back',
+  'notifications with the words, across agents and of one, in parts that name how far back they got',
   async () => {
     await using stage = await Stage.open({ db: 'memory:' });
     for (let n = 0; n < 30; n++)
@@ -125,7 +125,7 @@ verifies(
   },
 );
 
-verifies('server:search', 'nobody finds what they may not read, and a search for nothing is refused', async () => {
+verifies('server:search', 'no token finds what it may not read, and an empty search is refused', async () => {
   await using stage = await Stage.open({ db: 'memory:' });
   await stage.inbox.conversation('shop/coder#main').record([{ type: 'chat_response', message: 'the secret' }]);
   await stage.inbox.conversation('shop/coder#other').record([{ type: 'chat_response', message: 'the secret of another' }]);

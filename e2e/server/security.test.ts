@@ -1,4 +1,4 @@
-/** Each row of `attacks.ts`, tried; `--update` brings the table of `docs/server.md` up to date. */
+/** Runs each row of `attacks.ts`; `--update` updates the table of `docs/server.md`. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ describe.each(Object.entries(ATTACKS))('%s', (_title, rows) => {
   it.each(rows.map((row) => [row.what, row] as const))('%s', async (_what, { seen, attempt, options }) => {
     await using stage = await Stage.open(options?.());
     expect(await attempt(stage)).toBe(seen);
-    // Whatever was tried, it goes on.
+    // The server still works after all attacks.
     expect((await fetch(`${stage.at.url}/healthz`)).status).toBe(200);
   });
 });

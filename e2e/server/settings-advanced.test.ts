@@ -1,4 +1,4 @@
-/** Durations, lists and names of a person's choice over HTTP: as the file has them, and as the loader refuses them. */
+/** A person's durations, lists and names over HTTP: as in the file, and with the loader's refusals. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ async function serving(project: string): Promise<{ stage: Stage; user: string }>
 
 const one = ({ settings }: SettingsReply, key: string): SettingReply | undefined => settings.find((each) => each.key === key);
 
-verifies('server:settings', 'a duration is its text, a list its lines, a name what a person calls it', async () => {
+verifies('server:settings', 'a duration is its text, a list its lines, a name as a person wrote it', async () => {
   const { stage, user } = await serving('[core]\nkinds = ["deploy.*"]\n');
   await using _stage = stage;
   const changed = await stage.client.changeSettings({
@@ -51,7 +51,7 @@ verifies('server:settings', 'a duration is its text, a list its lines, a name wh
   expect(one(changed, 'max_level."*"')).toMatchObject({ text: 'warning', change: { label: 'Highest level of *' } });
   expect(one(changed, 'coalesce.sources.ci')).toMatchObject({ text: '10s' });
   expect(one(changed, 'conversation.tools."npm test".notifications.failed')).toMatchObject({ value: false });
-  // Whoever protects more is not taken from: what a file adds is its own, and the rest stays.
+  // A stricter file keeps its entries: another file adds its own, and the rest stays.
   expect(one(changed, 'core.kinds')).toMatchObject({
     value: expect.arrayContaining(['deploy.*', 'ci.failed', 'vault.*']) as unknown,
     change: {
@@ -71,26 +71,22 @@ verifies('server:settings', 'a duration is its text, a list its lines, a name wh
   expect(one(none, 'core.kinds')?.value).not.toContain('vault.*');
 });
 
-verifies(
-  'server:settings-refused',
-  'a duration, a list and a name that are none are refused, each with its way out',
-  async () => {
-    const { stage } = await serving('');
-    await using _stage = stage;
-    for (const [settings, message] of [
-      [{ 'ttl.info': '3' }, 'ttl.info is "3"; write a duration such as "3d", from "1s" to "3650d", or "never"'],
-      [{ 'ttl.info': 3 }, 'ttl.info is 3, without a unit; write a duration such as "3d", from "1s" to "3650d", or "never"'],
-      [{ max_defer: 'never' }, 'max_defer is "never"; write a duration such as "30m", from "1s" to "30d"'],
-      [{ 'max_level.two words': 'info' }, '"max_level.two words" is not a key'],
-      [{ 'core.kinds': ['ci.failed', 'ci'] }, 'core.kinds has "ci" as element 2: it is not "source.name" or "source.*"'],
-      [{ 'sources.files.globs': ['../x'] }, "it leads out of the project's folder"],
-      [{ redact: [] }, 'redact is not changed over HTTP; use earpiece config set, or its file'],
-    ] as const)
-      await expect(stage.client.changeSettings(settings)).rejects.toMatchObject({
-        status: 400,
-        code: 'bad_argument',
-        field: Object.keys(settings)[0],
-        message: expect.stringContaining(message) as unknown,
-      });
-  },
-);
+verifies('server:settings-refused', 'an invalid duration, list or name is refused with the way out', async () => {
+  const { stage } = await serving('');
+  await using _stage = stage;
+  for (const [settings, message] of [
+    [{ 'ttl.info': '3' }, 'ttl.info is "3"; write a duration such as "3d", from "1s" to "3650d", or "never"'],
+    [{ 'ttl.info': 3 }, 'ttl.info is 3, without a unit; write a duration such as "3d", from "1s" to "3650d", or "never"'],
+    [{ max_defer: 'never' }, 'max_defer is "never"; write a duration such as "30m", from "1s" to "30d"'],
+    [{ 'max_level.two words': 'info' }, '"max_level.two words" is not a key'],
+    [{ 'core.kinds': ['ci.failed', 'ci'] }, 'core.kinds has "ci" as element 2: it is not "source.name" or "source.*"'],
+    [{ 'sources.files.globs': ['../x'] }, "it leads out of the project's folder"],
+    [{ redact: [] }, 'redact cannot be changed over HTTP; use earpiece config set, or its file'],
+  ] as const)
+    await expect(stage.client.changeSettings(settings)).rejects.toMatchObject({
+      status: 400,
+      code: 'bad_argument',
+      field: Object.keys(settings)[0],
+      message: expect.stringContaining(message) as unknown,
+    });
+});

@@ -1,4 +1,4 @@
-/** Settings over HTTP: shown with who decides, changed in their file, and counting for whoever runs with the next carrier. */
+/** Settings over HTTP: shown with their source, changed in their file, and used by running processes from the next carrier. */
 import { existsSync, mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ const refusal = async (work: Promise<unknown>): Promise<{ status: number; code: 
   throw new Error('it was not refused');
 };
 
-verifies('server:settings', 'each says how it is changed, who decides, and in which file a change goes', async () => {
+verifies('server:settings', 'each names how to change it, its source, and the file of a change', async () => {
   const at = files('# ours\n[budget]\nmax_tokens = 400\n', { EARPIECE_VIEW: 'toon' });
   await using stage = await serving(at);
   const before = await stage.client.settings();
@@ -71,7 +71,7 @@ verifies('server:settings', 'each says how it is changed, who decides, and in wh
   );
 });
 
-verifies('server:settings', 'a change stands in the file, again and again the same; null takes it out', async () => {
+verifies('server:settings', 'a change is in the file, and repeating it changes nothing; null removes it', async () => {
   const at = files('# ours\nview = "toon" # small\n');
   await using stage = await serving(at);
   const changed = await stage.client.changeSettings({ 'budget.max_items': 3, 'conversation.notifications.enable': false });
@@ -92,7 +92,7 @@ verifies('server:settings', 'a change stands in the file, again and again the sa
   expect(one(await stage.client.settings(), 'view')).toMatchObject({ value: 'json' });
 });
 
-verifies('server:settings-refused', 'by whoever may not, and what is wrong, as the loader says it; all or nothing', async () => {
+verifies('server:settings-refused', "without the right, and invalid values, in the loader's words; all or nothing", async () => {
   const at = files('');
   await using stage = await serving(at);
   const project = await stage.as({ kind: 'project', project: 'shop' });
@@ -103,19 +103,19 @@ verifies('server:settings-refused', 'by whoever may not, and what is wrong, as t
     [{ budget: 3 }, 'budget is a table; name a setting of it: budget.max_items, budget.max_tokens, budget.max_item_chars'],
     [{ min_level: 'warn' }, 'min_level is "warn"; write one of info, warning, error, critical'],
     [{ 'conversation.notifications.enable': 'no' }, 'conversation.notifications.enable is "no"; write true or false'],
-    // What would run a command, open the network or move the log.
-    [{ db: '/tmp/x.db' }, 'db is not changed over HTTP; use earpiece config set, or its file'],
-    [{ 'server.host': '0.0.0.0' }, 'server.host is not changed over HTTP; use earpiece config set, or its file'],
-    [{ 'gateway.servers.x': 'npx' }, 'gateway.servers.x is not changed over HTTP; use earpiece config set, or its file'],
+    // Settings that would run a command, open the network or move the log.
+    [{ db: '/tmp/x.db' }, 'db cannot be changed over HTTP; use earpiece config set, or its file'],
+    [{ 'server.host': '0.0.0.0' }, 'server.host cannot be changed over HTTP; use earpiece config set, or its file'],
+    [{ 'gateway.servers.x': 'npx' }, 'gateway.servers.x cannot be changed over HTTP; use earpiece config set, or its file'],
     [
       { 'gateway.servers.x.command': 'npx' },
       'gateway.servers.x.command is not a setting; earpiece config explain lists all of them',
     ],
     [
       { 'sources.git.fetch_every': '10s' },
-      'sources.git.fetch_every is not changed over HTTP; use earpiece config set, or its file',
+      'sources.git.fetch_every cannot be changed over HTTP; use earpiece config set, or its file',
     ],
-    [{ project: null }, 'project is not changed over HTTP; use earpiece config set, or its file'],
+    [{ project: null }, 'project cannot be changed over HTTP; use earpiece config set, or its file'],
   ] as const)
     expect(await refusal(stage.client.changeSettings(settings))).toMatchObject({ status: 400, code: 'bad_argument', message });
   expect(existsSync(at.user)).toBe(false);
@@ -140,7 +140,7 @@ verifies('server:settings-refused', 'by whoever may not, and what is wrong, as t
   expect(await refusal(without.client.changeSettings({ view: 'xml' }))).toMatchObject({ status: 404 });
 });
 
-verifies('server:settings-at-once', 'no change of many at once is lost', async () => {
+verifies('server:settings-at-once', 'none of many simultaneous changes is lost', async () => {
   const at = files('');
   await using stage = await serving(at);
   const kinds = Array.from({ length: 20 }, (_, i) => `conversation.notifications.kinds."ci.k${i}"`);
@@ -151,13 +151,13 @@ verifies('server:settings-at-once', 'no change of many at once is lost', async (
 
 verifies(
   'server:settings-live',
-  "an agent that runs elsewhere obeys with its next carrier, and so does another project's",
+  "an agent in another process obeys from its next carrier, and so does another project's",
   async () => {
     const at = files('');
     await using stage = await serving(at);
     const other = join(at.folder, 'docs');
     mkdirSync(join(other, '.git'), { recursive: true });
-    // Two agents of their own processes: one in this project, one in another.
+    // Two agents in separate processes: one in this project, one in another.
     const db = join(at.folder, 'e.db');
     await using here = await openLoadedInbox({ ...at.at, db });
     await using there = await openLoadedInbox({ ...at.at, cwd: other, db });

@@ -1,4 +1,4 @@
-/** A server of its own for a test: its log, its address, a client for each kind of token. */
+/** A test server with its own log and address, and a client for each kind of token. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,14 +11,14 @@ import { createServer, type Listening, type Server, type ServerOptions, type Tok
 import { openStore } from '../../src/stores/index.ts';
 
 export type StageOptions = Partial<Omit<ServerOptions, 'inbox'>> & {
-  /** Default: a file in a folder of its own. */
+  /** Default: a file in its own folder. */
   readonly db?: string;
-  /** How long its store waits for a lock of others. */
+  /** How long its store waits for locks of other processes. */
   readonly busyMs?: number;
   readonly policy?: Partial<Policy>;
-  /** Each event that comes in is one notification. */
+  /** Each incoming event becomes one notification. */
   readonly emits?: boolean;
-  /** Default: any that is free. */
+  /** Default: any free port. */
   readonly port?: number;
   readonly host?: string;
 };
@@ -36,7 +36,7 @@ export class Stage implements AsyncDisposable {
   readonly inbox: Inbox;
   readonly server: Server;
   readonly at: Listening;
-  /** What the server reported, and its lines of requests. */
+  /** The server's reports, and its request lines. */
   readonly reported: string[];
   readonly logged: string[];
   /** With an admin token. */
@@ -78,7 +78,7 @@ export class Stage implements AsyncDisposable {
       log: (line) => logged?.push(line),
       ...rest,
     });
-    // Without one it listens for nobody else.
+    // Without one it listens only on loopback.
     const { token } = await server.tokens.create({ kind: 'admin', name: 'tests' });
     const at = await server.listen({ port, ...(host === undefined ? {} : { host }) });
     const client = createClient({ url: at.url, token });
@@ -90,12 +90,12 @@ export class Stage implements AsyncDisposable {
     return { ...createClient({ url: this.at.url, token }), token, tokenId: id };
   }
 
-  /** The store's clock is put forward. */
+  /** Moves the store's clock forward. */
   passes(ms: number): void {
     this.#clock.ahead += ms;
   }
 
-  /** A request as it stands, with the admin's token unless it says otherwise; an empty `authorization` is none. */
+  /** A raw request, by default with the admin's token; an empty `authorization` sends none. */
   raw(path: string, init: Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> } = {}): Promise<Response> {
     const { authorization = `Bearer ${this.token}`, ...headers } = init.headers ?? {};
     return fetch(`${this.at.url}${path}`, {

@@ -49,7 +49,7 @@ verifies(
         full();
       }
     });
-    /** Everyone has everything that was written. */
+    /** Every stream has every written record. */
     const caughtUp = (): Promise<void> =>
       new Promise((resolve) => {
         full = () => (have >= expected.length * SUBSCRIBERS ? resolve() : undefined);
@@ -58,7 +58,7 @@ verifies(
 
     await write(EACH_TIME);
     await caughtUp();
-    // In the middle of what is being sent.
+    // In the middle of the transfer.
     const writing = write(EACH_TIME);
     first.kill('SIGKILL');
     await writing;
@@ -83,7 +83,7 @@ verifies(
   120_000,
 );
 
-it('a graceful stop ends the streams, finishes what is in flight, and leaves nothing behind', async () => {
+it('a graceful stop ends the streams, finishes requests in flight, and leaves nothing behind', async () => {
   proves('server:stop');
   await using shell = new Shell();
   const ear = await shell.open();
@@ -93,7 +93,7 @@ it('a graceful stop ends the streams, finishes what is in flight, and leaves not
   const client = createClient({ url, token });
   const { id } = await client.queue({ to: 'shop/coder', message: 'x' });
   const waiting = client.receipt(id, { log: 'shop/coder', until: 'delivered', waitS: 30 });
-  // A connection in reserve, as browsers keep them.
+  // A spare connection, as browsers keep them.
   const reserve = connect(Number(new URL(url).port), '127.0.0.1');
   const closed = new Promise((resolve) => reserve.once('close', resolve));
   const ended = Promise.withResolvers<string>();
@@ -107,7 +107,7 @@ it('a graceful stop ends the streams, finishes what is in flight, and leaves not
       },
     }));
   })();
-  // Nothing can be told any more, so it says how far it got.
+  // The stream can no longer continue, so it names its last position.
   expect(await waiting).toEqual({ id, receipt: 'queued', reached: false, settled: false });
   expect(await ended.promise).toBe('unreachable');
   end.abort();
@@ -117,7 +117,7 @@ it('a graceful stop ends the streams, finishes what is in flight, and leaves not
   expect(server.stderr).toBe('');
 });
 
-it('the example of the page tells what was and what comes', async () => {
+it('the example of the page prints past and new messages', async () => {
   proves('server:resume');
   await using stage = await Stage.open({ db: 'memory:' });
   await stage.inbox.queue('shop/coder', { message: 'before' });
@@ -130,7 +130,7 @@ it('the example of the page tells what was and what comes', async () => {
   expect(seen).toEqual(['system_notification_queued', 'turn_start']);
 });
 
-it('a stream is alive by its heartbeats, and ends for its server when its client goes', async () => {
+it('heartbeats keep a stream alive, and the server ends it when its client goes', async () => {
   proves('server:resume');
   await using stage = await Stage.open({ streams: { heartbeatMs: 20 } });
   const response = await stage.raw('/api/stream');

@@ -1,4 +1,7 @@
-/** What was at a time is found near that time, however much came since: a look is bounded in what it reads, not in seconds. */
+/**
+ * A query for a time is found near that time, however many records follow: the number of records read is limited, not the
+ * seconds.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +27,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'earpiece-times-'));
   const env = { HOME: folder, XDG_STATE_HOME: folder, XDG_CONFIG_HOME: folder };
   ear = await openLoadedInbox({ db: join(folder, 'e.db'), cwd: folder, env, clock: { now: () => now } });
-  // 150 an hour; each hour's are delivered half an hour later, all but the last one of each.
+  // 150 an hour; each hour's are delivered half an hour later, except the last of each.
   for (let hour = 0; hour < HOURS; hour++) {
     now = T0 + hour * HOUR;
     const log = logKey('shop', hour % 2 === 0 ? 'even' : 'odd');
@@ -64,7 +67,7 @@ const ids = (items: readonly { readonly id: string }[]): string[] => items.map((
 describe('notifications of a time', () => {
   proves('server:times');
 
-  it('that was long ago are a full page at once, and no more is read than is near it', async () => {
+  it('long ago fill a page at once, and only records near it are read', async () => {
     const items = vi.spyOn(ear.store, 'items');
     const read = vi.spyOn(ear.store, 'read');
     const from = T0 + 3 * HOUR;
@@ -108,11 +111,11 @@ describe('notifications of a time', () => {
     }
     expect(waiting).toHaveLength(150 + 6);
     expect(new Set(waiting).size).toBe(156);
-    // Two logs, one order.
+    // Two logs in one order.
     expect(waiting.slice(-6)).toEqual(['n5-149', 'n4-149', 'n3-149', 'n2-149', 'n1-149', 'n0-149']);
   });
 
-  it('are what the chart counts, and words are looked for there too', async () => {
+  it('match the counts of the chart, and a search for words works there too', async () => {
     const from = T0 + 2 * HOUR;
     const activity = await client.activity({ from, to: from + 2 * HOUR, bucketMs: HOUR });
     expect(activity.truncated).toBe(false);
@@ -127,7 +130,7 @@ describe('notifications of a time', () => {
     expect([none.items, none.next]).toEqual([[], null]);
   });
 
-  it('are refused with the field that is wrong', async () => {
+  it('are refused with the wrong field', async () => {
     await expect(client.notifications({ from: 5, to: 5 })).rejects.toMatchObject({ status: 400, field: 'from' });
     await expect(client.notifications({ from: 5, before: '1.x' })).rejects.toMatchObject({ status: 400 });
   });

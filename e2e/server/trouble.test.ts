@@ -1,4 +1,4 @@
-/** A server whose database is in trouble: it says so in problems, acknowledges nothing that is lost, and goes on afterwards. */
+/** A server whose database fails: it answers with problems, acknowledges nothing that is lost, and recovers. */
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ const queue = async (stage: Stage, id: string): Promise<Record<string, unknown>>
 describe('a server whose database', () => {
   proves('server:routes');
 
-  it('is locked by another process: writes are 503 and may be sent again, reads go on', async () => {
+  it('is locked by another process: writes get 503 and may be retried, reads continue', async () => {
     await using stage = await Stage.open({ busyMs: 500 });
     await queue(stage, 'n1');
     const holder = new DatabaseSync(join(stage.folder, 'e.db'));
@@ -33,7 +33,7 @@ describe('a server whose database', () => {
     expect(await queue(stage, 'n2')).toMatchObject({ status: 201, kind: 'queued' });
   }, 30_000);
 
-  it('is garbage all of a sudden: nothing is acknowledged, health says so, and it goes on with what is put back', async () => {
+  it('suddenly becomes garbage: nothing is acknowledged, health reports it, and the restored file works', async () => {
     await using stage = await Stage.open();
     await queue(stage, 'n1');
     const db = join(stage.folder, 'e.db');

@@ -1,4 +1,4 @@
-/** Two thousand streams that nobody reads: the server refuses those over the cap, goes on answering, and keeps its memory. */
+/** Two thousand streams without readers: the server refuses those over the cap, keeps answering, and limits its memory. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -14,7 +14,7 @@ import { verifies } from '../verifies.ts';
 import { ServerProcess } from './process.ts';
 
 const STREAMS = 2_000;
-/** A fifth of the 5,000 that a server serves. */
+/** A fifth of the 5,000 that a server allows. */
 const CAP = 1_000;
 const POSTS = 60;
 const MESSAGE = 30_000;
@@ -22,7 +22,7 @@ const READERS = 5;
 /** Load balancers give up after five seconds. */
 const HEALTH_MS = 5_000;
 
-describe('2,000 streams that nobody reads', () => {
+describe('2,000 streams without readers', () => {
   const folder = mkdtempSync(join(tmpdir(), 'earpiece-unread-'));
   const db = join(folder, 'e.db');
   const tokens: Record<'admin' | 'project', string> = { admin: '', project: '' };
@@ -57,7 +57,7 @@ describe('2,000 streams that nobody reads', () => {
         }
       });
 
-      // All at once, so that those that are still being opened have to count. Another process asks for the health meanwhile.
+      // All at once, so that streams that are still opening must count. Another process polls the health meanwhile.
       const prober = new Prober(`${url}/healthz`);
       await prober.asked(1);
       const statuses = await Promise.all(Array.from({ length: STREAMS }, () => open(url, tokens.project, sockets)));
@@ -85,14 +85,14 @@ describe('2,000 streams that nobody reads', () => {
         `${STREAMS} unread streams: ${CAP} served, ${STREAMS - CAP} refused; ${POSTS} POSTs of ${MESSAGE} bytes took ` +
           `p50 ${sorted[POSTS / 2]?.toFixed(0)} ms, at most ${sorted.at(-1)?.toFixed(0)} ms; the server grew from ${before} to ${after} MB\n`,
       );
-      // Without bounds they would hold 1,000 times 1.8 MB. 64 MB are allowed, the rest is the runtime's.
+      // Without limits they would hold 1,000 times 1.8 MB. 64 MB are allowed; the rest belongs to the runtime.
       expect(after - before).toBeLessThan(400);
     },
     180_000,
   );
 });
 
-/** A process that asks for an address again and again, with the time that each answer took, in ms. */
+/** A process that repeatedly requests an address, with the time of each answer in ms. */
 class Prober {
   readonly took: number[] = [];
   readonly #process: ChildProcess;
@@ -113,7 +113,7 @@ class Prober {
     });
   }
 
-  /** Resolves after so many more answers. */
+  /** Resolves after this many more answers. */
   async asked(more: number): Promise<void> {
     const until = this.took.length + more;
     while (this.took.length < until) await new Promise<void>((resolve) => (this.#wake = resolve));
@@ -124,7 +124,7 @@ class Prober {
   }
 }
 
-/** Opens a stream, reads its head and no more. Resolves with its status. */
+/** Opens a stream and reads only its head. Resolves with its status. */
 function open(url: string, token: string, sockets: Socket[]): Promise<number> {
   const { port, hostname } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -140,6 +140,6 @@ function open(url: string, token: string, sockets: Socket[]): Promise<number> {
   });
 }
 
-/** Megabytes that a process has in memory. */
+/** The memory of a process in megabytes. */
 const rssOf = (pid: number): number =>
   Math.round(Number(/^VmRSS:\s+(\d+) kB$/mu.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024);

@@ -1,4 +1,4 @@
-/** The example of `docs/server.md`: what was said to one agent, and what is said from now on. */
+/** The example of `docs/server.md`: the past and new messages of one agent. */
 // #region watch
 import { createClient } from 'earpiece/client';
 

@@ -1,4 +1,4 @@
-/** `earpiece doctor` about installed hooks: green where they carry, red with the reason and the way out where they do not. */
+/** `earpiece doctor` about installed hooks: green if they carry, red with the reason and the way out if not. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -33,21 +33,21 @@ const change = (home: Home, from: string | RegExp, to: string): void => {
   expect(home.read(SETTINGS)).not.toBe(text);
 };
 
-describe('an agent with our hooks', () => {
+describe('an agent with hooks', () => {
   proves('hosts:doctor');
-  it('is proved by a test notification that goes through its hook, which leaves nothing in the database', () => {
+  it('passes if a test notification goes through its hook, which leaves nothing in the database', () => {
     using home = installed();
     const { code, found } = about(home);
     expect(found).toHaveLength(1);
     expect(found[0]).toMatchObject({ ok: true });
     expect(found[0]?.value).toMatch(
-      /^Claude Code hears: \d+ hooks in ~\/\.claude\/settings\.json; a test notification came through PostToolBatch in \d+ ms$/u,
+      /^Claude Code hears: \d+ hooks in ~\/\.claude\/settings\.json; a test notification arrived through PostToolBatch in \d+ ms$/u,
     );
     expect(code).toBe(0);
     expect(home.has('.local/state/earpiece/earpiece.db')).toBe(false);
   });
 
-  it('is right with hooks that call the server, and with commands alone', () => {
+  it('passes with hooks that call the server, and with commands only', () => {
     using home = installed();
     home.command('claude', 'echo "2.1.330 (Claude Code)"');
     expect(about(home)).toMatchObject({ code: 0, found: [{ ok: true }] });
@@ -56,7 +56,7 @@ describe('an agent with our hooks', () => {
     expect(about(home)).toMatchObject({ code: 0, found: [{ ok: true }] });
   });
 
-  it('is named where it is here and does not hear', () => {
+  it('is named if it is active and not connected', () => {
     using home = new Home('claude');
     expect(about(home)).toMatchObject({ code: 0, found: [{ ok: true, advice: 'earpiece install claude' }] });
   });
@@ -74,21 +74,21 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   'every hook is switched off': {
     make: (home) => change(home, '"hooks"', '"disableAllHooks": true,\n  "hooks"'),
     says: /settings\.json has disableAllHooks = true: no hook runs/u,
-    advice: /take it out of .*settings\.json/u,
+    advice: /remove it from .*settings\.json/u,
   },
   'the project switches every hook off': {
     make: (home) => void home.write('shop/.claude/settings.json', '{ "disableAllHooks": true }'),
     says: /shop\/\.claude\/settings\.json has disableAllHooks = true/u,
-    advice: /take it out of/u,
+    advice: /remove it from/u,
   },
   'Earpiece is gone from where the hooks start it': {
     make: (home) => change(home, /\/dist\/cli\/main\.js/gu, '/gone/cli/main.ts'),
-    says: /the hooks start what is not there: their Earpiece .*\/gone\/cli\/main\.ts is gone/u,
+    says: /the hooks start programs that do not exist: their Earpiece .*\/gone\/cli\/main\.ts is gone/u,
     advice: INSTALL,
   },
   'Node is gone': {
     make: (home) => change(home, /\/\S+\/node(?= )/gu, '/opt/node-24.1.0/bin/node'),
-    says: /their Node \/opt\/node-24\.1\.0\/bin\/node is gone: another node runs, or none/u,
+    says: /their Node \/opt\/node-24\.1\.0\/bin\/node no longer exists: another node runs, or none/u,
     advice: INSTALL,
   },
   'an event is missing': {
@@ -98,17 +98,17 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'the hooks are of an older version': {
     make: (home) => change(home, /"timeout": 5/u, '"timeout": 50'),
-    says: /the entries in ~\/\.claude\/settings\.json are of another version/u,
+    says: /the entries in ~\/\.claude\/settings\.json were written by another version/u,
     advice: INSTALL,
   },
   'a second copy stands in the project': {
     make: (home) => void home.run(['install', '--yes', '--scope', 'project']),
-    says: /our hooks stand twice: in ~\/\.claude\/settings\.json and ~\/shop\/\.claude\/settings\.local\.json/u,
+    says: /the hooks of Earpiece are installed twice: in ~\/\.claude\/settings\.json and ~\/shop\/\.claude\/settings\.local\.json/u,
     advice: /^earpiece uninstall claude --yes && earpiece install claude$/u,
   },
   'this shell uses another database': {
     make: (home) => ({ EARPIECE_DB: join(home.home, 'other.db') }),
-    says: /the hooks use the database of this user, and this shell uses .*other\.db/u,
+    says: /the hooks use the database of this user, but this shell uses .*other\.db/u,
     advice: INSTALL,
   },
   'the settings are broken': {
@@ -133,7 +133,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'somebody took the hooks out': {
     make: (home) => void home.write(SETTINGS, '{}'),
-    says: /our hooks are gone from ~\/\.claude\/settings\.json/u,
+    says: /the hooks of Earpiece are missing from ~\/\.claude\/settings\.json/u,
     advice: INSTALL,
   },
   'the agent is gone': {
@@ -143,7 +143,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'the hook fails': {
     make: (home) => change(home, / hook claude(?=[;"])/gu, ' hook claude --no-such-option'),
-    says: /a test notification did not come through the hook at PostToolBatch: it ended with 0: .*--no-such-option/u,
+    says: /a test notification did not arrive through the hook at PostToolBatch: it ended with 0: .*--no-such-option/u,
     advice: INSTALL,
   },
 };
@@ -160,9 +160,9 @@ describe.each(Object.entries(FAULTS))('red: %s', (_fault, { make, says, advice }
   });
 });
 
-describe('an agent that is named in the database of --db', () => {
+describe('an agent with a name in the database of --db', () => {
   proves('hosts:doctor');
-  it('has hooks that name that database too', () => {
+  it('has hooks with that database too', () => {
     using home = new Home('claude');
     mkdirSync(join(home.home, 'my data'));
     const db = join(home.home, "my data/it's.db");

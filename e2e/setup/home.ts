@@ -1,4 +1,4 @@
-/** A home with settings of agents in it, a project below it, and commands of agents that do nothing. */
+/** A home with agents' settings, a project in it, and agent commands that do nothing. */
 import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -22,7 +22,7 @@ export type Ran = { readonly code: number | null; readonly stdout: string; reado
 
 export type RunOptions = {
   readonly env?: Readonly<Record<string, string>>;
-  /** Before the command. */
+  /** A prefix of the command. */
   readonly wrap?: readonly string[];
 };
 
@@ -32,7 +32,7 @@ export class Home implements Disposable {
   readonly project = join(this.folder, 'home/shop');
   readonly bin = join(this.folder, 'bin');
 
-  /** `agents`: commands that are on the PATH. */
+  /** `agents`: commands on the PATH. */
   constructor(...agents: readonly string[]) {
     for (const folder of [this.project, this.bin]) mkdirSync(folder, { recursive: true });
     mkdirSync(join(this.project, '.git'));
@@ -45,7 +45,7 @@ export class Home implements Disposable {
   }
 
   env(more: Readonly<Record<string, string>> = {}): Record<string, string> {
-    // /usr/bin/env needs to find this Node; an agent of this machine must not be found.
+    // /usr/bin/env must find this Node, and no agent of this machine.
     return { PATH: `${this.bin}:/usr/bin:/bin`, ...COMPILED, HOME: this.home, ...more };
   }
 
@@ -80,7 +80,7 @@ export class Home implements Disposable {
     return existsSync(join(this.home, file));
   }
 
-  /** Every file, link and folder of the home with its bytes and mode, but what Earpiece keeps for itself. */
+  /** Every file, link and folder of the home with its bytes and mode, except Earpiece's own state. */
   snapshot(): Readonly<Record<string, string>> {
     const all = readdirSync(this.home, { recursive: true, encoding: 'utf8' })
       .filter((path) => !/^\.(?:local|cache|config\/earpiece)(?:\/|$)/u.test(path))

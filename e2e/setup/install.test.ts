@@ -1,4 +1,4 @@
-/** `earpiece install` and `uninstall` on settings as people have them. */
+/** `earpiece install` and `uninstall` on realistic settings. */
 import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -39,7 +39,7 @@ const HUGE = JSON.stringify(
   2,
 );
 
-/** Settings that are changed and come back as they were. */
+/** Settings that are changed and restored. */
 const KINDS: Readonly<Record<string, (home: Home) => void>> = {
   missing: () => {},
   empty: (home) => void home.write(SETTINGS, ''),
@@ -78,7 +78,7 @@ describe.each(Object.entries(KINDS))('settings of Claude Code: %s', (kind, prepa
   proves('hosts:install', 'hosts:uninstall');
   const scopes = kind.startsWith('project') ? ['user', 'project'] : ['user'];
 
-  it.each(scopes)('scope %s: install, again, and back to the bytes before it', (scope) => {
+  it.each(scopes)('scope %s: install, again, and back to the earlier bytes', (scope) => {
     using home = new Home('claude');
     prepare(home);
     const before = home.snapshot();
@@ -103,7 +103,7 @@ describe.each(Object.entries(KINDS))('settings of Claude Code: %s', (kind, prepa
 
 describe('entries of an older version', () => {
   proves('hosts:install');
-  it('are replaced, and what others put beside them stays', () => {
+  it('are replaced, and foreign entries beside them stay', () => {
     using home = new Home('claude');
     home.write(SETTINGS, OLDER);
     ok(home.run(['install', '--yes']));
@@ -117,7 +117,7 @@ describe('entries of an older version', () => {
   });
 });
 
-describe('what somebody changed after the installation', () => {
+describe('a change after the installation', () => {
   proves('hosts:uninstall');
   it.each([
     OTHERS,
@@ -136,7 +136,7 @@ describe('what somebody changed after the installation', () => {
     if (text !== '{"model":"opus"}') expect(left).toBe(text.replace('"opus"', '"sonnet" /* cheaper */'));
   });
 
-  it('stays when the second installation finds it', () => {
+  it('survives a second installation', () => {
     using home = new Home('claude');
     home.write(SETTINGS, OTHERS);
     ok(home.run(['install', '--yes']));
@@ -146,7 +146,7 @@ describe('what somebody changed after the installation', () => {
     expect(home.read(SETTINGS)).toBe(OTHERS.replace('"opus"', '"sonnet"'));
   });
 
-  it('a lost record of the installation costs nothing but white space', () => {
+  it('a lost record of the installation costs only white space', () => {
     using home = new Home('claude');
     home.write(SETTINGS, OTHERS);
     ok(home.run(['install', '--yes']));
@@ -201,7 +201,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 
 describe.each(Object.entries(REFUSALS))('settings that cannot be changed: %s', (_kind, { prepare, says }) => {
   proves('hosts:install');
-  it('are told with the way out, stay as they are, and do not stop the others', () => {
+  it('are reported with the way out, stay the same, and do not stop the others', () => {
     using home = new Home('claude');
     const options = prepare(home);
     const before = home.snapshot();
@@ -213,19 +213,21 @@ describe.each(Object.entries(REFUSALS))('settings that cannot be changed: %s', (
   });
 });
 
-describe('who is asked', () => {
+describe('the question of the installer', () => {
   proves('hosts:install');
-  it('without a terminal nothing is changed without --yes', () => {
+  it('without a terminal nothing changes without --yes', () => {
     using home = new Home('claude');
     const before = home.snapshot();
     const { code, stdout, stderr } = home.run(['install']);
     expect(code).toBe(2);
     expect(stdout).toContain('+  "hooks": {');
-    expect(stderr).toBe('earpiece: nothing is changed: nobody was asked, because this is no terminal; to change it, add --yes\n');
+    expect(stderr).toBe(
+      'earpiece: nothing was changed, because there is no terminal to ask on; to make the changes, add --yes\n',
+    );
     expect(home.snapshot()).toEqual(before);
   });
 
-  it('on a machine without agents it says what to do', () => {
+  it('on a machine without agents it names the next step', () => {
     using home = new Home();
     const { code, stdout, stderr } = home.run(['install', '--yes']);
     expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
@@ -233,7 +235,7 @@ describe('who is asked', () => {
     expect(Object.keys(home.snapshot())).toEqual(['shop', 'shop/.git']);
   });
 
-  it('an agent that is named is set up, found or not', () => {
+  it('a named agent is set up, found or not', () => {
     using home = new Home();
     ok(home.run(['install', 'claude', '--yes']));
     expect(home.has(SETTINGS)).toBe(true);
@@ -241,7 +243,7 @@ describe('who is asked', () => {
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean claude?') as string });
   });
 
-  it('programs read a line a file', () => {
+  it('programs get one line per file', () => {
     using home = new Home('claude');
     const lines = (args: readonly string[]): Record<string, unknown>[] =>
       home

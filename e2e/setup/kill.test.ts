@@ -8,7 +8,7 @@ import { Home } from './home.ts';
 const SETTINGS = '.claude/settings.json';
 const KILLS = 6;
 
-it('leaves the old file or the new one, and uninstall gives back the bytes', async () => {
+it('leaves the old file or the new one, and uninstall restores the bytes', async () => {
   proves('hosts:install', 'hosts:uninstall');
   using home = new Home('claude');
   const text = `{\n${Array.from({ length: 2_000 }, (_, i) => `  "key${i}": ${i}`).join(',\n')}\n}\n`;
@@ -22,7 +22,7 @@ it('leaves the old file or the new one, and uninstall gives back the bytes', asy
   const ends = new Set<string>();
   for (let i = 0; i < KILLS; i++) {
     const { kill, ended } = home.begin(['install', 'claude', '--yes']);
-    // Half of them when the file has changed, the others anywhere on the way there.
+    // Half of them when the file has changed, the others at a random time before that.
     const until = performance.now() + (i % 2 === 0 ? took : (took * (i + 1)) / KILLS);
     while (performance.now() < until && (i % 2 !== 0 || readFileSync(file, 'utf8') === text))
       await new Promise((resolve) => setImmediate(resolve));

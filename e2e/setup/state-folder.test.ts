@@ -1,4 +1,4 @@
-/** Commands whose state folder cannot be read: each says so in one clear line, and claims nothing that it cannot know. */
+/** Commands with an unreadable state folder: each reports it in one clear line, and claims nothing unknown. */
 import { chmodSync, chownSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -16,13 +16,13 @@ afterEach(() => {
 type Run = (args: readonly string[]) => Ran;
 type Kind = { readonly code: string; readonly spoil: (folder: string) => void };
 
-/** `chmod` does not bind root, so the one who is refused is another user. */
+/** `chmod` does not bind root, so another user runs the refused command. */
 const KINDS: readonly Kind[] = [
   { code: 'EACCES', spoil: (folder) => chmodSync(folder, 0o000) },
   { code: 'ENOTDIR', spoil: (folder) => (rmSync(folder, { recursive: true }), writeFileSync(folder, 'x')) },
 ];
 
-/** An agent is there, `prepare` is done, and then the folder cannot be read any more. */
+/** An agent exists, `prepare` has run, and then the folder becomes unreadable. */
 function spoiled({ spoil }: Kind, prepare: (run: Run, home: Home) => void = () => {}): { home: Home; run: Run } {
   const home = new Home('claude');
   homes.push(home);
@@ -42,13 +42,13 @@ function spoiled({ spoil }: Kind, prepare: (run: Run, home: Home) => void = () =
   return { home, run };
 }
 
-describe.each(KINDS)('a state folder that cannot be read: $code', (kind) => {
+describe.each(KINDS)('an unreadable state folder: $code', (kind) => {
   const { code } = kind;
 
   describe('doctor', () => {
     proves('hosts:doctor');
 
-    it('says so with the way out, and goes on with its other checks', () => {
+    it('reports it with the way out, and continues with its other checks', () => {
       const { home, run } = spoiled(kind);
       const ran = run(['doctor', '--json']);
       expect(ran).toMatchObject({ code: 8, stderr: '' });
@@ -85,7 +85,7 @@ describe.each(KINDS)('a state folder that cannot be read: $code', (kind) => {
       const { code: ended, stdout, stderr } = run(args);
       expect({ ended, stdout }).toEqual({ ended: exit, stdout: '' });
       expect(stderr).toMatch(/^earpiece: [^\n]*\n$/u);
-      // The database's file cannot be made under a file.
+      // The database's file cannot be created below a file.
       expect(stderr).toMatch(code === 'ENOTDIR' ? /\((?:ENOTDIR|EEXIST)\)/u : /\(EACCES\)/u);
       expect(stderr).toContain(join(home.home, STATE));
     });
@@ -99,36 +99,41 @@ describe.each(KINDS)('a state folder that cannot be read: $code', (kind) => {
   describe('uninstall', () => {
     proves('hosts:uninstall');
 
-    it.each([[['uninstall', '--yes']], [['uninstall', 'claude', '--yes']]])('changes nothing and says why: %j', (args) => {
-      const { home, run } = spoiled(kind, (before) => expect(before(['install', '--yes']).code).toBe(0));
-      const before = home.snapshot();
-      const { code: ended, stdout, stderr } = run(args);
-      expect({ ended, stdout }).toEqual({ ended: 2, stdout: '' });
-      const index = join(home.home, STATE, 'installed/files.json');
-      expect(stderr).toBe(
-        `earpiece: ${index} cannot be read (${code}), so nobody knows what your settings were before earpiece install; ` +
-          `nothing is changed: make ${join(home.home, STATE)} a folder that you may read and write, or move it away to take out the entries of Earpiece alone\n`,
-      );
-      expect(home.snapshot()).toEqual(before);
-    });
+    it.each([[['uninstall', '--yes']], [['uninstall', 'claude', '--yes']]])(
+      'changes nothing and prints the reason: %j',
+      (args) => {
+        const { home, run } = spoiled(kind, (before) => expect(before(['install', '--yes']).code).toBe(0));
+        const before = home.snapshot();
+        const { code: ended, stdout, stderr } = run(args);
+        expect({ ended, stdout }).toEqual({ ended: 2, stdout: '' });
+        const index = join(home.home, STATE, 'installed/files.json');
+        expect(stderr).toBe(
+          `earpiece: ${index} cannot be read (${code}), so nobody knows what your settings were before earpiece install; ` +
+            `nothing is changed: make ${join(home.home, STATE)} a folder that you may read and write, or move it away to remove only the entries of Earpiece\n`,
+        );
+        expect(home.snapshot()).toEqual(before);
+      },
+    );
   });
 });
 
 describe('uninstall', () => {
   proves('hosts:uninstall');
 
-  it('without its record takes out its own entries, and does not say that all is as it was', () => {
+  it('without its record removes its own entries, and does not claim to have restored everything', () => {
     const { home, run } = spoiled({ code: '', spoil: (folder) => rmSync(folder, { recursive: true }) }, (before) =>
       expect(before(['install', '--yes']).code).toBe(0),
     );
     const { code, stdout } = run(['uninstall', '--yes']);
     expect(code).toBe(0);
-    expect(stdout).toContain('✓ the entries of Earpiece are out of Claude Code; what its files were before is not recorded');
+    expect(stdout).toContain(
+      '✓ the entries of Earpiece were removed from Claude Code; no earlier version of its files was recorded',
+    );
     expect(stdout).not.toContain('as it was');
     expect(home.read('.claude/settings.json')).not.toContain('earpiece');
   });
 
-  it('of a file whose saved bytes cannot be read changes nothing of its agent', () => {
+  it('with unreadable saved bytes changes nothing of that agent', () => {
     const { home, run } = spoiled(
       {
         code: '',

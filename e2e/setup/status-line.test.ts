@@ -1,4 +1,4 @@
-/** Open notifications in the status line of Claude Code: the line itself, and its place after a line of the user. */
+/** Open notifications in the status line of Claude Code: the line itself, and its place after the user's line. */
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { jsonAt } from '../../src/config/edit-json.ts';
@@ -37,7 +37,7 @@ describe('the status line', () => {
     });
   });
 
-  it('shows the line of its person and what is open, and nothing while nothing is', async () => {
+  it('shows the line of its person and the open notifications, and nothing without any', async () => {
     using home = new Home('claude');
     home.write(SETTINGS, JSON.stringify({ statusLine: { type: 'command', command: 'read -r all; echo "mine ${#all}" # x' } }));
     expect(home.run(['install', '--yes', '--status-line'])).toMatchObject({ code: 0 });

@@ -1,4 +1,4 @@
-/** `earpiece install --wrap`: one gateway before the servers that an agent has, and back. */
+/** `earpiece install --wrap`: one gateway before an agent's servers, and back. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -57,7 +57,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 describe.each(Object.entries(KINDS))('%s', (agent, { file, path, text, list }) => {
   proves('hosts:wrap');
 
-  it('has one gateway before its servers, its secrets where they were, and its bytes back', async () => {
+  it('has one gateway before its servers, its secrets in place, and its bytes back', async () => {
     using home = new Home(agent);
     home.write(file, text, 0o600);
     const before = home.snapshot();
@@ -102,7 +102,7 @@ describe.each(Object.entries(KINDS))('%s', (agent, { file, path, text, list }) =
     expect(home.has(list)).toBe(false);
   });
 
-  it('has its servers with their values back where the file was changed since', () => {
+  it('gets its servers and values back after a later change of the file', () => {
     using home = new Home(agent);
     home.write(file, text);
     const servers = jsonAt(text, [path]) as Record<string, object>;
@@ -114,23 +114,23 @@ describe.each(Object.entries(KINDS))('%s', (agent, { file, path, text, list }) =
   });
 });
 
-it('a client whose servers no gateway can take is named, and set up without', () => {
+it('a client whose servers no gateway supports is named, and set up without one', () => {
   proves('hosts:wrap');
   using home = new Home('codex');
   home.write('.codex/config.toml', '[mcp_servers.files]\ncommand = "files"\n');
   const { code, stdout } = home.run(['install', 'codex', '--wrap', '--yes']);
   expect(code).toBe(0);
-  expect(stdout).toContain('Codex: its MCP servers stay as they are: Codex keeps its servers in TOML');
+  expect(stdout).toContain('Codex: its MCP servers stay unchanged: Codex keeps its servers in TOML');
   const line = home.run(['gateway', '--print', 'codex', '--all']);
   expect(line).toMatchObject({ code: 2, stdout: '' });
-  expect(line.stderr).toContain('--all is not for codex: Codex keeps its servers in TOML');
+  expect(line.stderr).toContain('--all does not work for codex: Codex keeps its servers in TOML');
   expect(home.read('.codex/config.toml')).toContain('[mcp_servers.files]\ncommand = "files"\n');
 });
 
 describe('values of one server', () => {
   proves('hosts:wrap');
 
-  it('never reach another one, whose name is like it or who names the variable; an empty one arrives', async () => {
+  it('never reach another one with a similar name or the same variable; an empty value arrives', async () => {
     using home = new Home('claude');
     const own = {
       'a-b': { TOKEN: 'of-a-minus-b', E: '', 'X-Y': 'dashed' },
@@ -141,7 +141,7 @@ describe('values of one server', () => {
     const servers = Object.fromEntries(Object.entries(own).map(([name, env]) => [name, server({ env })]));
     home.write('.claude.json', JSON.stringify({ mcpServers: servers }));
     expect(home.run(['install', 'claude', '--wrap', '--yes'])).toMatchObject({ code: 0, stderr: '' });
-    // A line that somebody adds to the list later gets no value either.
+    // A line added to the list later gets no value either.
     const list = JSON.parse(home.read(KINDS['claude']?.list ?? '')) as { mcpServers: Record<string, object> };
     const variable = /EARPIECE_KEPT_\w+/u.exec(JSON.stringify(list.mcpServers['a-b']))?.[0] ?? '';
     list.mcpServers['thief'] = server({ args: [SERVER, `\${${variable}}`] });
@@ -188,7 +188,7 @@ describe('values of one server', () => {
   });
 });
 
-it('no plan shows a secret of a server, however it is spelled, and neither does the way back', () => {
+it("no plan shows a server's secret in any form, and neither does the undo", () => {
   proves('hosts:wrap');
   using home = new Home('claude', 'codex');
   home.write(

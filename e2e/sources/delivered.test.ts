@@ -1,4 +1,4 @@
-/** What a model reads of files and repositories that others change: sources, the bus, the shipped subscribers, a carrier. */
+/** What a model reads about files and repositories that others change: sources, the bus, the shipped subscribers, a carrier. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,11 +23,11 @@ type Stage = {
   readonly files: FilesSource;
   readonly put: (path: string, text: string) => void;
   readonly git: (...args: string[]) => string;
-  /** Resolves when so many events of that type, counted from the beginning, are durable. */
+  /** Resolves when this many events of that type, counted from the start, are durable. */
   readonly emitted: (type: string, count?: number) => Promise<void>;
-  /** The source of the next process, with what this one knew. */
+  /** The source of the next process, with the state that this one kept. */
   readonly again: (known: Readonly<Record<string, string>>) => Promise<FilesSource>;
-  /** What the next carrier says. `knows`: what the agent knows by the result in it. */
+  /** The text of the next carrier. `knows`: the agent's knowledge from the result in it. */
   readonly read: (knows?: readonly string[], at?: ContactPoint) => Promise<string>;
 };
 
@@ -108,7 +108,7 @@ async function stage(paths: Readonly<Record<string, string>>): Promise<Stage> {
   };
 }
 
-it('a file that was read changes: told once; read again before that: not at all; put back: taken back', async () => {
+it('a changed file that was read: notified once; read again before that: not at all; restored: withdrawn', async () => {
   proves('sources:files');
   const { files, put, emitted, read } = await stage({ 'src/cart.ts': '1', 'src/b.ts': '1' });
   await files.noteRead('src/cart.ts');
@@ -129,14 +129,14 @@ it('a file that was read changes: told once; read again before that: not at all;
   expect(await read()).toBe('');
 });
 
-it('a read that sees something else than the last one says so in its own result', async () => {
+it('a read that differs from the last one says so in its own result', async () => {
   proves('sources:files');
   const { files, put, read, again } = await stage({ 'src/cart.ts': '1' });
   await files.noteRead('src/cart.ts');
   await files.stop();
   put('src/cart.ts', '2');
   const later = await again(files.known());
-  // As the tool that reads does it: its result lets the agent know the file, and says nothing of the earlier read.
+  // The reading tool does the same: its result lets the agent know the file, and does not mention the earlier read.
   await later.noteRead('src/cart.ts', '2');
   expect(await read([later.about('src/cart.ts')])).toMatch(
     /^source warning: source_stale: src\/cart\.ts changed since last read/,
@@ -144,7 +144,7 @@ it('a read that sees something else than the last one says so in its own result'
   expect(await read()).toBe('');
 });
 
-it('a conflict that is gone before anybody looked is not told', async () => {
+it('a conflict that ended before any carrier is not notified', async () => {
   proves('sources:git');
   const { put, git, emitted, read } = await stage({ a: 'one\n' });
   git('checkout', '-qb', 'side');
@@ -170,7 +170,7 @@ it('a conflict that is gone before anybody looked is not told', async () => {
   expect(await read()).toMatch(/conflict.*\ba\b/);
 });
 
-it('a checkout of 500 files that were read is one line, and one that is taken back is none', async () => {
+it('a checkout of 500 read files is one line, and an undone checkout is none', async () => {
   proves('sources:files', 'sources:git', 'bus:storms-taken-back');
   const paths = Array.from({ length: 500 }, (_, i) => `src/d${i % 20}/f${i}.ts`);
   const { files, put, git, emitted, read } = await stage(Object.fromEntries(paths.map((path) => [path, 'one'])));
@@ -181,7 +181,7 @@ it('a checkout of 500 files that were read is one line, and one that is taken ba
   git('checkout', '-q', 'first');
   await Promise.all([emitted('file.changed', 500), emitted('git.branch_switched')]);
   const lines = (await read()).split('\n');
-  // What their templates say is their affair.
+  // The text of their templates does not matter here.
   expect(lines.filter((line) => /^\S/.test(line)).map((line) => line.split(' ')[0])).toEqual(['file', 'git']);
   expect(lines.find((line) => line.startsWith('git'))).toContain('first');
   expect(lines.find((line) => line.includes('more'))).toContain('480');

@@ -26,7 +26,7 @@ type World = {
   readonly seen: Recorder;
   readonly put: (path: string, text: string) => void;
   readonly at: (path: string) => string;
-  /** What was emitted, after all that was done to the disk up to now has been looked at; and forgets it. */
+  /** Returns and clears the events of every change to the disk up to now. */
   readonly told: () => Promise<string[]>;
 };
 
@@ -60,7 +60,7 @@ function world(options: Partial<FilesOptions> & { readonly files?: Readonly<Reco
   });
   let round = 0;
   const told = async (): Promise<string[]> => {
-    // The watcher reports in order, and what is doubtful is looked at twice: after three rounds everything before is told.
+    // The watcher reports in order and checks doubtful files twice: after three rounds every earlier change is reported.
     for (let i = 0; i < 3; i++) {
       const from = seen.events.length;
       await source.noteRead('sentinel');
@@ -77,7 +77,7 @@ function world(options: Partial<FilesOptions> & { readonly files?: Readonly<Reco
 describe('a file that the agent has read', () => {
   proves('sources:files');
 
-  it('changes outside: a warning with both hashes, about the file', async () => {
+  it('is changed by another program: a warning with both hashes, about the file', async () => {
     const { source, seen, put, at } = world({ files: { 'src/cart.ts': 'one', 'src/other.ts': 'one' } });
     await source.start();
     await source.noteRead('src/cart.ts', 'one');
@@ -96,7 +96,7 @@ describe('a file that the agent has read', () => {
     expect(source.about('src/cart.ts')).toBe(`file:${at('src/cart.ts')}`);
   });
 
-  it('is deleted, comes back as it was, and comes back as something else', async () => {
+  it('is deleted, returns unchanged, and returns with other content', async () => {
     const { source, seen, put, at, told } = world({ files: { a: 'one' } });
     await source.start();
     await source.noteRead('a');
@@ -104,14 +104,14 @@ describe('a file that the agent has read', () => {
     expect(await seen.until('file.deleted a')).toMatchObject({
       severity: 'warning',
       data: { change: 'deleted', previous_hash: hashOf('one') },
-      message: '`a` was deleted outside',
+      message: '`a` was deleted by another program',
     });
     expect(await told()).toEqual(['file.deleted a']);
     put('a', 'one');
     expect(await seen.until('file.restored a')).toMatchObject({
       severity: 'debug',
       key: 'a',
-      message: '`a` is again what it was',
+      message: '`a` has its earlier content again',
     });
     expect(await told()).toEqual(['file.restored a']);
     rmSync(at('a'));
@@ -120,7 +120,7 @@ describe('a file that the agent has read', () => {
     expect(await told()).toEqual(['file.changed a']);
   });
 
-  it('that was not there appears', async () => {
+  it('appears after it was missing', async () => {
     const { source, put, told } = world();
     await source.start();
     await source.noteRead('new/a');
@@ -178,14 +178,14 @@ describe('a file that the agent has read', () => {
     expect(await here.told()).toEqual(['file.changed a']);
   });
 
-  it('an editor that takes its time is not one that deletes or empties', async () => {
+  it('is neither deleted nor emptied by a slow editor', async () => {
     const { source, seen, put, at, told } = world({ files: { a: '1', b: '1' }, debounceMs: 200 });
     await source.start();
     for (const path of ['a', 'b', 'sentinel']) await source.noteRead(path);
     rmSync(at('a'));
     put('b', '');
     put('sentinel', 'first');
-    // By then both were looked at once.
+    // By then both were checked once.
     await seen.until('file.changed sentinel');
     put('a', '2');
     put('b', '2');
@@ -194,7 +194,7 @@ describe('a file that the agent has read', () => {
     expect(await told()).toEqual(['file.changed b']);
   });
 
-  it('a touch, the same content again and a change that is undone at once are nothing', async () => {
+  it('causes no event by a touch, the same content again or a change that is undone at once', async () => {
     const { source, put, at, told } = world({ files: { a: 'one' } });
     await source.start();
     await source.noteRead('a');
@@ -205,7 +205,7 @@ describe('a file that the agent has read', () => {
     put('a', 'two');
     put('a', 'one');
     expect(await told()).toEqual([]);
-    // The same size and time are no proof.
+    // The same size and time prove nothing.
     utimesSync(at('a'), 1, 1);
     expect(await told()).toEqual([]);
     put('a', 'two');
@@ -299,7 +299,7 @@ describe('a file that the agent has read', () => {
     expect((await told()).toSorted()).toEqual(['file.changed folder/b', 'file.changed link']);
   });
 
-  it('huge, binary, no file at all, or one that cannot be read', async () => {
+  it('huge, binary, missing, or unreadable', async () => {
     const { source, at, told, seen, put } = world();
     const huge = Buffer.alloc(17 * 1_048_576, 1);
     writeFileSync(at('huge'), huge);
@@ -320,7 +320,7 @@ describe('a file that the agent has read', () => {
     mkdirSync(at('binary'));
     put('folder/x', '');
     expect(await told()).toEqual(['file.deleted binary']);
-    // Whoever tests may be allowed to read everything: a link to itself cannot be read by anybody.
+    // The tester may have the right to read everything, but a link to itself is unreadable for every user.
     symlinkSync(at('loop'), at('loop'));
     await source.noteRead('loop');
     expect(seen.troubles).toEqual([`files: ${at('loop')} cannot be read (ELOOP); its changes are emitted when it can`]);
@@ -343,7 +343,7 @@ describe('a file that the agent has read', () => {
 });
 
 describe("the agent's own writes", () => {
-  it('are not told, by whatever way they are noted', async () => {
+  it('cause no event, however they are noted', async () => {
     proves('sources:files');
     const { source, put, at, told } = world({ files: { a: '1', b: '1', c: '1' } });
     await source.start();
@@ -367,7 +367,7 @@ describe("the agent's own writes", () => {
     expect((await told()).toSorted()).toEqual(['file.changed b', 'file.changed c', 'file.changed new/d', 'file.created a']);
   });
 
-  it('what others did right before is told, and right after too', async () => {
+  it('do not hide changes of others right before and after them', async () => {
     const { source, put, told, seen } = world({ files: { a: '1' }, debounceMs: 1_000 });
     await source.start();
     await source.noteRead('a');
@@ -381,7 +381,7 @@ describe("the agent's own writes", () => {
     void told;
   });
 
-  it('one that fails, or writes twice at the same time, leaves what stands there as known', async () => {
+  it('that fail, or overlap, make the current content known', async () => {
     const { source, put, told } = world({ files: { a: '1' } });
     await source.start();
     await source.noteRead('a');
@@ -406,8 +406,8 @@ describe("the agent's own writes", () => {
   });
 });
 
-describe('what an earlier read saw', () => {
-  it('is stale when a read sees something else and nobody said so', async () => {
+describe('an earlier read', () => {
+  it('is stale when an unannounced read differs', async () => {
     proves('sources:files');
     const first = world({ files: { a: '1', b: '1', c: '1' } });
     await first.source.start();
@@ -421,23 +421,23 @@ describe('what an earlier read saw', () => {
     const source = filesSource({ emitter: seen, subject: 'shop/coder#main', root: first.root, known, debounceMs: 20 });
     ends.push(() => source.stop());
     await source.start();
-    // Awaited, it is there before the read has its result.
+    // If awaited, the event precedes the read's result.
     await source.noteRead('a', '2');
     expect(seen.events).toMatchObject([
       {
         type: 'source.stale',
         severity: 'warning',
         data: { path: 'a', previous_hash: hashOf('1'), current_hash: hashOf('2') },
-        message: '`a` is not what it was when it was read before',
+        message: '`a` has changed since it was read before',
       },
     ]);
-    // The agent knows the file by this very read, and that would close it unsaid.
+    // The agent knows the file by this very read, which would close the event unread.
     expect(seen.events[0]?.about).toBeUndefined();
     await source.noteRead('b', '1');
     await source.noteRead('a', '2');
     first.put('b', '2');
     await seen.until('file.changed b');
-    // What changed while no process watched is told when it is read; what changes from now on is told at once.
+    // A change without a watching process becomes an event at the next read; a later change becomes one at once.
     expect(seen.lines()).toEqual(['source.stale a', 'file.changed b']);
     first.put('c', '3');
     await seen.until('file.changed c');
@@ -447,7 +447,7 @@ describe('what an earlier read saw', () => {
 });
 
 describe('globs', () => {
-  it('tell of files that nobody has read, as info, and of new ones', async () => {
+  it('report unread files, as info, and new ones', async () => {
     proves('sources:files');
     const { source, seen, put, at, told } = world({
       globs: ['src/**', '!**/*.snap'],
@@ -497,7 +497,7 @@ describe('globs', () => {
     expect(await told()).toEqual([]);
   });
 
-  it('a root that is not there yet, or goes and comes back', async () => {
+  it('a root that does not exist yet, or disappears and returns', async () => {
     const { source, seen, root } = world({ globs: ['*.md'] });
     rmSync(root, { recursive: true });
     await source.start();
@@ -512,7 +512,7 @@ describe('globs', () => {
     await seen.until('file.created a.md', 2);
   });
 
-  it('behind links to folders are nobody’s but where they are: not twice, and not in circles', async () => {
+  it('files behind links to folders are reported at their real place only: not twice, and not in circles', async () => {
     const { source, seen, put, at, told } = world({ globs: ['**'], files: { 'd/x': '1', 'e/y': '1' } });
     symlinkSync('..', at('d/loop'));
     symlinkSync(at('.'), at('d/whole'));
@@ -523,14 +523,14 @@ describe('globs', () => {
     put('e/y', '2');
     put('e/z', '2');
     expect((await told()).toSorted()).toEqual(['file.changed d/x', 'file.changed e/y', 'file.created e/z']);
-    // What is read by such a way is watched by it.
+    // A file read through such a link is watched at that path.
     await source.noteRead('d/e/y');
     put('e/y', '3');
     expect((await told()).toSorted()).toEqual(['file.changed d/e/y', 'file.changed e/y']);
     expect(seen.troubles).toEqual([]);
   });
 
-  it('more files than it may remember, and a glob that is none', async () => {
+  it('more files than the limit, and an invalid glob', async () => {
     const { source, seen } = world({ globs: ['*.md', '../x'], maxFiles: 2, files: { 'a.md': '', 'b.md': '', 'c.md': '' } });
     await source.start();
     expect(seen.troubles).toEqual([
@@ -540,7 +540,7 @@ describe('globs', () => {
   });
 });
 
-describe('many at once', () => {
+describe('many changes at once', () => {
   it('a git checkout of 500 files', async () => {
     proves('sources:files');
     const files = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`src/d${i % 20}/f${i}.ts`, `one ${i}`]));
@@ -566,7 +566,7 @@ describe('many at once', () => {
   });
 });
 
-describe('its end', () => {
+describe('the end of a source', () => {
   it('leaves nothing behind that would keep its process alive', async () => {
     proves('sources:files', 'sources:git');
     const { root, put } = world({ files: { a: '1', 'deep/b': '1' } });
@@ -585,7 +585,7 @@ describe('its end', () => {
     expect(lines).toHaveLength(3);
   });
 
-  it('tells what was seen, and waits until it is told', async () => {
+  it('emits every change seen, and waits for that', async () => {
     const { source, seen, put } = world({ files: { a: '1', b: '1' }, debounceMs: 60_000 });
     await source.start();
     await source.noteRead('a');
@@ -599,7 +599,7 @@ describe('its end', () => {
     expect([told, seen.lines()]).toEqual([true, ['file.changed a']]);
   });
 
-  it('an emitter that fails is one line, and what was lost is new the next time', async () => {
+  it('a failing emitter is one line, and its lost change is new the next time', async () => {
     const { source, seen, put } = world({ files: { a: '1', b: '1' } });
     await source.start();
     for (const path of ['a', 'b']) await source.noteRead(path);
@@ -608,7 +608,7 @@ describe('its end', () => {
     };
     put('a', '2');
     put('b', '2');
-    await expect.poll(() => seen.troubles).toEqual(['files: an event is lost: the store is away']);
+    await expect.poll(() => seen.troubles).toEqual(['files: an event was lost: the store is away']);
     await source.stop();
     expect(seen.events).toEqual([]);
     seen.before = () => {};

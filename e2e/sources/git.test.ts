@@ -1,4 +1,4 @@
-/** A repository that others work in too: with real git, and a real remote folder. */
+/** A repository that others also work in, with real git and a real remote folder. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { recorder, type Recorder } from './recorder.ts';
 type Repository = {
   readonly folder: string;
   readonly git: (...args: string[]) => string;
-  /** Also when git says no, as it does at a conflict. */
+  /** Also if git fails, as it does at a conflict. */
   readonly tryGit: (...args: string[]) => void;
   readonly commit: (file: string, text: string, message?: string) => string;
 };
@@ -48,7 +48,7 @@ function at(folder: string): Repository {
       try {
         git(...args);
       } catch {
-        // The conflict that the test is about.
+        // This test is about the conflict.
       }
     },
     commit: (file, text, message = file) => {
@@ -60,7 +60,7 @@ function at(folder: string): Repository {
   };
 }
 
-/** With one commit on `main`. */
+/** The branch `main` has one commit. */
 function repository(folder = join(scratch(), 'work')): Repository {
   mkdirSync(folder, { recursive: true });
   const here = at(folder);
@@ -69,7 +69,7 @@ function repository(folder = join(scratch(), 'work')): Repository {
   return here;
 }
 
-/** A bare one, a clone that is watched, and a clone of somebody else. */
+/** A bare repository, a watched clone, and another person's clone. */
 function remote(): { readonly mine: Repository; readonly theirs: Repository; readonly bare: Repository } {
   const folder = scratch();
   const first = repository(join(folder, 'first'));
@@ -93,7 +93,7 @@ async function started(
   });
   ends.push(() => source.stop());
   await source.start();
-  /** What was emitted up to now: a stop tells what was seen, and a start what happened meanwhile. */
+  /** The events up to now: a stop emits every change seen, and a start the changes in between. */
   const told = async (): Promise<string[]> => {
     await source.stop();
     await source.start();
@@ -106,7 +106,7 @@ async function started(
 }
 
 describe('branches', () => {
-  it('switched by somebody, with their name; to a detached HEAD and on from there', async () => {
+  it("switched by a person, with the person's name; to a detached HEAD and on from there", async () => {
     proves('sources:git');
     const here = repository();
     const one = here.git('rev-parse', 'HEAD');
@@ -135,7 +135,7 @@ describe('branches', () => {
     expect(seen.events.length).toBe(5);
   });
 
-  it('commits, other branches, stashes and looks around are nothing', async () => {
+  it('commits, other branches, stashes and read-only commands cause no event', async () => {
     const here = repository();
     const { told } = await started(here.folder);
     here.commit('b', '1');
@@ -179,7 +179,7 @@ describe('branches', () => {
 });
 
 describe('the upstream', () => {
-  it('moves by a fetch: how far, and what came', async () => {
+  it('moves by a fetch: how far, and the new commits', async () => {
     proves('sources:git');
     const { mine, theirs } = remote();
     mine.commit('mine', '1');
@@ -198,7 +198,7 @@ describe('the upstream', () => {
     expect(await told()).toHaveLength(1);
     mine.git('merge', '-q', '--no-edit', 'origin/main');
     expect(await told()).toEqual(['debug git.up_to_date: `main` has all of `origin/main`']);
-    // What goes the other way is nothing that the agent lacks.
+    // The agent lacks nothing of its own push.
     mine.git('push', '-q');
     expect(await told()).toEqual([]);
   });
@@ -220,7 +220,7 @@ describe('the upstream', () => {
     expect(await told()).toEqual([]);
   });
 
-  it('is fetched in the background, where that is asked for', async () => {
+  it('is fetched in the background if the configuration requests it', async () => {
     const { mine, theirs } = remote();
     const { source, seen } = await started(mine.folder, { fetchEveryMs: 50 });
     theirs.commit('theirs', '1', 'Theirs');
@@ -230,13 +230,13 @@ describe('the upstream', () => {
     theirs.commit('theirs', '2');
     theirs.git('push', '-q');
     const before = mine.git('rev-parse', 'origin/main');
-    // Stopped: nothing fetches any more. A start fetches at once.
+    // Stopped: no more fetches. A start fetches at once.
     expect(mine.git('rev-parse', 'origin/main')).toBe(before);
     await source.start();
     expect((await seen.until((event) => event.data['behind'] === 2)).data['commits']).toEqual(['theirs']);
   });
 
-  it('a fetch that fails is one line without the password, one that hangs ends with the stop', async () => {
+  it('a failed fetch is one line without the password, and a hanging one ends with the stop', async () => {
     const { mine } = remote();
     mine.git('remote', 'set-url', 'origin', 'http://ada:secret@127.0.0.1:9/x.git');
     const { source, seen } = await started(mine.folder, { fetchEveryMs: 20 });
@@ -253,7 +253,7 @@ describe('the upstream', () => {
     const pid = (): string => (existsSync(here) ? readFileSync(here, 'utf8').trim() : '');
     await expect.poll(pid).toMatch(/^\d+$/);
     await source.stop();
-    // Ended, though its parent may not have noticed yet.
+    // It has ended, though its parent may not have noticed yet.
     await expect
       .poll(() => spawnSync('ps', ['-o', 'stat=', '-p', pid()], { encoding: 'utf8' }).stdout.trim())
       .toMatch(/^(Z.*)?$/);
@@ -297,7 +297,7 @@ describe('conflicts', () => {
     expect(await told()).toEqual([]);
   });
 
-  it('of a rebase, step by step, without a word of its detached HEAD', async () => {
+  it('of a rebase, step by step, without an event for its detached HEAD', async () => {
     const here = apart();
     here.git('checkout', '-q', 'side');
     const { told } = await started(here.folder);
@@ -347,15 +347,15 @@ describe('conflicts', () => {
   });
 });
 
-describe('what the agent itself does', () => {
-  it('is known, and what others did before and after is told', async () => {
+describe("the agent's own commands", () => {
+  it('are known, and changes of others before and after them are events', async () => {
     proves('sources:git');
     const { mine, theirs } = remote();
     const { source, seen, told } = await started(mine.folder);
     const result = await source.withOwnCommand(() => mine.git('checkout', '-qb', 'own'));
     expect(result).toBe('');
     mine.git('checkout', '-qb', 'theirs');
-    // Nobody has seen it yet.
+    // No agent has read it yet.
     await source.withOwnCommand(() => mine.git('checkout', '-qb', 'again'));
     expect(await told()).toEqual(['warning git.branch_switched: the branch is now `theirs`, it was `own`']);
     await expect(
@@ -378,13 +378,13 @@ describe('what the agent itself does', () => {
     expect(await told()).toEqual([]);
     mine.git('checkout', '-q', '--ours', 'a');
     await source.withOwnCommand(() => mine.git('commit', '-qam', 'merged'));
-    // It takes back what may still be open.
+    // It withdraws the events that may still be open.
     expect(await told()).toEqual(['debug git.up_to_date: `main` has all of `origin/main`']);
     expect(seen.troubles).toEqual([]);
   });
 });
 
-describe('trouble', () => {
+describe('failures', () => {
   it('no repository, a bare one, no folder, no git: one line, and idle', async () => {
     proves('sources:git');
     const folder = scratch();
@@ -404,17 +404,17 @@ describe('trouble', () => {
     ]);
   });
 
-  it('a repository that goes while it is watched', async () => {
+  it('a repository that disappears while it is watched', async () => {
     const here = repository();
     const { seen, source } = await started(here.folder);
     rmSync(here.folder, { recursive: true });
     await expect.poll(() => seen.troubles.length).toBeGreaterThan(0);
     await source.stop();
-    expect(seen.troubles.join('\n')).toContain(`git: ${here.folder} cannot be read: git, or its folder, is gone`);
+    expect(seen.troubles.join('\n')).toContain(`git: ${here.folder} cannot be read: git or its folder does not exist`);
     expect(seen.events).toEqual([]);
   });
 
-  it('variables that lead git elsewhere do not', async () => {
+  it('variables that redirect git are ignored', async () => {
     const here = repository();
     const other = repository();
     process.env['GIT_DIR'] = join(other.folder, '.git');

@@ -1,4 +1,4 @@
-/** `earpiece run-and-tell` round real commands, told to a real log. */
+/** `earpiece run-and-tell` with real commands and a real log. */
 import { spawn as spawnChild } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ type Told = {
   };
 };
 
-/** What waits for the agent, oldest first. */
+/** The agent's waiting notifications, oldest first. */
 async function told(shell: Shell, agent = 'shop/coder'): Promise<readonly Told[]> {
   const ear = await shell.open();
   return (await ear.open(agent)).map(({ notification: { kind, level, message, data } }) => ({
@@ -54,7 +54,7 @@ describe('run-and-tell', () => {
 
   verifies(
     'sources:processes',
-    'a test suite that really fails: all of its output, its exit code, and the agent is told which line failed',
+    'a test suite that really fails: its whole output, its exit code, and the failing line for the agent',
     async () => {
       await using shell = new Shell();
       writeFileSync(
@@ -86,7 +86,7 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
       );
       expect(failed?.data.last_lines).toHaveLength(20);
 
-      // Put right: the newest outcome is the one that counts.
+      // Fixed: the newest outcome counts.
       writeFileSync(join(shell.folder, 'till.test.mjs'), `import { test } from 'node:test';\ntest('adds', () => {});\n`);
       expect(
         (await shell.run(['run-and-tell', '--to', 'coder', '--name', 'the tests', '--', process.execPath, ...alone])).code,
@@ -101,7 +101,7 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
     },
   );
 
-  it('streams stay apart and as they are, stdin reaches the command, nothing of ours is between', async () => {
+  it('streams stay separate and unchanged, stdin reaches the command, and Earpiece adds nothing', async () => {
     await using shell = new Shell();
     const script = `process.stdin.on('data', (d) => process.stdout.write('\\x1b[32m' + d + '\\x1b[0m')).on('end', () => process.stderr.write('done\\n'))`;
     expect(await shell.run(node(script), { input: 'größe 🦊\n' })).toEqual({
@@ -112,7 +112,7 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
     expect((await told(shell))[0]?.data.last_lines.toSorted()).toEqual(['done', 'größe 🦊']);
   });
 
-  it('characters that come in pieces are whole', async () => {
+  it('split characters are whole', async () => {
     await using shell = new Shell();
     const script = `const b = Buffer.from('a 🦊 漢\\n'); let i = 0; const t = setInterval(() => { if (i === b.length) return clearInterval(t); process.stdout.write(b.subarray(i, ++i)); }, 3)`;
     expect((await shell.run(node(script))).stdout).toBe('a 🦊 漢\n');
@@ -127,7 +127,7 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'out\n', stderr: 'err\n' });
   });
 
-  it('100 MB of output pass, and its memory stays flat', async () => {
+  it('100 MB of output pass, and the memory stays flat', async () => {
     await using shell = new Shell();
     const script = `const line = 'x'.repeat(999) + '\\n'; let n = 0; const go = () => { while (n++ < 100_000) if (!process.stdout.write(line)) return process.stdout.once('drain', go); }; go()`;
     const child = spawnChild(process.execPath, [CLI, ...node(script)], {
@@ -185,7 +185,7 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
     expect(failed?.message).toMatch(message);
   });
 
-  it('signals reach the command, which may answer them as it likes', async () => {
+  it('signals reach the command, which may handle them freely', async () => {
     await using shell = new Shell();
     for (const [signal, number] of [
       ['SIGTERM', 15],
@@ -212,7 +212,7 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
     ]);
   });
 
-  it('--timeout ends it and all that it has started; the exit code is 124', async () => {
+  it('--timeout ends the command and every process that it started; the exit code is 124', async () => {
     await using shell = new Shell();
     const { code, stdout } = await shell.run([
       'run-and-tell',
@@ -226,7 +226,7 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
       'sleep 60 & echo $$; wait',
     ]);
     expect(code).toBe(124);
-    // A machine that is slow enough ends it before it says who it is.
+    // A slow machine may end it before it prints its process id.
     if (stdout !== '') expect(membersOf(Number(stdout))).toEqual([]);
     expect((await told(shell))[0]).toMatchObject({
       data: { timed_out: true },
@@ -234,17 +234,17 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
     });
   });
 
-  it('what it leaves running is not waited for', async () => {
+  it('processes that it leaves running are not awaited', async () => {
     await using shell = new Shell();
     const { code, stdout } = await shell.run(tell('sh', '-c', 'sleep 60 & echo $!'));
     process.kill(Number(stdout));
     expect(code).toBe(0);
   });
 
-  it('what came soon after its end is passed on, also where this process stood still meanwhile', async () => {
+  it('output soon after its end is passed on, even if this process was blocked meanwhile', async () => {
     await using shell = new Shell();
     const [go, gone] = [join(shell.folder, 'go'), join(shell.folder, 'gone')];
-    // What it leaves behind holds the pipe open, and says one thing more.
+    // The process that it leaves behind keeps the pipe open and writes one more line.
     const script = `(until [ -e "$0" ]; do sleep 0.01; done; echo late; : > "$1"; exec sleep 60) & echo $$ $!`;
     const out = new PassThrough().setEncoding('utf8');
     let text = '';
@@ -260,7 +260,7 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
     const [itself, left] = text.split(' ').map(Number) as [number, number];
     while (isThere(itself)) await new Promise(setImmediate);
     writeFileSync(go, '');
-    // Until it has been said, and longer than the silence that is waited for: then timers come before what is there to be read.
+    // Until that line is written, and longer than the silence that run-and-tell waits for: then timers precede the waiting data.
     while (!existsSync(gone)) standStill(10);
     standStill(300);
     await run;
@@ -268,7 +268,7 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
     expect(text).toBe(`${itself} ${left}\nlate\n`);
   });
 
-  it('a reader that goes away ends the command as it would without us', async () => {
+  it('a reader that closes the pipe ends the command as it would without run-and-tell', async () => {
     await using shell = new Shell();
     const child = spawnChild(
       'bash',
@@ -284,7 +284,7 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
 
   it('in a terminal the command has one: its size, its colours, its keys', async () => {
     await using shell = new Shell();
-    // It ends by a second key, when all of its output was seen: how much comes after an end is up to the terminal.
+    // A second key ends it after all of its output was seen: the output after an end depends on the terminal.
     const script = `process.stdin.setRawMode(true).once('data', (d) => { console.log(JSON.stringify([String(d), process.stdout.columns, process.stdout.rows, process.stdout.hasColors()])); process.stdin.once('data', () => process.exit(5)) }); process.stdout.write('\\x1b[31mready\\x1b[0m\\n')`;
     const pty = spawnPty(process.execPath, [CLI, ...node(script)], {
       cwd: shell.folder,
@@ -317,7 +317,7 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
     expect((await told(shell))[0]?.data.last_lines).toEqual(['ready', JSON.stringify(['\u0003', 77, 11, true])]);
   });
 
-  it('in a terminal, without the optional package, it runs through pipes and says what to install', async () => {
+  it('in a terminal, without the optional package, it runs through pipes and names the package to install', async () => {
     await using shell = new Shell();
     const hook = `import { registerHooks } from 'node:module';
 registerHooks({ resolve(specifier, context, next) { if (specifier === '@lydell/node-pty') throw new Error('not installed'); return next(specifier, context); } });`;
@@ -337,10 +337,10 @@ registerHooks({ resolve(specifier, context, next) { if (specifier === '@lydell/n
   });
 });
 
-describe('a store in trouble', () => {
+describe('a failing store', () => {
   proves('sources:processes', 'cli:emit');
 
-  it('harms neither output nor exit code; one line says how to tell it later, and that works', async () => {
+  it('harms neither output nor exit code; one line names the command to report it later, and that works', async () => {
     await using shell = new Shell();
     mkdirSync(join(shell.folder, 'tmp'));
     const closed = join(shell.folder, 'no-database.db');
@@ -352,15 +352,16 @@ describe('a store in trouble', () => {
     const { code, stdout, stderr } = await shell.run(tell('sh', '-c', 'echo fine; exit 9'), { env });
     expect({ code, stdout }).toEqual({ code: 9, stdout: 'fine\n' });
     const [, file] =
-      /^earpiece: shop\/coder was not told how it ended: [^\n]*; to tell it later: earpiece emit (\S+)\n$/u.exec(stderr) ?? [];
+      /^earpiece: shop\/coder was not notified of the result: [^\n]*; to notify it later: earpiece emit (\S+)\n$/u.exec(stderr) ??
+      [];
     expect(file).toBeDefined();
     expect(await shell.says(['emit', file as string])).toMatch(/^process_ended: queued \S+ for shop\/coder\n$/u);
-    // Once, however often it is repeated.
-    expect(await shell.says(['emit', file as string])).toMatch(/was queued before for shop\/coder; nothing changed\n$/u);
+    // It is queued once, however often it is repeated.
+    expect(await shell.says(['emit', file as string])).toMatch(/was already queued for shop\/coder; nothing changed\n$/u);
     expect((await told(shell)).map((each) => each.data.exit_code)).toEqual([9]);
   });
 
-  it('it is tried again until it works, with the same id', async () => {
+  it('is retried until it works, with the same id', async () => {
     const seen: (string | undefined)[] = [];
     const emit = async (event: EventInput): Promise<never> => {
       seen.push(event.id);
@@ -383,15 +384,15 @@ describe('a store in trouble', () => {
     expect(tries).toBeGreaterThan(1);
   });
 
-  it('nobody to tell is said, and harms nothing', async () => {
+  it('a missing recipient is reported, and harms nothing', async () => {
     await using shell = new Shell();
     const { code, stdout, stderr } = await shell.run(['run-and-tell', '--', 'echo', 'hi']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'hi\n' });
-    expect(stderr).toMatch(/^earpiece: shop\/\* was not told how it ended: no conversation is active in project "shop"/u);
+    expect(stderr).toMatch(/^earpiece: shop\/\* was not notified of the result: no conversation is active in project "shop"/u);
     expect((await told(shell)).length).toBe(0);
   });
 
-  it('what is wrong with the address or the configuration is said before the command runs', async () => {
+  it('a wrong address or configuration is reported before the command runs', async () => {
     await using shell = new Shell();
     const file = join(shell.folder, 'ran');
     const bad = await shell.run(['run-and-tell', '--to', 'a/b/c', '--', 'touch', file]);

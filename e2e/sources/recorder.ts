@@ -1,4 +1,4 @@
-/** An emitter that keeps what it gets, and lets a test wait for it. */
+/** An emitter that keeps its events and lets a test wait for them. */
 import { makeEvent, type Emitter, type Event } from '../../src/core/event.ts';
 
 export type Recorder = Emitter & {
@@ -7,11 +7,11 @@ export type Recorder = Emitter & {
   readonly onTrouble: (line: string) => void;
   /** `type path` of each, or `type to`. */
   readonly lines: () => string[];
-  /** Resolves with the first event from `from` on (default: the first of all) that is as asked. */
+  /** Resolves with the first matching event from `from` on (default: the first of all). */
   readonly until: (is: string | ((event: Event) => boolean), from?: number) => Promise<Event>;
-  /** Resolves when so many events were emitted. */
+  /** Resolves after this many emitted events. */
   readonly count: (events: number) => Promise<void>;
-  /** What each emit waits for, and may fail by. */
+  /** Each emit awaits this, and fails with it. */
   before: () => Promise<void> | void;
 };
 

@@ -1,4 +1,4 @@
-/** `earpiece remind`: queued by one process, carried by another, with nothing running between. */
+/** `earpiece remind`: one process queues, another carries, and nothing runs in between. */
 import { describe, expect, it } from 'vitest';
 import { openLoadedInbox, type LoadedInbox } from '../../src/loaded-inbox.ts';
 import { timersSource } from '../../src/sources/timers/index.ts';
@@ -12,7 +12,7 @@ const HOUR = 60 * MIN;
 const later = (shell: Shell, laterMs: number): Promise<LoadedInbox> =>
   openLoadedInbox({ db: shell.db, cwd: shell.folder, env: shell.env(), clock: { now: () => Date.now() + laterMs } });
 
-/** What the agent reads in a message that is sent then. */
+/** The text that the agent reads in a message at that time. */
 async function reads(shell: Shell, laterMs: number): Promise<string> {
   await using ear = await later(shell, laterMs);
   const carried = await ear.conversation('shop/coder#main').carry({ type: 'chat_request', content: 'hi' }, { at: 'turn_start' });
@@ -35,20 +35,20 @@ describe('remind', () => {
     expect(await reads(shell, 12 * MIN)).not.toContain('look at the build');
   });
 
-  it('is of no use 24 h after its time, or after --ttl', async () => {
+  it('it expires 24 h after its time, or after --ttl', async () => {
     await using shell = new Shell();
     await shell.says(['remind', '--to', 'coder', 'in 48 hours', 'still there']);
     await shell.says(['remind', '--to', 'coder', '--ttl', '1h', 'in 48 hours', 'gone by then']);
     const text = await reads(shell, 50 * HOUR);
     expect(text).toContain('still there');
     expect(text).not.toContain('gone by then');
-    // A shell of its own: the time of a log never runs backwards.
+    // A separate shell: the time of a log never runs backwards.
     await using other = new Shell();
     await other.says(['remind', '--to', 'coder', 'in 48 hours', 'much too late']);
     expect(await reads(other, 73 * HOUR)).toBe('hi');
   });
 
-  it('after turns it waits for so many', async () => {
+  it('after turns it waits for that many', async () => {
     await using shell = new Shell();
     await shell.says(['remind', '--to', 'coder', 'after 2 turns', 'say where you are']);
     await using ear = await later(shell, 0);
@@ -61,9 +61,9 @@ describe('remind', () => {
     expect(texts.map((text) => text.includes('say where you are'))).toEqual([false, false, true, false]);
   });
 
-  it('--list shows what waits, the next first; --cancel takes it back by id or key; the newest of a key replaces', async () => {
+  it('--list shows the waiting reminders, the next first; --cancel withdraws one by id or key; the newest of a key replaces the others', async () => {
     await using shell = new Shell('time_zone = "UTC"');
-    expect(await shell.says(['remind', '--list'])).toBe('no reminder waits\n');
+    expect(await shell.says(['remind', '--list'])).toBe('no reminder is waiting\n');
     const first = idOf(await shell.says(['remind', '--to', 'coder', 'in 3 hours', 'the third']));
     const older = idOf(await shell.says(['remind', '--to', 'coder', '--key', 'standup', 'in 1 hour', 'the first']));
     const newer = idOf(await shell.says(['remind', '--to', 'coder', '--key', 'standup', 'in 2 hours', 'the second']));
@@ -79,7 +79,7 @@ describe('remind', () => {
     expect((await shell.says(['remind', '--list'])).split('\n')[0]).toMatch(/^id +due +to +text$/u);
     expect(await shell.says(['remind', '--cancel', first])).toBe(`${first}  cancelled for shop/coder\n`);
     expect(await shell.says(['remind', '--cancel', older])).toBe(
-      `${older}  ${newer} has replaced it for shop/coder and still waits: earpiece remind --cancel ${newer}\n`,
+      `${older}  was replaced for shop/coder by ${newer}, which still waits: earpiece remind --cancel ${newer}\n`,
     );
     expect(await shell.says(['remind', '--cancel', 'standup'])).toBe(`${newer}  cancelled for shop/coder\n`);
     expect(await texts('--to', 'coder')).toEqual([]);
@@ -87,11 +87,11 @@ describe('remind', () => {
     expect(await shell.run(['remind', '--cancel', first])).toEqual({
       code: 7,
       stdout: '',
-      stderr: `earpiece: no reminder "${first}" waits in shop; earpiece remind --list shows those that do\n`,
+      stderr: `earpiece: no reminder "${first}" waits in shop; earpiece remind --list shows the waiting ones\n`,
     });
   });
 
-  it('a program reminds too', async () => {
+  it('a program can remind too', async () => {
     await using shell = new Shell();
     await using ear = await later(shell, 0);
     const timers = timersSource({ emitter: ear.bus });
@@ -102,7 +102,7 @@ describe('remind', () => {
     expect(await reads(shell, 31 * MIN)).toContain('Reminder: the cake');
   });
 
-  it('where its subscriber is off nobody is reminded, and that is said', async () => {
+  it('without its subscriber no agent is reminded, and the output says so', async () => {
     await using shell = new Shell();
     await using ear = await later(shell, 0);
     await ear.toggles.disable({ kind: 'project', project: 'shop' }, 'timer', 'test', ear.bus.subscribers('shop'));

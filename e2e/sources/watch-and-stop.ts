@@ -1,6 +1,6 @@
 /**
- * Started by a test as a process of its own: watches a repository, stops in the middle of things, and says what it saw. It
- * has to end by itself: whatever a source leaves behind would keep it alive.
+ * A test starts it as a process: it watches a repository, stops in the middle of changes, and prints the events. It has to end by
+ * itself: anything that a source leaves behind would keep it alive.
  */
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ await files.noteRead('a');
 writeFileSync(join(root, 'a'), 'theirs');
 execFileSync('git', ['checkout', '-qb', 'theirs'], { cwd: root });
 await Promise.all([seen.until('file.changed a'), seen.until('git.branch_switched theirs')]);
-// Seen by nobody yet: the stop comes at once.
+// No event has reported it yet, and the stop comes at once.
 rmSync(join(root, 'a'));
 await Promise.all([git.stop(), files.stop(), files.stop(), git.stop()]);
 await Promise.all([files.start(), git.start()]);

@@ -1,4 +1,4 @@
-/** `[webhooks.*]` of a server that runs: what is written counts for the next request. */
+/** `[webhooks.*]` of a running server: a change of the file counts for the next request. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
@@ -6,12 +6,12 @@ import { Shell } from '../cli/shell.ts';
 import { ServerProcess } from '../server/process.ts';
 import { proves } from '../verifies.ts';
 
-/** What a server says comes by a pipe of its own, after its answer or before it. */
+/** A server writes its reports to a separate pipe, after or before its answer. */
 const said = (look: () => void): Promise<void> => vi.waitFor(look, { timeout: 20_000 });
 
 const ci = (to: string, secret = 'CI_SECRET'): string => `[webhooks.ci]\nkind = "json"\nto = "${to}"\nsecret_env = "${secret}"\n`;
 
-test('a webhook that is new, changed, wrong or gone is so without a restart', async () => {
+test('a webhook is added, changed, broken or removed without a restart', async () => {
   proves('sources:webhooks-live');
   await using shell = new Shell();
   const config = join(shell.folder, 'config/earpiece/earpiece.toml');
@@ -55,7 +55,7 @@ test('a webhook that is new, changed, wrong or gone is so without a restart', as
   rmSync(config);
   expect(await send()).toBe(404);
 
-  // That of the project is not trusted before its user says so.
+  // A webhook of the project is not trusted until its user trusts it.
   shell.config(ci('shop/coder'));
   expect(await send()).toBe(404);
   await said(() => expect(server.stderr).toContain('is not trusted and left out'));

@@ -1,4 +1,4 @@
-/** A webhook from its signed bytes to what the agent reads: configuration, receiver, bus and log are the real ones. */
+/** A webhook from its signed bytes to the agent's text: configuration, receiver, bus and log are the real ones. */
 import { createHmac } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ to = "shop/*"
 secret_env = "HOOK_SECRET"
 `;
 
-/** As a front does it: judged, emitted, and remembered when it is durable. */
+/** Like a front: judged, emitted, and remembered when it is durable. */
 async function deliver(
   ear: LoadedInbox,
   name: string,
@@ -117,7 +117,7 @@ describe('webhooks', () => {
         status: 200,
         code: 'replayed',
       });
-      // Another process, which remembers nothing: the log does. What stands in the headers is not signed and does not matter.
+      // Another process remembers nothing; the log does. The headers are not signed and do not matter.
       const other = await shell.open();
       expect(kinds(await deliver(other, 'forge', run('failure'), { headers: { 'x-github-delivery': 'd-2' } }))).toEqual([
         'github: duplicate',
@@ -142,7 +142,7 @@ describe('webhooks', () => {
     expect(await ear.open('shop/coder')).toEqual([]);
   });
 
-  it('what is over before it was read is not told as if it were so', async () => {
+  it('an outdated notification is not delivered as current', async () => {
     await using shell = new Shell(TOML);
     const ear = await open(shell);
     await deliver(ear, 'forge', run('failure'));
@@ -176,7 +176,7 @@ describe('webhooks', () => {
     expect(text).toContain('api is down');
   });
 
-  it('it takes back nothing that others said, nor speaks to another project', async () => {
+  it("it withdraws no one else's notifications, and reaches no other project", async () => {
     await using shell = new Shell(TOML);
     const ear = await open(shell);
     await ear.bus.emit({
@@ -204,7 +204,7 @@ describe('webhooks', () => {
     expect(await reads(ear)).toMatch(/psst[^]*files|files[^]*psst/u);
   });
 
-  it('what docs/sources.md shows is what happens', async () => {
+  it('the example of docs/sources.md works as shown', async () => {
     const page = readFileSync(join(import.meta.dirname, '../../docs/sources.md'), 'utf8');
     const block = (language: string): string => new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, 'mu').exec(page)?.[1] ?? '';
     await using shell = new Shell(block('toml'));
@@ -220,11 +220,11 @@ describe('webhooks', () => {
     for (const shown of ['`deploy.down`', '`error`', '`checkout is down since 1.4.2`']) expect(page).toContain(shown);
   });
 
-  it('of a repository that was cloned they count when its user trusts it', async () => {
+  it('those of a cloned repository count when its user trusts it', async () => {
     await using shell = new Shell(TOML);
     expect(Object.keys((await shell.open()).config.webhooks)).toEqual([]);
     expect(Object.keys((await open(shell)).config.webhooks)).toEqual(['forge', 'alerts', 'deploys', 'events']);
-    // Trust is for each part: what changed has to be trusted again.
+    // Trust covers each part: a changed part needs trust again.
     writeFileSync(join(shell.folder, 'earpiece.toml'), `project = "shop"\n${TOML.replace('to = "coder"', 'to = "bank/teller"')}`);
     expect(Object.keys((await shell.open()).config.webhooks)).toEqual(['alerts', 'deploys', 'events']);
   });

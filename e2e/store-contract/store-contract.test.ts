@@ -1,4 +1,4 @@
-/** The contract of a store, run by another package that has nothing but the packed one. */
+/** The store contract, run by another package with only the packed one. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ beforeAll(() => {
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('without fast-check the cases with random logs fail, and say how to install it', () => {
+test('without fast-check the cases with random logs fail, and name the package to install', () => {
   const { code, tests, failed, output } = run(['broken.mjs', 'is sound']);
   expect(code).toBe(1);
   expect(tests).toBeGreaterThan(100);
@@ -41,9 +41,9 @@ test('the stores of the package pass it on node:test', () => {
   expect({ code, failed }, output).toEqual({ code: 0, failed: [] });
   expect(tests).toBe(2 * CASES);
   expect(skipped).toEqual([
-    'holds for one that is opened later (not here: it lives and ends with its process)',
-    "wakes for another handle's append (not here: one process has it)",
-    'keeps everything (not here: it lives and ends with its process)',
+    'holds for a store that is opened later (not here: it keeps its data only while its process lives)',
+    "wakes for another handle's append (not here: only one process can open it)",
+    'keeps everything (not here: it keeps its data only while its process lives)',
   ]);
 }, 300_000);
 

@@ -1,6 +1,6 @@
 /**
- * Appends `count` records to a log of a file, waiting for a line on stdin before it begins; prints `ready`, then how it went.
- * Run: node appender.ts <path> <log> <name> <count>
+ * Appends `count` records to a log of a file, after a line on stdin; prints `ready`, then the result. Run: node appender.ts
+ * <path> <log> <name> <count>
  */
 import { once } from 'node:events';
 import { said } from '../../src/stores/contract/drafts.ts';
@@ -17,7 +17,7 @@ for (let i = 0; i < Number(count); i++) {
   await store.append(log as LogKey, [said(`${name}-${i}`)]);
   took.push(performance.now() - started);
 }
-// The worst but two: a machine that stands still is not the store.
+// The third-worst time: pauses of the machine are not the store's.
 process.stdout.write(`${JSON.stringify({ lateMs: took.toSorted((a, b) => b - a)[2] })}\n`);
 await store.close();
 process.stdin.destroy();

@@ -1,4 +1,4 @@
-/** Children of the store tests: Node processes on the same file, as another user or under a limit where a test asks for it. */
+/** Children of the store tests: Node processes on the same file, as another user or under a limit if a test requires it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -8,7 +8,7 @@ export type Child = {
   readonly process: ChildProcess;
   /** The next line that it prints; undefined at its end. */
   line(): Promise<string | undefined>;
-  /** Asks for the next step of its script. */
+  /** Starts the next step of its script. */
   tell(text: string): void;
   ended(): Promise<{ code: number | null; signal: string | null; stderr: string }>;
 };

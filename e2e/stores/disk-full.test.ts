@@ -13,7 +13,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Whether a file system of our own can be mounted here (root with the right to). */
+/** True if this user may mount a file system here (root with the right to). */
 const canMount = ((): boolean => {
   const probe = mkdtempSync(join(tmpdir(), 'earpiece-mount-'));
   try {
@@ -27,7 +27,7 @@ const canMount = ((): boolean => {
   }
 })();
 
-/** Queues until the first refusal, makes room, queues on; gives the acknowledged ids and what the refusal said. */
+/** Queues until the first refusal, makes room and continues; returns the acknowledged ids and the refusal. */
 async function fillAndGoOn(child: Child, makeRoom: () => void): Promise<{ acknowledged: string[]; refusals: string[] }> {
   const acknowledged: string[] = [];
   const refusals: string[] = [];
@@ -54,7 +54,7 @@ async function expectAll(path: string, acknowledged: readonly string[]): Promise
   await store.close();
 }
 
-it('a limit on the size of files: refused as full, nothing lost, goes on when it is raised', async () => {
+it('a limit on the size of files: refused as full, nothing lost, and it continues with a higher limit', async () => {
   const path = join(folder, 'limited.db');
   const child = runScript('writer', [path], { before: ['prlimit', '--fsize=400000:unlimited'] });
   const { acknowledged, refusals } = await fillAndGoOn(child, () =>
@@ -63,14 +63,14 @@ it('a limit on the size of files: refused as full, nothing lost, goes on when it
   expect(acknowledged.length).toBeGreaterThan(20);
   expect(new Set(refusals)).toEqual(
     new Set([
-      `store_full (retryable) the database ${path} cannot be written (disk I/O error): the disk is full or a quota is reached; free some space, nothing that was acknowledged is lost`,
+      `store_full (retryable) the database ${path} cannot be written (disk I/O error): the disk is full or a quota is reached; free some space, no acknowledged record is lost`,
     ]),
   );
   expect(await child.ended()).toMatchObject({ code: 0, stderr: '' });
   await expectAll(path, acknowledged);
 });
 
-it.skipIf(!canMount)('a full disk (skipped where this user may not mount one): the same', async () => {
+it.skipIf(!canMount)('a full disk (skipped if this user may not mount one): the same', async () => {
   const disk = join(folder, 'disk');
   mkdirSync(disk);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', disk]);

@@ -1,4 +1,4 @@
-/** Files of a database that somebody deletes, replaces or cuts while processes use it. */
+/** A database file that somebody deletes, replaces or truncates while processes use it. */
 import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ async function writer(): Promise<Child> {
   return child;
 }
 
-/** Asks again while the answer says that it can help. */
+/** Retries while the answer allows it. */
 async function acknowledged(child: Child, id: string): Promise<string> {
   for (;;) {
     child.tell(id);
@@ -32,7 +32,7 @@ async function acknowledged(child: Child, id: string): Promise<string> {
   }
 }
 
-/** Ends them one after the other, and what each had to say. */
+/** Ends them one after the other, and returns their output. */
 async function end(children: readonly Child[]): Promise<string[]> {
   const said: string[] = [];
   for (const child of children) {
@@ -95,7 +95,7 @@ describe.each([
     expect(await kept()).toEqual({ ids: acks, problems: [] });
   });
 
-  it('a newcomer waits for a process that does not run, and says why it wrote nothing', async () => {
+  it('a new process waits for a stopped process, and names the reason why it wrote nothing', async () => {
     const a = await writer();
     const ack = await acknowledged(a, 'a');
     a.process.kill('SIGSTOP');
@@ -119,7 +119,7 @@ describe.each([
 ])('the main file deleted %s', (_what, sides) => {
   proves('store:half-deleted');
 
-  it('what is acknowledged afterwards is in the new file, and the processes say that it is new', async () => {
+  it('later acknowledged notifications are in the new file, and the processes report that it is new', async () => {
     const [a, b] = [await writer(), await writer()];
     await acknowledged(a, 'a');
     remove(sides);
@@ -132,7 +132,7 @@ describe.each([
       expect(text).toMatch(
         /EarpieceWarning: .*e\.db was (?:deleted or moved away, and a new database is made in its place|replaced, and the new file is used from now on)\. Open notifications stay in the old one/u,
       );
-    // What lay beside the deleted file is kept under another name.
+    // The files beside the deleted one are kept under another name.
     const left = readdirSync(folder).filter((name) => name.includes('.left-'));
     expect(left.map((name) => name.slice(-4)).toSorted()).toEqual(['-shm', '-wal'].filter((side) => !sides.includes(side)));
   });
@@ -141,24 +141,21 @@ describe.each([
 describe('a file that another program changed', () => {
   proves('store:half-deleted');
 
-  it.each(['-wal', '-shm'])(
-    '%s replaced: nothing more is acknowledged, and nothing of the newcomer is destroyed',
-    async (side) => {
-      const a = await writer();
-      await acknowledged(a, 'a');
-      rmSync(`${path}${side}`);
-      writeFileSync(`${path}${side}`, 'of another program');
-      a.tell('lost');
-      expect(await a.line()).toBe(
-        `store_unavailable ${path}${side} was replaced while this process (${a.process.pid}) uses the database. This process writes nothing more to it: restart it`,
-      );
-      await end([a]);
-      expect(statSync(`${path}${side}`).size).toBe('of another program'.length);
-    },
-  );
+  it.each(['-wal', '-shm'])('%s replaced: nothing more is acknowledged, and the new file stays intact', async (side) => {
+    const a = await writer();
+    await acknowledged(a, 'a');
+    rmSync(`${path}${side}`);
+    writeFileSync(`${path}${side}`, 'of another program');
+    a.tell('lost');
+    expect(await a.line()).toBe(
+      `store_unavailable ${path}${side} was replaced while this process (${a.process.pid}) uses the database. This process writes nothing more to it: restart it`,
+    );
+    await end([a]);
+    expect(statSync(`${path}${side}`).size).toBe('of another program'.length);
+  });
 
-  it.each([0, 50, 4_096])('cut to %i bytes: told as truncated to those who use it, and to newcomers', async (bytes) => {
-    // The last one to close brings all pages into the main file.
+  it.each([0, 50, 4_096])('cut to %i bytes: reported as truncated to its users and to new processes', async (bytes) => {
+    // The last process that closes moves all pages into the main file.
     const before = await writer();
     for (let i = 0; i < 3; i++) await acknowledged(before, `before${i}`);
     await end([before]);
@@ -170,7 +167,7 @@ describe('a file that another program changed', () => {
     await a.ended();
   });
 
-  it.each([100, 4_096, 20_000])('cut to %i bytes while nobody uses it: told as truncated', async (bytes) => {
+  it.each([100, 4_096, 20_000])('cut to %i bytes while no process uses it: reported as truncated', async (bytes) => {
     const a = await writer();
     for (let i = 0; i < 3; i++) await acknowledged(a, `a${i}`);
     await end([a]);
@@ -215,7 +212,7 @@ describe('a file that another program changed', () => {
     expect(statSync(path).size).toBe(bytes);
   });
 
-  it('cut while nobody is left who can mend it, after kill -9: told as truncated, with and without the -shm', async () => {
+  it('cut without a process that can repair it, after kill -9: reported as truncated, with and without the -shm', async () => {
     const before = await writer();
     for (let i = 0; i < 12; i++) await acknowledged(before, `before${i}`);
     await end([before]);
@@ -233,7 +230,7 @@ describe('a file that another program changed', () => {
   });
 });
 
-describe('a file whose pages are elsewhere is whole', () => {
+describe('a file whose pages are in the -wal is whole', () => {
   proves('store:half-deleted');
 
   it.each([
@@ -256,7 +253,7 @@ describe('a file whose pages are elsewhere is whole', () => {
     expect((await kept()).ids).toEqual(acks);
   });
 
-  it('while it grows past a checkpoint, shrinks, and is opened all the time', async () => {
+  it('while it grows past a checkpoint, shrinks, and is opened repeatedly', async () => {
     const a = await writer();
     const store = await openSqliteStore({ path });
     const open = async (): Promise<void> => {
@@ -264,7 +261,7 @@ describe('a file whose pages are elsewhere is whole', () => {
       await other.append(LOG, []);
       await other.close();
     };
-    // SQLite writes the -wal into the main file after 1,000 pages: some 300 of these.
+    // SQLite moves the -wal into the main file after 1,000 pages, which are about 300 of these.
     for (let i = 0; i < 700; i++) {
       await acknowledged(a, `a${i}`);
       await open();

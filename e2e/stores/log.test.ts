@@ -1,4 +1,4 @@
-/** What an inbox leaves in the log of the default store. */
+/** An inbox's records in the log of the default store. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const LOG = logKey('shop', 'coder');
 const openInbox = async (path: string): Promise<Inbox> =>
   new Inbox({ store: await openSqliteStore({ path }), policies: { policy: () => DEFAULT_POLICY } });
 
-verifies('log:queued-first', 'a second connection reads it when the queue has resolved, before anybody carries', async () => {
+verifies('log:queued-first', 'a second connection reads it when the queue has resolved, before any carrier', async () => {
   const path = join(folder, 'first.db');
   await using inbox = await openInbox(path);
   await using other = await openInbox(path);

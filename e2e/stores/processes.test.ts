@@ -22,7 +22,7 @@ it.each([
   const path = join(folder, 'e.db');
   const each = 500;
   const children = Array.from({ length: 4 }, (_, i) => runScript('appender', [path, logOf(i), `p${i}`, String(each)]));
-  // They also race to make and migrate the file.
+  // They also race to create and migrate the file.
   for (const child of children) expect(await child.line()).toBe('ready');
   for (const child of children) child.tell('go');
   const told = await Promise.all(children.map((child) => child.line()));
@@ -43,14 +43,14 @@ it.each([
   for (const line of told) expect((JSON.parse(line as string) as { lateMs: number }).lateMs).toBeLessThan(2000);
 });
 
-it('keeps what was acknowledged before a kill -9, and nothing half', async () => {
+it('keeps every acknowledged item after a kill -9, and nothing half', async () => {
   proves('log:durable');
   const path = join(folder, 'e.db');
   const acknowledged: string[] = [];
   for (let round = 0; round < 10; round++) {
     const child = runScript('writer', [path]);
     expect(await child.line()).toBe('open');
-    // The rest is on its way when it dies.
+    // The rest is under way when it dies.
     for (let i = 0; i < 50; i++) child.tell(`r${round}-${i}`);
     for (let i = 0; i <= round * 3; i++) acknowledged.push(((await child.line()) as string).replace('ok ', ''));
     child.process.kill('SIGKILL');
@@ -65,7 +65,7 @@ it('keeps what was acknowledged before a kill -9, and nothing half', async () =>
   await store.close();
 });
 
-it('follows the path when the file was replaced under it', async () => {
+it('follows the path when the file is replaced under it', async () => {
   const path = join(folder, 'e.db');
   const store = await openSqliteStore({ path });
   await store.append(LOG, [said('old'), queued('old')]);
@@ -75,7 +75,7 @@ it('follows the path when the file was replaced under it', async () => {
   renameSync(join(folder, 'backup.db'), path);
   const other = await openSqliteStore({ path });
   await other.append('shop/new' as LogKey, [said('new'), { type: 'turn_start' }]);
-  // It looks at most once a second.
+  // It checks at most once a second.
   await vi.waitFor(async () => expect(await store.head()).toBe(await other.head()), { timeout: 20_000 });
   const messages = async (of: typeof store): Promise<unknown[]> =>
     (await of.read({ types: ['chat_response'] })).map((record) => (record.body as { message?: string }).message);

@@ -120,14 +120,14 @@ it.each(rows)('refuses $name, with the way out', async ({ given, options, code, 
   expect(existsSync(path) ? statSync(path).size : undefined).toBe(before);
 });
 
-it('says that a file is damaged, and how to go on', async () => {
+it('reports a damaged file, and how to continue', async () => {
   const path = join(folder, 'e.db');
   const store = await openSqliteStore({ path });
   for (let i = 0; i < 100; i++) await store.append(LOG, [queued(`n${i}`, { message: 'x'.repeat(500) })]);
   await store.close();
   const { size } = statSync(path);
   writeFileSync(path, Buffer.alloc(size - 4096, 0xa5), { flag: 'r+' });
-  // The first page is whole, so that it still looks like ours.
+  // The first page is whole, so the file still looks like a database of Earpiece.
   const whole = join(folder, 'whole.db');
   await (await openSqliteStore({ path: whole })).close();
   writeFileSync(path, Buffer.concat([readFileSync(whole).subarray(0, 4096), readFileSync(path).subarray(4096)]));
@@ -142,7 +142,7 @@ it('says that a file is damaged, and how to go on', async () => {
 });
 
 describe('rights', () => {
-  /** `chmod` does not bind root, so the one who is refused is another user. */
+  /** `chmod` does not bind root, so another user runs the refused command. */
   const nobody = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
   const NOBODY = 'nobody';
   const name = process.getuid?.() === 0 ? NOBODY : userInfo().username;
@@ -156,7 +156,7 @@ describe('rights', () => {
     chmodSync(folder, 0o755);
   });
 
-  it('refuses a folder that cannot be written', async () => {
+  it('refuses a folder without the right to write', async () => {
     const locked = join(folder, 'locked');
     mkdirSync(locked, { mode: 0o555 });
     const path = join(locked, 'e.db');
@@ -178,7 +178,7 @@ describe('rights', () => {
     chmodSync(closed, 0o755);
   });
 
-  it('refuses a file that cannot be written, and one that cannot be read', async () => {
+  it('refuses a file without the right to write, and one without the right to read', async () => {
     const open = join(folder, 'open');
     mkdirSync(open);
     chmodSync(open, 0o777);
@@ -192,14 +192,14 @@ describe('rights', () => {
     }
   });
 
-  it('works for that user where the rights allow it', async () => {
+  it('works for a user with the rights', async () => {
     const theirs = join(folder, 'theirs');
     mkdirSync(theirs);
     if (nobody.length > 0) chownSync(theirs, 65534, 65534);
     expect(await firstLine(join(theirs, 'e.db'))).toBe('open');
   });
 
-  it('makes folder and files for this user alone, whatever the umask says', async () => {
+  it('creates folder and files for this user only, whatever the umask', async () => {
     proves('store:private');
     const before = process.umask(0);
     try {
@@ -218,7 +218,7 @@ describe('rights', () => {
   });
 });
 
-it('goes on with a file that a newer Earpiece of the same major has migrated', async () => {
+it('works with a file that a newer Earpiece of the same major has migrated', async () => {
   const path = join(folder, 'e.db');
   await (await openSqliteStore({ path })).close();
   const newer = new DatabaseSync(path);
@@ -258,7 +258,7 @@ describe('openStore', () => {
     await expect(openStore(url)).rejects.toMatchObject({ code: 'bad_argument', message });
   });
 
-  it('takes a path, a sqlite: or file: URL, and memory:', async () => {
+  it('accepts a path, a sqlite: or file: URL, and memory:', async () => {
     const path = join(folder, 'e.db');
     for (const url of [path, `sqlite:${path}`, `sqlite://${path}`, `file://${path}`]) {
       const store = await openStore(url);

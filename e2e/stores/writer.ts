@@ -1,5 +1,5 @@
 /**
- * Opens a file and queues notifications with texts of 8 kB, one a line on stdin; prints `ok <id>` or `<code> <message>` for
+ * Opens a file and queues notifications with texts of 8 kB, one per line of stdin; prints `ok <id>` or `<code> <message>` for
  * each, or for the opening. Run: node writer.ts <path>
  */
 import { createInterface } from 'node:readline';

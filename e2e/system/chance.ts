@@ -1,4 +1,4 @@
-/** Chance from a seed: the same seed gives the same decisions, whatever the machine does meanwhile. */
+/** Randomness from a seed: the same seed gives the same decisions on every machine. */
 export class Chance {
   #state: number;
 
@@ -7,7 +7,7 @@ export class Chance {
     for (const char of seed) this.#state = Math.imul(this.#state ^ (char.codePointAt(0) ?? 0), 16_777_619);
   }
 
-  /** From 0 up to 1. Mulberry32. */
+  /** From 0 to below 1. Mulberry32. */
   next(): number {
     this.#state = (this.#state + 0x6d_2b_79_f5) | 0;
     let t = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);

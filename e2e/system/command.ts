@@ -15,10 +15,10 @@ const USAGE = `usage: npm run faults -- system [--minutes N] [--seed S] [--entry
   --small    three windows instead of six
   --keep     keep the folder with the taps, also when nothing is wrong`;
 
-/** At most so many problems of one rule are printed. */
+/** The maximum of printed problems per rule. */
 const PRINTED = 15;
 
-/** A storm of all windows comes to each moment within this time, in seconds. */
+/** A storm of all windows reaches each moment within this time, in seconds. */
 const REACHES_ALL_S = 300;
 
 /** Resolves with the exit code: 0 all rules hold and every moment was reached, 1 not, 2 the command line is wrong. */

@@ -1,12 +1,12 @@
 /**
- * What the processes of a storm write down: the producers' acknowledgements, the bytes at both sides of each gateway, the
- * library user's own transcript, and each kill. The checker reads these files and nothing else.
+ * The records of a storm's processes: the producers' acknowledgements, the bytes on both sides of each gateway, the library
+ * user's own transcript, and each kill. The checker reads these files and nothing else.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readJournal } from './journal.ts';
 
-/** `said-*.jsonl`: written before a producer asks, and after it has an answer. Times are milliseconds of `now()`. */
+/** `said-*.jsonl`: written before a producer's request, and after its answer. Times are milliseconds of `now()`. */
 export type ProducerLine =
   | {
       readonly t: number;
@@ -16,9 +16,9 @@ export type ProducerLine =
       readonly to: string;
       readonly level: string;
       readonly action?: 'pause' | 'cancel';
-      /** What it says, its nonce in it. */
+      /** Its text, with its nonce. */
       readonly text?: string;
-      /** It expires so many milliseconds after it was queued. */
+      /** It expires this many milliseconds after it was queued. */
       readonly ttlMs?: number;
       /** A newer notification with this key replaces an older one. */
       readonly supersedes?: string;
@@ -26,17 +26,17 @@ export type ProducerLine =
       readonly notBefore?: number;
     }
   | { readonly t: number; readonly kind: 'acknowledged'; readonly nonce: string }
-  /** From here on the notification may be missing, and its gate may be down. */
+  /** From here the notification may be missing, and its gate may be down. */
   | { readonly t: number; readonly kind: 'withdrawing'; readonly nonce: string }
-  /** The same for the pauses of this address, also for one that is asked for before it is done. */
+  /** The same for the pauses of this address, including one that is requested before the resume is done. */
   | { readonly t: number; readonly kind: 'resuming' | 'resumed'; readonly to: string }
-  /** What the product said: `withdrawn` that no agent was told, `maybe_seen` that one may have been. */
+  /** The product's answer: `withdrawn` if no agent was told, `maybe_seen` if one may have been. */
   | {
       readonly t: number;
       readonly kind: 'withdrawn';
       readonly nonce: string;
       readonly result: string;
-      /** In which log: an agent's, or the project's own, which holds what waits for conversations that begin later. */
+      /** The log: an agent's, or the project's own, which holds notifications for later conversations. */
       readonly log: string;
     };
 
@@ -45,12 +45,12 @@ export type SessionLine = {
   readonly t: number;
   readonly kind: 'session';
   readonly form: 'mcp' | 'library';
-  /** The window: one person's conversation, which goes on over kills and resumes. */
+  /** The window: one person's conversation, which continues over kills and resumes. */
   readonly window: string;
   /** `project/agent`. */
   readonly agent: string;
   readonly client: string;
-  /** The conversation's name, where the host has one. */
+  /** The conversation's name, if the host has one. */
   readonly conversation?: string;
   readonly pid: number;
 };
@@ -58,9 +58,9 @@ export type SessionLine = {
 /** What one session sent and received. */
 export type ClientLine =
   | SessionLine
-  /** From here on it speaks to this gateway; over HTTP others may do so too. */
+  /** From here it uses this gateway; over HTTP others may use it too. */
   | { readonly t: number; readonly kind: 'gateway'; readonly pid: number; readonly shared?: true }
-  /** The session goes on under another name: `/clear`. */
+  /** The session continues under another name: `/clear`. */
   | { readonly t: number; readonly kind: 'renamed'; readonly conversation: string }
   | {
       readonly t: number;
@@ -68,45 +68,45 @@ export type ClientLine =
       readonly id: number;
       readonly method: string;
       readonly tool?: string;
-      /** The call's own nonce, which the upstream server writes down as well. */
+      /** The call's own nonce, which the upstream server records as well. */
       readonly call?: string;
     }
-  /** The client does not want the answer any more, or has had it. */
+  /** The client cancels the answer, or has had it. */
   | { readonly t: number; readonly kind: 'cancelled'; readonly id: number }
-  /** It does not read what comes: `late` for a while, `never` again on this connection, whose writes fail from now on. */
+  /** It stops reading: `late` for a while, `never` for the rest of this connection, whose writes fail from now on. */
   | { readonly t: number; readonly kind: 'deaf'; readonly how: 'late' | 'never' }
   | { readonly t: number; readonly kind: 'hears' }
-  /** One frame as it came, without its line break. */
+  /** One frame as received, without its line break. */
   | { readonly t: number; readonly kind: 'received'; readonly line: string }
   | { readonly t: number; readonly kind: 'stderr'; readonly text: string }
   | { readonly t: number; readonly kind: 'gateway_ended'; readonly signal: string | null }
-  /** An answer did not come though the gateway lived. */
+  /** An answer is missing though the gateway lived. */
   | { readonly t: number; readonly kind: 'unanswered'; readonly method: string; readonly ms: number }
   /** A library user's message to its model. `key` names the record, so that a message read back from the log counts once. */
   | {
       readonly t: number;
       readonly kind: 'message';
       readonly way: 'carry' | 'offer';
-      /** When the loop asked for it. The tap is later by the time that the record takes, or by a whole life. */
+      /** The time of the loop's request. The tap is later by the time that the record takes, or by a whole life. */
       readonly askedAt: number;
       readonly key: string;
       readonly text: string;
     }
   /** The host closes its connection on purpose; it may open another one. */
   | { readonly t: number; readonly kind: 'closing' }
-  /** The host ends in order. */
+  /** The host ends cleanly. */
   | { readonly t: number; readonly kind: 'over' };
 
-/** `upstream-*.jsonl`: what reached a wrapped server, and the bytes that it answered. */
+/** `upstream-*.jsonl`: the calls that reached a wrapped server, and the bytes of its answers. */
 export type UpstreamLine =
   | { readonly t: number; readonly kind: 'started'; readonly pid: number }
   | { readonly t: number; readonly kind: 'call'; readonly call: string }
   | { readonly t: number; readonly kind: 'answered'; readonly call: string; readonly line: string };
 
-/** `storm.jsonl`: what the storm did to processes, and what it found out itself. */
+/** `storm.jsonl`: the storm's actions on processes, and its own findings. */
 export type StormLine =
   | { readonly t: number; readonly kind: 'killed'; readonly what: string; readonly pid: number; readonly point?: string }
-  /** What a gateway for HTTP clients says on stderr. */
+  /** The stderr of a gateway for HTTP clients. */
   | { readonly t: number; readonly kind: 'stderr'; readonly pid: number; readonly text: string }
   | { readonly t: number; readonly kind: 'problem'; readonly text: string }
   | { readonly t: number; readonly kind: 'orphan'; readonly what: string; readonly pid: number };

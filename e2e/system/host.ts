@@ -1,7 +1,7 @@
 /**
- * A host: the process that runs an agent's loop and speaks MCP to a gateway, over stdio or HTTP. It does what the storm tells
- * it by IPC, and writes down what it sends and receives. `claude.mjs`, `codex.mjs` … in the storm's folder import this file, so
- * that the host process has the name of a real program.
+ * A host: the process that runs an agent's loop and speaks MCP to a gateway, over stdio or HTTP. It follows the storm's orders
+ * over IPC, and records its sent and received frames. `claude.mjs`, `codex.mjs` … in the storm's folder import this file, so that
+ * the host process has the name of a real program.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import type { ClientLine } from './history.ts';
 import type { Answered, HostOptions, Order, Report } from './orders.ts';
 import { isRefusal } from './checker/frames.ts';
 
-/** Longer than this no call may take. The machine may be busy. */
+/** No call may take longer. The machine may be busy. */
 const PATIENCE_MS = 45_000;
 
 const options = JSON.parse(process.env['SYSTEM_HOST'] ?? '{}') as HostOptions;
@@ -31,7 +31,7 @@ tap.write({
 type Link = {
   send(frame: object): Promise<void>;
   close(): void;
-  /** Does not read for a while, or never again. */
+  /** Stops reading for a while, or for good. */
   deaf(ms?: number): Promise<void>;
   readonly gone: Promise<void>;
   readonly pid?: number;
@@ -70,7 +70,7 @@ function overStdio(env: Record<string, string>): Link {
   report({ kind: 'gateway', pid });
   child.stdin?.on('error', () => {});
   child.stderr?.setEncoding('utf8').on('data', (text: string) => tap.write({ t: now(), kind: 'stderr', text }));
-  // What a killed gateway leaves without a line break is no frame.
+  // The output of a killed gateway without a line break is not a frame.
   let rest = '';
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     const lines = (rest + text).split('\n');
@@ -137,7 +137,7 @@ function overHttp(url: string): Link {
   };
 }
 
-/** Undefined where the gateway is gone. */
+/** Undefined if the gateway has ended. */
 async function request(
   method: string,
   params: object,
@@ -170,7 +170,7 @@ async function begin(
   return { answer: bounded };
 }
 
-/** The name under which the client knows a tool: a gateway of several servers puts the server's name before it. */
+/** The client's name of a tool: a gateway of several servers puts the server's name before it. */
 let names: readonly string[] = [];
 const nameOf = (tool: string): string => names.find((name) => name === tool) ?? names.find((name) => name.endsWith(tool)) ?? tool;
 
@@ -208,7 +208,7 @@ async function callOne(
     void on.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
   };
   if (order.cancelAfterMs !== undefined) {
-    // A client that cancels a request waits no longer; an answer may be on its way.
+    // A client that cancels a request stops waiting; an answer may be in flight.
     const first = await Promise.race([answer, sleep(order.cancelAfterMs, 'cancelled' as const)]);
     if (first === 'cancelled') {
       cancel();
@@ -217,7 +217,7 @@ async function callOne(
     }
   }
   const line = await answer;
-  // opencode cancels each request a while after its answer.
+  // opencode cancels each request some time after its answer.
   if (line !== undefined && options.client === 'opencode') setTimeout(cancel, order.lateMs);
   const answered = line === undefined ? 'gone' : lastTextOf(line);
   if (order.crossAfterMs !== undefined && answered === 'told') {
@@ -243,7 +243,7 @@ async function call(order: Extract<Order, { do: 'call' }>): Promise<Answered[]> 
   return answered;
 }
 
-/** How many came, or `gone`. */
+/** The number of notifications, or `gone`. */
 async function pull(): Promise<number | 'gone'> {
   const line = await request('tools/call', { name: nameOf('get_notifications'), arguments: {} }, { tool: 'get_notifications' });
   if (line === undefined) return 'gone';

@@ -1,7 +1,7 @@
 /**
- * A library user: a loop of its own that opens Earpiece, tells other agents things, and takes what is for itself. `carry`
- * writes by `toolResult` into the transcript that the log keeps; `offer` has a transcript of its own, which it writes before it confirms.
- * It lives until it is killed, or, with `drain`, until nothing is left.
+ * A library user: its own loop opens Earpiece, notifies other agents, and takes its own notifications. `carry` writes by
+ * `toolResult` into the transcript in the log; `offer` has its own transcript, which it writes before it confirms. It lives until
+ * it is killed, or, with `drain`, until nothing is left.
  */
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -26,7 +26,7 @@ export type LibraryOptions = {
   readonly drain?: true;
 };
 
-/** As much of the library as it uses. */
+/** The part of the library that it uses. */
 type Ear = {
   queue(to: string, input: object): Promise<{ kind: string }>;
   conversation(address: string): Conversation;
@@ -35,7 +35,7 @@ type Ear = {
 type Stored = {
   readonly seq: number;
   readonly at: number;
-  /** The writer's clock, where it is behind `at`. */
+  /** The writer's clock, if it is behind `at`. */
   readonly clock?: number;
   readonly body: { readonly type: string; readonly content?: unknown; readonly view?: { readonly text: string } };
 };
@@ -66,7 +66,7 @@ const ear = await openEarpiece();
 const conversation = ear.conversation(agent);
 
 if (way === 'carry') {
-  // A record may be in the log whose life was over before it could say so: the transcript is what the log has.
+  // The log may hold a record of a life that ended before it could report it: the log is the transcript.
   const epoch = Date.now() - now();
   for await (const { seq, at, clock = at, body } of conversation.transcript())
     if (body.type === 'tool_call_response' && body.view !== undefined && !keys.has(String(seq)))
@@ -110,7 +110,7 @@ async function queue(): Promise<void> {
   said.write({ t: now(), kind: 'acknowledged', nonce });
 }
 
-/** `askedAt`: when the library was asked for it, which may be long before the tap has it on a busy machine. */
+/** `askedAt`: the time of the request to the library, which may be long before the tap has the message on a busy machine. */
 function message(askedAt: number, key: string, text: string): void {
   tap.write({ t: now(), kind: 'message', way, askedAt, key, text });
   tap.sync();

@@ -1,4 +1,4 @@
-/** What the storm says to a host, and what the host answers. */
+/** The storm's orders to a host, and the host's answers. */
 import type { ToolName } from './tools.ts';
 
 export type HostOptions = {
@@ -27,24 +27,24 @@ export type Order =
       readonly do: 'call';
       readonly n: number;
       readonly calls: readonly { readonly call: string; readonly tool: ToolName; readonly delayMs: number }[];
-      /** One after the other, with this pause. Without it all at once. */
+      /** Sequentially, with this pause. Without it all at once. */
       readonly gapMs?: number;
       readonly cancelAfterMs?: number;
-      /** Cancels an answer that told something, so long after it. */
+      /** Cancels an answer with a notification this long after it. */
       readonly crossAfterMs?: number;
       readonly lateMs: number;
     }
   | { readonly do: 'pull'; readonly n: number }
   /** Stops reading for a while. */
   | { readonly do: 'deaf'; readonly n: number; readonly ms: number }
-  /** Closes its reading end, so that what is written to it fails. */
+  /** Closes its reading end, so that writes to it fail. */
   | { readonly do: 'hangUp'; readonly n: number }
   | { readonly do: 'end'; readonly n: number };
 
 /** An order without its number. */
 export type Wish<T extends Order = Order> = T extends Order ? Omit<T, 'n'> : never;
 
-/** `gone`: there is no gateway. `told`: a notification rode on it. */
+/** `gone`: the gateway has ended. `told`: a notification rode on it. */
 export type Answered = 'plain' | 'told' | 'refused' | 'gone';
 
 export type Report =

@@ -1,4 +1,4 @@
-/** Where a gateway dies, and at which time that it comes there. */
+/** The points where a gateway dies, and at which pass. */
 export const GATEWAY_POINTS = [
   'append.begun',
   'append.record_written',
@@ -6,7 +6,7 @@ export const GATEWAY_POINTS = [
   'append.committed',
   'offer.planned',
   'offer.appended',
-  // Around the moment when an answer is written the promises differ most.
+  // The promises differ most around the write of an answer.
   'carrier.before_bytes',
   'carrier.before_bytes',
   'carrier.before_bytes',

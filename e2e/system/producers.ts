@@ -1,4 +1,4 @@
-/** Those who tell agents something: the command line and the HTTP API. Each writes down what it asked and what it was answered. */
+/** The producers of notifications: the command line and the HTTP API. Each records its requests and answers. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Chance } from './chance.ts';
 import type { ProducerLine } from './history.ts';
@@ -7,7 +7,7 @@ import type { Quiet } from './quiet.ts';
 import type { Window } from './windows.ts';
 import type { Project, World } from './world.ts';
 
-/** Where a command dies, and at which time that it comes there. */
+/** The points where a command dies, and at which pass. */
 const SEND_POINTS = [
   'queue.checked:1',
   'append.begun:1',
@@ -39,7 +39,7 @@ export type ProducersOptions = {
   readonly others: readonly string[];
   readonly seed: string;
   readonly over: AbortSignal;
-  /** Where the server listens now, and a token of an administrator. */
+  /** The server's current address, and an administrator's token. */
   readonly server?: () => { readonly url: string; readonly token: string } | undefined;
   /** The product has `earpiece resume`. */
   readonly resumes: boolean;
@@ -50,11 +50,11 @@ export class Producer {
   readonly #options: ProducersOptions;
   readonly #chance: Chance;
   readonly #said: Journal<ProducerLine>;
-  /** How many answers said that a notification is queued. */
+  /** The number of answers that confirmed a queued notification. */
   acknowledged = 0;
-  /** When its last reminder has come due, in milliseconds since 1970. */
+  /** The due time of its last reminder, in milliseconds since 1970. */
   dueBy = 0;
-  /** What was sent to one agent, for a withdrawal. */
+  /** Notifications sent to one agent, for a withdrawal. */
   #recent: Sending[] = [];
 
   constructor(options: ProducersOptions) {
@@ -117,12 +117,12 @@ export class Producer {
       case 'cancel':
         return this.#send({ ...this.#sending(), level: 'warning', action: 'cancel' });
       case 'supersede': {
-        // One key an address: conversations of one agent may become one, and then the newest of a key wins among all of theirs.
+        // One key per address: conversations of one agent may merge, and then the newest of a key wins among all of theirs.
         const sending = this.#sending();
         return this.#send({ ...sending, key: `${this.#chance.pick(['a', 'b'])}-${sending.to.replaceAll(/\W/g, '-')}` });
       }
       case 'states': {
-        // Two states of one key right behind each other, for few addresses, so that often neither is shown yet.
+        // Two states of one key in quick succession, for few addresses, so that often neither has been shown yet.
         const to = this.#chance.pick(this.#options.windows.slice(0, 2)).agent;
         const key = `c-${this.#options.server === undefined ? 'command' : 'http'}-${to.replaceAll(/\W/g, '-')}`;
         for (let left = this.#chance.between(2, 3); left > 0; left--) await this.#send({ ...this.#sending(), to, key }, false);
@@ -152,12 +152,12 @@ export class Producer {
     const named = windows.flatMap(({ agent, conversation }) => (conversation === undefined ? [] : [`${agent}#${conversation}`]));
     const agents = [...new Set(windows.map(({ agent }) => agent))];
     const to = this.#chance.of(0.35) && named.length > 0 ? this.#chance.pick(named) : this.#chance.pick([...agents, ...others]);
-    // A budget sums up what is below error; the lab's is large enough for all.
+    // A budget summarizes everything below error; the lab's is large enough for all.
     const level = project === 'lab' ? this.#chance.pick(['info', 'warning', 'error'] as const) : 'error';
     return { nonce: `nonce-${this.#chance.hex()}`, to, level };
   }
 
-  /** True when it was acknowledged. A producer that heard nothing asks again with the same id, most of the time. */
+  /** True if it was acknowledged. A producer without an answer usually repeats the request with the same id. */
   async #send(sending: Sending, mayDie = true): Promise<boolean> {
     const { nonce, to, level, action, key, ttlMs } = sending;
     this.#said.write({
@@ -236,7 +236,9 @@ export class Producer {
     }
   }
 
-  /** An agent is paused for a while, and then somebody lifts the pause. With `another`, a second pause holds it beside the first. */
+  /**
+   * An agent is paused for a while, and then a person lifts the pause. With `another`, a second pause holds it beside the first.
+   */
   async #pause(another = false): Promise<void> {
     const { windows, project } = this.#options;
     const of = this.#chance.pick(windows);
@@ -252,7 +254,7 @@ export class Producer {
     await this.resume(to);
   }
 
-  /** A critical one to all holds for each session that begins before it is taken back. */
+  /** A critical to all holds for each session that starts before it is withdrawn. */
   async #standing(): Promise<void> {
     const { nonce } = await this.tell(`${this.#options.project}/*`, { level: 'critical' });
     const told = now();
@@ -312,7 +314,7 @@ export class Producer {
     if (one !== undefined) await this.takeBack(one.nonce);
   }
 
-  /** True when the command has answered. */
+  /** True if the command has answered. */
   async takeBack(nonce: string): Promise<boolean> {
     const { world, project } = this.#options;
     this.#said.write({ t: now(), kind: 'withdrawing', nonce });

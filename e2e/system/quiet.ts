@@ -1,6 +1,6 @@
 import { now } from './journal.ts';
 
-/** While somebody wants quiet, the others say nothing, and no window is killed or closed on purpose. */
+/** While a producer needs quiet, the others are silent, and no window is killed or closed on purpose. */
 export class Quiet {
   #by: object | undefined;
   #until = 0;

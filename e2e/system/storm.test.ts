@@ -1,4 +1,4 @@
-/** A short storm: the same as `npm run faults -- system --small`, on the sources as they are. */
+/** A short storm: the same as `npm run faults -- system --small`, on the unbuilt sources. */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { rulesBroken } from './command.ts';
@@ -17,11 +17,11 @@ it('hosts, gateways, the server and commands are killed for 20 s: every rule hol
   const problems = Object.entries(verdict.problems).flatMap(([rule, each]) => each.map((problem) => `${rule}: ${problem}`));
   expect(problems, `seed ${seed}, the taps are in ${folder}`).toEqual([]);
   expect(rulesBroken(verdict)).toEqual([]);
-  // Enough happened for a verdict.
+  // The storm was long enough for a verdict.
   expect(Object.values(verdict.kills).reduce((sum, kills) => sum + kills, 0)).toBeGreaterThanOrEqual(5);
   expect(verdict.counts.acknowledged).toBeGreaterThanOrEqual(5);
   expect(verdict.counts.calls).toBeGreaterThanOrEqual(20);
-  // Each window does some things first; one of them may die by a kill before it is done.
+  // Each window starts with some actions; a kill may end one window before that.
   const { crossed, cancelledLate, outlived, hungUp, deaf, maybeSeen, paused, replaced, structured } = verdict.reached;
   const moments = { cancelled: crossed + cancelledLate, outlived, hungUp, deaf, maybeSeen, paused, replaced, structured };
   const missed = Object.entries(moments).flatMap(([moment, times]) => (times === 0 ? [moment] : []));

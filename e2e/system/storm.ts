@@ -1,6 +1,6 @@
 /**
- * A storm of `kill -9` over gateways, hosts, server, library users and commands that share one database; then a calm, in which
- * fresh sessions take what is left; then the verdict of the checker.
+ * A storm of `kill -9` over gateways, hosts, server, library users and commands that share one database. In the calm after it,
+ * fresh sessions take the rest; then the checker gives its verdict.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ export type StormOptions = {
 
 export type Stormed = { readonly verdict: Verdict; readonly folder: string; readonly remove: () => void };
 
-/** Where a server or an HTTP gateway dies. */
+/** The points where a server or an HTTP gateway dies. */
 const SERVICE_POINTS = [
   'append.committed:9',
   'queue.acknowledged:5',
@@ -181,7 +181,7 @@ function windowsOf(small: boolean, url: () => Front | undefined): readonly Windo
   ];
 }
 
-/** A token of an administrator, for the producers over HTTP. */
+/** An administrator's token, for the producers over HTTP. */
 async function administrator(world: World): Promise<string> {
   const { code, stdout, stderr } = await world.run('shop', ['token', 'create', '--kind', 'admin', '--name', 'storm', '--json']);
   if (code !== 0) throw new Error(`earpiece token create ended with ${code}: ${stderr}`);
@@ -229,7 +229,7 @@ async function passes(seconds: number, { chance, world, windows, producers, onPr
     windows.some(({ isWarm }) => !isWarm) ||
     world.kills < seconds / 4 ||
     producers.reduce((sum, producer) => sum + producer.acknowledged, 0) < seconds / 2;
-  // A busy machine gets more time, so that a verdict never rests on a handful of deeds.
+  // A busy machine gets more time, so that a verdict never rests on a few actions.
   for (let at = 0; at < seconds || (at < seconds * 4 && isThin()); at = (now() - started) / 1_000) {
     if (stops[0] !== undefined && at > stops[0] && !windows.some(({ isDeaf }) => isDeaf)) {
       stops.shift();
@@ -258,7 +258,7 @@ type Calm = {
   readonly onProgress: (line: string) => void;
 };
 
-/** Fresh sessions take what is left. Then the database must be sound, the backup too, and no process may be left. */
+/** Fresh sessions take the rest. Then the database and the backup must be sound, and no process may be left. */
 async function calm({ world, windows, producers, users, onProgress }: Calm): Promise<void> {
   onProgress('the storm is over; fresh sessions take what is left');
   const front = world.service('HTTP gateway', world.gateway(1, ['--http', '--port', '0']).slice(1), /listening on (\S+)/);

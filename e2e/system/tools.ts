@@ -1,4 +1,4 @@
-/** The tools of the wrapped servers. Their results are raw JSON text with what a parse and a stringify would change. */
+/** The tools of the wrapped servers. Their results are raw JSON text that a parse and a stringify would change. */
 
 export type ToolName = 'small' | 'middle' | 'big' | 'failing' | 'failing_long' | 'structured' | 'forged' | 'empty';
 
@@ -20,7 +20,7 @@ const listed = (name: ToolName, outputSchema?: object): Tool['listed'] => ({
   ...(outputSchema === undefined ? {} : { outputSchema }),
 });
 const block = (text: string): string => `{ "type":"text" ,"text":"${text}"}`;
-/** What another serializer would write in another way: floats, big integers, repeated keys, escapes, spaces. */
+/** Text that another serializer would write differently: floats, big integers, repeated keys, escapes, spaces. */
 const ODD = '"_meta":{"a":1.0,"b":12345678901234567890,"a":2,"\\u0063":1e2 }';
 
 export const TOOLS: readonly Tool[] = [

@@ -9,7 +9,7 @@ import type { Quiet } from './quiet.ts';
 import type { ToolName } from './tools.ts';
 import type { Host, Project, World } from './world.ts';
 
-/** Where an HTTP gateway listens. */
+/** The address of an HTTP gateway. */
 export type Front = { readonly url: string; readonly pid: number };
 
 export type WindowOptions = {
@@ -19,14 +19,14 @@ export type WindowOptions = {
   readonly agent: string;
   /** The name of the host's process. */
   readonly program: 'claude' | 'codex' | 'qwen' | 'opencode' | 'relay';
-  /** What the client calls itself. */
+  /** The client's name for itself. */
   readonly client: string;
   /** The host names its conversation in this variable. */
   readonly variable?: string;
   readonly servers?: 1 | 2;
-  /** What it does first, so that a short storm comes to these moments too. */
+  /** Its first actions, so that a short storm reaches these moments too. */
   readonly overture?: readonly string[];
-  /** Where an HTTP gateway listens now; makes it a client over HTTP. */
+  /** The current address of an HTTP gateway; makes the window a client over HTTP. */
   readonly url?: () => Front | undefined;
 };
 
@@ -47,23 +47,23 @@ export class Window {
   readonly #chance: Chance;
   readonly #over: AbortSignal;
   readonly #overture: string[];
-  /** So often it does what it does first once more, where a busy machine or a kill kept it from its moment. */
+  /** The retries of a first action that a busy machine or a kill kept from its moment. */
   #retries = 12;
   #cameToIt = true;
   #openedAt = 0;
-  /** Its newest session that had an answer was opened then. */
+  /** The start of its newest session that had an answer. */
   workingSince = 0;
   #host: Host | undefined;
   #sessions = 0;
   #calls = 0;
-  /** The name that the host gives its session, answered or not. */
+  /** The host's name for its session, answered or not. */
   #named: string | undefined;
-  /** The newest name under which a session has answered, where the host has one. */
+  /** The newest name under which a session has answered, if the host has one. */
   conversation: string | undefined;
-  /** It does not read just now: a kill of its host would lose what the gateway has written. */
+  /** It does not read now: a kill of its host would lose the bytes that the gateway has written. */
   isDeaf = false;
   quiet: Quiet | undefined;
-  /** It has worked in this quiet. */
+  /** It has worked during this quiet. */
   isAtWork = false;
   /** Its person at another terminal. */
   person: Producer | undefined;
@@ -76,7 +76,7 @@ export class Window {
     this.#overture = [...(options.overture ?? [])];
   }
 
-  /** It has done what it does first. */
+  /** It has finished its first actions. */
   get isWarm(): boolean {
     return this.#overture.length === 0;
   }
@@ -85,12 +85,12 @@ export class Window {
     return `${this.options.project}/${this.options.agent}`;
   }
 
-  /** Its conversation, as exactly as somebody can address it. */
+  /** The most exact address of its conversation. */
   get address(): string {
     return this.conversation === undefined ? this.agent : `${this.agent}#${this.conversation}`;
   }
 
-  /** One life of the host after the other, until the storm is over. The last life ends in order. */
+  /** One life of the host after the other, until the storm ends. The last life ends cleanly. */
   async live(): Promise<void> {
     while (!this.#over.aborted) {
       const isHealthCheck = this.#chance.of(0.06);
@@ -105,7 +105,7 @@ export class Window {
     }
   }
 
-  /** A fresh session that works until nothing more comes. True where the last round brought nothing. */
+  /** A fresh session that works until nothing more arrives. True if the last round brought nothing. */
   async drain(front: Front | undefined, rounds = 80): Promise<boolean> {
     const host = this.#open();
     let quiet = 0;
@@ -149,7 +149,7 @@ export class Window {
     host.point = mayDie && url === undefined && this.#chance.of(0.35) ? this.#point() : undefined;
     const env: Record<string, string> = {
       ...(host.point === undefined ? {} : { EARPIECE_FAULT: host.point }),
-      // A host that restarts its gateway after `/clear` names the session that it has now.
+      // A host that restarts its gateway after `/clear` names its current session.
       ...(variable === undefined ? {} : { [variable]: renamed ?? this.#named ?? '' }),
     };
     const at = url === undefined ? undefined : (calm ?? url());
@@ -164,7 +164,7 @@ export class Window {
       ...(renamed === undefined ? {} : { conversation: renamed }),
     });
     if (did?.ok !== true) return false;
-    // Producers address a session by its name only once it has answered: before that it was no conversation.
+    // Producers use a session's name only after its first answer: before that it was not a conversation.
     this.conversation = this.#named;
     return true;
   }
@@ -211,7 +211,7 @@ export class Window {
     await host.ask({ do: 'end' });
   }
 
-  /** False where the host is gone. */
+  /** False if the host is dead. */
   async #do(host: Host, deed: string): Promise<boolean> {
     const chance = this.#chance;
     switch (deed) {
@@ -228,7 +228,7 @@ export class Window {
       case 'structured':
         return this.#went(host, this.#calling(['structured']));
       case 'crossed':
-        // Mostly when the cancel can have crossed with the answer, else when it cannot.
+        // Usually while the cancel can have crossed with the answer, else afterwards.
         return this.#went(
           host,
           this.#calling(['small'], { crossAfterMs: chance.of(0.6) ? chance.between(0, 100) : chance.between(700, 1_500) }),
@@ -268,8 +268,8 @@ export class Window {
         return answer;
       }
       case 'killHost': {
-        // The server has not answered yet. An answer that the gateway has written and a dead client never read cannot be told
-        // from one that was read: such a notification counts as delivered.
+        // The server has not answered yet. Nothing distinguishes an unread answer of a dead client from a read one: its
+        // notification counts as delivered.
         const answer = this.#went(host, this.#calling([chance.weighed(TOOLS)], { delayMs: 1_500 }));
         await sleep(chance.between(0, 60));
         this.#world.kill('host', host.pid);
@@ -277,7 +277,7 @@ export class Window {
         return false;
       }
       default: {
-        // `/clear`: the host process goes on with a new session.
+        // `/clear`: the host process continues with a new session.
         const renamed = this.options.variable === undefined ? undefined : `${this.options.name}-s${++this.#sessions}`;
         this.#named = renamed ?? this.#named;
         return (await this.#connect(host, true, renamed)) ? true : this.#reconnect(host);
@@ -285,7 +285,7 @@ export class Window {
     }
   }
 
-  /** A pause is refused with, its host is killed, and the conversation that goes on finds it again, until it is lifted. */
+  /** A pause refuses a call, the host is killed, and the resumed conversation finds the pause again, until it is lifted. */
   async #outlived(host: Host): Promise<boolean> {
     const { address, person } = this;
     if (person === undefined) return true;
@@ -310,7 +310,9 @@ export class Window {
     return true;
   }
 
-  /** A critical one refuses, and nobody pulls: the window asks again, too early for the last refusal, and then late enough. */
+  /**
+   * A critical refuses, and no one pulls: the window asks again, first too early after the last refusal, and then late enough.
+   */
   async #asksAgain(host: Host): Promise<boolean> {
     const { acknowledged } = (await this.person?.tell(this.address, { level: 'critical' })) ?? {};
     this.#cameToIt = false;
@@ -329,7 +331,7 @@ export class Window {
     return this.#went(host, this.#calling(['small']));
   }
 
-  /** A notification is taken back when nobody knows whether its answer was heard: its gateway died right behind it. */
+  /** A notification is withdrawn while its delivery is uncertain: its gateway died right after the answer. */
   async #takenBack(host: Host): Promise<boolean> {
     const { address, person } = this;
     if (person === undefined || this.options.url !== undefined) return true;
@@ -342,14 +344,14 @@ export class Window {
     return this.#reconnect(host);
   }
 
-  /** Calls, and does what a model does about the answer: after a refusal it looks most of the time. */
+  /** Calls, and reacts to the answer like a model: after a refusal it usually pulls. */
   async #went(host: Host, wish: Wish): Promise<boolean> {
     const did = await host.ask(wish);
     if (did === undefined) return false;
     this.workingSince = this.#openedAt;
     const has = (what: Answered): boolean => did.answered?.includes(what) === true;
     if (has('gone')) return this.#reconnect(host);
-    // A gateway that dies between its answer and the client's next frame does not know whether it was heard.
+    // A gateway that dies between its answer and the client's next frame does not know whether the client read it.
     if (has('told') && host.gateway !== undefined && this.options.url === undefined && this.#chance.of(0.15)) {
       this.#world.kill('gateway', host.gateway);
       return this.#reconnect(host);
@@ -364,7 +366,7 @@ export class Window {
     return did.pulled === 'gone' ? this.#reconnect(host) : true;
   }
 
-  /** Some hosts start a gateway again; with the others its person resumes the conversation. */
+  /** Some hosts restart a gateway; with the others the person resumes the conversation. */
   async #reconnect(host: Host): Promise<boolean> {
     const restarts = this.options.program !== 'codex' && this.options.program !== 'opencode';
     for (let tries = 0; restarts && tries < 5 && !this.#over.aborted; tries++)

@@ -1,4 +1,4 @@
-/** The place of a storm: one database, two projects, and every process that lives there. Each kill is written down first. */
+/** The environment of a storm: one database, two projects, and all their processes. Each kill is recorded first. */
 import { execFileSync, fork, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import type { Did, HostOptions, Report, Wish } from './orders.ts';
 const HERE = import.meta.dirname;
 export type Project = 'shop' | 'lab';
 
-/** What a command of the product came to. `code` is null where a kill ended it. */
+/** The result of a command of the product. `code` is null if a kill ended it. */
 export type Ran = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
 export class World {
@@ -27,7 +27,7 @@ export class World {
   readonly library: string;
   /** The module that kills a library user at a named point. A packed build has none. */
   readonly faults: string | undefined;
-  /** How many processes were killed so far. */
+  /** The number of killed processes so far. */
   kills = 0;
   readonly #alive = new Map<number, string>();
   #lives = 0;
@@ -89,9 +89,9 @@ export class World {
     this.storm.write({ t: now(), kind: 'problem', text });
   }
 
-  /** By process id, and only where the process is one of this storm. */
+  /** Kills by process id, and only processes of this storm. */
   kill(what: string, pid: number): void {
-    // One that is dying already by a fault point counts when its end is seen.
+    // A process that already dies by a fault point counts when its end is seen.
     if (!this.#alive.has(pid) || !this.#isOurs(pid)) return;
     this.#alive.delete(pid);
     this.#killed({ t: now(), kind: 'killed', what, pid });
@@ -112,7 +112,7 @@ export class World {
     this.#alive.set(pid, what);
   }
 
-  /** A death that nobody but a fault point can have caused counts as a kill. */
+  /** A death that only a fault point can have caused counts as a kill. */
   died(pid: number, signal: string | null, point: string | undefined): void {
     const what = this.#alive.get(pid);
     if (!this.#alive.delete(pid) || signal !== 'SIGKILL' || what === undefined) return;
@@ -157,7 +157,7 @@ export class World {
     return new Host(this, program, options, env);
   }
 
-  /** A process that says on one line of stdout or stderr that it is ready. */
+  /** A process that reports on one line of stdout or stderr that it is ready. */
   service(what: string, args: readonly string[], said: RegExp, env: Record<string, string> = {}): Service {
     return new Service(this, what, args, said, env);
   }
@@ -185,7 +185,7 @@ export class World {
     return { pid, ended: end };
   }
 
-  /** Waits for what ends by itself, and names and ends what does not. */
+  /** Waits for processes to end, then names and kills the rest. */
   async orphans(withinMs: number): Promise<void> {
     const upstream = readdirSync(this.taps)
       .filter((file) => file.startsWith('upstream-'))
@@ -202,7 +202,7 @@ export class World {
     }
   }
 
-  /** The process lives, and its command line names this folder: a process id may be somebody else's by now. */
+  /** The process lives, and its command line names this folder: its id may have been reused. */
   #isOurs(pid: number): boolean {
     try {
       process.kill(pid, 0);
@@ -227,7 +227,7 @@ export class Host {
   readonly pid: number;
   readonly ended: Promise<void>;
   gateway: number | undefined;
-  /** The fault point of the gateway that lives now. */
+  /** The fault point of the living gateway. */
   point: string | undefined;
   readonly #child: ChildProcess;
   readonly #waiting = new Map<number, (did: Did | undefined) => void>();
@@ -255,7 +255,7 @@ export class Host {
     });
   }
 
-  /** Undefined where the host is dead. */
+  /** Undefined if the host is dead. */
   ask(wish: Wish): Promise<Did | undefined> {
     if (this.#over || !this.#child.connected) return Promise.resolve(undefined);
     const n = this.#next++;
@@ -276,7 +276,7 @@ export class Host {
 /** `earpiece serve`, or a gateway for HTTP clients. */
 export class Service {
   readonly pid: number;
-  /** What `said` matched; undefined where it ended before it said so. */
+  /** The match of `said`; undefined if the process ended before that. */
   readonly ready: Promise<string | undefined>;
   readonly ended: Promise<void>;
 

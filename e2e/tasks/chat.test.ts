@@ -1,4 +1,7 @@
-/** `earpiece chat` and `earpiece run` as agents that work on tasks: which of their conversations have the tools, and the whole way. */
+/**
+ * `earpiece chat` and `earpiece run` as agents that work on tasks: which of their conversations have the tools, and the whole
+ * course of a task.
+ */
 import { describe, expect, it } from 'vitest';
 import { call, ChatStage, readIn, text } from '../chat/stage.ts';
 import { find } from '../model/find.ts';
@@ -14,7 +17,7 @@ const taskToolsOf = (request: Request | undefined): string[] =>
 describe('earpiece chat and earpiece run', { timeout: 90_000 }, () => {
   proves('tasks:own-agent');
 
-  it('have the tools where the project had a task when the conversation began, and keep them or go without', async () => {
+  it('have the tools if the project had a task when the conversation started, and never gain or lose them later', async () => {
     await using stage = await ChatStage.open([{ says: [text('ok')] }]);
     const last = async (...args: readonly string[]): Promise<string[]> => {
       expect((await stage.run(args)).code).toBe(0);
@@ -22,13 +25,13 @@ describe('earpiece chat and earpiece run', { timeout: 90_000 }, () => {
     };
     expect(await last('run', '--as', 'coder#early', 'go')).toEqual([]);
     await stage.says(['tasks', 'add', '--to', 'coder', 'x']);
-    // What its requests begin with stays as it was: a cache holds it.
+    // The start of its requests stays the same, for the cache.
     expect(await last('run', '--as', 'coder#early', 'go on')).toEqual([]);
     expect(await last('run', '--as', 'coder#later', 'go')).toEqual(BOTH);
     await stage.says(['tasks', 'status', 't1', 'cancelled']);
     expect(await last('run', '--as', 'coder#later', 'go on')).toEqual(BOTH);
     expect(await last('run', '--as', 'coder#talk', '--purpose', 'chat', 'go')).toEqual([]);
-    // It is known what it is for.
+    // Its purpose is known.
     expect(await last('run', '--as', 'coder#talk', 'go on')).toEqual([]);
     expect(await last('run', '--fork', 'talk', '--as', 'coder#fork', 'go on')).toEqual([]);
     expect(await last('run', '--as', 'coder#fork', '--purpose', 'task', 'now work')).toEqual(BOTH);
@@ -38,7 +41,7 @@ describe('earpiece chat and earpiece run', { timeout: 90_000 }, () => {
     expect(second && toolsOf(second)).toEqual(first && toolsOf(first));
   });
 
-  it('have them or not as agent.tasks says', async () => {
+  it('have them or not according to agent.tasks', async () => {
     await using on = await ChatStage.open([{ says: [text('ok')] }], '[agent]\ntasks = true\n');
     expect((await on.run(['run', 'go'])).code).toBe(0);
     expect(taskToolsOf(on.model.requests[0])).toEqual(BOTH);
@@ -48,7 +51,7 @@ describe('earpiece chat and earpiece run', { timeout: 90_000 }, () => {
     expect(taskToolsOf(off.model.requests[0])).toEqual([]);
   });
 
-  it('give none to the agents that they start: nobody can give those a task', async () => {
+  it('offer none to their sub-agents, which no one can assign a task', async () => {
     const steps = (request: Request): Step => {
       if (readIn(request).includes('put the whole result into it')) return { says: [text('looked')] };
       return request.text.includes('function_call_output')
@@ -68,7 +71,7 @@ describe('earpiece chat and earpiece run', { timeout: 90_000 }, () => {
     const steps: Step[] = [
       { says: [call('c1', 'get_next_action', {})] },
       { says: [call('c2', 'run', { command: 'echo on it' })] },
-      // It would write for long.
+      // It would write for a long time.
       {
         says: [text('I write the letter now and send it')],
         at: [{ part: 0, delta: 4, do: async ({ cutOff }) => void (await Promise.all([blocks(), cutOff])) }],

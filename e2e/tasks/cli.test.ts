@@ -33,7 +33,7 @@ t2  backlog  normal  -  now  Later
 t1  blocked  high  coder  now  Fix the login
 `);
     expect(await says('list', '--status', 'todo')).toBe('no todo tasks in shop\n');
-    expect(await says('list', '--of', 'nobody')).toBe('no open tasks of nobody in shop; --all lists those that are over too\n');
+    expect(await says('list', '--of', 'nobody')).toBe('no open tasks of nobody in shop; --all also lists finished ones\n');
     expect(await says('list', '--of', 'nobody', '--all')).toBe('no tasks of nobody in shop\n');
     expect((await shell.json(['tasks', 'list', '--of', 'coder'])).map(({ id }) => id)).toEqual(['t1']);
     expect(await says('show', 't1')).toBe(`t1  Fix the login
@@ -52,7 +52,7 @@ t1  blocked  high  coder  now  Fix the login
     expect(await shell.json(['tasks', 'show', 't2'])).toMatchObject([{ id: 't2', description: 'see the plan', executions: [] }]);
   }, 120_000);
 
-  it("in an agent's shell it is the agent who does it, and is not interrupted by itself", async () => {
+  it("in an agent's shell the agent makes the change, and its own change does not interrupt it", async () => {
     await using shell = new Shell();
     const env = { EARPIECE_ADDRESS: 'shop/coder#main' };
     await shell.says(['tasks', 'add', '--to', 'coder', 'x']);
@@ -62,7 +62,7 @@ t1  blocked  high  coder  now  Fix the login
     expect(await shell.json(['inbox', '--all', '--peek'])).toEqual([]);
   });
 
-  it('says what is wrong, with the way out, and changes nothing', async () => {
+  it('reports errors with the way out, and changes nothing', async () => {
     proves('cli:exit-codes');
     await using shell = new Shell();
     await shell.says(['tasks', 'add', '--to', 'coder', 'x']);
@@ -75,21 +75,21 @@ t1  blocked  high  coder  now  Fix the login
       [
         ['status', 't1', 'blokced'],
         2,
-        'status "blokced" is none of backlog, todo, in_progress, blocked, done, cancelled; did you mean blocked?',
+        'status "blokced" must be one of backlog, todo, in_progress, blocked, done, cancelled; did you mean blocked?',
       ],
       [['show', '1'], 7, 'there is no task "1" in project shop; did you mean t1?'],
       [['show', 'T1'], 7, 'there is no task "T1" in project shop; did you mean t1?'],
       [
         ['show', 'login'],
         7,
-        'there is no task "login" in project shop; their ids look like t7, earpiece tasks list shows those that are not over',
+        'there is no task "login" in project shop; task ids look like t7, and earpiece tasks list shows the open ones',
       ],
       [
         ['list', '--project', 'a/b'],
         2,
-        '--project "a/b" is no name of a project; it stands before the "/" of its agents\' addresses',
+        '--project "a/b" is not a valid name of a project; use the part of its agents\' addresses before the "/"',
       ],
-      [['show', 't9'], 7, 'there is no task "t9" in project shop; earpiece tasks list shows those that are not over'],
+      [['show', 't9'], 7, 'there is no task "t9" in project shop; earpiece tasks list shows the open ones'],
       [['assign', 't1'], 2, 'tasks assign takes either an agent or --nobody'],
     ] as const;
     const answers = await Promise.all(mistakes.map(([args]) => shell.run(['tasks', ...args])));
@@ -99,7 +99,7 @@ t1  blocked  high  coder  now  Fix the login
 });
 
 describe('the page on tasks', () => {
-  it('has commands that work one after the other, as they stand there', async () => {
+  it('has commands that work one after the other, as shown', async () => {
     proves('tasks:routes');
     await using shell = new Shell();
     const page = readFileSync(new URL('../../docs/tasks.md', import.meta.url), 'utf8');
@@ -115,7 +115,7 @@ describe('the page on tasks', () => {
     }
   }, 60_000);
 
-  it('an agent that runs without the tools is named when it is given a task', async () => {
+  it('an agent that runs without the tools is named when it gets a task', async () => {
     proves('tasks:without-tools');
     await using office = await Office.open('');
     await office.agent('s1');
@@ -123,7 +123,7 @@ describe('the page on tasks', () => {
     const { stdout } = await office.run(['tasks', 'add', '--to', 'coder', 'x']);
     expect(stdout).toBe(
       't1  todo of coder: x\n' +
-        'what runs of coder now began without the tools for tasks; what begins from now on has them, unless agent.tasks or gateway.tasks is false\n',
+        'the active conversations of coder began without the tools for tasks; new ones get them, unless agent.tasks or gateway.tasks is false\n',
     );
     await office.agent('s2');
     await office.seen('s2');

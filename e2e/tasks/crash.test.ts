@@ -1,4 +1,4 @@
-/** A person's change is killed at each write boundary: what is stored, recorded and told is all of it, or none. */
+/** A person's change is killed at each write boundary: either all of it is stored, recorded and sent, or none. */
 import { describe, expect, it } from 'vitest';
 import { logKey } from '../../src/core/address.ts';
 import { isTaskRecord, replayTask, TASK_RECORDS, Tasks, type TaskRecord } from '../../src/tasks/index.ts';
@@ -6,7 +6,7 @@ import type { LoadedInbox } from '../../src/loaded-inbox.ts';
 import { Shell } from '../cli/shell.ts';
 import { proves } from '../verifies.ts';
 
-/** Of one change: two records, the interrupt, and the commit behind them. */
+/** Of one change: two records, the interrupt, and the commit after them. */
 const POINTS = [
   'append.begun',
   'append.record_written:1',
@@ -35,7 +35,7 @@ async function seen(ear: LoadedInbox): Promise<Seen> {
 }
 
 describe('a kill in the middle', () => {
-  it.each(POINTS)('of a block, at %s: neither half of it nor a phantom, and it can be repeated', async (point) => {
+  it.each(POINTS)('of a block, at %s: neither half of it is stored, and it can be repeated', async (point) => {
     proves('tasks:one-step', 'store:kill-9');
     await using shell = new Shell();
     const ear = await shell.open();
@@ -49,13 +49,13 @@ describe('a kill in the middle', () => {
     const after = await seen(ear);
     const blocked = { status: 'blocked', records: before.records + 2, told: 1 };
     expect(after).toEqual(point === 'append.committed' ? blocked : before);
-    // The person, who got no answer, does it again.
+    // The person, who got no answer, repeats it.
     expect(await shell.says(['tasks', 'status', 't1', 'blocked'])).toContain('t1  blocked of coder');
     expect(await seen(ear)).toEqual(blocked);
     expect(await ear.conversation('shop/coder#main', { purpose: 'task' }).gate()).toHaveLength(1);
   });
 
-  it('of a reassignment, between its two halves: told is told, and the other half is made by whoever reads it', async () => {
+  it('of a reassignment, between its two halves: the interrupt stays, and the next reader adds the other half', async () => {
     proves('tasks:one-step');
     await using shell = new Shell();
     const ear = await shell.open();

@@ -1,4 +1,4 @@
-/** The routes for tasks, over real HTTP, by the typed client. */
+/** The routes for tasks, over real HTTP, through the typed client. */
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/wire/client/index.ts';
 import { Stage } from '../server/stage.ts';
@@ -13,7 +13,7 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
 describe('tasks over HTTP', () => {
   proves('tasks:routes');
 
-  it('are made, shown, changed and moved; what may come next is said', async () => {
+  it('are created, shown, changed and moved, with the next possible statuses', async () => {
     await using stage = await Stage.open();
     const { client } = stage;
     const made = await client.createTask({ title: 'Fix the login', description: 'It hangs', assignee: 'coder', author: 'Ann' });
@@ -46,7 +46,7 @@ describe('tasks over HTTP', () => {
     ]);
   });
 
-  it('are listed newest first, by the page, by status, agent and project', async () => {
+  it('are listed newest first, by page, status, agent and project', async () => {
     await using stage = await Stage.open();
     const { client } = stage;
     for (let i = 1; i <= 7; i++)
@@ -70,7 +70,7 @@ describe('tasks over HTTP', () => {
     expect(await ids({ project: 'nowhere' })).toEqual([]);
   });
 
-  it('are made once for one Idempotency-Key', async () => {
+  it('are created once for one Idempotency-Key', async () => {
     await using stage = await Stage.open();
     const made = await Promise.all(
       Array.from({ length: 5 }, () => stage.client.createTask({ title: 'once' }, { idempotencyKey: 'k-1' })),
@@ -79,7 +79,7 @@ describe('tasks over HTTP', () => {
     expect((await stage.client.tasks()).items).toHaveLength(1);
   });
 
-  it('are for those who may: a project its own, an agent reads its own, a sender nothing', async () => {
+  it('need a right: a project token its own project, an agent reads its own, a sender has none', async () => {
     await using stage = await Stage.open();
     await stage.client.createTask({ title: 'x', assignee: 'coder' });
     await stage.client.createTask({ title: 'y', assignee: 'tester' });
@@ -107,7 +107,7 @@ describe('tasks over HTTP', () => {
     expect((await stage.client.tasks()).items.map(({ title }) => title)).toEqual(['y', 'x']);
   });
 
-  it('answer what is wrong as a problem that says what would be right', async () => {
+  it('answer errors with a problem that names the way out', async () => {
     await using stage = await Stage.open();
     const { client } = stage;
     await client.createTask({ title: 'x', assignee: 'coder' });
@@ -119,7 +119,7 @@ describe('tasks over HTTP', () => {
     expect(await failure(client.task('t9'))).toMatchObject({ status: 404, code: 'not_found' });
     expect(await failure(client.tasks({ status: 'blokced' as never }))).toMatchObject({
       status: 400,
-      said: 'status "blokced" is none of backlog, todo, in_progress, blocked, done, cancelled; did you mean blocked?',
+      said: 'status "blokced" must be one of backlog, todo, in_progress, blocked, done, cancelled; did you mean blocked?',
     });
     expect(await failure(client.createTask({ title: 'a\nb' }))).toMatchObject({ status: 400, code: 'bad_argument' });
     expect(await failure(client.createTask({ title: 'x', project: 'a#b' }))).toMatchObject({ status: 400, code: 'bad_address' });

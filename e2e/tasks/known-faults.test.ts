@@ -1,4 +1,4 @@
-/** What was wrong with the design that tasks come from, each by its number there (2.10), tried for real. */
+/** The known faults of the design that tasks come from, each by its number there (2.10), with real processes. */
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/wire/client/index.ts';
 import { logKey } from '../../src/core/address.ts';
@@ -14,7 +14,7 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
 describe('known faults', () => {
   proves('tasks:known-faults');
 
-  it('2.10.1: a chat of the same agent neither sees the interrupt nor consumes it, and reports nothing', async () => {
+  it('2.10.1: a chat of the same agent neither sees nor consumes the interrupt, and reports nothing', async () => {
     proves('tasks:purpose');
     await using office = await Office.open();
     const agent = await office.agent('s1');
@@ -26,20 +26,20 @@ describe('known faults', () => {
     expect(await chat.call('echo', { text: 'talking' })).toMatchObject({ text: 'talking', isError: false });
     expect(await chat.does('get_notifications')).toEqual({ success: true, count: 0, notifications: [] });
     expect(await chat.tools()).toEqual(['echo', 'fail', 'get_notifications']);
-    // A second gateway of the chat that was not told what it is for.
+    // A second gateway of the chat that does not know its purpose.
     const unaware = await office.agent('c1', { purpose: '' });
     expect((await unaware.call('echo', { text: 'talking' })).text).toBe('talking');
     expect(await unaware.does('get_notifications')).toMatchObject({ count: 0 });
     for (const tool of ['get_next_action', 'report_completed'])
       expect(await unaware.does(tool, tool === 'report_completed' ? { result: 'blocked', summary: 'x' } : {})).toEqual({
-        refused: 'shop/coder#c1 is for chat; tasks are taken and reported by conversations of purpose task',
+        refused: 'shop/coder#c1 is for chat; only conversations of the purpose task take and report tasks',
       });
 
     expect((await agent.call('echo', { text: 'x' })).text).toContain('is blocked: wait');
     expect(await agent.does('get_notifications')).toMatchObject({ count: 1 });
   });
 
-  it('2.10.2: what is refused was not done; nothing has happened that the agent is not told of', async () => {
+  it('2.10.2: a refused call has no effect, and no change stays hidden from the agent', async () => {
     await using office = await Office.open();
     const agent = await office.agent();
     await office.working(agent);
@@ -62,7 +62,7 @@ describe('known faults', () => {
     expect((await agent.call('echo')).isError).toBe(false);
   });
 
-  it('2.10.4: what comes while the agent reads is not marked read unseen', async () => {
+  it('2.10.4: a notification that arrives while the agent reads is not marked read unseen', async () => {
     await using office = await Office.open();
     const agent = await office.agent();
     await office.working(agent);
@@ -79,7 +79,7 @@ describe('known faults', () => {
     expect([...shown].filter((id) => /^n\d$/u.test(id)).toSorted()).toEqual(Array.from({ length: 10 }, (_, i) => `n${i}`));
   });
 
-  it('2.10.5: an update that is refused leaves no phantom interrupt, whatever is wrong with it', async () => {
+  it('2.10.5: a refused update leaves no interrupt, whatever its fault', async () => {
     proves('tasks:expected');
     await using office = await Office.open();
     const { person } = office;
@@ -102,7 +102,7 @@ describe('known faults', () => {
     expect((await person.task('t1')).title).toBe('Fix the login');
   });
 
-  it('2.10.6 and 2.10.10: blocked and unblocked over and over, at most one interrupt waits, and none when it is over', async () => {
+  it('2.10.6 and 2.10.10: blocked and unblocked repeatedly, at most one interrupt waits, and none at the end', async () => {
     await using office = await Office.open();
     const agent = await office.agent();
     await office.working(agent);
@@ -118,14 +118,14 @@ describe('known faults', () => {
     });
   });
 
-  it('2.10.7: one enum of priorities, stored and shown; another one is refused', async () => {
+  it('2.10.7: one enum of priorities, stored and shown; any other is refused', async () => {
     await using office = await Office.open();
     const made = await office.person.createTask({ title: 'x', priority: 'urgent' });
     expect([made.priority, (await office.person.task(made.id)).priority]).toEqual(['urgent', 'urgent']);
     expect(await failure(office.person.createTask({ title: 'x', priority: 'asap' as never }))).toMatchObject({ status: 400 });
   });
 
-  it('2.10.8: what the interrupt names is there', async () => {
+  it('2.10.8: everything that the interrupt names exists', async () => {
     await using office = await Office.open();
     const agent = await office.agent();
     await office.working(agent);
@@ -138,7 +138,7 @@ describe('known faults', () => {
     });
   });
 
-  it('2.10.9: every interrupt that there can be has somebody who makes it, and read ones are cleaned up', async () => {
+  it('2.10.9: every possible interrupt has a producer, and read ones are cleaned up', async () => {
     await using office = await Office.open();
     const { person, ear } = office;
     const agent = await office.agent();
@@ -157,14 +157,14 @@ describe('known faults', () => {
     }
     expect(kinds).toEqual(['task.blocked', 'task.cancelled', 'task.stopped', 'task.reassigned']);
     expect(await ear.open('shop/coder')).toEqual([]);
-    // All but what the store's newest record is about.
+    // All but the record that the store keeps as its newest.
     expect((await ear.store.prune(ear.store.now() + 1)).items).toBe(3);
-    // What became of the tasks stays.
+    // The tasks and their results stay.
     expect((await person.tasks()).items).toHaveLength(4);
     expect((await ear.store.read({ log: logKey('shop', 'coder'), types: ['task_created'] })).length).toBe(4);
   });
 
-  it('2.10.10: a call that fails carries too, ours as well', async () => {
+  it('2.10.10: a failing call carries too, also one of the gateway', async () => {
     await using office = await Office.open();
     const agent = await office.agent();
     await office.ear.queue('shop/coder#s1', { message: 'CI is red' });
@@ -178,15 +178,15 @@ describe('known faults', () => {
     expect((await agent.call('fail')).text).toContain('a third');
   });
 
-  it('2.10.11: a cancelled, stopped or reassigned task stops its agent as a blocked one does', async () => {
+  it('2.10.11: a cancelled, stopped or reassigned task stops its agent like a blocked one', async () => {
     await using office = await Office.open();
     const { person } = office;
     const agent = await office.agent();
     for (const [change, says] of [
       [(id: string) => person.moveTask(id, { status: 'cancelled' }), 'is cancelled'],
       [(id: string) => person.moveTask(id, { status: 'done' }), 'is done'],
-      [(id: string) => person.editTask(id, { assignee: 'tester' }), "is now tester's"],
-      [(id: string) => person.editTask(id, { assignee: null }), "is nobody's any more"],
+      [(id: string) => person.editTask(id, { assignee: 'tester' }), 'is now assigned to tester'],
+      [(id: string) => person.editTask(id, { assignee: null }), 'has no assignee any more'],
       [(id: string) => person.moveTask(id, { status: 'todo' }), 'is put back'],
     ] as const) {
       const id = await office.working(agent);
@@ -199,13 +199,13 @@ describe('known faults', () => {
       expect((await agent.call('echo')).isError).toBe(false);
       expect((await person.taskExecutions(id)).items).toMatchObject([{ result: 'blocked', exitCode: 1 }]);
     }
-    // Whoever got it takes it up.
+    // The new assignee takes it.
     const tester = await office.agent('s1', { agent: 'tester' });
     expect(await tester.does('get_next_action')).toMatchObject({ action: 'work', task: { id: 't3' } });
     expect((await tester.call('echo')).isError).toBe(false);
   });
 
-  it('an agent that was stopped ends only that task: another in its hands goes on', async () => {
+  it('an agent that was stopped ends only that task: its other task continues', async () => {
     await using office = await Office.open();
     const { person, tasks } = office;
     const agent = await office.agent();

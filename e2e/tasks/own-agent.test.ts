@@ -1,4 +1,4 @@
-/** Our own agent works on tasks: a person leads them over HTTP, a scripted model of each API answers. */
+/** Earpiece's agent works on tasks: a person leads them over HTTP, and a scripted model of each API answers. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ import { proves } from '../verifies.ts';
 
 const text = (text: string): Part => ({ kind: 'text', text });
 const call = (id: string, name: string, args = {}): Part => ({ kind: 'call', id, name, args });
-/** Signed thinking first: without it Anthropic takes no answer with calls back. */
+/** Signed thinking comes first: without it Anthropic rejects an answer with calls. */
 const says = (...parts: readonly Part[]): Step => ({ says: [{ kind: 'reasoning', text: 'let me think' }, ...parts] });
 const next = (id: string): Part => call(id, 'get_next_action');
 const reports = (id: string, result: string, summary: string): Part => call(id, 'report_completed', { result, summary });
@@ -30,7 +30,7 @@ const BAR_MS = 2_000;
 
 type DeskOptions = Omit<TalkOptions, 'inbox'> & { readonly api?: Api };
 
-/** A person before a server, and agents of ours on the same log. */
+/** A person at a server, and Earpiece's agents on the same log. */
 class Desk implements AsyncDisposable {
   readonly ear: LoadedInbox;
   readonly person: Client;
@@ -51,7 +51,7 @@ class Desk implements AsyncDisposable {
     return new Desk(ear, createClient({ url, token }), () => server.stop());
   }
 
-  /** Ours, in the conversation `shop/coder#main` unless it says otherwise, with the tools for tasks and those given. */
+  /** By default in the conversation `shop/coder#main`, with the tools for tasks and the given ones. */
   async agent(steps: readonly Step[], { api = 'openai-chat', tools = [], ...more }: DeskOptions = {}): Promise<Talk> {
     const made: { talk?: Talk } = {};
     const agent = (): Talk['agent'] => {
@@ -75,7 +75,7 @@ class Desk implements AsyncDisposable {
   }
 }
 
-/** The answer of a call, as the log has it. */
+/** A call's answer in the log. */
 const answered = (talk: Talk, id: string): Record<string, unknown> => {
   const record = talk.agent.records.find((one) => one.type === 'tool_call_response' && one['id'] === id) as
     | { content: string }
@@ -83,14 +83,14 @@ const answered = (talk: Talk, id: string): Record<string, unknown> => {
   return JSON.parse(record?.content ?? '{}') as Record<string, unknown>;
 };
 
-describe.each(APIS)('%s: our own agent', (api) => {
+describe.each(APIS)("%s: Earpiece's agent", (api) => {
   proves('tasks:own-agent', 'tasks:blocked', 'tasks:executions');
 
-  it('fetches its task, is blocked in the middle of a call, reads that once, and reports: under 2 s', async () => {
+  it('fetches its task, is blocked during a call, reads that once, and reports: under 2 s', async () => {
     expect(await least(BAR_MS, blockedInACall)).toBeLessThan(BAR_MS);
   });
 
-  /** How long it took, from the click to the end of the turn, and to the report by the log. */
+  /** The time from the click to the end of the turn, and to the report in the log. */
   async function blockedInACall(): Promise<number> {
     await using desk = await Desk.open();
     const { person } = desk;
@@ -156,7 +156,7 @@ describe.each(APIS)('%s: our own agent', (api) => {
   }
 });
 
-describe('our own agent', () => {
+describe("Earpiece's agent", () => {
   proves('tasks:own-agent');
 
   it('is stopped in the middle of a sentence, which is kept', async () => {
@@ -187,7 +187,7 @@ describe('our own agent', () => {
     expect(await desk.person.task('t1')).toMatchObject({ status: 'cancelled', execution: { result: 'blocked', exitCode: 1 } });
   });
 
-  it('is woken by it between its turns, reports, and is told that there is nothing to do', async () => {
+  it('is woken by it between its turns, reports, and learns that nothing is left to do', async () => {
     await using desk = await Desk.open();
     const talk = await desk.agent([
       says(next('c1')),
@@ -210,7 +210,7 @@ describe('our own agent', () => {
     talk.check(['Task t1 "Build it" is blocked']);
   });
 
-  it('unblocked before it looked: nothing arrives, and it goes on', async () => {
+  it('unblocked before it read: nothing arrives, and it continues', async () => {
     proves('tasks:unblocked');
     await using desk = await Desk.open();
     const talk = await desk.agent([
@@ -242,7 +242,7 @@ describe('our own agent', () => {
     expect(await desk.person.task('t1')).toMatchObject({ status: 'done', execution: { result: 'success', exitCode: 0 } });
   });
 
-  it('unblocked after it has read that it should stop: it hears so, and its stop ends nothing', async () => {
+  it('unblocked after it has read the stop: it learns of that, and its stop ends nothing', async () => {
     proves('tasks:unblocked');
     await using desk = await Desk.open();
     const { person } = desk;
@@ -256,7 +256,7 @@ describe('our own agent', () => {
         says(next('c1'), call('c2', 'works')),
         {
           ...says(reports('c3', 'blocked', 'as I was told')),
-          // It has read it and is about to say so.
+          // It has read it and is about to report it.
           before: () => person.moveTask('t1', { status: 'in_progress', author: 'Ann' }),
         },
         says(reports('c4', 'success', 'finished all the same')),
@@ -274,7 +274,7 @@ describe('our own agent', () => {
     expect(await person.task('t1')).toMatchObject({ status: 'done', execution: { id: 't1.1', result: 'success' } });
   });
 
-  it('says that it failed: a person looks at it first', async () => {
+  it('reports that it failed: a person checks it first', async () => {
     proves('tasks:executions');
     await using desk = await Desk.open();
     const talk = await desk.agent([
@@ -287,7 +287,7 @@ describe('our own agent', () => {
     await desk.person.createTask({ title: 'Build it', assignee: 'coder' });
     await talk.agent.send('go');
     expect(answered(talk, 'c4')).toMatchObject({ action: 'none', blocked: ['t1'] });
-    // What it did wrong is an answer, and told like any call that fails.
+    // Its mistake gets an answer, and a notification like any failing call.
     expect(find(talk.requests, 'works on no task, so there is nothing to report').inLast).toBeGreaterThan(0);
     talk.check([]);
     expect(await desk.person.task('t1')).toMatchObject({
@@ -297,7 +297,7 @@ describe('our own agent', () => {
     });
   });
 
-  it('asks what to do while an interrupt comes: it is told to follow that, and reads it once', async () => {
+  it('asks for its next action during an interrupt: the answer points to the interrupt, which it reads once', async () => {
     await using desk = await Desk.open();
     const talk = await desk.agent([says(call('c1', 'stops'), next('c2')), says(next('c3')), says(text('done'))], {
       tools: [
@@ -308,7 +308,7 @@ describe('our own agent', () => {
       ],
     });
     await desk.person.createTask({ title: 'Build it', assignee: 'coder' });
-    // It asks when the interrupt is there, and has not been told of it yet.
+    // It asks when the interrupt exists and has not been shown yet.
     const conversation = talk.agent.conversation;
     const gate = conversation.gate.bind(conversation);
     conversation.gate = async () => {
@@ -322,11 +322,11 @@ describe('our own agent', () => {
       instruction: 'It comes with this result: follow it. Nothing else is to be done before.',
     });
     talk.check(['HOLD-ON']);
-    // The pause holds until somebody lifts it, and the answer says so.
+    // The pause holds until a person lifts it, and the answer says so.
     expect(answered(talk, 'c3')).toMatchObject({ action: 'paused' });
   });
 
-  it('without the tools is told what to do without them', async () => {
+  it('without the tools gets an interrupt that does not need them', async () => {
     proves('tasks:without-tools');
     await using desk = await Desk.open();
     const talk = await Talk.start('anthropic', [says(text('hello')), says(text('I stop.'))], { inbox: desk.ear });
@@ -341,7 +341,7 @@ describe('our own agent', () => {
     await talk.model[Symbol.asyncDispose]();
   });
 
-  it('in a conversation for talking it is told of none, consumes none, and takes and reports none', async () => {
+  it('in a conversation for talking it gets and consumes no interrupt, and takes and reports no task', async () => {
     proves('tasks:purpose');
     await using desk = await Desk.open();
     const { person } = desk;
@@ -351,7 +351,7 @@ describe('our own agent', () => {
     );
     const works = doing('works', async (_args, { signal }) => {
       await person.moveTask('t1', { status: 'blocked', reason: 'wait', author: 'Ann' });
-      // It is told, and stopped, before the one that works has read it.
+      // It is shown, and stops it, before the working conversation has read it.
       await chat.agent.send('how are you?');
       await chat.agent.send('and now?');
       if (!signal.aborted) await once(signal, 'abort');

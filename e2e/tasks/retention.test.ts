@@ -1,4 +1,4 @@
-/** Tasks that are over go by the housekeeping of whoever runs long, and by hand; lists stay right. */
+/** A long-running process or a command removes ended tasks; lists stay correct. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const BY = { kind: 'person', name: 'Ann' } as const;
 const folder = mkdtempSync(join(tmpdir(), 'earpiece-tasks-kept-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('tasks that are over', () => {
+describe('ended tasks', () => {
   proves('tasks:retention');
 
   it.each([
@@ -40,13 +40,13 @@ describe('tasks that are over', () => {
       expect([day, await left()]).toEqual([day, ['t2', 't1']]);
     }
     now += DAY;
-    // Nothing is removed that is younger, by the newest record, than it should be: the log goes on.
+    // Nothing newer than the limit is removed, measured by the newest record: the log continues.
     await ear.queue('shop/coder', { message: 'the work goes on' });
     expect((await ear.sweep()).pruned).toBeGreaterThanOrEqual(2);
     expect(await left()).toEqual(['t2']);
   });
 
-  it('go by hand too; the command line says what is left', async () => {
+  it('are removed by a command too; the command line names the rest', async () => {
     await using shell = new Shell();
     for (const title of ['one', 'two', 'three']) await shell.says(['tasks', 'add', '--to', 'coder', title]);
     for (const id of ['t1', 't3']) await shell.says(['tasks', 'status', id, 'cancelled']);
@@ -60,13 +60,13 @@ describe('tasks that are over', () => {
     expect(await shell.run(['tasks', 'show', 't1'])).toEqual({
       code: 7,
       stdout: '',
-      stderr: 'earpiece: task t1 of project shop was over and is forgotten; tasks.retention says how long they are kept\n',
+      stderr: 'earpiece: task t1 of project shop has ended and was removed; tasks.retention sets how long ended tasks are kept\n',
     });
     expect(await shell.says(['tasks', 'add', 'four'])).toContain('t4  todo');
     expect(await shell.says(['db', 'check'])).toContain('is sound');
   }, 60_000);
 
-  it('are gone from the pages of the API, whose agents go on', async () => {
+  it('disappear from the pages of the API, whose agents continue', async () => {
     await using office = await Office.open();
     const { person, ear, tasks } = office;
     const agent = await office.agent();

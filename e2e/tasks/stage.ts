@@ -1,4 +1,4 @@
-/** Agents that work on tasks through gateways of their own, and a person in front of a server: all on one database. */
+/** Agents that work on tasks, each with its own gateway, and a person at a server: all on one database. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client as McpClient } from '@modelcontextprotocol/client';
@@ -52,14 +52,14 @@ export class Office extends Stage {
     return new Agent(client);
   }
 
-  /** Its gateway writes beside its work that it is there. */
+  /** Its gateway records its presence beside its work. */
   async seen(conversation: string): Promise<void> {
     const { ear } = this as unknown as { ear: LoadedInbox };
     const of = { log: logKey('shop', 'coder'), conversation: conversation as ConversationId };
     while ((await ear.store.presence(of)).length === 0) await sleep(10);
   }
 
-  /** A task that is in the hands of this session. */
+  /** A task that this session works on. */
   async working(agent: Agent, title = 'Fix the login', assignee = 'coder'): Promise<string> {
     const { person } = this as unknown as { person: Client };
     const { id } = await person.createTask({ title, assignee });
@@ -87,7 +87,7 @@ export class Agent {
     return { text, isError: isError === true };
   }
 
-  /** A tool of ours: the first block is JSON, or why not. */
+  /** A tool of the gateway: the first block is JSON, or the reason why not. */
   async does(name: string, args: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
     const { content, isError } = await this.client.callTool({ name, arguments: args });
     const [first] = content as { text: string }[];

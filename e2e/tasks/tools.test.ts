@@ -8,7 +8,7 @@ import { sessionTokenOf } from '../../src/inbox/index.ts';
 import { HttpGateway } from '../delivery/http-gateway.ts';
 import { Office } from './stage.ts';
 
-/** What a result's blocks say together. */
+/** The text of all blocks of a result. */
 const textIn = ({ content }: { readonly content: unknown }): string =>
   (content as readonly { readonly text?: string }[]).map(({ text }) => text ?? '').join('\n');
 
@@ -17,19 +17,19 @@ const BOTH = ['get_next_action', 'report_completed'];
 describe('the tools for tasks', () => {
   proves('tasks:tools');
 
-  it('are offered where the project has tasks when the gateway starts, and else cost nobody a token', async () => {
+  it('are offered if the project has tasks when the gateway starts, and otherwise cost no token', async () => {
     await using office = await Office.open('');
     const before = await office.agent('s1');
     expect(await before.tools()).toEqual(['echo', 'fail', 'get_notifications']);
     await office.person.createTask({ title: 'x' });
     const after = await office.agent('s2');
     expect(await after.tools()).toEqual(['echo', 'fail', 'get_notifications', ...BOTH]);
-    // What was listed once stays what it was.
+    // A list once sent stays the same.
     expect(await before.tools()).toEqual(['echo', 'fail', 'get_notifications']);
     expect(await (await office.agent('c1', { purpose: 'chat' })).tools()).toEqual(['echo', 'fail', 'get_notifications']);
   });
 
-  it('are asked of nobody who does not have them: an interrupt then says what to do without', async () => {
+  it('an agent without them gets an interrupt that does not need them', async () => {
     proves('tasks:without-tools');
     await using office = await Office.open('');
     const { person } = office;
@@ -48,7 +48,7 @@ describe('the tools for tasks', () => {
     });
     for (const told of [refused.text, JSON.stringify(pulled)]) for (const tool of BOTH) expect(told).not.toContain(tool);
     expect((await agent.call('echo', { text: 'free' })).text).toBe('free');
-    // Whoever has them reports it; for the one as for the other it was said once.
+    // An agent with them reports; each of the two learned of it once.
     const later = await office.agent('s2');
     expect(await later.does('get_next_action')).toMatchObject({
       action: 'stop',
@@ -58,7 +58,7 @@ describe('the tools for tasks', () => {
       already_interrupted: true,
     });
     expect(await person.task('t1')).toMatchObject({ status: 'blocked', execution: { result: 'blocked' } });
-    // The same in a shell of the session that works on it: it is known what its model has. The other one hears nothing.
+    // The same in a shell of the working session: the product knows that its model has the tools. The other one gets nothing.
     await person.createTask({ title: 'Another', assignee: 'coder' });
     await later.does('get_next_action');
     await person.moveTask('t2', { status: 'cancelled' });
@@ -69,7 +69,7 @@ describe('the tools for tasks', () => {
       expect((await office.run(['inbox'], { env: { EARPIECE_ADDRESS: `shop/coder#${session}` } })).stdout).toContain(asked);
   });
 
-  it('are offered or not as gateway.tasks says', async () => {
+  it('are offered or not according to gateway.tasks', async () => {
     await using off = await Office.open('[gateway]\ntasks = false\n');
     await off.person.createTask({ title: 'x' });
     expect(await (await off.agent()).tools()).not.toContain('get_next_action');
@@ -77,7 +77,7 @@ describe('the tools for tasks', () => {
     expect(await (await on.agent()).tools()).toEqual(['echo', 'fail', 'get_notifications', ...BOTH]);
   });
 
-  it('are renamed where a server has tools of these names', async () => {
+  it('are renamed if a server has tools with these names', async () => {
     await using office = await Office.open();
     const file = join(office.folder, 'server.mjs');
     writeFileSync(file, NAMESAKE);
@@ -102,7 +102,7 @@ describe('the tools for tasks', () => {
       });
       expect(JSON.stringify(ours.content)).toContain('works on no task');
 
-      // Whatever speaks of ours speaks of it by that name.
+      // Every text of Earpiece uses that name.
       const { person } = office;
       const called = async (name: string, given: Readonly<Record<string, unknown>> = {}): Promise<string> =>
         textIn(await client.callTool({ name, arguments: given }));
@@ -122,7 +122,7 @@ describe('the tools for tasks', () => {
     }
   });
 
-  it('say what is wrong with how they were called, and change nothing', async () => {
+  it('report the error of a wrong call, and change nothing', async () => {
     await using office = await Office.open();
     const agent = await office.agent();
     await office.working(agent);
@@ -130,8 +130,8 @@ describe('the tools for tasks', () => {
     for (const [args, refused] of [
       [{ result: 'success' }, 'report_completed needs summary, a sentence on what was done or what stands in the way'],
       [{ summary: 'x' }, 'report_completed needs result (success, failed, blocked)'],
-      [{ result: 'sucess', summary: 'x' }, 'result "sucess" is none of success, failed, blocked; did you mean success?'],
-      [{ result: 'success', summary: ' ' }, 'summary has 0 characters; say in 1 to 4000 what was done or what stands in the way'],
+      [{ result: 'sucess', summary: 'x' }, 'result "sucess" must be one of success, failed, blocked; did you mean success?'],
+      [{ result: 'success', summary: ' ' }, 'summary has 0 characters; write 1 to 4000 what was done or what stands in the way'],
       [{ result: 'success', summary: 7 }, 'summary 7 is not a text'],
       [
         { result: 'success', summary: 'x', task: 't1' },
@@ -139,7 +139,7 @@ describe('the tools for tasks', () => {
       ],
       [
         { result: 'success', summary: 'x', task_id: 't9' },
-        'there is no task "t9" in project shop; earpiece tasks list shows those that are not over',
+        'there is no task "t9" in project shop; earpiece tasks list shows the open ones',
       ],
     ] as const)
       expect(await agent.does('report_completed', args)).toEqual({ refused });
@@ -149,7 +149,7 @@ describe('the tools for tasks', () => {
     expect(await office.ear.store.head()).toBe(head);
   });
 
-  it('report once: a second time nothing changes, and the agent is told so', async () => {
+  it('report once: a second report changes nothing, and the agent learns that', async () => {
     proves('tasks:executions');
     await using office = await Office.open();
     const agent = await office.agent();
@@ -166,12 +166,13 @@ describe('the tools for tasks', () => {
       refused: expect.stringContaining('shop/coder#s1 works on no task, so there is nothing to report') as string,
     });
     expect(await agent.does('report_completed', { ...report, result: 'failed', task_id: 't1' })).toEqual({
-      refused: 'coder has nothing to report of task t1 "Fix the login": t1.1 was reported as success before; nothing was changed',
+      refused:
+        'coder has nothing to report about task t1 "Fix the login": t1.1 was reported as success before; nothing was changed',
     });
     expect(await office.person.task('t1')).toEqual(before);
   });
 
-  it('speak for their own conversation alone', async () => {
+  it('act for their own conversation only', async () => {
     proves('tasks:purpose');
     await using office = await Office.open();
     const agent = await office.agent('s1');
@@ -180,10 +181,11 @@ describe('the tools for tasks', () => {
     const tester = await office.agent('s1', { agent: 'tester' });
     const report = { result: 'success', summary: 'x' };
     expect(await other.does('report_completed', { ...report, task_id: 't1' })).toEqual({
-      refused: 'task t1 "Fix the login" is worked on in coder#s1; only that conversation reports it, not coder#s2',
+      refused: 'coder#s1 works on task t1 "Fix the login"; only that conversation can report it, not coder#s2',
     });
     expect(await tester.does('report_completed', { ...report, task_id: 't1' })).toEqual({
-      refused: 'tester has nothing to report of task t1 "Fix the login": it is in_progress and coder\'s; nothing was changed',
+      refused:
+        'tester has nothing to report about task t1 "Fix the login": it is in_progress and assigned to coder; nothing was changed',
     });
     for (const [who, own] of [
       [other, 'shop/coder#s2'],
@@ -197,14 +199,14 @@ describe('the tools for tasks', () => {
           refused: `session_token "shop/coder#s1" is not the token of ${own}, the conversation of this connection; leave it out`,
         });
     expect(await office.person.task('t1')).toMatchObject({ status: 'in_progress', execution: { endedAt: null } });
-    // An address is no token, not even one's own.
+    // An address is not a token, not even one's own.
     expect(await agent.does('report_completed', { ...report, session_token: 'shop/coder#s1' })).toMatchObject({
       refused: expect.stringContaining('is not the token of shop/coder#s1') as string,
     });
     expect(await agent.does('report_completed', report)).toMatchObject({ success: true });
   });
 
-  it('take a session_token where the connection is nobody in particular', async () => {
+  it('accept a session_token if the connection has no conversation', async () => {
     proves('address:tokens');
     await using office = await Office.open();
     await using front = await HttpGateway.start(office, { EARPIECE_ADDRESS: '' });
@@ -228,12 +230,12 @@ describe('the tools for tasks', () => {
     const report = { result: 'success', summary: 'x' };
     const talking = { session_token: await sessionTokenOf(office.ear.store, talker) };
     expect(await does('report_completed', { ...report, ...talking })).toEqual({
-      refused: 'shop/coder#c1 is for chat; tasks are taken and reported by conversations of purpose task',
+      refused: 'shop/coder#c1 is for chat; only conversations of the purpose task take and report tasks',
     });
     expect(await does('report_completed', { ...report, ...token })).toMatchObject({ success: true });
   });
 
-  it('a failed task waits for a person, so that no agent fails at it for ever', async () => {
+  it('a failed task waits for a person, so that no agent repeats it forever', async () => {
     await using office = await Office.open();
     const agent = await office.agent();
     await office.working(agent);
@@ -253,7 +255,7 @@ describe('the tools for tasks', () => {
     expect(await agent.does('get_next_action')).toMatchObject({ action: 'work', execution: 't1.2' });
   });
 
-  it('an unread interrupt of another kind comes first, too, and asking reads nothing', async () => {
+  it('an unread interrupt of another kind comes first too, and asking reads nothing', async () => {
     await using office = await Office.open();
     const agent = await office.agent();
     await office.working(agent);
@@ -266,7 +268,7 @@ describe('the tools for tasks', () => {
     expect((await office.ear.why('stop'))?.items[0]?.receipt).toBe('queued');
     expect((await agent.call('echo')).isError).toBe(true);
     await agent.does('get_notifications');
-    // A pause that was read holds: no work is handed out before a person lifts it.
+    // A read pause holds: no work is handed out before a person lifts it.
     expect(await agent.does('get_next_action')).toEqual({
       action: 'paused',
       message: 'This conversation is paused until a person lifts it, with `earpiece resume shop/coder#s1` or in the console.',
@@ -277,7 +279,7 @@ describe('the tools for tasks', () => {
   });
 });
 
-/** A server with a tool of our name. */
+/** A server with a tool of the same name. */
 const NAMESAKE = `import { createInterface } from 'node:readline';
 const say = (frame) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...frame }) + '\\n');
 createInterface({ input: process.stdin }).on('line', (line) => {

@@ -10,12 +10,12 @@ const CALLS_EVERY_MS = 500;
 const BAR_MS = 2_000;
 
 describe('blocked by a person while the agent works', () => {
-  it('the next call is refused with the interrupt, get_notifications says what to do, report_completed closes the execution: under 2 s', async () => {
+  it('the next call is refused with the interrupt, get_notifications gives the instruction, report_completed closes the execution: under 2 s', async () => {
     proves('tasks:blocked', 'pull:report-completed');
     expect(await least(BAR_MS, blockedWhileItWorks)).toBeLessThan(BAR_MS);
   }, 60_000);
 
-  /** How long it took, from the click to the report, by the person's watch and by the log. */
+  /** The time from the click to the report, on the person's clock and in the log. */
   async function blockedWhileItWorks(): Promise<number> {
     await using office = await Office.open();
     const { person } = office;
@@ -29,7 +29,7 @@ describe('blocked by a person while the agent works', () => {
       execution: { conversation: 's1', endedAt: null },
     });
 
-    // It works: a call every half second, until one of them says otherwise.
+    // It makes a call every half second, until one is refused.
     const refusals: string[] = [];
     let steps = 0;
     const started = Promise.withResolvers<void>();
@@ -78,24 +78,24 @@ describe('blocked by a person while the agent works', () => {
     expect(task).toMatchObject({ status: 'blocked', blockedReason: 'legal has to agree', statusChangedBy: { name: 'Ann' } });
     expect(execution).toMatchObject({ result: 'blocked', exitCode: 1, message: 'Ann blocked it: legal has to agree' });
     expect((await person.taskExecutions('t1')).items).toEqual([execution]);
-    // The interrupt is read, and holds nothing back any more.
+    // The interrupt is read, and no longer refuses calls.
     const [interrupt] = (await person.notifications({ log: 'shop/coder' })).items;
     expect(interrupt).toMatchObject({ kind: 'task.blocked', receipt: 'read', gate: false });
     expect(await agent.does('get_next_action')).toMatchObject({ action: 'none', blocked: ['t1'] });
-    // What was refused never reached the server.
+    // The refused calls never reached the server.
     expect(steps).toBeGreaterThan(0);
     expect(office.calls().map(({ text }) => text)).toEqual(Array.from({ length: steps }, (_, i) => `step ${i}`));
     expect((await agent.call('echo', { text: 'on' })).text).toBe('on');
     return Math.max(tookMs, (execution?.endedAt ?? Infinity) - statusChangedAt);
   }
 
-  it('a call that runs already returns its result with the interrupt; the next is refused', async () => {
+  it('a running call returns its result with the interrupt; the next is refused', async () => {
     proves('tasks:blocked', 'gate:before');
     await using office = await Office.open();
     const agent = await office.agent();
     await office.working(agent);
     const running = agent.call('echo', { text: 'running', held: true });
-    // It is with the server by now: the gateway answers in order.
+    // The server has it by now: the gateway answers in order.
     await agent.client.ping();
     await office.person.moveTask('t1', { status: 'blocked', reason: 'wait' });
     await agent.client.request({ method: 'release' }, z.looseObject({}));
@@ -105,14 +105,14 @@ describe('blocked by a person while the agent works', () => {
     const refused = await agent.call('echo', { text: 'next' });
     expect(refused.isError).toBe(true);
     expect(office.calls().map(({ text }) => text)).toEqual(['running']);
-    // It may report without asking first: the report lowers the gate.
+    // It may report without a pull first: the report lowers the gate.
     expect(await agent.does('report_completed', { result: 'blocked', summary: 'ok' })).toMatchObject({
       already_interrupted: true,
     });
     expect((await agent.call('echo', { text: 'free' })).text).toBe('free');
   });
 
-  it('by the command line the same', async () => {
+  it('the same by the command line', async () => {
     proves('tasks:blocked');
     await using office = await Office.open();
     const agent = await office.agent();
@@ -148,7 +148,7 @@ describe('blocked by a person while the agent works', () => {
   });
 });
 
-describe('unblocked before the agent looked', () => {
+describe('unblocked before the agent pulled', () => {
   it('nothing arrives and calls pass', async () => {
     proves('tasks:unblocked');
     await using office = await Office.open();
@@ -163,7 +163,7 @@ describe('unblocked before the agent looked', () => {
     expect(await office.person.task('t1')).toMatchObject({ status: 'done', execution: { result: 'success', exitCode: 0 } });
   });
 
-  it('after it looked, it hears that it may go on, and its stop ends nothing', async () => {
+  it('after the pull, it learns that it may continue, and its stop ends nothing', async () => {
     proves('tasks:unblocked');
     await using office = await Office.open();
     const agent = await office.agent();

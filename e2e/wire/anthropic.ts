@@ -1,4 +1,4 @@
-/** What https://api.anthropic.com/v1/messages enforces. Errors are those of status 400, `invalid_request_error`. */
+/** The rules that https://api.anthropic.com/v1/messages enforces. Errors have status 400, `invalid_request_error`. */
 import { asList, asObject, type Json, type JsonObject } from '../model/json.ts';
 import { isBlank, objectsOf, repeated, show, type Rule, word } from './rule.ts';
 
@@ -197,7 +197,7 @@ export const anthropic: readonly Rule[] = [
       'error: messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).',
     *breaks(body) {
       if (!thinks(body) || asObject(body['thinking'])?.['type'] === 'adaptive') return;
-      // Only the tool loop that is under way: its answers stand behind the last message of the user that is no result.
+      // Only the current tool loop: its answers follow the last user message that is not a result.
       const all = messages(body);
       const turn = all.findLastIndex(([, message]) => message['role'] === 'user' && ofType(message, 'tool_result').length === 0);
       for (const [i, message] of all.slice(turn + 1))

@@ -1,11 +1,11 @@
-/** What https://api.openai.com/v1/chat/completions enforces. Errors are those of status 400, `invalid_request_error`. */
+/** The rules that https://api.openai.com/v1/chat/completions enforces. Errors have status 400, `invalid_request_error`. */
 import { asList, asObject, type JsonObject } from '../model/json.ts';
 import { isJsonText, objectsOf, repeated, show, type Rule, word } from './rule.ts';
 
 const messages = (body: JsonObject) => objectsOf(body['messages']);
 const calls = (message: JsonObject) => objectsOf(message['tool_calls']);
 
-/** The parts that a role's content may have. */
+/** The allowed content parts of each role. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   user: ['text', 'image_url', 'input_audio', 'file'],
   assistant: ['text', 'refusal'],

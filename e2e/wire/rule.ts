@@ -1,19 +1,19 @@
 import { asList, isObject, type Json, type JsonObject } from '../model/json.ts';
 
-/** What a real API enforces and a mock lets pass. */
+/** A rule that a real API enforces and a mock ignores. */
 export type Rule = {
   readonly id: string;
-  /** The text of the API's own error, or the section of its documentation that says so. */
+  /** The text of the API's own error, or the section of its documentation. */
   readonly source: string;
-  /** One line for each place that breaks it: `messages[3] …`. */
+  /** One line for each violation: `messages[3] …`. */
   readonly breaks: (body: JsonObject, model: string) => Iterable<string>;
 };
 
-/** The objects of a list with their index; whatever else is in it is another rule's business. */
+/** The objects of a list with their index; another rule checks the rest. */
 export const objectsOf = (value: Json | undefined): readonly (readonly [number, JsonObject])[] =>
   (asList(value) ?? []).flatMap((item, i) => (isObject(item) ? [[i, item] as const] : []));
 
-/** Each value that was there before, with where. */
+/** Each repeated value, with its place. */
 export function* repeated(values: Iterable<readonly [string, Json | undefined]>): Generator<string> {
   const seen = new Map<Json | undefined, string>();
   for (const [where, value] of values) {
@@ -38,5 +38,5 @@ export const isJsonText = (value: Json | undefined): boolean => {
 
 export const show = (value: Json | undefined): string => JSON.stringify(value) ?? 'nothing';
 
-/** A name in the request; what is no text has no name. */
+/** A name in the request; a value other than text has no name. */
 export const word = (value: Json | undefined): string => (typeof value === 'string' ? value : '');

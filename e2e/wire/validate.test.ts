@@ -6,7 +6,7 @@ import { SAMPLES } from './wrong.ts';
 describe.each(Object.keys(SAMPLES) as WireName[])('%s', (wire) => {
   const { path, good, bad } = SAMPLES[wire];
 
-  it('takes a correct conversation', () => expect(validate({ path, body: good })).toEqual([]));
+  it('accepts a correct conversation', () => expect(validate({ path, body: good })).toEqual([]));
 
   it.each(bad.map(([rule, body], i) => [rule, i + 1, body] as const))('%s rejects wrong request %i', (rule, _, body) => {
     expect(validate({ path, body }).map((violation) => violation.rule)).toContain(rule);

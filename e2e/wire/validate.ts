@@ -1,4 +1,4 @@
-/** Holds a recorded request to what the real API of its path enforces. */
+/** Checks a recorded request against the rules of its path's real API. */
 import type { JsonObject } from '../model/json.ts';
 import { wireOf, type WireName } from '../model/server.ts';
 import { anthropic } from './anthropic.ts';
@@ -16,7 +16,7 @@ export const RULES: Readonly<Record<WireName, readonly Rule[]>> = {
 
 export type Violation = { readonly rule: string; readonly what: string; readonly source: string };
 
-/** Nothing when the API would take it. `except`: ids of rules that this request is known to bend. */
+/** Empty if the API would accept it. `except`: ids of rules that this request breaks on purpose. */
 export function validate(
   request: { readonly path: string; readonly body: JsonObject | undefined },
   except: readonly string[] = [],

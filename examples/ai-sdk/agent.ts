@@ -1,5 +1,5 @@
-// An agent of the AI SDK that hears: what happens around it rides in the results of its tools and in the messages of its
-// user, and a critical cuts its answer off. Five lines are the adapter's; the others are any program of the AI SDK.
+// An agent of the AI SDK with notifications: events around it ride in the results of its tools and in the messages of its user,
+// and a critical aborts its answer. Five lines belong to the adapter; the others are an ordinary program of the AI SDK.
 import assert from 'node:assert/strict';
 import { stepCountIs, streamText, tool, type ModelMessage } from 'ai';
 import { z } from 'zod';

@@ -1,9 +1,10 @@
-// In place of `anthropic('…')` or `openai('…')`: a model that calls two tools at once, answers, and can be listened to.
+// A mock in place of `anthropic('…')` or `openai('…')`: a model that calls two tools in one answer, then answers, and that a
+// program can listen to.
 import { MockLanguageModelV4 } from 'ai/test';
 
 let [words, then] = ['', async (): Promise<unknown> => undefined];
 
-/** Does it when the model has said this. */
+/** Calls `what` when the model has written this text. */
 export function whenItSays(said: string, what: () => Promise<unknown>): void {
   [words, then] = [said, what];
 }
@@ -32,7 +33,7 @@ async function* says(parts: readonly string[], signal?: AbortSignal): AsyncGener
     yield { type: 'text-delta', id: 't', delta };
     if (delta !== words) continue;
     await then();
-    // A real provider's connection ends here, since the adapter aborts the request.
+    // A real provider's connection ends here, because the adapter aborts the request.
     if (signal?.aborted === false) await new Promise((resolve) => signal.addEventListener('abort', resolve));
     signal?.throwIfAborted();
   }

@@ -1,4 +1,4 @@
-// The answer on a screen, also when an interrupt ends one stream and begins another one.
+// Shows the answer on a screen, also when an interrupt ends one stream and begins another.
 import assert from 'node:assert/strict';
 import { streamText, type ModelMessage } from 'ai';
 import { openEarpiece } from 'earpiece';

@@ -1,4 +1,4 @@
-/** A host without a model: an MCP client that makes the calls it is told to, and keeps what its model would be given. */
+/** A host without a model: an MCP client that makes scripted calls, and keeps the results that its model would get. */
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { AGENT, complaintIn, EARPIECE, type Stage } from './stage.ts';
@@ -6,7 +6,7 @@ import { AGENT, complaintIn, EARPIECE, type Stage } from './stage.ts';
 export type Given = {
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** The blocks of text, as they came; the last may be Earpiece's. */
+  /** The text blocks in order; the last one may be Earpiece's. */
   readonly blocks: readonly string[];
   readonly isError: boolean;
 };
@@ -29,7 +29,7 @@ export class Agent {
       command: process.execPath,
       args: [EARPIECE, 'gateway', '--', ...server],
       cwd: stage.project,
-      // Whichever agent this is started from: the conversation is the story's own.
+      // The conversation belongs to the story, whichever agent started this process.
       env: { ...stage.env, EARPIECE_ADDRESS: `${AGENT}#main` },
       stderr: 'pipe',
     });
@@ -40,7 +40,7 @@ export class Agent {
     stage.onEnd(() => client.close());
     try {
       await client.connect(transport, { timeout: LONGEST_MS });
-      // As a host does: from now on the client holds results to what their tools declare.
+      // Hosts do this too: from then on, the client checks results against the declarations of their tools.
       await client.listTools(undefined, { timeout: LONGEST_MS });
       return new Agent(client, trouble);
     } catch (error) {
@@ -56,7 +56,7 @@ export class Agent {
       this.given.push(given);
       return given;
     } catch (error) {
-      throw new Error(`${tool} was not answered: ${this.#trouble() || messageOf(error)}`, { cause: error });
+      throw new Error(`${tool} got no answer: ${this.#trouble() || messageOf(error)}`, { cause: error });
     }
   }
 }

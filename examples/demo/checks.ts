@@ -1,7 +1,7 @@
-/** A story checks itself: what did not come true ends it. */
+/** Checks of a story: a failed one ends the story. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A step of the story that did not come true. */
+/** A step of the story that did not happen as planned. */
 export class Unfulfilled extends Error {}
 
 export function expect(came: boolean, otherwise: string): asserts came {

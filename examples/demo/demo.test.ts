@@ -128,7 +128,7 @@ describe('npm start -- gateway', () => {
   test('says in one line what is wrong', async () => {
     const { code, stderr } = await ended(start(['gateway'], { TMPDIR: join(folder, 'missing') }));
     expect(code).toBe(1);
-    expect(stderr.trim()).toMatch(/^earpiece: the story did not come true: ENOENT: .*$/);
+    expect(stderr.trim()).toMatch(/^earpiece: the story failed: ENOENT: .*$/);
   });
 });
 
@@ -187,7 +187,7 @@ async function expectCleanStop(args: readonly string[], when: string): Promise<v
   await expectNothingLeft();
 }
 
-/** As `npm start` does, in a folder of its own for all that is temporary. */
+/** Starts the story as `npm start` does, with a separate folder for temporary files. */
 function start(args: readonly string[], env: Record<string, string>): ChildProcess {
   const child = spawn(process.execPath, [START, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...inherited(), ...env } });
   child.stdout.setEncoding('utf8');
@@ -208,13 +208,13 @@ async function ended(child: ChildProcess): Promise<{ code: number | null; stdout
   return { code, ...out };
 }
 
-/** 20 seconds are promised on a machine that has nothing else to do: how many times as much this one has. */
+/** The story must take at most 20 seconds on an idle machine; this is the factor by which the current machine is slower. */
 const othersHere = (): number => Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
 
-/** No file in its folder for temporary ones, and (where /proc can tell) no process that was started under it. */
+/** Expects no file in its temporary folder, and (if /proc shows it) no process that was started there. */
 async function expectNothingLeft(): Promise<void> {
   expect(readdirSync(folder).filter((name) => name.startsWith('earpiece-'))).toEqual([]);
-  // What was killed is gone when its turn on the processor comes.
+  // A killed process disappears only when it gets the processor again.
   await expect.poll(() => processesUnder(folder), { timeout: 20_000 }).toEqual([]);
 }
 
@@ -227,7 +227,7 @@ function processesUnder(home: string): string[] {
         if (!readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`HOME=${home}`)) return [];
         return [readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')];
       } catch {
-        return []; // It ended meanwhile, or is another user's.
+        return []; // It ended meanwhile, or belongs to another user.
       }
     });
 }
@@ -240,7 +240,7 @@ function columnOf(output: string, column: 'world' | 'model'): string {
     .join(' ');
 }
 
-/** How often the log says what. */
+/** How often the log has each text. */
 function wordsOf(log: string): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const [, word = ''] of log.matchAll(

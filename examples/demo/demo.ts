@@ -1,7 +1,7 @@
 /**
- * The story of `npm start -- gateway`: an agent works on a project through a real MCP filesystem server behind Earpiece's gateway.
- * While it works, other processes queue notifications, and they ride to it on the results of its tools. The agent follows
- * a script; everything else is what it is in real use. The story checks itself.
+ * The story of `npm start -- gateway`: an agent works on a project through a real MCP filesystem server behind Earpiece's
+ * gateway. While it works, other processes queue notifications, which ride on the results of its tools. The agent follows a
+ * script; everything else is real. The story checks itself.
  */
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -23,7 +23,7 @@ import { AGENT, type Stage } from './stage.ts';
 export type StoryOptions = {
   readonly stage: Stage;
   readonly page: Page;
-  /** Between two things that happen, so that a person can follow. */
+  /** The pause between two events, so that a person can follow. */
   readonly paceMs: number;
 };
 
@@ -37,13 +37,13 @@ export async function tellStory(options: StoryOptions): Promise<void> {
     '',
     ABOUT,
     '',
-    `The agent ${AGENT} is to fix a rounding error in a small shop. It works on the files through a real MCP filesystem ` +
-      "server, and Earpiece's gateway stands in between:",
+    `The agent ${AGENT} fixes a rounding error in a small shop. It works on the files through a real MCP filesystem ` +
+      "server, with Earpiece's gateway in front of it:",
     '',
     command('earpiece gateway -- mcp-server-filesystem ./shop'),
     '',
-    'What it does is scripted, so no model and no key is needed. The rest is real: other processes queue the notifications, ' +
-      'and what the model is given is what the MCP client received.',
+    'Its actions are scripted, so it needs no model and no key. Everything else is real: other processes queue the notifications, ' +
+      'and the model would read what the MCP client receives.',
   );
   writeShop(stage.project);
   const agent = await Agent.connect(stage, [process.execPath, filesystemServer(), stage.project]);
@@ -63,7 +63,7 @@ class Story {
   #agent: Agent;
   #ear: LoadedInbox;
   #log = AGENT as LogKey;
-  /** What was queued, in order; those that were counted into another are not among them. */
+  /** The ids of queued notifications, in order, without those that were folded into another one. */
   #ids: string[] = [];
   #sent = 0;
   #firstAfter = 0;
@@ -76,7 +76,7 @@ class Story {
     this.#ear = ear;
   }
 
-  /** A test run in the background fails: that rides on the next result. */
+  /** A test run in the background fails, and its notification rides on the next result. */
   async testsFail(): Promise<void> {
     const run = this.#stage.run(process.execPath, ['--test']);
     this.#happens('The agent starts the tests in the background and works on.', command('node --test'));
@@ -84,7 +84,7 @@ class Story {
     expect(ours(before).length === 0, 'a result held a notification before there was one');
 
     const { code, stdout } = await run;
-    expect(code === 1, `the test run should have failed with exit code 1, it ended with ${code}`);
+    expect(code === 1, `the test run should have failed with exit code 1, but it ended with ${code}`);
     const message = `\`node --test\` ended with exit code ${code}\n${lastLines(stdout)}`;
     const sent = await this.#send(['--kind', 'tool.failed', '--level', 'error', '-'], message);
     this.#happens(
@@ -99,7 +99,7 @@ class Story {
     expect(given.blocks[0] === FILES[CART], `the text of ${CART} is not what the server read`);
   }
 
-  /** A file changes several times: the watcher tells each time, the model reads one line. */
+  /** A file changes several times: the watcher reports each change, and the model reads one line. */
   async fileChanges(): Promise<void> {
     const watcher = this.#stage.start(process.execPath, [join(import.meta.dirname, 'watch-file.ts'), PRICES]);
     const lines = createInterface({ input: watcher.stdout })[Symbol.asyncIterator]();
@@ -110,7 +110,7 @@ class Story {
     };
     await says('ready');
     this.#happens(
-      `An import writes ${PRICES} ${CHANGES} times, and a watcher tells each change.`,
+      `An import writes ${PRICES} ${CHANGES} times, and a watcher reports each change.`,
       command(`earpiece send --kind files.changed --key … "\`${PRICES}\` changed"`),
     );
     const sent: Line[] = [];
@@ -125,7 +125,7 @@ class Story {
     expect(ours(given).includes(`${CHANGES} times`), `${CHANGES} changes of one file did not ride as one line`);
   }
 
-  /** A person says stop: no call gets through until the agent has read it. */
+  /** A person stops the agent: no call passes before the agent has read that. */
   async personStops(): Promise<void> {
     const said = ['--as', 'Maria', '--level', 'critical', '--action', 'cancel'];
     const wanted = ['--instruction', `Accounting rounds down on purpose. Put ${CART} back as it was, then wait for me.`];
@@ -153,27 +153,27 @@ class Story {
     this.#happens('The agent has read it: the gate is down.');
     const back = await this.#calls('edit_file', { path: CART, edits: [{ oldText: ROUNDS, newText: ROUNDS_DOWN }] });
     expect(!back.isError && ours(back) === '', 'the first call after the stop was read should have passed, with nothing on it');
-    expect(this.#file(CART) === FILES[CART], `${CART} is not as it was`);
-    this.#happens(`${CART} is as it was, and the agent waits for Maria.`);
+    expect(this.#file(CART) === FILES[CART], `${CART} does not have its earlier content again`);
+    this.#happens(`${CART} is restored, and the agent waits for Maria.`);
   }
 
-  /** Every notification went to the model once, and the log can prove it. */
+  /** The model got every notification once, and the log proves it. */
   async receipts(): Promise<void> {
     const items = await this.#settled();
-    expect(items.length === 3, `the log should hold 3 notifications, it holds ${items.length}`);
+    expect(items.length === 3, `the log should hold 3 notifications, but it holds ${items.length}`);
     const records = await this.#ear.store.read({ log: this.#log });
     for (const { id, carrier } of items) {
       const carriers = records.flatMap(({ body }) =>
         isType(body, 'carrier_confirmed') && body.carrier === carrier && !body.late ? [body.carrier] : [],
       );
-      expect(carriers.length === 1, `${id} should have one confirmed carrier, it has ${carriers.length}`);
+      expect(carriers.length === 1, `${id} should have one confirmed carrier, but it has ${carriers.length}`);
     }
     for (const text of ['500 == 501', `${CHANGES} times`]) {
       const times = this.#agent.given.filter((given) => ours(given).includes(text)).length;
-      expect(times === 1, `the model should have been given "${text}" once, it was given ${times} times`);
+      expect(times === 1, `the model should have read "${text}" once, but it read it ${times} times`);
     }
     const refusals = this.#agent.given.filter((given) => ours(given).includes('Stop, please.'));
-    expect(refusals.length === 2, `2 calls should have been refused, ${refusals.length} were`);
+    expect(refusals.length === 2, `2 calls should have been refused, but ${refusals.length} were`);
 
     const stop = items.find(({ notification }) => notification.action === 'cancel');
     expect(stop !== undefined, 'the stop is not in the log');
@@ -187,16 +187,16 @@ class Story {
         `${this.#sent} sends became ${items.length} notifications, each delivered once; the first ${this.#firstAfter.toFixed(1)} s after the start`,
       ),
       done(`${refusals.length} calls refused while the gate was up, with the same text; none reached the server`),
-      done('the results of the tools themselves are unchanged: what rides is a block of its own behind them'),
+      done('the results of the tools themselves are unchanged: a notification is a separate block after them'),
     );
   }
 
-  /** Another process queues one, as a person or a script would. */
+  /** Starts a process that queues a notification, as a person or a script would do. */
   async #send(args: readonly string[], input?: string): Promise<Line> {
     return this.#noted(await this.#stage.earpiece(['send', ...args], input === undefined ? {} : { input }));
   }
 
-  /** What `earpiece send` answered: "n_…  queued for shop/coder". */
+  /** The line for the answer of `earpiece send`, such as "n_… queued for shop/coder". */
   #noted(answer: string): Line {
     const [id = '', how = ''] = answer.split(/\s+/);
     this.#sent++;
@@ -219,7 +219,7 @@ class Story {
     return all;
   }
 
-  /** What rode since then, and how long it had been waiting. */
+  /** The notifications that were delivered since then, and how long each had waited. */
   async #rode(after: number): Promise<Line[]> {
     const lines: Line[] = [];
     for (const { at, body } of await this.#ear.store.read({ log: this.#log, after, types: ['carrier_offered'] })) {
@@ -247,7 +247,7 @@ class Story {
     this.#page.printed(await this.#stage.earpiece(args, { env: { ...env, ...this.#page.env } }));
   }
 
-  /** The notifications, when each has its last receipt: the bytes are out and the client did not take its request back. */
+  /** The notifications, once each has its last receipt: the bytes were written and the client did not cancel its request. */
   async #settled(): Promise<readonly Item[]> {
     const ids = this.#ids as Item['id'][];
     for (let left = SETTLED_WITHIN_MS; ; left -= 100) {
@@ -265,7 +265,7 @@ class Story {
   }
 }
 
-/** What a person would want to be told of the output: the failing tests, without the stack. */
+/** The lines of the output that a person needs: the failing tests, without the stack. */
 function lastLines(output: string): string {
   const lines = output.slice(output.indexOf('failing tests:')).split('\n').slice(1);
   const end = lines.findIndex((line) => /^\s+at /.test(line));

@@ -1,23 +1,23 @@
-/** How single things look: a command, what waits, a result with what rides on it. */
+/** Formats the parts of the story: a command, a waiting notification, a result with the notifications on it. */
 import { level, paint, plain } from '../../src/cli/terminal.ts';
 import type { Item } from '../../src/core/items.ts';
 import type { Level } from '../../src/core/notification.ts';
 import type { Given } from './agent.ts';
 import type { Line, Style } from './page.ts';
 
-/** Of a tool's own long result the first and the last lines are shown; what is Earpiece's is never cut. */
+/** A tool's own long result is shown with its first and last lines only; Earpiece's part is never cut. */
 const FIRST_LINES = 2;
 const LAST_LINES = 6;
 
 export const ABOUT =
-  'While an agent works, things happen around it: tests end, files change, a person says stop. This is how they reach it: on the messages that its model is sent anyway, each once.';
+  'While an agent works, things happen around it: tests end, files change, a person says stop. The agent learns about them from the messages that its model gets anyway, each once.';
 
 export const seenAt = (login: string): Line => ({ text: login, sign: paint('bold', 'console  ') });
 export const command = (text: string): Line => ({ text, sign: paint('dim', '$ '), style: 'cyan' });
 export const printed = (text: string): Line => ({ text, sign: '  ', style: 'dim' });
 export const done = (text: string): Line => ({ text, sign: paint('green', '✔ ') });
 
-/** Hollow and dashed until a result takes it along. */
+/** Hollow and dashed until a result carries it. */
 export const waiting = (of: Level, kind: string, times = 1): Line => ({
   text: `${kind}${times > 1 ? `, ${times} times` : ''}: waiting to ride`,
   bar: `${paint('yellow', '┆')} `,
@@ -30,7 +30,7 @@ export const rode = ({ notification: { level: of, kind } }: Item, on: string, af
   sign: `${level(of)} `,
 });
 
-/** The text in a result that is Earpiece's: a block of its own, known by its frame. */
+/** The text in a result that belongs to Earpiece: a separate block, recognized by its frame. */
 export const ours = (given: Given): string => given.blocks.filter(isOurs).join('\n');
 
 const isOurs = (block: string): boolean => block.startsWith('[ep ');
@@ -60,7 +60,7 @@ function resultLines(block: string): Line[] {
   return [...lines.slice(0, FIRST_LINES), { text: `… ${left} lines …`, bar: '  ', style: 'dim' }, ...lines.slice(-LAST_LINES)];
 }
 
-/** What is Earpiece's, as the model reads it. */
+/** Formats Earpiece's text as the model reads it. */
 export const riding = (text: string): Line[] =>
   textLines(text).map((line) => ({ text: line, bar: `${paint('yellow', '┃')} `, style: 'yellow' }));
 

@@ -1,21 +1,21 @@
 /**
- * What is seen on the terminal: two columns where it is wide enough, else one thing after the other. What the model is
- * given stands behind a bar; what waits is hollow, what was delivered is solid.
+ * Lays out the terminal: two columns if it is wide enough, otherwise one thing after the other. The model's text is behind a bar.
+ * Waiting notifications are hollow, delivered ones solid.
  */
 import { stripVTControlCharacters } from 'node:util';
 import { paint } from '../../src/cli/terminal.ts';
 
 export type Style = Parameters<typeof paint>[0];
 
-/** Text that is wrapped where it is too long. `sign` stands before its first line, `bar` before all; both may be painted. */
+/** Text that is wrapped if it is too long. `sign` precedes its first line, `bar` all of its lines; both may be painted. */
 export type Line = { readonly text: string; readonly style?: Style; readonly sign?: string; readonly bar?: string };
 
 export type Column = 'world' | 'model';
 
-const TITLES: Readonly<Record<Column, string>> = { world: 'what happens', model: 'what the model is given' };
+const TITLES: Readonly<Record<Column, string>> = { world: 'what happens', model: 'what the model reads' };
 const WIDE = 100;
 const TIME = 8;
-/** How far a line is indented that goes on behind a sign. */
+/** How far the following lines are indented after a sign. */
 const HANG = 2;
 
 export class Page {
@@ -37,12 +37,12 @@ export class Page {
     );
   }
 
-  /** Since this process was started. */
+  /** Seconds since this process was started. */
   get seconds(): number {
     return performance.now() / 1000;
   }
 
-  /** One thing that happened now, in its column. */
+  /** Prints an event of this moment in its column. */
   row(column: Column, lines: readonly Line[]): void {
     const time = `${this.seconds.toFixed(1)} s`.padStart(TIME - 2);
     if (!this.#wide) {
@@ -65,7 +65,7 @@ export class Page {
     this.#write(`${rows.join('\n')}\n${' '.repeat(TIME + left)} ${bar}\n`);
   }
 
-  /** Over the whole width. */
+  /** Prints lines over the whole width. */
   text(...lines: readonly (Line | string)[]): void {
     const all = wrapAll(
       lines.map((line) => (typeof line === 'string' ? { text: line } : line)),
@@ -74,13 +74,15 @@ export class Page {
     this.#write(all.map(({ painted }) => `${painted}\n`).join(''));
   }
 
-  /** For a command whose output is to be shown here: as wide as this, and with colours where this has them. */
+  /**
+   * The environment for a command whose output is shown here: with the same width, and with colours if this terminal has them.
+   */
   get env(): Readonly<Record<string, string>> {
     const coloured = paint('bold', '.') !== '.';
     return { COLUMNS: String(this.width), ...(coloured ? { FORCE_COLOR: '1' } : { NO_COLOR: '1' }) };
   }
 
-  /** What a command printed, with its own colours. A sentence that is too long for a line is wrapped, a row is cut. */
+  /** Prints the output of a command, with its own colours. A sentence that is too long for a line is wrapped; a row is cut. */
   printed(output: string): void {
     for (const line of output.split('\n'))
       if (IS_SENTENCE.test(line)) this.text(line);
@@ -98,7 +100,7 @@ export class Page {
   }
 }
 
-/** Without colours: it begins at the first column, and ends with a full stop. */
+/** A sentence, after removing colours: it begins in the first column and ends with a full stop. */
 const IS_SENTENCE = /^[A-Z][\P{Cc}]*\.$/u;
 
 type Wrapped = { readonly painted: string; readonly width: number };
@@ -117,8 +119,8 @@ function wrapped({ text, style, sign = '', bar = '' }: Line, width: number): Wra
 }
 
 /**
- * Breaks at spaces and behind commas, and inside words that are longer than a line; what follows is indented like the
- * first. The very first line is shorter by `less`.
+ * Breaks at spaces and after commas, and inside words that are longer than a line; following lines are indented like the first.
+ * The first line is shorter by `less`.
  */
 export function wrap(text: string, width: number, less = 0): string[] {
   const pieces: string[] = [];

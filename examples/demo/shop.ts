@@ -1,4 +1,4 @@
-/** The small project that the agent works on: a checkout, and a test that does not agree with it. */
+/** The small project that the agent works on: a checkout, and a test that contradicts it. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -29,7 +29,7 @@ test('rounds half a cent up', () => {
 `,
 };
 
-/** The price list after so many steps of an import. */
+/** The price list after this many steps of an import. */
 export function prices(step: number): string {
   return `${JSON.stringify({ tea: 420 + step, cups: 1001 + 5 * step })}\n`;
 }

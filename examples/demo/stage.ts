@@ -1,13 +1,13 @@
 /**
- * Where the story plays: a temporary folder with the project and a database of its own, and every process that is
- * started. Nothing of the user's is read or written, and nothing is left.
+ * The place of the story: a temporary folder with the project and a separate database, and every process that the story starts.
+ * It reads and writes no files of the user, and leaves nothing behind.
  */
 import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The tests name the bundled one. */
+/** The tests set the path of the bundled one. */
 export const EARPIECE = process.env['EARPIECE_TEST_CLI'] ?? join(import.meta.dirname, '../../src/cli/main.ts');
 export const AGENT = 'shop/coder';
 
@@ -36,17 +36,17 @@ export class Stage {
     };
   }
 
-  /** A process with a group of its own. It is ended with the stage at the latest, and so is what it started. */
+  /** Starts a process in a separate group. It ends with the stage at the latest, together with its children. */
   start(command: string, args: readonly string[], env: RunOptions['env'] = this.env): ChildProcessWithoutNullStreams {
     const child = spawn(command, args, { cwd: this.project, env, stdio: 'pipe', detached: true });
     this.#running.add(child);
     child.once('close', () => this.#running.delete(child));
-    // Whoever ends before it has read everything says so by its exit code.
+    // A process that ends before it has read everything reports that by its exit code.
     child.stdin.on('error', () => {});
     return child;
   }
 
-  /** Runs it to its end. Rejects when it cannot be started or does not end. */
+  /** Runs a command to its end. Rejects if it cannot be started or does not end. */
   async run(command: string, args: readonly string[], { input = '', env = this.env }: RunOptions = {}): Promise<Ran> {
     const child = this.start(command, args, env);
     const out = { stdout: '', stderr: '' };
@@ -66,14 +66,14 @@ export class Stage {
     }
   }
 
-  /** The command line, as another person or program would call it. */
+  /** Runs the command line as another person or program would. */
   async earpiece(args: readonly string[], options: RunOptions = {}): Promise<string> {
     const ran = await this.run(process.execPath, [EARPIECE, ...args], options);
     if (ran.code !== 0) throw new Error(`earpiece ${args[0]} ended with exit code ${ran.code}: ${complaintIn(ran.stderr)}`);
     return ran.stdout.trimEnd();
   }
 
-  /** What else has to end, and how. */
+  /** Registers another function that must run at the end. */
   onEnd(end: () => Promise<unknown>): void {
     this.#ends.push(end);
   }
@@ -84,7 +84,7 @@ export class Stage {
     this.clear();
   }
 
-  /** The part of it that is possible while the process exits. */
+  /** The part of `end` that is possible while the process exits. */
   clear(): void {
     for (const child of this.#running) endGroup(child);
     this.#running.clear();
@@ -92,7 +92,7 @@ export class Stage {
   }
 }
 
-/** The one line of what a process wrote to stderr that says what is wrong. */
+/** The line of a process's stderr that names the problem. */
 export const complaintIn = (stderr: string): string =>
   (/^earpiece: .*$/m.exec(stderr) ?? /^\w*Error\b.*$/m.exec(stderr) ?? /^.+$/m.exec(stderr))?.[0] ?? '';
 
@@ -101,11 +101,11 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }
 
-/** The environment without what would lead to the user's own agents, or make a test runner think that it is nested. */
+/** The environment without variables that would lead to the user's own agents, or make a test runner think that it is nested. */
 function clean(env: NodeJS.ProcessEnv): Record<string, string> {
   const foreign = /^(EARPIECE_|CLAUDE_CODE_SESSION_ID$|NODE_TEST_CONTEXT$|FORCE_COLOR$|VITEST)/;
   return Object.fromEntries(

@@ -1,5 +1,5 @@
-// A producer: `node watch-file.ts <file>` queues a notification for every change of the file, until its stdin ends.
-// For whoever started it, it prints a line when it is ready, when it sees a change, and when one is queued.
+// A producer: `node watch-file.ts <file>` queues a notification for every change of the file, until its stdin ends. For the
+// process that started it, it prints a line when it is ready, when it sees a change, and when it has queued a notification.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -9,7 +9,7 @@ const file = process.argv[2] ?? '';
 let known = content();
 const look = (): void => {
   const now = content();
-  // A writer truncates first.
+  // A writer may truncate the file first.
   if (now === known || now === '') return;
   known = now;
   console.log('seen');
@@ -22,7 +22,7 @@ const look = (): void => {
 };
 
 const watcher = watch(dirname(file), (_event, name) => name === basename(file) && look());
-// Some file systems tell nothing.
+// Some file systems report no changes.
 const timer = setInterval(look, 250);
 process.stdin.resume().on('end', () => {
   watcher.close();

@@ -1,5 +1,5 @@
-// An agent in a few lines: any AI SDK model, your tools, and a log from which a restart goes on. Notifications ride on
-// the results of its tools.
+// An agent in a few lines: any AI SDK model, your tools, and a log from which a restart continues. Notifications ride on the
+// results of its tools.
 import assert from 'node:assert/strict';
 import { MockLanguageModelV4 } from 'ai/test';
 import { openEarpiece } from 'earpiece';
@@ -17,7 +17,7 @@ const deploy: Tool = {
   },
 };
 
-// In place of `anthropic('…')` or `openai('…')`: a model that calls the tool once and then answers.
+// A mock in place of `anthropic('…')` or `openai('…')`: a model that calls the tool once and then answers.
 const model = new MockLanguageModelV4({
   doStream: async ({ prompt }) => ({
     stream: ReadableStream.from(prompt.some(({ role }) => role === 'tool') ? answer() : call()),

@@ -1,5 +1,5 @@
-// Events: your program says what happened, and subscribers decide which agent hears of it, in which words. Here the shipped
-// subscriber `alert` hears them. When a problem is over before the agent has read of it, the news is withdrawn.
+// Events: your program reports an event, and subscribers decide which agents get a notification, and its text. Here, the shipped
+// subscriber `alert` listens to them. If a problem ends before the agent has read about it, its notification is withdrawn.
 import assert from 'node:assert/strict';
 import { openEarpiece } from 'earpiece';
 

@@ -1,4 +1,4 @@
-// Your own loop: notifications ride on the messages that go to the model anyway. Five calls of Earpiece do it.
+// Your own loop: notifications ride on the messages that go to the model anyway. It takes five calls of Earpiece.
 import assert from 'node:assert/strict';
 import { openEarpiece } from 'earpiece';
 

@@ -1,10 +1,10 @@
-// A producer: a script, a service, another agent. It queues and goes on; the agent need not run.
+// A producer may be a script, a service, or another agent. It queues and continues; the agent need not be running.
 import assert from 'node:assert/strict';
 import { openEarpiece } from 'earpiece';
 
 await using ear = await openEarpiece({ db: 'memory:' });
 
-// With your own id, sending again is safe.
+// With your own id, retrying is safe.
 const failure = { id: 'ci-4711', kind: 'ci.failed', level: 'error', message: 'CI failed on main: 2 tests' } as const;
 console.log((await ear.queue('coder', failure)).kind, (await ear.queue('coder', failure)).kind);
 
@@ -12,7 +12,7 @@ console.log((await ear.queue('coder', failure)).kind, (await ear.queue('coder', 
 for (let i = 0; i < 3; i++)
   await ear.queue('coder', { kind: 'files.changed', key: 'file:cart.ts', message: '`cart.ts` changed' });
 
-// When the problem is over, withdraw what nobody has read yet.
+// When the problem has ended, withdraw the notification if nobody has read it yet.
 await ear.queue('coder', {
   kind: 'mcp.disconnected',
   level: 'warning',

@@ -8,7 +8,7 @@ await using ear = await openEarpiece({ db: 'memory:' });
 const server = createServer({ earpiece: ear });
 const { url } = await server.listen({ port: 0 });
 
-// A token that may queue and read nothing, for a CI job.
+// A token that may only queue, and reads nothing, for a CI job.
 const { token } = await server.tokens.create({ kind: 'send', name: 'ci', project: ear.project });
 const ci = createClient({ url, token });
 const { id } = await ci.queue({ to: `${ear.project}/coder`, kind: 'ci.failed', level: 'error', message: 'CI failed on main' });

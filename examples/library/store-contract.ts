@@ -1,4 +1,4 @@
-// The contract of a store: `node --test store-contract.ts`. It needs one package more: npm install --save-dev fast-check
+// The contract of a store: `node --test store-contract.ts`. The suite needs one more package: npm install --save-dev fast-check
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), 'earpiece-'));
 after(() => rmSync(folder, { recursive: true }));
 let made = 0;
 
-// Put your store in place of this one.
+// Put your own store here.
 runStoreContract(
   'in a file',
   {
@@ -19,14 +19,14 @@ runStoreContract(
   { describe, test },
 );
 
-// A store names what it cannot do. The suite skips those cases and prints the reason.
+// A store names the capabilities that it lacks. The suite skips those cases and prints the reason.
 runStoreContract(
   'in memory',
   {
     make: ({ clock }) => memoryStore({ clock }),
     lacks: {
-      'survives-restart': 'it lives and ends with its process',
-      'many-processes': 'one process has it',
+      'survives-restart': 'it keeps its data only while its process lives',
+      'many-processes': 'only one process can open it',
     },
   },
   { describe, test },

@@ -3,12 +3,12 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-/** `publisher.json`. Empty: not filled yet. `repository` is the URL of a git repository. */
+/** `publisher.json`. Empty: not filled in yet. `repository` is the URL of a git repository. */
 export type Publisher = {
   readonly repository: string;
   readonly homepage: string;
   readonly bugs: string;
-  /** Releases are made from this branch. */
+  /** The branch from which releases are made. */
   readonly branch: string;
 };
 
@@ -27,7 +27,7 @@ export function refusals(state: {
   ];
 }
 
-/** The package.json that is published: with what the owner filled in, without what only this repository needs. */
+/** The package.json for publishing: with the owner's fields, and without fields that only this repository needs. */
 export function manifestOf(manifest: object, { repository, homepage, bugs }: Publisher): object {
   const { devDependencies: _dev, scripts: _scripts, allowScripts: _allow, ...rest } = manifest as Record<string, unknown>;
   return {
@@ -38,7 +38,7 @@ export function manifestOf(manifest: object, { repository, homepage, bugs }: Pub
   };
 }
 
-/** `page: link` for each relative link in the pages of an unpacked tarball that leads to no file in it. */
+/** `page: link` for each relative link in the pages of an unpacked tarball that has no target there. */
 export function deadLinks(folder: string): readonly string[] {
   return globSync(['*.md', 'docs/**/*.md'], { cwd: folder }).flatMap((page) => {
     const text = readFileSync(join(folder, page), 'utf8').replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, '');
@@ -61,7 +61,7 @@ type Sizes = {
   };
 };
 
-/** By the first part of each path. */
+/** Sizes by the first part of each path. */
 export function sizes(tarball: string): Sizes {
   const lines = execFileSync('tar', ['-tvzf', tarball], { encoding: 'utf8' }).trim().split('\n');
   const folders = new Map<string, { count: number; bytes: number }>();

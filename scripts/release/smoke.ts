@@ -1,15 +1,15 @@
-/** The smoke story: an empty folder with nothing but Node, where the tarball is installed and used as its README says. */
+/** The smoke story: an empty folder with only Node, in which the tarball is installed and used as its README says. */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** A step that takes longer has hung. */
+/** A step that takes longer counts as hung. */
 const STEP_MS = 180_000;
 
 const RED = 'The build is red: 2 tests';
 
-/** A program of somebody who installed the library. */
+/** The program of a user who installed the library. */
 const TWICE = `
 import { openEarpiece } from 'earpiece';
 await using ear = await openEarpiece();
@@ -21,7 +21,7 @@ for (const point of ['first', 'second']) {
 }
 `;
 
-/** Throws at the first step that does not come out as it should. */
+/** Throws at the first step with an unexpected result. */
 export async function smoke(tarball: string, app: string): Promise<void> {
   mkdirSync(join(app, '.git'), { recursive: true });
   writeFileSync(join(app, 'package.json'), '{"name":"app","private":true,"type":"module"}\n');
@@ -30,11 +30,11 @@ export async function smoke(tarball: string, app: string): Promise<void> {
   const run = (command: string, ...args: readonly string[]): string =>
     execFileSync(command, args, { cwd: app, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout: STEP_MS });
   const step = (what: string, said: string, wanted: RegExp): void => {
-    if (!wanted.test(said)) throw new Error(`${what}: ${wanted} is not in what it said:\n${said}`);
+    if (!wanted.test(said)) throw new Error(`${what}: ${wanted} is missing from its output:\n${said}`);
     console.log(`✓ ${what}`);
   };
 
-  // With the npm settings of whoever releases: a registry may be named there.
+  // Uses the npm settings of the person who releases, which may name a registry.
   execFileSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', tarball], {
     cwd: app,
     env: { ...process.env, PATH },
@@ -43,7 +43,7 @@ export async function smoke(tarball: string, app: string): Promise<void> {
   });
   step('installed in an empty folder, on Node', run('node', '--version'), /^v(?:2[4-9]|[3-9]\d)\./);
   step('earpiece --version', run('earpiece', '--version'), /^\d+\.\d+\.\d+\n$/);
-  step('earpiece --help', run('npx', '--no', '--', 'earpiece', '--help'), /Tell an agent:/);
+  step('earpiece --help', run('npx', '--no', '--', 'earpiece', '--help'), /Notify an agent:/);
   step('earpiece send', run('earpiece', 'send', '--to', 'coder', '--level', 'error', RED), /queued/);
   writeFileSync(join(app, 'twice.mjs'), TWICE);
   const told = run('node', 'twice.mjs');
@@ -53,7 +53,7 @@ export async function smoke(tarball: string, app: string): Promise<void> {
   await serving(app, env, step);
 }
 
-/** Doctor ends with 8 where no coding agent is set up, and says what it found. */
+/** Doctor ends with 8 if no coding agent is set up, and prints its findings. */
 function doctor(run: (command: string, ...args: readonly string[]) => string): string {
   try {
     return run('earpiece', 'doctor');
@@ -79,7 +79,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 `;
 
-/** `n of 2`: in how many of two answers the notification is. */
+/** `n of 2`: how many of two answers contain the notification. */
 async function throughGateway(
   app: string,
   env: Record<string, string>,

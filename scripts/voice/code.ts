@@ -9,7 +9,7 @@ const TOKENS =
   /(?<comment>\/\/[^\n]*|\/\*[^]*?\*\/)|(?<string>'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\[^])*`)|(?<slash>\/)/gu;
 const REGEX = /\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/uy;
 
-/** @param strings what to take of the strings: those that are prose, or only the titles of tests. */
+/** @param strings which strings to include: all prose, or only the titles of tests. */
 export function textsOfCode(code: string, strings: 'prose' | 'titles'): Text[] {
   const found: Text[] = [];
   let line = 1;
@@ -62,7 +62,7 @@ function joined(all: readonly Text[]): Text[] {
   return found;
 }
 
-/** Four words with blanks between them, of which most are of letters: no path, no SQL, no list of names. */
+/** At least four words with blanks between them, most of which are letters only: not a path, SQL, or a list of names. */
 const isProse = (text: string): boolean => {
   const words = text.trim().split(/\s+/u);
   return (

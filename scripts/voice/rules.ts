@@ -6,14 +6,14 @@ export type Rule = {
   /** A text that breaks the rule, and how to write it instead. */
   readonly bad: string;
   readonly better: string;
-  /** A heading, a table cell or a list label is no sentence: this rule leaves short ones alone. */
+  /** A heading, a table cell or a list label is not a sentence, so this rule skips short ones. */
   readonly sentencesOnly?: true;
 };
 
 const opening = (words: string): RegExp => new RegExp(`^(?:${words})(?![\\w’'-])`, 'u');
 const anywhere = (words: string): RegExp => new RegExp(`(?<![\\w-])(?:${words})(?![\\w-])`, 'iu');
 
-/** In the order in which they are tried: the first rule that a sentence breaks is reported. */
+/** Rules are tried in this order, and the first that a sentence breaks is reported. */
 export const RULES: readonly Rule[] = [
   {
     id: 'opening-what',
@@ -139,7 +139,7 @@ export const RULES: readonly Rule[] = [
   },
 ];
 
-/** Pages, help and errors: more words than this in one sentence. Code in backticks and a link count as one word. */
+/** The most words of a sentence in pages, help and errors. Code in backticks and a link count as one word. */
 export const MAX_WORDS = 30;
 
 export const LONG = {

@@ -2,21 +2,25 @@
 export type Sentence = {
   readonly line: number;
   readonly text: string;
-  /** A heading, a table cell or a label: short words without a full stop. */
+  /** A heading, a table cell or a label: few words without a full stop. */
   readonly label: boolean;
 };
 
-/** The words that stand for code. */
+/** The word that replaces code. */
 const CODE = '⟨code⟩';
 
-/** The prose of a page: no code, no HTML comments, no addresses of links. */
-export function sentencesOfPage(page: string): Sentence[] {
+/**
+ * The prose of a page: no code, no HTML comments, no addresses of links.
+ *
+ * @param read how to make a text plain before it is cut; `plain` replaces code by one word.
+ */
+export function sentencesOfPage(page: string, read: (text: string) => string = plain): Sentence[] {
   const found: Sentence[] = [];
   let block: { line: number; text: string } | undefined;
   let fence: string | undefined;
   let comment = false;
   const end = (): void => {
-    if (block) found.push(...sentencesOf(block.text, block.line));
+    if (block) found.push(...sentencesOf(block.text, block.line, read));
     block = undefined;
   };
   for (const [i, raw] of page.split('\n').entries()) {
@@ -36,10 +40,10 @@ export function sentencesOfPage(page: string): Sentence[] {
     if (/^\s*$/u.test(raw) || /^\s*\|?[\s|:-]+\|?$/u.test(raw)) end();
     else if (raw.startsWith('|')) {
       end();
-      for (const cell of plain(raw).replaceAll('\\|', '/').split('|')) found.push(...sentencesOf(cell, line));
+      for (const cell of read(raw).replaceAll('\\|', '/').split('|')) found.push(...sentencesOf(cell, line, read));
     } else if (/^#+ /u.test(raw)) {
       end();
-      found.push({ line, text: plain(raw.replace(/^#+ /u, '')), label: true });
+      found.push({ line, text: read(raw.replace(/^#+ /u, '')), label: true });
     } else if (/^\s*(?:[-*]|\d+\.) /u.test(raw)) {
       end();
       block = { line, text: raw.replace(/^\s*(?:[-*]|\d+\.) /u, '') };
@@ -50,7 +54,7 @@ export function sentencesOfPage(page: string): Sentence[] {
   return found;
 }
 
-/** Markdown as it reads: links are their words, code is one word. */
+/** Markdown as a reader sees it: a link is its words, code is one word. */
 const plain = (text: string): string =>
   text
     .replaceAll(/(`+)(?!`)[^]*?[^`]\1(?!`)/gu, (code) => CODE + '\n'.repeat(code.split('\n').length - 1))
@@ -59,10 +63,10 @@ const plain = (text: string): string =>
     .replaceAll(/\*\*|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)/gu, '');
 
 /** Each sentence with its line, counted from the line that the text begins on. */
-export function sentencesOf(text: string, first: number): Sentence[] {
+export function sentencesOf(text: string, first: number, read: (text: string) => string = plain): Sentence[] {
   const found: Sentence[] = [];
   let line = first;
-  for (const part of plain(text).split(/(?<=[.!?][)"'”’]*)(?=\s+[^\s\p{Ll}])/u)) {
+  for (const part of read(text).split(/(?<=[.!?][)"'”’]*)(?=\s+[^\s\p{Ll}])/u)) {
     const lead = /^\s*/u.exec(part)?.[0] ?? '';
     line += lead.split('\n').length - 1;
     const said = part.trim().replaceAll(/\s+/gu, ' ');

@@ -13,7 +13,7 @@ export type Finding = {
   readonly better: string;
 };
 
-/** Files that are about the banned words themselves, or that repeat what other programs say. */
+/** Files about the banned words themselves, or with quotations of other programs. */
 const EXEMPT = ['scripts/voice/', 'e2e/docs/voice.test.ts', 'e2e/layers/fixture', 'docs/adr/', 'CHANGELOG.md'];
 
 /** Every finding in the repository at `root`, in the order of the files. */
@@ -40,7 +40,7 @@ export function inCode(file: string, code: string): Finding[] {
   );
 }
 
-/** A comment is one text. A string is one text a line: a list of examples is no sentence. */
+/** A comment is one text. A string is one text per line, because a list of examples is not a sentence. */
 const linesOf = ({ kind, text, line }: Text): (readonly [number, string])[] =>
   kind === 'string' ? text.split('\n').map((part) => [line, part] as const) : [[line, text]];
 
@@ -54,7 +54,7 @@ export const overLimit = (
     return found.length > most ? [{ area, found, most }] : [];
   });
 
-/** Where a finding counts: each page for itself, each room of the code, and its tests apart. */
+/** The area in which a finding counts: each page is one, each room of the code, and the tests of each room. */
 export function areaOf(file: string): string {
   if (file.endsWith('.md')) return file;
   const [top = '', room] = file.split('/');
@@ -62,7 +62,7 @@ export function areaOf(file: string): string {
   return isTest(file) && !file.startsWith('e2e/') ? `${area} tests` : area;
 }
 
-/** A string that does not end like a sentence is often a part of one: no rule about openings that are fine in a part. */
+/** A string without an end mark is often part of a sentence, so rules about openings do not apply to short ones. */
 const asText = (sentence: Sentence, { kind }: Text): Sentence =>
   kind === 'string' && !/[.!?]["'”’)]*$/u.test(sentence.text) && wordsOf(sentence.text) <= 4
     ? { ...sentence, label: true }

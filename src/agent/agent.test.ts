@@ -599,7 +599,7 @@ describe('the loop', () => {
     });
     void first.agent.send('go');
     await until(() => first.events.some((e) => e.type === 'tool_started'));
-    // As if its process had died: the lease is released without a close.
+    // The lease is released without a close, as if the process had died.
     await inbox.releaseWriter(first.agent.conversation);
     await queue('x', { id: 'n1' });
     const second = await start([{ text: 'I see' }]);

@@ -42,7 +42,7 @@ export class Agent implements AsyncDisposable {
   readonly inbox: Inbox;
   readonly conversation: Conversation;
   readonly options: AgentOptions;
-  /** Listens to the agent's events. Undefined: nobody listens. */
+  /** Listens to the agent's events. Undefined: there is no listener. */
   readonly emitter: Emitter | undefined;
   readonly #self: SelfWatch;
   readonly #requests: Requests;
@@ -137,10 +137,10 @@ export class Agent implements AsyncDisposable {
 
   /**
    * Runs a turn: `text` goes to the model with the due notifications. A failure of the model is a result; the promise rejects
-   * only for a fault of Earpiece. With an already aborted signal, nothing is written or requested and the result is `stopped`.
+   * only for a bug of Earpiece. With an already aborted signal, nothing is written or requested and the result is `stopped`.
    */
   async send(text: string, options: { readonly author?: string; readonly signal?: AbortSignal } = {}): Promise<TurnResult> {
-    if (this.#turn) throw new EarpieceError('bad_argument', 'a turn is running: reply() goes into it, stop() ends it');
+    if (this.#turn) throw new EarpieceError('bad_argument', 'a turn is running: reply() adds to it, stop() ends it');
     const { author, signal } = options;
     return this.#stoppable(signal, () =>
       this.#run('person', text, async () => {
@@ -153,7 +153,7 @@ export class Agent implements AsyncDisposable {
     );
   }
 
-  /** Continues a turn in the middle of which another process ended. Undefined if the last turn is over. */
+  /** Continues a turn that another process began and did not finish. Undefined if the last turn has ended. */
   async resume(options: { readonly signal?: AbortSignal } = {}): Promise<TurnResult | undefined> {
     const last = this.#transcript.cutOffAt();
     if (last === undefined || this.#turn) return undefined;
@@ -165,7 +165,7 @@ export class Agent implements AsyncDisposable {
     );
   }
 
-  /** The last turn is not over: `resume` continues it. */
+  /** Whether the last turn has not ended: `resume` continues it. */
   get cutOff(): boolean {
     return this.#turn === undefined && this.#transcript.cutOffAt() !== undefined;
   }
@@ -210,8 +210,8 @@ export class Agent implements AsyncDisposable {
   }
 
   /**
-   * Releases the conversation; a later agent can continue it. `over`: none will, so the agent's notes for itself are closed
-   * too.
+   * Releases the conversation, so that a later agent can continue it. `over`: no agent will continue it, so the agent's notes for
+   * itself are closed too.
    */
   async close({ over = false }: { readonly over?: boolean } = {}): Promise<void> {
     if (this.#closed) return;
@@ -268,7 +268,7 @@ export class Agent implements AsyncDisposable {
     } finally {
       this.#turn = undefined;
       if (this.#mode !== 'idle') {
-        // The turn threw, which only a fault of Earpiece causes: the next turn starts from the log.
+        // The turn threw, which only a bug of Earpiece causes: the next turn starts from the log.
         if (this.#mode !== 'complete' && this.#mode !== 'aborted') this.#mode = 'aborted';
         this.#enter('idle');
       }

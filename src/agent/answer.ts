@@ -30,8 +30,8 @@ export type Answer =
       readonly headers?: Readonly<Record<string, string>>;
     }
   /**
-   * `reason` is the signal's reason. Blank: the model had produced nothing to keep. `started`: the provider had accepted the
-   * request.
+   * `reason` is the signal's reason. Blank: the model had produced nothing worth keeping. `started`: the provider had accepted
+   * the request.
    */
   | {
       readonly kind: 'aborted';
@@ -86,7 +86,7 @@ export async function askModel(
         reader.cancel(signal.reason).catch(() => {});
         return aborted();
       }
-      if (read.done) return { kind: 'failed', error: new IncompleteAnswer('the stream ended before the answer did') };
+      if (read.done) return { kind: 'failed', error: new IncompleteAnswer('the stream ended before the answer was complete') };
       const part = read.value;
       // The provider's package sends `stream-start` before the provider has sent anything.
       if (!started && part.type !== 'stream-start' && part.type !== 'error') {
@@ -195,7 +195,7 @@ function cutOf(parts: readonly Part[]): readonly AnswerRecord[] {
 }
 
 /**
- * The part of an interrupted answer that a later request may contain: text with content, signed reasoning, calls with whole
+ * The part of an interrupted answer that a later request may contain: non-empty text, signed reasoning, and calls with complete
  * arguments.
  */
 function keptOf(parts: readonly Part[]): { records: readonly AnswerRecord[]; calls: readonly ToolCallRequestRecord[] } {
@@ -204,7 +204,7 @@ function keptOf(parts: readonly Part[]): { records: readonly AnswerRecord[]; cal
   while (records.at(-1)?.type === 'chat_response' && (records.at(-1) as ChatResponseRecord).reasoning !== undefined)
     records.pop();
   const last = records.at(-1);
-  // Even if this part is whole, the answer went on: the mark shows a restart that the turn was not over.
+  // Even if this part is complete, the answer continued after it: the mark shows a restart that the turn had not ended.
   if (last?.type === 'chat_response') records[records.length - 1] = { ...last, truncated: true };
   return { records, calls: callsOf(records) };
 }
@@ -216,8 +216,8 @@ function keptOf(parts: readonly Part[]): { records: readonly AnswerRecord[]; cal
 function recordsOf(part: Part, partial: boolean, last = false, cut = false): AnswerRecord[] {
   const metadata = part.metadata === undefined ? {} : { metadata: { provider: part.metadata as unknown as Json } };
   if (part.kind === 'call') {
-    // No argument has arrived yet, which differs from a call without arguments.
-    // Anthropic's package turns arguments that have not arrived into {}.
+    // No argument has arrived yet, which differs from a call without arguments. Anthropic's package turns missing arguments into
+    // {}.
     const unheard = cut ? /^(\{\})?$/.test(part.input.trim()) : partial && !part.ended && part.input.trim() === '';
     const args = unheard ? undefined : parsed(part.input);
     if (args === undefined)
@@ -249,7 +249,7 @@ function recordsOf(part: Part, partial: boolean, last = false, cut = false): Ans
   ];
 }
 
-/** Whether reasoning has the data by which providers recognize it; without that they drop or refuse it. */
+/** Whether reasoning has the data by which providers recognize it. Without that data, they drop or refuse it. */
 const SIGNATURES = ['signature', 'redactedData', 'reasoningEncryptedContent', 'thoughtSignature'] as const;
 const isSigned = (metadata: SharedV4ProviderMetadata | undefined): boolean =>
   Object.values(metadata ?? {}).some((options) =>

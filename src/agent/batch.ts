@@ -52,20 +52,20 @@ async function outcomeOf(
       { type: 'cut_off', message: 'the arguments were cut off at the limit of output tokens' },
     );
   if (malformed !== undefined)
-    return wrong(`The arguments are no JSON object: ${malformed.slice(0, 200)}`, { type: 'bad_arguments' });
+    return wrong(`The arguments are not a JSON object: ${malformed.slice(0, 200)}`, { type: 'bad_arguments' });
   const tool = tools.find((t) => t.name === call.name);
   if (tool === undefined) {
     const names = tools.map((t) => t.name);
     const near = didYouMean(call.name, names);
     return wrong(
       `There is no tool ${JSON.stringify(call.name)}${near === undefined ? '.' : `; did you mean ${near}?`} There are: ${names.join(', ') || 'none'}.`,
-      { type: 'unknown_tool', message: 'there is no such tool' },
+      { type: 'unknown_tool', message: 'the tool does not exist' },
     );
   }
   using deadline = new Deadline(context.signal, tool.timeoutMs);
   const { signal } = deadline;
   try {
-    // A tool that ends soon after the abort gives a better answer.
+    // A tool that ends soon after the abort gives a better result than the deadline.
     const outcome = tool.execute(call.arguments, { ...context, signal }).then(spoken);
     const first = await Promise.race([outcome, deadline.over.then((late) => Promise.race([outcome, graceful(late)]))]);
     return deadline.passed && first.isError === true ? { ...deadline.timedOut, content: first.content } : first;
@@ -77,10 +77,10 @@ async function outcomeOf(
   }
 }
 
-/** Aborts when a call is given up: with its batch, or after its time limit. */
+/** Aborts when a call is given up: because its batch is, or after its time limit. */
 class Deadline implements Disposable {
   readonly signal: AbortSignal;
-  /** The outcome that replaces the tool's then. */
+  /** The outcome that then replaces the tool's. */
   readonly over: Promise<ToolOutcome>;
   passed = false;
   readonly #own = new AbortController();
@@ -132,7 +132,7 @@ const graceful = (late: ToolOutcome): Promise<ToolOutcome> =>
   new Promise((resolve) => setTimeout(resolve, GRACE_MS, late).unref());
 /** Anthropic refuses an error without text. */
 const spoken = (outcome: ToolOutcome): ToolOutcome =>
-  outcome.isError && outcome.content.trim() === '' ? { ...outcome, content: 'Failed; it did not say why.' } : outcome;
+  outcome.isError && outcome.content.trim() === '' ? { ...outcome, content: 'Failed, without a reason.' } : outcome;
 const wrong = (content: string, failure?: ToolOutcome['failure']): ToolOutcome => ({
   content,
   isError: true,

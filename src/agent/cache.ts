@@ -1,5 +1,5 @@
 /**
- * Prompt caching at Anthropic. Other providers cache a prefix by themselves. Anthropic caches up to the places that the
+ * Prompt caching at Anthropic. Other providers cache a prefix by themselves. Anthropic caches the text up to the places that the
  * request marks, and looks back at most 20 blocks from each of them.
  *
  * Three of its four marks are used: after tools and system prompt; at the end of the last answered request, so that its cache

@@ -1,6 +1,6 @@
 /**
- * Compactions as JP records them: an overlay over whole turns. It changes the request to a provider, but never the log. If
- * several cover a turn, the newest decides, separately for summary, reasoning and tool calls.
+ * Compactions in JP's format: an overlay over whole turns. It changes the request to a provider, but never the log. If several
+ * cover a turn, the newest decides, separately for summary, reasoning and tool calls.
  */
 import type { Json } from '../core/json.ts';
 import { isType, type Draft } from '../core/records.ts';
@@ -11,7 +11,7 @@ type ToolCalls = { readonly kind: 'omit' } | { readonly kind: 'strip'; readonly 
 type Sized<T> = { readonly policy: T; readonly over: number };
 type TurnPolicy = { summary?: Summary; reasoning?: Sized<'strip'>; toolCalls?: Sized<ToolCalls> };
 
-/** The first turn is 0; records before the first `turn_start` belong to it. The range includes both ends. */
+/** The first turn has number 0; records before the first `turn_start` belong to it. The range includes both ends. */
 export type CompactionRecord = {
   readonly type: 'compaction';
   readonly from_turn: number;
@@ -81,7 +81,7 @@ function turnsOf(records: readonly Draft[]): readonly number[] {
   });
 }
 
-/** `now`: the turn in which the compaction was written. The compaction does not apply to later turns. */
+/** `now`: the turn in which the compaction was written. It does not apply to later turns. */
 type Range = { readonly compaction: CompactionRecord; readonly now: number };
 
 function policiesOf(ranges: readonly Range[], lastTurn: number): readonly TurnPolicy[] {

@@ -9,7 +9,7 @@ import { fileTools } from './file-tools.ts';
 const root = mkdtempSync(join(tmpdir(), 'earpiece-file-tools-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** What the tools reported about the files: the source in the other room has separate tests. */
+/** The tools' reports about the files. The files source has separate tests. */
 let noted: string[];
 beforeEach(() => (noted = []));
 const [read, write] = fileTools({
@@ -37,7 +37,7 @@ describe('read_file', () => {
   });
 
   it.each([
-    [{ from: 2, lines: 2 }, '2\n3\n[lines 2–3 of 5,000; go on with from: 4]'],
+    [{ from: 2, lines: 2 }, '2\n3\n[lines 2–3 of 5,000; continue with from: 4]'],
     [{ from: 4_999 }, '4999\n5000\n[lines 4,999–5,000 of 5,000]'],
     [{ from: 5_001 }, '(it has only 5,000 lines)'],
   ])('parts: %j', async (args, content) => {
@@ -49,7 +49,7 @@ describe('read_file', () => {
     writeFileSync(at('wide.txt'), `${'x'.repeat(200_000)}\n${'y'.repeat(10)}`);
     const { content } = await run(read, { path: 'wide.txt' });
     expect(content.length).toBeLessThan(50_100);
-    expect(content).toMatch(/x…\n\[lines 1–1 of 2; go on with from: 2\]$/u);
+    expect(content).toMatch(/x…\n\[lines 1–1 of 2; continue with from: 2\]$/u);
   });
 
   it('an empty one', async () => {
@@ -58,15 +58,15 @@ describe('read_file', () => {
   });
 
   it.each<[Json, string]>([
-    [{ path: 'gone.txt' }, 'gone.txt cannot be read: there is no such file'],
+    [{ path: 'gone.txt' }, 'gone.txt cannot be read: it does not exist'],
     [{ path: '.' }, '. is a folder'],
-    [{ path: 'binary' }, 'binary is no text file (3 bytes, some of them 0)'],
-    [{ path: 'round' }, 'round cannot be read: its links go round in a circle'],
-    [{ path: '/dev/zero' }, '/dev/zero is no regular file'],
-    [{ path: 7 }, 'path 7 is no path'],
-    [{}, 'path (missing) is no path'],
-    [{ path: 'a.txt', from: 0 }, 'from 0 is no line: they count from 1'],
-    [{ path: 'a.txt', lines: 'all' }, 'lines "all" is no number of lines above 0'],
+    [{ path: 'binary' }, 'binary is not a text file (3 bytes, some of them 0)'],
+    [{ path: 'round' }, 'round cannot be read: its links form a circle'],
+    [{ path: '/dev/zero' }, '/dev/zero is not a regular file'],
+    [{ path: 7 }, 'path 7 is not a path'],
+    [{}, 'path (missing) is not a path'],
+    [{ path: 'a.txt', from: 0 }, 'from 0 is not a line number: lines count from 1'],
+    [{ path: 'a.txt', lines: 'all' }, 'lines "all" is not a number of lines above 0'],
   ])('%j is refused', async (args, message) => {
     writeFileSync(at('binary'), Buffer.from([1, 0, 2]));
     rmSync(at('round'), { force: true });
@@ -87,8 +87,8 @@ describe('write_file', () => {
 
   it.each<[Json, string]>([
     [{ path: 'sub', content: 'x' }, 'sub cannot be written: it is a folder'],
-    [{ path: 'plain/x', content: 'x' }, 'plain/x cannot be written: a part of its path is no folder'],
-    [{ path: 'x' }, 'content (missing) is no text'],
+    [{ path: 'plain/x', content: 'x' }, 'plain/x cannot be written: a part of its path is not a folder'],
+    [{ path: 'x' }, 'content (missing) is not a text'],
   ])('%j is refused', async (args, message) => {
     mkdirSync(at('sub'), { recursive: true });
     writeFileSync(at('plain'), '');

@@ -1,6 +1,6 @@
 /**
- * Reads and writes files, so that the agent can follow them. If somebody else changes a file that it read, the agent is
- * notified; its own writes do not notify it. A shell can do the same, but nobody knows which files it touched.
+ * Tools that read and write files, so that the agent can follow those files. If another program changes a file that it read, the
+ * agent is notified. Its own writes do not notify it. A shell can read and write too, but then the touched files are unknown.
  */
 import { mkdir, open, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -11,7 +11,7 @@ import type { Tool, ToolOutcome } from '../handles/tool.ts';
 export type FileToolsOptions = {
   /** The base of relative paths. */
   readonly root: string;
-  /** Follows the files. Without it nobody does. */
+  /** Follows the files. Without it, they are not followed. */
   readonly files?: Followed | undefined;
 };
 
@@ -27,9 +27,9 @@ const unfollowed: Followed = {
   about: (path) => `file:${path}`,
 };
 
-/** Longer files are for a program to read. */
+/** A longer file must be read by a program. */
 const MAX_BYTES = 20 * 1_048_576;
-/** The most lines of one answer. */
+/** The most lines in one answer. */
 const MAX_LINES = 2_000;
 const MAX_CHARS = 50_000;
 
@@ -49,14 +49,14 @@ const readFile = (root: string, files: Followed): Tool => ({
   },
   async execute(args): Promise<ToolOutcome> {
     const { path, from = 1, lines = MAX_LINES } = args as Readonly<Record<string, Json>>;
-    if (typeof path !== 'string' || path === '') return wrong(`path ${show(path)} is no path`);
-    if (!isCount(from)) return wrong(`from ${show(from)} is no line: they count from 1`);
-    if (!isCount(lines)) return wrong(`lines ${show(lines)} is no number of lines above 0`);
+    if (typeof path !== 'string' || path === '') return wrong(`path ${show(path)} is not a path`);
+    if (!isCount(from)) return wrong(`from ${show(from)} is not a line number: lines count from 1`);
+    if (!isCount(lines)) return wrong(`lines ${show(lines)} is not a number of lines above 0`);
     const absolute = resolve(root, path);
     const read = await bytesOf(absolute, path);
     if ('wrong' in read) return wrong(read.wrong);
     const { bytes } = read;
-    if (bytes.subarray(0, 8_192).includes(0)) return wrong(`${path} is no text file (${bytes.length} bytes, some of them 0)`);
+    if (bytes.subarray(0, 8_192).includes(0)) return wrong(`${path} is not a text file (${bytes.length} bytes, some of them 0)`);
     await files.noteRead(absolute, bytes);
     const part = partOf(bytes.toString('utf8'), from, Math.min(lines, MAX_LINES));
     return { content: part, knows: [files.about(absolute)] };
@@ -77,8 +77,8 @@ const writeFileTool = (root: string, files: Followed): Tool => ({
   },
   async execute(args): Promise<ToolOutcome> {
     const { path, content } = args as Readonly<Record<string, Json>>;
-    if (typeof path !== 'string' || path === '') return wrong(`path ${show(path)} is no path`);
-    if (typeof content !== 'string') return wrong(`content ${show(content)} is no text`);
+    if (typeof path !== 'string' || path === '') return wrong(`path ${show(path)} is not a path`);
+    if (typeof content !== 'string') return wrong(`content ${show(content)} is not a text`);
     const absolute = resolve(root, path);
     try {
       await files.withOwnWrite(absolute, async () => {
@@ -97,10 +97,10 @@ async function bytesOf(absolute: string, path: string): Promise<{ readonly bytes
   try {
     const found = await stat(absolute);
     if (found.isDirectory()) return { wrong: `${path} is a folder` };
-    if (!found.isFile()) return { wrong: `${path} is no regular file` };
+    if (!found.isFile()) return { wrong: `${path} is not a regular file` };
     if (found.size > MAX_BYTES)
       return {
-        wrong: `${path} has ${found.size.toLocaleString('en')} bytes, too many to be read whole; look into it with a program`,
+        wrong: `${path} has ${found.size.toLocaleString('en')} bytes, too many to be read whole; read it with a program`,
       };
     const file = await open(absolute, 'r');
     try {
@@ -113,11 +113,11 @@ async function bytesOf(absolute: string, path: string): Promise<{ readonly bytes
   }
 }
 
-/** A limited number of its lines, and the size of the rest. */
+/** A limited number of the text's lines, and the size of the remaining ones. */
 function partOf(text: string, from: number, lines: number): string {
   if (text === '') return '(the file is empty)';
   const all = text.split('\n');
-  // The line end at the end starts no new line.
+  // A line end at the end of the text does not start a new line.
   if (all.at(-1) === '') all.pop();
   if (from > all.length) return `(it has only ${all.length.toLocaleString('en')} lines)`;
   const shown: string[] = [];
@@ -130,7 +130,7 @@ function partOf(text: string, from: number, lines: number): string {
   const last = from - 1 + shown.length;
   const body = shown.join('\n');
   if (from === 1 && last === all.length) return body;
-  const rest = last < all.length ? `; go on with from: ${last + 1}` : '';
+  const rest = last < all.length ? `; continue with from: ${last + 1}` : '';
   return `${body}\n[lines ${from.toLocaleString('en')}–${last.toLocaleString('en')} of ${all.length.toLocaleString('en')}${rest}]`;
 }
 
@@ -139,13 +139,13 @@ const isCount = (value: Json): value is number => typeof value === 'number' && N
 function reasonOf(error: unknown): string {
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
   const said: Readonly<Record<string, string>> = {
-    ENOENT: 'there is no such file',
+    ENOENT: 'it does not exist',
     EACCES: 'it is not permitted',
     EPERM: 'it is not permitted',
     EISDIR: 'it is a folder',
-    ENOTDIR: 'a part of its path is no folder',
-    EEXIST: 'a part of its path is no folder',
-    ELOOP: 'its links go round in a circle',
+    ENOTDIR: 'a part of its path is not a folder',
+    EEXIST: 'a part of its path is not a folder',
+    ELOOP: 'its links form a circle',
     ENOSPC: 'no space is left on the disk',
     EROFS: 'the file system is read-only',
   };

@@ -3,7 +3,7 @@
  */
 import { TURN_END_ANSWERS, type Inquiry, type TurnEndAnswer } from '../handles/index.ts';
 
-/** `ask` sends one question to the model. A reply in another form counts as no answer: then nothing is done. */
+/** `ask` sends one question to the model. A reply in another form counts as no answer, and nothing is done. */
 export const askInquiries =
   (ask: (question: string) => Promise<string>) =>
   async (inquiries: readonly Inquiry[]): Promise<Readonly<Record<string, TurnEndAnswer>>> => {

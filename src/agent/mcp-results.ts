@@ -24,9 +24,9 @@ export type CallResult = {
 };
 
 export type ResultLimits = {
-  /** Characters of a result that the model reads. */
+  /** The most characters of a result that the model reads. */
   readonly maxChars: number;
-  /** The folder for the rest of it. */
+  /** The folder for longer results, pictures and sound. */
   readonly folder: string;
 };
 
@@ -47,7 +47,7 @@ function shortened(text: string, { maxChars, folder }: ResultLimits): string {
   const where = kept(folder, 'txt', text);
   return [
     text.slice(0, half).toWellFormed(),
-    `[… ${left} of ${text.length.toLocaleString('en')} characters are left out here; ${where === undefined ? 'the rest could not be kept' : `the whole is in ${where}`} …]`,
+    `[… ${left} of ${text.length.toLocaleString('en')} characters are left out here; ${where === undefined ? 'the whole text could not be kept' : `the whole is in ${where}`} …]`,
     text.slice(-half).toWellFormed(),
   ].join('\n');
 }
@@ -67,7 +67,7 @@ function textOf(block: Content, folder: string): string {
 
 const endingOf = (mimeType: string | undefined): string => /\/([a-z0-9]{1,8})\b/.exec(mimeType ?? '')?.[1] ?? 'bin';
 
-/** The path. Undefined if the file could not be written: a full disk does not fail the call. */
+/** Writes a file and returns its path. Undefined if that failed: a full disk does not fail the call. */
 function kept(folder: string, ending: string, whole: string | Buffer): string | undefined {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

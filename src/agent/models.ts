@@ -119,7 +119,7 @@ function ollamaHost(env: Env): string {
   return (/^https?:\/\//.test(host) ? host : `http://${host}`).replace(/\/$/, '');
 }
 
-/** Throws `bad_argument` for anything but a model of AI SDK 7. Its providers are the first to speak `v4`. */
+/** Throws `bad_argument` unless the model is one of AI SDK 7. Its providers are the first to use `v4`. */
 export function checkModel(model: LanguageModelV4, why: string): LanguageModelV4 {
   const version: unknown = typeof model === 'object' && model !== null ? model.specificationVersion : undefined;
   if (version === 'v4') return model;

@@ -5,7 +5,7 @@ import { formatKind, type NotificationId } from '../core/notification.ts';
 import { queuedRecord } from '../core/records.ts';
 import type { Conversation } from '../inbox/index.ts';
 
-/** The conversation under which notes wait for the next one. No agent writes it. */
+/** The conversation in which notes wait for the agent's next conversation. No agent writes to it. */
 export const NEXT: ConversationId = conversationId('~next');
 
 /** Moves waiting notes into this conversation. Call it before each of its turns. */
@@ -29,7 +29,7 @@ export async function takeOverNotes(conversation: Conversation): Promise<void> {
   }
 }
 
-/** The conversation is over: closes the notes that belong to it alone. */
+/** The conversation has ended: closes the notes that belong to it alone. */
 export async function endNotes({ inbox, log, id }: Conversation): Promise<void> {
   for (const item of await inbox.store.items(log, { kind: 'open', conversation: id }))
     if (item.audience === id && isNote(item))

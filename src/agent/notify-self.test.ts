@@ -46,7 +46,7 @@ const noteOf: (agent: Agent, args: Json) => ReturnType<Opened['note']> = async (
   return isError === true ? { error: content } : { answer: JSON.parse(content) as Record<string, Json> };
 };
 
-/** How often the last request has it. */
+/** How often the last request contains the text. */
 const times = ({ requests }: ScriptedModel, text: string): number =>
   JSON.stringify(requests.at(-1)?.prompt ?? []).split(text).length - 1;
 
@@ -107,11 +107,11 @@ it.each([
   [{ message: 'x', deliver_at: { after_turns: 0 } }, 'deliver_at.after_turns 0 is a whole number from 1 to 1,000'],
   [{ message: 'x', deliver_at: 7 }, /^deliver_at 7 is one of immediate, next_turn, after_tool, \{"after_turns": n\}/u],
   [{ message: 'x', deliver_at: 'somewhen' }, /^deliver_at "somewhen" is one of .*: the time "somewhen" is not understood/u],
-  [{ message: 'x', deliver_at: { at: 'yesterday' } }, /^deliver_at \{"at":"yesterday"\} .* is over/u],
+  [{ message: 'x', deliver_at: { at: 'yesterday' } }, /^deliver_at \{"at":"yesterday"\} .* has passed/u],
   [{ message: 'x', expires_in: 'soon' }, 'expires_in "soon" is a time such as "30m", "2h" or "7 days", or "0" for never'],
   [{ message: 'x', key: '' }, 'key "" is a text of 1 to 80 characters'],
-  [{ message: 'x', withdraw: 'k' }, 'withdraw takes a note back and goes with nothing else; leave out message'],
-  [{ message: 'x', prority: 'high' }, /^there is no "prority", did you mean priority\?/u],
+  [{ message: 'x', withdraw: 'k' }, 'withdraw removes a note and takes no other argument; leave out message'],
+  [{ message: 'x', prority: 'high' }, /^there is no argument "prority", did you mean priority\?/u],
 ])('%j is refused, and nothing is kept', async (args, message) => {
   const { open, waiting } = stage();
   const { note } = await open('a');

@@ -93,7 +93,7 @@ function checkNames(given: Readonly<Record<string, Json>>): void {
     const near = didYouMean(name, NAMES);
     throw new EarpieceError(
       'bad_argument',
-      `there is no ${JSON.stringify(name)}${near === undefined ? '' : `, did you mean ${near}?`}; there are ${NAMES.join(', ')}`,
+      `there is no argument ${JSON.stringify(name)}${near === undefined ? '' : `, did you mean ${near}?`}; the arguments are ${NAMES.join(', ')}`,
     );
   }
 }
@@ -120,8 +120,8 @@ async function leave(agent: Agent, given: Readonly<Record<string, Json>>): Promi
     id: inbox.ids.make('note'),
     type: category === 'reminder' ? 'agent.self.remind' : 'agent.self.notify',
     source: 'agent',
-    // A time, or a number of turns, is delivered to the conversation that is active then. Other notes wait for the next
-    // conversation.
+    // A note with a time, or with a number of turns, is delivered to the conversation that is active then. Other notes wait for
+    // the next conversation.
     subject: !persist ? conversation.address : typeof deliver === 'object' ? conversation.log : `${conversation.log}#${NEXT}`,
     severity: SEVERITY[priority],
     message,
@@ -165,7 +165,7 @@ async function takeBack({ inbox, conversation }: Agent, given: Readonly<Record<s
   if (others.length > 0)
     throw new EarpieceError(
       'bad_argument',
-      `withdraw takes a note back and goes with nothing else; leave out ${others.join(', ')}`,
+      `withdraw removes a note and takes no other argument; leave out ${others.join(', ')}`,
     );
   const taken: string[] = [];
   for (const persist of [false, true]) {
@@ -179,7 +179,7 @@ async function takeBack({ inbox, conversation }: Agent, given: Readonly<Record<s
       withdrawn: taken.length,
       ...(taken.length > 0
         ? {}
-        : { why: `no note of the key ${JSON.stringify(given['withdraw'])} waits: it was delivered, or never left` }),
+        : { why: `no note with the key ${JSON.stringify(given['withdraw'])} waits: it was delivered, or never existed` }),
     }),
   };
 }

@@ -24,7 +24,7 @@ export type AgentSettings = {
   readonly maxCycles?: number;
   /** Retries after temporary failures (rate limits, overload, broken connections). Default 4. */
   readonly maxRetries?: number;
-  /** The longest wait that a provider's `retry-after` may request; the turn fails if it requests more. Default 60,000 ms. */
+  /** The longest wait that a provider's `retry-after` may request; if it requests more, the turn fails. Default 60,000 ms. */
   readonly maxRetryAfterMs?: number;
   readonly maxOutputTokens?: number;
   /**
@@ -33,33 +33,36 @@ export type AgentSettings = {
    */
   readonly budget?: BudgetOptions;
   readonly providerOptions?: SharedV4ProviderOptions;
-  /** The place of notifications in requests. Default: by the model's provider. */
+  /** The place of notifications in requests. Default: chosen by the model's provider. */
   readonly placement?: Placement;
-  /** Called when a turn is about to end by itself: background tools may ask, wait or end. */
+  /** Called when a turn is about to end by itself, so that background tools can be asked about, awaited or ended. */
   readonly onTurnEnd?: (turn: TurnEnding) => Promise<{ readonly again?: boolean } | void>;
   /** From 0 to 1, to spread retries in time. */
   readonly chance?: () => number;
-  /** Reports errors outside of the conversation (an event that could not be emitted). Default: a warning of the process. */
+  /** Called with errors outside of the conversation (an event that could not be emitted). Default: a warning of the process. */
   readonly onTrouble?: (error: unknown) => void;
 };
 
 /** A turn that is about to end by itself. With `again`, a due notification gives the turn one more cycle. */
 export type TurnEnding = {
   readonly signal: AbortSignal;
-  /** Sends the model a separate request: question and answer stay out of the conversation. Rejects if there is no answer. */
+  /**
+   * Sends the model a separate request: neither question nor answer becomes part of the conversation. Rejects if there is no
+   * answer.
+   */
   readonly ask: (question: string) => Promise<string>;
 };
 
 export type TurnResult = {
   /**
-   * `complete`: the model ended its answer by itself. `truncated`: its answer reached the limit of output tokens. `refused`:
-   * the model or a filter of its provider declined. `stopped`: a person or a signal ended the turn. `failed`: there is no
-   * answer. `error` says more for `truncated`, `refused` and `failed`.
+   * `complete`: the model ended its answer by itself. `truncated`: its answer reached the limit of output tokens. `refused`: the
+   * model or a filter of its provider declined. `stopped`: a person or a signal ended the turn. `failed`: there is no answer.
+   * `error` has the details of `truncated`, `refused` and `failed`.
    */
   readonly how: 'complete' | 'truncated' | 'refused' | 'stopped' | 'failed';
   readonly text: string;
   readonly cycles: number;
   readonly error?: string;
-  /** The open notifications when a person stopped the turn. They stay open and do not wake the agent by themselves. */
+  /** The notifications that were open when a person stopped the turn. They stay open and do not wake the agent by themselves. */
   readonly handedBack: readonly NotificationId[];
 };

@@ -4,7 +4,7 @@ import type { Agent } from './agent.ts';
 import { notifySelf } from './notify-self.ts';
 
 export type OwnToolOptions = {
-  /** Known only after the agent exists. */
+  /** Callable only after the agent exists. */
   readonly agent: () => Agent;
   /** Shows a message to the person at once. Without it the tool `tell_user` is missing. */
   readonly tellUser?: (message: string) => void;

@@ -1,5 +1,5 @@
 /**
- * Places notifications in a request, by the provider's API. The only module that knows these rules.
+ * Places notifications in a request, by the provider's API. No other module knows these rules.
  *
  * - Anthropic, Gemini: a user text part after all results of the batch. Never role system: it would move to the top of the
  *   request and change the prefix that the provider has cached.
@@ -52,10 +52,9 @@ const besides: Placement = {
 };
 
 /**
- * Alternative placement: the notifications appear as a tool call that the model never made, with its result. It suits models
- * that remember a separate transcript entry better. Off by default, since the pair is made up. Not for Anthropic models with
- * thinking:
- * they refuse a call without signed thinking before it.
+ * Alternative placement: the notifications appear as a tool call that the model never made, with its result. It suits models that
+ * remember a separate transcript entry better. Off by default, because the pair is made up. Not for Anthropic models with
+ * thinking: they refuse a call without signed thinking before it.
  */
 export const syntheticTool = (base: Placement, name = '_system_notification'): Placement => ({
   ...base,

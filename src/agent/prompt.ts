@@ -25,11 +25,11 @@ import type { Placement } from './placement.ts';
 export type PromptOptions = {
   readonly system?: string;
   readonly placement: Placement;
-  /** One line replaces carriers with these notifications, as if the log said that they were left out. */
+  /** One line replaces carriers with these notifications, as if the log had recorded that they were left out. */
   readonly without?: readonly string[];
 };
 
-/** Everything that is answered: an incomplete batch is left out until all of its results have landed. */
+/** Only complete exchanges: an incomplete batch is left out until all of its results are recorded. */
 export function promptOf(records: readonly Draft[], { system, placement, without = [] }: PromptOptions): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = system === undefined || system === '' ? [] : [{ role: 'system', content: system }];
   const redacted = new Set([...redactions(records), ...without]);
@@ -55,7 +55,7 @@ export function promptOf(records: readonly Draft[], { system, placement, without
           role: 'tool',
           content: calls.map((call) => resultPart(call, results.get(call.id) as ToolCallResponseRecord)),
         });
-        // Normally a batch has one carrier. A foreign log may have several: they keep the order in which they landed.
+        // Normally a batch has one carrier. An imported log may have several: they keep their order.
         const views = [...results.values()].flatMap((result) => viewOf(result, redacted));
         for (const view of views) put(placement.afterTools(view, nth++));
       }

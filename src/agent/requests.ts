@@ -2,7 +2,7 @@
  * Sends the requests of one conversation to its model. Decides their content, retries, and the meaning of a refusal for the
  * notifications in it.
  *
- * A 4xx says little about its cause. Notifications are left out only with proof that they are the cause:
+ * A 4xx tells little about its cause. Notifications are left out only with proof that they are the cause:
  *
  *   whole ── refused ─▶ again ── refused ─▶ without (a trial; its answer is not used)
  *     without ── refused ─▶ the cause is something else: the turn fails, the notifications stay in the conversation
@@ -34,7 +34,7 @@ export type RequestsOptions = ModelOptions & {
   readonly records: () => readonly Draft[];
   readonly emit: (event: AgentEvent) => void;
   readonly refusedForRate: (afterMs: number | undefined) => void;
-  /** Records that these were left out. Resolves when the record is durable and in `records`. */
+  /** Records that these notifications were left out. Resolves when the record is durable and in `records`. */
   readonly leaveOut: (left: {
     readonly ids: readonly NotificationId[];
     readonly reason: string;
@@ -42,7 +42,7 @@ export type RequestsOptions = ModelOptions & {
   }) => Promise<void>;
 };
 
-/** The next request while the provider refuses this one. */
+/** The request to send next while the provider refuses the request. */
 type Trial = 'whole' | 'again' | 'without' | 'once more';
 
 export class Requests {
@@ -52,7 +52,7 @@ export class Requests {
     this.#options = options;
   }
 
-  /** Retries until there is an answer, `signal` aborts, or a retry cannot help. Never rejects for a provider's error. */
+  /** Retries until the provider answers, `signal` aborts, or a retry cannot help. Never rejects for a provider's error. */
   async ask(signal: AbortSignal): Promise<Answer> {
     const { maxRetries = 4, maxRetryAfterMs = 60_000, chance = Math.random, emit, leaveOut } = this.#options;
     let trial: Trial = 'whole';
@@ -95,7 +95,7 @@ export class Requests {
     const { placement, model } = this.#options;
     const request = this.#request(abortSignal);
     const prompt = [...request.prompt, ...placement.request([{ type: 'text', text: question }], undefined)];
-    // Providers require the tools of a conversation that has calls, but the model must not call one now.
+    // Providers require the tools in a conversation that has calls, but the model must not call one now.
     const none = request.tools === undefined ? {} : { toolChoice: { type: 'none' as const } };
     const answer = await askModel(model, { ...request, ...none, prompt }, () => {});
     if (answer.kind === 'finished')

@@ -31,7 +31,7 @@ export function failureOf(error: unknown): Failure {
   return { kind: 'refused', why, ...(tooLong ? { tooLong: true as const } : {}) };
 }
 
-/** How providers report that a prompt does not fit: Anthropic, OpenAI, Gemini, vLLM, llama.cpp, Ollama. */
+/** Messages of providers about a prompt that does not fit: Anthropic, OpenAI, Gemini, vLLM, llama.cpp, Ollama. */
 const TOO_LONG =
   /too (long|large|many tokens)|context[ _](length|window|size)|maximum (context|prompt)|token (count|limit)|exceeds? .{0,40}(tokens|limit)|request_too_large/i;
 

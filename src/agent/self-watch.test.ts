@@ -1,4 +1,4 @@
-/** The events of an agent, with an emitter that only listens, hangs, or fails. */
+/** The events of an agent, with an emitter that only collects, hangs, or fails. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { least } from '../../e2e/least.ts';
 import { proves } from '../../e2e/verifies.ts';
@@ -83,7 +83,7 @@ describe('4.12.5: a call ends as exactly one of success, failure and timeout', (
       'fails without a word',
       tool('t', async () => ({ content: '', isError: true })),
       'failure',
-      { error_message: 'Failed; it did not say why.' },
+      { error_message: 'Failed, without a reason.' },
     ],
     ['is not there', undefined, 'failure', { error_type: 'unknown_tool' }],
     [
@@ -204,7 +204,7 @@ describe('whoever listens', () => {
       expect(model.requests).toHaveLength(4);
       return performance.now() - began;
     };
-    // Three times 250 ms would be more.
+    // Waiting 250 ms three times would take longer than this.
     expect(await least(700, sent)).toBeLessThan(700);
   });
 

@@ -1,7 +1,7 @@
 /**
  * Emits an agent's own events to the bus: its tools, its turns, its budget, loops, its provider's rate limits, and a changed
- * setup. No error here can fail or delay the agent: emits are counted and their errors reported. Only a carrier that is about
- * to go waits for them, at most `TOLD_WITHIN_MS`.
+ * setup. An error here can neither fail nor delay the agent: emits are counted and their errors reported. Only a carrier that is
+ * about to go waits for them, at most `TOLD_WITHIN_MS`.
  */
 import type { LogKey } from '../core/address.ts';
 import type { Emitted, Emitter } from '../core/event.ts';
@@ -29,7 +29,7 @@ export type SelfWatchOptions = {
   readonly onTrouble: (error: unknown) => void;
 };
 
-/** The most delay of a carrier by a slow store or bus. */
+/** The longest time that a slow store or bus may delay a carrier. */
 const TOLD_WITHIN_MS = 250;
 const ENDED_WITHIN_MS = 2_000;
 
@@ -41,9 +41,9 @@ export class SelfWatch {
   readonly #calls = new ToolCalls();
   /** Emitted, but not durable yet. */
   readonly #pending = new Set<Promise<unknown>>();
-  /** Emits that a carrier waited for in vain: while they are pending, no carrier waits again. */
+  /** Emits that a carrier already waited for in vain. While they are pending, no carrier waits again. */
   #stuck: readonly Promise<unknown>[] = [];
-  /** Emits that are withdrawn when the turn is over. */
+  /** Emits that are withdrawn when the turn ends. */
   #ofThisTurn: Promise<Emitted | undefined>[] = [];
   #setup: Setup | undefined;
   #turn = 0;
@@ -64,10 +64,10 @@ export class SelfWatch {
     this.#tell(resumed(records, address));
     const changed = this.#setup === undefined ? [] : changes(this.#setup, setup, address);
     this.#tell(changed);
-    // Emits that the conversation was opened before and is now resumed.
+    // Emits that an earlier conversation is resumed now.
     if (this.#options.emitter !== undefined && this.#setup !== undefined)
       for (const key of setupKeys(address))
-        if (!changed.some((seen) => seen.key === key)) this.#takeBack(key, 'it is as in the last turn');
+        if (!changed.some((seen) => seen.key === key)) this.#takeBack(key, 'it is the same as in the last turn');
     await this.told();
   }
 
@@ -116,7 +116,7 @@ export class SelfWatch {
         ends.push(end);
         const seen = this.#calls.ended(call, end, this.#now() - (startedAt.get(call.id) ?? now));
         if (end.kind === 'success') worked.push(...seen.map((each): [Seen, string] => [each, call.name]));
-        // The model reads the failure in the result of the call.
+        // The result of the call already shows the failure to the model.
         else
           this.#tell(
             seen.map((each) => ({ ...each, about: callKey(call.id) })),
@@ -150,7 +150,7 @@ export class SelfWatch {
       void this.#track(
         Promise.all(emitted).then(async (all) => {
           for (const id of all.flatMap((each) => each?.heard.flatMap((heard) => ('id' in heard ? [heard.id] : [])) ?? []))
-            await this.#options.inbox.withdraw(this.#options.log, { id }, { by: 'agent', reason: 'its turn is over' });
+            await this.#options.inbox.withdraw(this.#options.log, { id }, { by: 'agent', reason: 'its turn has ended' });
         }),
       );
     await this.told();
@@ -195,7 +195,7 @@ export class SelfWatch {
   }
 
   /**
-   * The agent caused the event, so it must not wake anybody: an idle agent could not act on it. Exception: an event that should
+   * The agent caused the event, so it must not wake any agent: an idle agent could not act on it. Exception: an event that should
    * interrupt the running turn, because events caused by an agent are never critical.
    */
   #originOf({ type }: Seen, tool: string | undefined): Partial<Origin> | undefined {
@@ -207,7 +207,7 @@ export class SelfWatch {
     void this.#track(this.#options.inbox.withdraw(this.#options.log, { key }, { by: 'agent', reason }));
   }
 
-  /** Counted while it lasts; a failure is reported and gives undefined. */
+  /** Counts the work while it runs; a failure is reported and gives undefined. */
   async #track<T>(work: Promise<T>): Promise<T | undefined> {
     this.#pending.add(work);
     try {
@@ -221,7 +221,7 @@ export class SelfWatch {
   }
 }
 
-/** The model knows it once the result of the call is recorded. */
+/** The model has read it once the result of the call is recorded. */
 export const callKey = (id: string): string => `call:${id}`;
 
 export type Batch = {

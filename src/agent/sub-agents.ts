@@ -1,6 +1,6 @@
 /**
- * An agent as a background tool of another agent. It has a separate conversation, `project/<agent>.<id>`, and its last message
- * is the result. A notification queued for the one never reaches the other.
+ * An agent as a background tool of another agent. It has a separate conversation, `project/<agent>.<id>`, and its last message is
+ * the result. Notifications for one of the two never reach the other.
  */
 import type { ConversationId, LogKey } from '../core/address.ts';
 import { ToolFailure, type StatefulTool } from '../handles/index.ts';
@@ -9,7 +9,7 @@ import type { Agent } from './agent.ts';
 export type SubAgent = { readonly agent: Agent; close(): Promise<void> };
 
 export type AgentToolOptions = {
-  /** The agent that has the tool. */
+  /** The log of the agent that has the tool. */
   readonly log: LogKey;
   /** Opens the agent for a task; `address` is new and belongs to it alone. */
   readonly open: (address: string) => Promise<SubAgent>;
@@ -26,7 +26,8 @@ export const agentTool = ({ log, open }: AgentToolOptions): StatefulTool => ({
     required: ['task'],
   },
   actions: ['fetch', 'apply', 'abort'],
-  check: ({ task }) => (typeof task === 'string' && task.trim() !== '' ? undefined : `task ${JSON.stringify(task)} is no task`),
+  check: ({ task }) =>
+    typeof task === 'string' && task.trim() !== '' ? undefined : `task ${JSON.stringify(task)} is not a task`,
 
   async run(args, handle) {
     let working: Agent | undefined;
@@ -61,10 +62,10 @@ export const agentTool = ({ log, open }: AgentToolOptions): StatefulTool => ({
 });
 
 const CALL_CHARS = 200;
-/** The most characters that a fetch shows of it. */
+/** The most characters of its report that a fetch shows. */
 const KEPT_CHARS = 20_000;
 
-/** Its words, and its calls in a line each; only the newest part. */
+/** The agent's words, and each of its calls in a line; only the newest part is kept. */
 class Report {
   text = '';
   last = '';

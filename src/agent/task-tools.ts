@@ -1,4 +1,4 @@
-/** The tools for tasks of Earpiece's own agent: they speak only for its own conversation. */
+/** The tools for tasks of Earpiece's own agent: they act only for its own conversation. */
 import { EarpieceError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import type { Tool } from '../handles/tool.ts';

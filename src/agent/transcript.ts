@@ -17,7 +17,7 @@ import { unansweredCarriers } from './requests.ts';
 /** The moments at which an agent composes a carrier. */
 export type Moment = 'turn_start' | 'cycle_start' | 'tool_batch_end' | 'turn_end' | 'idle' | 'forced';
 
-/** The last of these records tells whether a turn is over. `agent_stopped`: a person ended it. */
+/** The last of these records shows whether a turn has ended. `agent_stopped`: a person ended it. */
 const RESUMABLE: ReadonlySet<string> = new Set([
   'turn_start',
   'chat_request',
@@ -35,7 +35,7 @@ export class Transcript {
   readonly #records: Draft[] = [];
   /** Interrupts in the transcript, not yet part of an answered request. */
   #unread: NotificationId[] = [];
-  /** The number of agents in the chain of wake-ups that led to this turn. */
+  /** The number of wake-ups in the chain that led to this turn. */
   depth = 0;
 
   constructor(conversation: Conversation, emit: (event: AgentEvent) => void) {
@@ -62,7 +62,7 @@ export class Transcript {
     if (drafts.length > 0) this.#take(await this.#conversation.record(drafts));
   }
 
-  /** Records these with the due notifications. `known`: what the model already knows, and since when. */
+  /** Records `drafts` with the due notifications. `known`: the facts that the model already knows, each with its time. */
   async carry(
     records: readonly Draft[],
     at: Moment,
@@ -74,14 +74,14 @@ export class Transcript {
     const delivered = carriedIn(carried.records.map(({ body }) => body));
     if (carried.view && delivered.length > 0) {
       this.#emit({ type: 'delivered', at, ids: delivered.map((n) => n.id), text: carried.view.text });
-      // The turn is as deep as the notifications that it is about.
+      // The turn gets the depth of the notifications that it delivers.
       for (const { origin } of delivered) this.depth = Math.max(this.depth, origin?.depth ?? 0);
       this.#unread.push(...interruptsIn(delivered));
     }
     return carried;
   }
 
-  /** The provider has accepted a request with the whole transcript: its interrupts are read, and their gate opens. */
+  /** The provider has accepted a request with the whole transcript: its interrupts are read, and their gate falls. */
   async read(): Promise<void> {
     if (this.#unread.length === 0) return;
     await this.#conversation.inbox.markRead(this.#conversation.log, this.#unread, 'transcript');
@@ -133,6 +133,6 @@ const carriedIn = (records: readonly Draft[]): readonly Notification[] =>
     isType(record, 'chat_request') || isType(record, 'tool_call_response') ? (record.notifications ?? []).map(fromRecord) : [],
   );
 
-/** The gate of a pause stays closed until a person lifts it. */
+/** The gate of a pause stays up until a person lifts it. */
 const interruptsIn = (all: readonly Notification[]): NotificationId[] =>
   all.filter((each) => isInterrupt(each) && each.action !== 'pause').map(({ id }) => id);

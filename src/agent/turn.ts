@@ -35,7 +35,7 @@ export type TurnAgent = {
   readonly mode: () => Mode;
   readonly enter: (mode: Mode) => void;
   readonly emit: (event: AgentEvent) => void;
-  /** The program releases the conversation. */
+  /** The program is releasing the conversation. */
   readonly closing: () => boolean;
   /** Prevents the open notifications from waking the agent, and returns them. */
   readonly handBack: () => Promise<readonly NotificationId[]>;
@@ -45,7 +45,7 @@ export class Turn {
   readonly #agent: TurnAgent;
   /** Ends the current stream or tools, with an `Interruption` as the reason. */
   #abort = new AbortController();
-  /** A person stopped this turn. A slightly earlier interruption does not hide that. */
+  /** A person stopped this turn, even if another interruption came slightly earlier. */
   #stopping = false;
   #mayForce = true;
 
@@ -178,13 +178,13 @@ export class Turn {
       return 'goes on';
     }
     this.#mayForce = false;
-    // The results of the ended tools already carry the interrupt.
+    // The results of the aborted tools already carry the interrupt.
     const due = (await this.#agent.conversation.decisions({ at: 'forced' })).some((decision) => decision.kind === 'take');
     if (due) await this.#agent.transcript.carry([{ type: 'chat_request', content: FORCED, source: 'system' }], 'forced');
     return 'goes on';
   }
 
-  /** A reply that came just after the answer had ended still belongs to this turn. */
+  /** A reply that arrives just after the answer has ended still belongs to this turn. */
   async #replied(): Promise<boolean> {
     const { aborted, reason } = this.#abort.signal;
     if (!aborted || !(reason instanceof Interruption) || reason.is.kind !== 'reply') return false;

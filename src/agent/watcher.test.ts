@@ -1,4 +1,4 @@
-/** When an idle agent is woken: by whom, and how soon. */
+/** When an idle agent is woken: by which notification, and how soon. */
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { NotificationInput, Subscribed } from '../core/notification.ts';
@@ -42,7 +42,7 @@ async function stage(wake: Partial<Policy['wake']> = {}) {
     agent,
     model,
     queue: (input: NotificationInput) => inbox.queue(ADDRESS, input),
-    /** As the bus queues what a subscriber with a window made. */
+    /** Queues as the bus does for a subscriber with a window. */
     queueFor: async (wakeAfterMs: number, input: NotificationInput) => {
       const subscribed = {
         id: 'tool_failure',
@@ -52,7 +52,7 @@ async function stage(wake: Partial<Policy['wake']> = {}) {
       };
       await inbox.queue(`${LOG}#main`, input, subscribed satisfies Subscribed);
     },
-    /** When the first event of this type came, once it has. */
+    /** Resolves with the time at which the first event of this type came. */
     when: async (type: AgentEvent['type']): Promise<number> => {
       for (;;) {
         const found = events.find(({ event }) => event.type === type);
@@ -67,7 +67,7 @@ async function stage(wake: Partial<Policy['wake']> = {}) {
   };
 }
 
-/** One more look has come to its end. */
+/** Resolves when one more check of the watcher has ended. */
 async function looked(agent: Agent, inbox: Inbox): Promise<void> {
   const events = agent.events();
   const marker = inbox.ids.make('marker');

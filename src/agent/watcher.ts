@@ -10,7 +10,7 @@ import { nextHead, type Conversation, type Inbox } from '../inbox/index.ts';
 import type { AgentEvent } from './events.ts';
 import type { Mode } from './modes.ts';
 
-/** Node's timers cannot be set for longer; a later due time is checked again then. */
+/** The longest delay of Node's timers. A later due time is checked again when the timer fires. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The part of the agent that the watcher uses. */
@@ -22,7 +22,7 @@ export type Watched = {
   emit(event: AgentEvent): void;
   /** True if it interrupted the agent at once. */
   force(item: Item): boolean;
-  /** Begins a turn. Resolves when the turn is over. */
+  /** Begins a turn. Resolves when the turn has ended. */
   wake(ids: readonly NotificationId[], at: 'idle' | 'forced'): Promise<unknown>;
 };
 

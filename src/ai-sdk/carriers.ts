@@ -11,18 +11,18 @@ type Carrier = { readonly call: string | undefined; readonly settle: Pick<Offer,
 
 export class Carriers {
   readonly conversation: Conversation;
-  /** The provider keeps the parts of a tool's result apart. */
+  /** Whether the provider keeps the parts of a tool's result separate. */
   parts = false;
   readonly #trouble: (error: unknown) => void;
-  /** Composed, and in no message yet that the caller keeps. */
+  /** Composed carriers that are not yet in a message that the caller keeps. */
   #unkept: Carrier[] = [];
-  /** Calls whose results delivered something that no later request has proven to be read. */
+  /** Calls whose results delivered notifications that no later request has proven to be read. */
   readonly #unread = new Set<string>();
   /** The same for a message of the user. */
   #unreadMessage = false;
-  /** The SDK asks for a result's output more than once: it gets the same text. */
+  /** The text of each result, because the SDK asks for a result's output more than once. */
   readonly #views = new Map<string, string>();
-  /** The calls of the current step: those that run, and those that have a result which can carry. */
+  /** The calls of the current step: the running ones, and those with a result that can carry. */
   readonly #running = new Set<string>();
   readonly #landed = new Set<string>();
   #asked: Promise<void> = Promise.resolve();
@@ -32,7 +32,7 @@ export class Carriers {
     this.#trouble = trouble;
   }
 
-  /** A tool was called in this step, and its effects cannot be undone. */
+  /** Whether a tool was called in this step, whose effects cannot be undone. */
   get called(): boolean {
     return this.#running.size + this.#landed.size > 0;
   }
@@ -46,7 +46,7 @@ export class Carriers {
     this.#landed.add(call);
   }
 
-  /** The error to throw. It carries when no other call of the batch can. */
+  /** Returns the error to throw. The error carries if no other call of the batch can. */
   async failed(call: string, on: string, error: unknown): Promise<unknown> {
     this.#running.delete(call);
     if (this.called || errorWithView(error, '') === undefined) return error;
@@ -54,7 +54,7 @@ export class Carriers {
     return view === undefined ? error : errorWithView(error, view);
   }
 
-  /** Returns the result of this call as the model reads it. The last call of a batch carries for all of them. */
+  /** Returns the result of this call for the model. The last call of a batch carries for all of them. */
   async output(call: string, on: string, output: ModelOutput): Promise<ModelOutput> {
     const said = this.#views.get(call);
     if (said !== undefined) return withView(output, said, this.parts) ?? output;
@@ -66,7 +66,7 @@ export class Carriers {
     return withView(output, view, this.parts) ?? output;
   }
 
-  /** Leases what is due; the text to put into the message. Without its store it carries nothing. */
+  /** Leases due notifications, and returns the text to put into the message. Without its store it carries nothing. */
   async offer(options: OfferOptions, call?: string): Promise<string | undefined> {
     const offer = await this.try(() => this.conversation.offer(options));
     if (offer === undefined) return undefined;
@@ -74,7 +74,7 @@ export class Carriers {
     return offer.view.text;
   }
 
-  /** This call was answered with an interrupt, or carries one. */
+  /** This call was answered with an interrupt, or carries an interrupt. */
   refused(call: string | undefined, offer: Offer | undefined): void {
     if (offer !== undefined) this.#unkept.push({ call, settle: offer });
     if (call === undefined) this.#unreadMessage = true;
@@ -89,7 +89,7 @@ export class Carriers {
     for (const { settle } of mine) await this.try(() => settle.confirm());
   }
 
-  /** The call has ended with these messages. A notification that none of them holds rides again. */
+  /** The call has ended with these messages. A notification that is in none of them rides again. */
   async dropped(messages: readonly Message[]): Promise<void> {
     this.stepped();
     const calls = callsIn(messages);
@@ -101,13 +101,15 @@ export class Carriers {
     }
   }
 
-  /** The step is over. */
+  /** The step has ended. */
   stepped(): void {
     this.#running.clear();
     this.#landed.clear();
   }
 
-  /** The model was sent these messages and answered: it has read what their results carry, and the gate of that falls. */
+  /**
+   * The model answered a request with these messages: it has read the notifications in their results, so the gate of those falls.
+   */
   asked(messages: readonly Message[]): Promise<void> {
     this.#asked = this.#asked.then(async () => {
       const calls = callsIn(messages);
@@ -121,7 +123,7 @@ export class Carriers {
     return this.#asked;
   }
 
-  /** Trouble with the store never stops an agent. */
+  /** A failing store never stops an agent. */
   async try<T>(what: () => Promise<T>): Promise<T | undefined> {
     try {
       return await what();
@@ -132,7 +134,7 @@ export class Carriers {
   }
 }
 
-/** The calls whose results are in these messages. */
+/** The calls that have their results in these messages. */
 function callsIn(messages: readonly Message[]): ReadonlySet<string> {
   const calls = new Set<string>();
   for (const { role, content } of messages)

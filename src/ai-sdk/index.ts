@@ -1,6 +1,6 @@
 /**
- * Notifications and the gate for any agent of the AI SDK, majors 6 and 7. `run` takes the place of the call of `generateText`,
- * `streamText` or an agent, and is given its function and its options.
+ * Notifications and the gate for any agent of the AI SDK, majors 6 and 7. Call `run` instead of `generateText`, `streamText` or
+ * an agent, and pass it that function and its options.
  */
 import { EarpieceError } from '../core/errors.ts';
 import type { Conversation, ConversationOptions, Inbox } from '../inbox/index.ts';
@@ -19,7 +19,9 @@ type MessagesOf<O> = O extends { messages?: infer M } ? (NonNullable<M> extends 
 export type MessageOf<O> = MessagesOf<O> extends Message ? MessagesOf<O> : Message;
 
 export type AiSdkOptions = {
-  /** Told once when the store cannot be used: the agent goes on without notifications. Default: a line on stderr. */
+  /**
+   * Called once if the store cannot be used: the agent then continues without notifications. Default: prints a line to stderr.
+   */
   readonly onTrouble?: (line: string) => void;
 };
 
@@ -32,24 +34,28 @@ export class AiSdk {
     this.#conversation = conversation;
     let told = false;
     this.#carriers = new Carriers(conversation, (error) => {
-      if (!told) onTrouble(`earpiece: ${conversation.address} hears nothing: ${(error as Error).message ?? String(error)}`);
+      if (!told)
+        onTrouble(`earpiece: ${conversation.address} gets no notifications: ${(error as Error).message ?? String(error)}`);
       told = true;
     });
   }
 
-  /** The conversation, for what else your program does with it. */
+  /** The conversation, for other uses by your program. */
   get conversation(): Conversation {
     return this.#conversation;
   }
 
-  /** The same tools, which carry. `run` wraps the tools in its options by itself; an agent brings its own. */
+  /**
+   * Wraps tools so that their results carry notifications. `run` wraps the tools in its options by itself; call this for an agent
+   * that has its own tools.
+   */
   tools<T extends Readonly<Record<string, SdkTool>>>(tools: T): T {
     return wrapTools(tools, { carriers: this.#carriers, stop: () => this.#run?.stopTools ?? new AbortController().signal });
   }
 
   /**
-   * Calls `call(options)` and goes on after interrupts. `options.messages` grows in place: it is the transcript to keep.
-   * Rejects with what the call throws; the steps that had finished are in `messages`.
+   * Calls `call(options)`, and calls it again after an interrupt. `options.messages` grows in place: this list is the transcript
+   * to keep. Rejects with the error of the call; `messages` then holds the steps that had finished.
    */
   run<O extends object, R>(
     call: ((options: O) => R) | SdkAgent<O, R>,
@@ -59,7 +65,7 @@ export class AiSdk {
     if (this.#run !== undefined)
       throw new EarpieceError(
         'bad_argument',
-        `run: a turn of ${this.#conversation.address} is running; a conversation has one at a time, so await it first`,
+        `run: a turn of ${this.#conversation.address} is running; a conversation runs one turn at a time, so await it first`,
       );
     const ask = (typeof call === 'function' ? call : call.stream.bind(call)) as (given: CallOptions) => R;
     const run = new Run<MessageOf<O>, R>(this.#carriers, ask, options, more);

@@ -1,4 +1,4 @@
-/** Looks for undelivered interrupts whenever the log changes, by any process, while a model works. */
+/** Looks for undelivered interrupts while a model works, each time that any process changes the log. */
 import type { Item } from '../core/items.ts';
 import { nextHead, type Conversation } from '../inbox/index.ts';
 
@@ -8,7 +8,7 @@ export class Interrupts implements AsyncDisposable {
   readonly #watching: Promise<void>;
   readonly #found: (interrupts: readonly Item[]) => void;
 
-  /** `found` is called as long as there are some; it must not throw. */
+  /** `found` is called while there are any; it must not throw. */
   constructor(conversation: Conversation, found: (interrupts: readonly Item[]) => void) {
     this.#conversation = conversation;
     this.#found = found;

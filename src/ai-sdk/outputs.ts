@@ -1,16 +1,16 @@
 /**
- * Puts a view into a tool's result. The tool's own words come first and stay as they are.
+ * Adds a view to a tool's result. The tool's own text comes first and does not change.
  *
- * Anthropic and the Responses API of OpenAI keep the parts of a result apart, so the view gets a separate part there. The
- * other packages turn several parts into JSON (OpenAI chat) or into several results, which Gemini refuses. There the view
- * follows the text of the result, as one text.
+ * Anthropic and OpenAI's Responses API keep the parts of a result separate, so the view becomes a separate part. The packages of
+ * other providers turn several parts into JSON (OpenAI chat) or into several results, which Gemini refuses. For these, the view
+ * follows the text of the result, in one text.
  */
 import type { ModelOutput, TextPart } from './shapes.ts';
 
-/** True for a provider of the AI SDK that sends each part of a result as a part. */
+/** True for a provider package that sends each part of a result as a part. */
 export const keepsParts = (provider: string): boolean => /anthropic|\.responses$/.test(provider);
 
-/** The output with the view behind it; undefined for an output that cannot hold one. */
+/** The output followed by the view; undefined for an output that cannot hold a view. */
 export function withView(output: ModelOutput, view: string, parts: boolean): ModelOutput | undefined {
   switch (output.type) {
     case 'content': {
@@ -42,7 +42,7 @@ export function withView(output: ModelOutput, view: string, parts: boolean): Mod
   }
 }
 
-/** The error with the view behind its message: the SDK sends a thrown error as this text. Undefined if it has no text. */
+/** The error with the view after its message: the SDK sends a thrown error as this text. Undefined if it has no text. */
 export function errorWithView(error: unknown, view: string): unknown {
   if (typeof error === 'string') return behind(error, view);
   if (!(error instanceof Error)) return undefined;

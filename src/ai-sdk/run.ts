@@ -1,6 +1,6 @@
 /**
- * One turn: calls `generateText`, `streamText` or an agent, and calls it again after an interrupt, until the model has
- * answered. The messages of each step are the caller's as soon as the step has finished.
+ * One turn: calls `generateText`, `streamText` or an agent, and calls it again after an interrupt, until the model has answered.
+ * The caller gets the messages of each step as soon as the step has finished.
  */
 import type { Item } from '../core/items.ts';
 import type { Carriers } from './carriers.ts';
@@ -13,26 +13,26 @@ import { Transcript, type Keep } from './transcript.ts';
 export type Call<O, R> = (options: O) => R;
 
 export type RunOptions<M extends Message, R> = {
-  /** Saves the messages. A notification counts as delivered when this has resolved. Default: as soon as it is in `messages`. */
+  /** Saves the messages. A notification counts as delivered once this has resolved. Default: as soon as it is in `messages`. */
   readonly keep?: Keep<M>;
-  /** Called with the result of each call: one, and one more after each interrupt. For streams to pass on. */
+  /** Called with the result of each call: the first one, and one more after each interrupt. Use it to pass streams on. */
   readonly onResult?: (result: Awaited<R>) => void;
 };
 
 export type Turn<M extends Message, R> = {
-  /** The whole conversation: what was given, with what rode in it, and what came. */
+  /** The whole conversation: the given messages with their notifications, and the new ones. */
   readonly messages: M[];
   /** The final answer. */
   readonly text: string;
-  /** `stopped`: by the caller's `abortSignal`. */
+  /** `stopped`: the caller's `abortSignal` ended the turn. */
   readonly how: 'complete' | 'stopped';
-  /** How often an interrupt made the adapter ask the model anew. */
+  /** How often the model was asked again because of an interrupt. */
   readonly interrupts: number;
   /** The result of the last call. */
   readonly result: Awaited<R> | undefined;
 };
 
-/** A turn continues for at most this many interrupts. Later ones wait for the next turn. */
+/** A turn continues for at most this many interrupts. Later interrupts wait for the next turn. */
 const INTERRUPTS_A_TURN = 8;
 
 export class Run<M extends Message, R> {
@@ -43,7 +43,7 @@ export class Run<M extends Message, R> {
   readonly #transcript: Transcript<M>;
   readonly #stopTools = new AbortController();
   #request = new AbortController();
-  /** After an interrupt the model finishes one step before the next one cuts it off. */
+  /** After an interrupt, the model finishes one step before the next interrupt may abort a step. */
   #mayAbort = true;
   #steps = 0;
   #text = '';
@@ -83,7 +83,7 @@ export class Run<M extends Message, R> {
     }
   }
 
-  /** Due notifications ride in the user's message. */
+  /** Due notifications ride on the user's message. */
   async #openTurn(): Promise<void> {
     // An earlier turn could not save these messages, and the caller continues with them.
     await this.#carriers.kept(this.#transcript.messages);
@@ -99,11 +99,11 @@ export class Run<M extends Message, R> {
       if (this.#mayAbort) this.#request.abort();
       return;
     }
-    // The model reads the effects of the tools: their results carry the interrupt.
+    // The model should read the effects of the tools, so their results carry the interrupt.
     if (found.some(({ notification }) => notification.action !== undefined)) this.#stopTools.abort();
   }
 
-  /** Adds the interrupt as a message behind what the model has said; false when there is none any more. */
+  /** Adds the interrupt as a message after the model's partial answer; false if there is no interrupt any more. */
   async #interrupted(partial: string): Promise<boolean> {
     const { conversation } = this.#carriers;
     this.#mayAbort = false;
@@ -111,14 +111,14 @@ export class Run<M extends Message, R> {
     if (waiting === undefined || waiting.length === 0) return false;
     const view = await this.#carriers.offer({ at: 'forced', on: 'message' });
     if (view === undefined) return false;
-    // Gemini takes no two messages of the user in a row.
+    // Gemini does not accept two consecutive user messages.
     if (partial.trim() === '' && this.#transcript.last?.role === 'user') await this.#transcript.addToLast(view);
     else await this.#transcript.add(...(partial.trim() === '' ? [] : [assistant(partial)]), user(view));
     await this.#carriers.kept([]);
     return true;
   }
 
-  /** One call of the SDK, as many steps as it makes. */
+  /** Makes one call of the SDK, with as many steps as it takes. */
   async #ask(): Promise<{ readonly how: 'complete' | 'stopped' | 'interrupted'; readonly partial: string }> {
     const request = (this.#request = new AbortController());
     const { abortSignal, prompt: _prompt, onStepEnd, onStepFinish, tools, ...rest } = this.#options;
@@ -149,7 +149,7 @@ export class Run<M extends Message, R> {
       failed = { error };
     }
     if (this.#keepFailed !== undefined) throw this.#keepFailed;
-    // A step that has finished is in the transcript already.
+    // The transcript already holds a step that has finished.
     if (begun <= this.#steps - firstStep) partial = '';
     await this.#carriers.dropped(this.#transcript.messages);
     if (abortSignal?.aborted) return { how: 'stopped', partial };
@@ -167,7 +167,7 @@ export class Run<M extends Message, R> {
       const added = await this.#transcript.addStep(step.response.messages);
       await this.#carriers.kept(added);
     } catch (error) {
-      // The SDK swallows what its callbacks throw.
+      // The SDK swallows exceptions of its callbacks.
       this.#keepFailed = error;
       this.#request.abort();
     }
@@ -181,7 +181,7 @@ const user = (text: string): Message => ({ role: 'user', content: [textPart(text
 const isStream = (result: unknown): result is StreamResult =>
   typeof result === 'object' && result !== null && 'fullStream' in result;
 
-/** The caller's own list where it gave one: it grows in place. */
+/** The caller's own list if it gave one, which grows in place. */
 function messagesOf<M extends Message>({ messages, prompt }: CallOptions): M[] {
   if (messages !== undefined) return messages as unknown as M[];
   if (typeof prompt === 'string') return [{ role: 'user', content: prompt }] as unknown as M[];

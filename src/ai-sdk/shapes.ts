@@ -1,19 +1,19 @@
 /**
- * The shapes of the AI SDK that the adapter reads and writes. Majors 6 and 7 agree on them. The package `ai` is not imported, so
- * one build serves both.
+ * The types of the AI SDK that the adapter reads and writes. They are the same in majors 6 and 7. The package `ai` is not
+ * imported, so that one build works with both.
  */
 
 export type Message = { readonly role: string; readonly content: unknown };
 
 export type TextPart = { readonly type: 'text'; readonly text: string };
 
-/** A tool of the AI SDK. Its execute function and its model output are all that the adapter wraps. */
+/** A tool of the AI SDK. The adapter wraps only its execute function and its model output. */
 export type SdkTool = {
   readonly execute?: ((input: never, options: never) => unknown) | undefined;
   readonly toModelOutput?: ((options: never) => unknown) | undefined;
 };
 
-/** The same tool, as the adapter calls it. */
+/** A tool as the adapter calls it. */
 export type CallableTool = {
   readonly execute?: (input: unknown, options: ToolCallOptions) => unknown;
   readonly toModelOutput?: (options: { toolCallId: string; input: unknown; output: unknown }) => unknown;
@@ -21,12 +21,12 @@ export type CallableTool = {
 
 export type ToolCallOptions = {
   readonly toolCallId: string;
-  /** The messages that the model answered with this call. */
+  /** The messages that led to this call. */
   readonly messages: readonly Message[];
   readonly abortSignal?: AbortSignal | undefined;
 };
 
-/** A tool's result as the model reads it. */
+/** A tool's result in the form that the model reads. */
 export type ModelOutput =
   | { readonly type: 'text' | 'error-text'; readonly value: string; readonly providerOptions?: unknown }
   | { readonly type: 'json' | 'error-json'; readonly value: unknown; readonly providerOptions?: unknown }
@@ -40,7 +40,7 @@ export type Step = {
 
 export type OnStep = (step: Step) => unknown;
 
-/** The settings of a call that the adapter reads or replaces; the others pass through. */
+/** The settings of a call that the adapter reads or replaces; other settings pass unchanged. */
 export type CallOptions = {
   readonly model?: unknown;
   readonly tools?: Readonly<Record<string, SdkTool>> | undefined;

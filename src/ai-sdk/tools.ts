@@ -1,26 +1,26 @@
-/** Tools that carry: the gate is asked before each call, and a result carries due notifications. */
+/** Wraps tools: each call passes the gate first, and each result carries due notifications. */
 import type { Carriers } from './carriers.ts';
 import { plainOutput } from './outputs.ts';
 import type { CallableTool, ModelOutput, SdkTool, ToolCallOptions } from './shapes.ts';
 
-/** Thrown instead of a call while an interrupt is unread. The SDK answers the call with its text. */
+/** Thrown in place of a call while an interrupt is unread. The SDK answers the call with its text. */
 export class ToolRefused extends Error {
   override readonly name = 'ToolRefused';
 
-  /** AI SDK 7 sends this to the model, 6 sends the message. */
+  /** AI SDK 7 sends this text to the model, and 6 sends the message. */
   override toString(): string {
     return this.message;
   }
 }
 
-/** The run that a wrapped tool belongs to. */
+/** The run that wrapped tools belong to. */
 export type Calls = {
   readonly carriers: Carriers;
-  /** Aborts when an interrupt asks to cancel or pause: a running tool is cut off. */
+  /** Aborts when an interrupt asks to cancel or pause, which also aborts running tools. */
   readonly stop: () => AbortSignal;
 };
 
-/** The same tools; those that the client or the provider runs stay as they are. */
+/** Wraps the tools, except those that the client or the provider runs. */
 export function wrapTools<T extends Readonly<Record<string, SdkTool>>>(tools: T, calls: Calls): T {
   const wrapped = Object.entries(tools).map(([name, tool]) => [name, WRAPPED.has(tool) ? tool : wrap(name, tool, calls)]);
   return Object.fromEntries(wrapped) as T;
@@ -32,7 +32,7 @@ function wrap(name: string, given: SdkTool, { carriers, stop }: Calls): SdkTool 
   if (given.execute === undefined) return given;
   const tool = given as unknown as Required<CallableTool>;
 
-  /** Refuses or begins the call; what it throws answers the call. */
+  /** Begins the call, or throws: the SDK then answers the call with the error. */
   async function enter({ toolCallId, messages }: ToolCallOptions): Promise<void> {
     const { conversation } = carriers;
     await carriers.asked(messages);
@@ -83,7 +83,7 @@ function wrap(name: string, given: SdkTool, { carriers, stop }: Calls): SdkTool 
 
 async function untilStopped<T>(stop: AbortSignal, make: () => Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const cut = (): void => reject(new Error('This call was cut off by an interrupt; how far it got is not known.'));
+  const cut = (): void => reject(new Error('This call was aborted by an interrupt; it is unknown how far it got.'));
   stop.addEventListener('abort', cut, { once: true });
   if (stop.aborted) cut();
   try {
@@ -95,7 +95,7 @@ async function untilStopped<T>(stop: AbortSignal, make: () => Promise<T>): Promi
 
 const isGenerator = (execute: object): boolean => Object.prototype.toString.call(execute) === '[object AsyncGeneratorFunction]';
 
-/** A plain function may return a stream of outputs: its last one is the result. */
+/** An execute function may return a stream of outputs, of which the last one is the result. */
 async function lastOf(made: unknown): Promise<unknown> {
   const output: unknown = await made;
   if (typeof output !== 'object' || output === null || !(Symbol.asyncIterator in output)) return output;

@@ -7,7 +7,7 @@ export type Keep<M extends Message> = (messages: readonly M[]) => unknown;
 export class Transcript<M extends Message> {
   readonly messages: M[];
   readonly #keep: Keep<M> | undefined;
-  /** Messages of the current call, to tell a step's own messages from those of the steps before it. */
+  /** Messages of the current call, to distinguish a step's own messages from those of earlier steps. */
   #ofCall: Message[] = [];
 
   constructor(messages: M[], keep: Keep<M> | undefined) {
@@ -23,7 +23,7 @@ export class Transcript<M extends Message> {
     this.#ofCall = [];
   }
 
-  /** AI SDK 6 gives with each step the messages of all steps of the call, 7 only its own. */
+  /** AI SDK 6 passes with each step the messages of all steps of the call, 7 only those of the step. */
   async addStep(response: readonly Message[]): Promise<readonly Message[]> {
     const before = this.#ofCall.length;
     const all = before > 0 && response.length > before && same(response.slice(0, before), this.#ofCall);
@@ -38,7 +38,7 @@ export class Transcript<M extends Message> {
     await this.#keep?.(this.messages);
   }
 
-  /** Adds the view as a separate part to the last message, which is the user's. */
+  /** Adds the view as a separate part to the last message, which is a user's. */
   async addToLast(view: string): Promise<void> {
     const last = this.messages.at(-1) as M;
     const own = typeof last.content === 'string' ? [textPart(last.content)] : (last.content as readonly unknown[]);

@@ -34,7 +34,7 @@ function subscriber({ id = 'tool_failure', events, batching, output, ...rest }: 
   };
 }
 
-/** A bus on a store in memory, and what an agent would read at a contact point. */
+/** A bus on an in-memory store, and the text that an agent would read at a contact point. */
 function stage(
   subscribers: readonly Subscriber[],
   options: Partial<BusDeps> & { lines?: LineRenderer; policy?: Partial<Policy> } = {},
@@ -56,12 +56,12 @@ function stage(
     inbox,
     clock,
     use: (next: readonly Subscriber[]) => (set = { subscribers: next, problems: [] }),
-    /** The lines that a tool result takes along, without the frame. */
+    /** The lines that a tool result carries, without the frame. */
     read: async (at: 'tool_batch_end' | 'turn_start' | 'turn_end' = 'tool_batch_end'): Promise<string[]> => {
       const carried = await conversation.carry({ type: 'tool_call_response', id: 'c', content: 'ok', is_error: false }, { at });
       return carried.view?.items.map((item) => item.text) ?? [];
     },
-    /** All of a view, with its frame. */
+    /** The whole view, with its frame. */
     view: async (): Promise<string> => {
       const carried = await conversation.carry(
         { type: 'tool_call_response', id: 'c', content: 'ok', is_error: false },
@@ -70,7 +70,7 @@ function stage(
       return carried.view?.text ?? '';
     },
     open: () => inbox.open(AGENT),
-    /** A bus that knows nothing but the log, as that of a process that begins now. */
+    /** A bus that knows only the log, like that of a new process. */
     another: (): Bus => {
       const other = createBus({ inbox, subscribers: { of: () => set }, ...deps });
       closing.unshift(() => other.close());
@@ -937,13 +937,13 @@ describe('templates', () => {
   describe('what they make is what the budget counts', () => {
     proves('plan:rendered');
 
-    /** With a mark that costs the same each time: what it is, chance decides. */
+    /** With a fixed mark, because the cost of a random one varies. */
     const tokensIn = (text: string): number => {
       const mark = /\[ep (\w+)\]/.exec(text)?.[1] ?? '';
       return encode(text.replaceAll(`ep ${mark}]`, 'ep k7f3]')).length;
     };
     const words = 'one two three four five six seven eight nine ten ';
-    /** So many times ten words for each notification in the line. */
+    /** `tens` times ten words for each notification in the line. */
     const wordy = (tens: number): LineRenderer => ({
       render: async ({ ids }) => ({ kind: 'text', text: ids.map((_, i) => `row ${i}: ${words.repeat(tens)}`).join('\n') }),
     });

@@ -1,6 +1,6 @@
 /**
- * Turns events into queued notifications. Each event goes to the subscribers of its subject's project that listen to its
- * type. Their notifications are queued for that subject only. One bus serves one inbox. Buses share nothing but the log.
+ * Turns events into queued notifications. Each event goes to the subscribers of its subject's project that listen to its type.
+ * Their notifications are queued for that subject only. One bus serves one inbox. Buses share only the log.
  */
 import { parseAddress, type Address } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
@@ -32,14 +32,14 @@ export type BusDeps = {
   readonly templates?: Pick<TemplateEngine, 'render'>;
   /** Events of one key within this time fold before they are queued. Default 100 ms. */
   readonly foldMs?: number;
-  /** Gets one line for each failure that no caller awaits. */
+  /** Called with one line for each failure that no caller awaits. */
   readonly onTrouble?: (line: string) => void;
 };
 
 const FOLD_MS = 100;
 /** The number of recent event ids that are remembered. An event that repeats one of them is not even counted. */
 const IDS_KEPT = 10_000;
-/** A chain of an agent's events that lead to notifications that lead to events ends at this depth. */
+/** An event of an agent may lead to a notification that leads to another event; such a chain ends at this depth. */
 const MAX_DEPTH = 4;
 const CHANNEL_IDLE_MS = 60_000;
 
@@ -180,7 +180,7 @@ export class Bus implements Emitter, AsyncDisposable {
   /** The problem with the condition for this event. Undefined if the condition holds. */
   async #holds(subscriber: Subscriber, expression: string, event: Event): Promise<string | undefined> {
     const { evaluate } = this.#deps;
-    if (evaluate === undefined) return 'it has a condition, and there is nothing here that evaluates it';
+    if (evaluate === undefined) return 'it has a condition, but no condition can be evaluated here';
     const { type, source, severity, data, subject, time, id } = event;
     const payload = data as Json;
     const context = {

@@ -20,15 +20,15 @@ export type ChannelDeps = {
   readonly writer: OrderedWriter;
   readonly queue: (shaped: Shaped) => Promise<Queued | Skipped>;
   readonly withdraw: (key: string, reason: string) => Promise<readonly string[]>;
-  /** The subscriber's open notifications for this address. */
+  /** The open notifications of the subscriber for this address. */
   readonly open: () => Promise<readonly Item[]>;
-  /** The subscriber's notifications that any process queued for this address since then (epoch ms), newest first. */
+  /** The notifications of the subscriber that any process queued for this address after `since` (epoch ms), newest first. */
   readonly lately: (since: number) => Promise<readonly Logged[]>;
-  /** The newest notification of the key that is open for this address, was never offered, and waits for no time. */
+  /** The newest notification of the key that is open for this address, was never offered, and does not wait for a time. */
   readonly untold: (key: string) => Promise<string | undefined>;
   /** The event as the log keeps it. */
   readonly redacted: (event: Event) => Event;
-  /** The counts of open notifications about the rest of storms, whichever process wrote them. */
+  /** The counts in open notifications about the surplus events of storms, whichever process wrote them. */
   readonly counted: () => Promise<Counted>;
   /** Subtracts these from the counts. */
   readonly recount: (over: Counted) => Promise<void>;
@@ -49,7 +49,10 @@ type Over = { readonly counted: Map<string, number>; readonly done: PromiseWithR
 /** `at`: the store's time, epoch ms. `tick`: monotonic ms, for the fold. */
 export type Moment = { readonly at: number; readonly tick: number };
 
-/** The most different events that stay open at once, beside one line's worth; the rest is counted. More errors are listed. */
+/**
+ * The most different events that stay open at the same time, beside the list of one line; further ones are only counted. For
+ * errors, the list is longer.
+ */
 const BURST_OF_SINGLES = 20;
 const BURST_OF_ERRORS = 100;
 const isUrgent = ({ severity }: Event): boolean => severity === 'error' || severity === 'critical';
@@ -120,7 +123,7 @@ export class Channel implements Holder {
     if (counted === undefined) return;
     this.#outlet.release(key);
     const told = this.#tell(counted, key, now);
-    // The storm's write reports the failure to the emitter.
+    // The write of the storm reports the failure to the emitter.
     told.catch(() => {});
     this.#storm?.before.push(told);
   }
@@ -135,10 +138,10 @@ export class Channel implements Holder {
     // Other channels may hold earlier events of the key. They go first, and are withdrawn with the rest.
     this.#outlet.overtake(key);
     const { id } = this.subscriber;
-    known?.waiting?.done.resolve({ subscriber: id, kind: 'skipped', because: `taken back: ${reason}` });
+    known?.waiting?.done.resolve({ subscriber: id, kind: 'skipped', because: `withdrawn: ${reason}` });
     const written = this.#outlet.write([key], async () => {
       const ids = await this.#deps.withdraw(key, reason);
-      // The same event is news from now on, because its state ended in between.
+      // The same event counts as new from now on, because its state has ended.
       this.#lately.delete(key);
       this.#keys.get(key)?.told.clear();
       return { ids, counted: await this.#isOver(shortName(key)) };
@@ -149,7 +152,7 @@ export class Channel implements Holder {
     });
   }
 
-  /** Subtracts the key from the count, soon and together with other keys. */
+  /** Subtracts the key from the count, after a short delay and together with other keys. */
   async #isOver(name: string): Promise<{ readonly done: Promise<void> } | undefined> {
     const { tick } = this.#deps.now();
     if (this.#counted === undefined || tick - this.#counted.tick > this.#deps.foldMs)
@@ -160,7 +163,7 @@ export class Channel implements Holder {
     over.counted.set(name, count);
     this.dueAt = Math.min(this.dueAt, tick + this.#deps.foldMs);
     this.#deps.wake(this);
-    // The promise is wrapped, so that the next write does not wait for it.
+    // The promise is wrapped in an object, so that the next write does not wait for it.
     return { done: over.done.promise };
   }
 
@@ -179,7 +182,7 @@ export class Channel implements Holder {
     }
     await this.#outlet.written();
     if (!isDue || this.#over === undefined) return;
-    // The withdrawals that were just written have found the counted events that have ended.
+    // The withdrawals that were just written have found the counted events whose state has ended.
     this.#countAnew(this.#over);
     if (this.#storm === undefined) this.dueAt = this.#foldsUntil();
     await this.#outlet.written();
@@ -193,7 +196,7 @@ export class Channel implements Holder {
     return due;
   }
 
-  /** Drops keys that neither fold nor repeat any more. */
+  /** Drops keys that can neither fold an event nor suppress a repetition any more. */
   #forget(now: Moment): void {
     const keptMs = Math.max(this.#deps.foldMs, this.subscriber.batching.dedupeWindowMs);
     for (const [key, { waiting, leadTick }] of this.#keys)
@@ -238,7 +241,7 @@ export class Channel implements Holder {
     const { told } = known;
     const isOver = (at: number | undefined): boolean => at === undefined || at + dedupeWindowMs <= now.at;
     let first = told.get(detail);
-    // Reads the log only if this process does not know better.
+    // Reads the log only if this process has no record itself.
     if (dedupeWindowMs > 0 && isOver(first)) first = (await this.#toldByOthers(event, key, now)) ?? first;
     if (!isOver(first)) {
       // A state that was not delivered yet stays as it is: a waiting repetition must not replace it.
@@ -259,7 +262,7 @@ export class Channel implements Holder {
     return this.#heard(await this.#deps.queue({ ...shaped, input }));
   }
 
-  /** When any process last queued the same. Undefined if none did recently, or if that is unknown. */
+  /** When any process last queued the same detail. Undefined if none did recently, or if that is unknown. */
   async #toldByOthers(event: Event, key: string, now: Moment): Promise<number | undefined> {
     if (now.tick >= this.#lookTick) {
       const began = performance.now();
@@ -320,7 +323,7 @@ export class Channel implements Holder {
     return storm.done.promise;
   }
 
-  /** Queues as many events as the list has room for. Counts the others. */
+  /** Queues as many events as the list has room for, and counts the others. */
   #writeStorm({ details, more, last, before, done }: Storm, now: Moment): void {
     this.#storm = undefined;
     const keys = [...details.values()].flatMap(({ key }) => (key === undefined ? [] : [key]));
@@ -366,7 +369,7 @@ export class Channel implements Holder {
     written.then(over.done.resolve, over.done.reject);
   }
 
-  /** False if as many as one list holds were queued since the open ones were last counted. */
+  /** False if a full list's worth of events was queued since the open ones were last counted. */
   #mayQueue(event: Event): boolean {
     const kind = isUrgent(event) ? 'urgent' : 'other';
     if (this.#free[kind] < 1) return false;

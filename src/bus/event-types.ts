@@ -1,6 +1,6 @@
 /**
- * The event types that Earpiece's sources emit, and those that programs around an agent are expected to emit, with their
- * payloads. Subscribers may listen to any other type too. This table is for "did you mean" and for `docs/subscribers.md`.
+ * The event types that Earpiece's sources emit, and those that programs around an agent usually emit, with their payloads.
+ * Subscribers may listen to any other type too. This table is for "did you mean" and for `docs/subscribers.md`.
  */
 import { didYouMean } from '../core/errors.ts';
 import type { Severity } from '../core/event.ts';
@@ -47,8 +47,8 @@ export const EVENT_TYPES = {
   },
   'tool.failed': { severity: 'error', payload: ['handle', 'tool', 'duration_ms?'], what: 'a background tool has failed' },
   'tool.content': { severity: 'info', payload: ['handle', 'tool'], what: 'a background tool printed the awaited text' },
-  'mcp.disconnected': { severity: 'error', payload: ['server', 'detail?'], what: 'an MCP server is gone' },
-  'mcp.reconnected': { severity: 'info', payload: ['server'], what: 'an MCP server is back' },
+  'mcp.disconnected': { severity: 'error', payload: ['server', 'detail?'], what: 'an MCP server has disconnected' },
+  'mcp.reconnected': { severity: 'info', payload: ['server'], what: 'an MCP server is connected again' },
   'subagent.complete': {
     severity: 'info',
     payload: ['task_id', 'result_summary?', 'duration_ms?', 'handle?', 'tool?'],
@@ -123,7 +123,7 @@ export const EVENT_TYPES = {
   'query.start': { severity: 'info', payload: ['query', 'session_id?', 'by?'], what: 'a turn begins with a question' },
   'task.checkpoint': { severity: 'info', payload: ['message', 'turn?'], what: 'a task reaches a checkpoint' },
 
-  // The world around it.
+  // The agent's surroundings.
   'source.stale': {
     severity: 'warning',
     payload: ['path', 'previous_hash?', 'current_hash?', 'project_id?'],

@@ -34,5 +34,5 @@ export class Fold {
   }
 }
 
-/** A fold keeps at most 50 different details of one key, the same limit as the inbox. */
+/** A fold keeps at most 50 different details of one key, like the inbox. */
 export const DETAILS = 50;

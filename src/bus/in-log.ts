@@ -1,6 +1,5 @@
 /**
- * The notifications that one subscriber has queued for one address, read from the log, so those of other processes are
- * included.
+ * The notifications that one subscriber has queued for one address, read from the log, which has those of other processes too.
  */
 import { logOf, splitLog, type Address, type LogKey } from '../core/address.ts';
 import { ANYONE, type Item } from '../core/items.ts';
@@ -29,8 +28,8 @@ export class InLog {
   }
 
   /**
-   * Withdraws open notifications of the key and returns their ids. A conversation's own notifications are withdrawn by that
-   * conversation's events.
+   * Withdraws open notifications of the key and returns their ids. Only events of a conversation withdraw that conversation's own
+   * notifications.
    */
   async withdraw(key: string, reason: string): Promise<readonly string[]> {
     const address = this.#address;
@@ -47,8 +46,8 @@ export class InLog {
   }
 
   /**
-   * The counts of open notifications under `restKey`, whichever process wrote them. Each key counts with the highest number
-   * of any of them.
+   * The counts in open notifications under `restKey`, whichever process wrote them. A key that several of them count gets the
+   * highest of these counts.
    */
   async counted(restKey: string): Promise<Counted> {
     const most = new Map<string, number>();
@@ -70,7 +69,7 @@ export class InLog {
           const drafts = this.#without(item, over);
           if (drafts.length > 0) results.push(await this.#inbox.store.append(log, drafts));
         }
-        // Another process was faster, or a carrier took it: read the current state again.
+        // Another process changed it first, or a carrier took it: read the current state again.
         if (results.every(({ kind }) => kind === 'appended')) break;
       }
   }
@@ -80,7 +79,7 @@ export class InLog {
     if (gone === 0) return [];
     const to = item.audience === ANYONE ? {} : { conversation: item.audience };
     const count = item.count - gone;
-    const reason = `${gone} of them are over`;
+    const reason = `${gone} of them have ended`;
     const closed: Draft = {
       type: 'notification_closed',
       ...to,
@@ -97,7 +96,7 @@ export class InLog {
     return [closed, queuedRecord({ ...notification, id, count, firstAt: notification.firstAt ?? at, data }, to)];
   }
 
-  /** Counts that no model has seen yet. */
+  /** Counts that no model has read yet. */
   async #rests(log: LogKey, restKey: string): Promise<readonly Item[]> {
     const address = this.#address;
     const open = await this.#inbox.store.items(log, { kind: 'key', key: restKey });
@@ -119,7 +118,7 @@ export class InLog {
   }
 
   /**
-   * The newest notification of the key that was never offered and waits for no time. For a whole project there is none,
+   * The newest notification of the key that was never offered and does not wait for a time. Always undefined for a whole project,
    * because each agent may have read another one.
    */
   async untold(key: string): Promise<string | undefined> {
@@ -130,7 +129,7 @@ export class InLog {
     return isUntold ? newest.id : undefined;
   }
 
-  /** The notifications that were queued since then (epoch ms), newest first. */
+  /** The notifications that were queued after `since` (epoch ms), newest first. */
   async lately(since: number): Promise<readonly Logged[]> {
     const address = this.#address;
     if (address.kind === 'project') return this.#fannedOut(since);

@@ -23,7 +23,7 @@ export class TypeIndex {
 }
 
 const NOBODY: readonly Subscriber[] = [];
-/** The most remembered types: a source that makes up new types without end must not fill the memory. */
+/** The most remembered types, because a source that keeps inventing types must not fill the memory. */
 const TYPES_KEPT = 1_000;
 
 class ByType {
@@ -55,13 +55,13 @@ export function unheardBecause({ events }: Subscriber, event: Event): string | u
   if (severityRank(event.severity) < severityRank(events.severityFilter))
     return `severity ${event.severity} is below ${events.severityFilter}`;
   if (events.sources !== undefined && !events.sources.includes(event.source))
-    return `source ${event.source} is none of ${events.sources.join(', ')}`;
+    return `source ${event.source} is not among ${events.sources.join(', ')}`;
   return undefined;
 }
 
 /**
- * The key that identifies an event. Events with the same key are counted, superseded and withdrawn together. The event's
- * own key wins unchanged. Without any key each event is separate.
+ * The key that identifies an event. Events with the same key are counted, superseded and withdrawn together. The event's own key
+ * wins unchanged. An event without any key is separate.
  */
 export function keyOf({ id, batching }: Subscriber, event: Event): string | undefined {
   if (event.key !== undefined) return event.key;

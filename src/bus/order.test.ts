@@ -31,8 +31,8 @@ type Rule = Pick<Subscriber, 'id'> & {
 };
 
 /**
- * Alerts that are taken back, states of which the newest counts, plain ones, and some of which a condition is asked first.
- * Two hear alerts: what they make has one key.
+ * Alerts that are withdrawn, states of which the newest counts, plain events, and events with a condition. Two subscribers listen
+ * to alerts, and their notifications have one key.
  */
 const RULES: readonly Rule[] = [
   { id: 'alert', types: ['alert.firing', 'alert.resolved'], over: ['alert.resolved'] },
@@ -57,7 +57,7 @@ function subscriber({ id, types, over, supersede = false, asks = false, dedupeWi
   };
 }
 
-/** `n` tells events apart, and says in which order they came. */
+/** `n` numbers the events in the order of their arrival. */
 type Happened = {
   readonly n: number;
   readonly type: string;
@@ -78,7 +78,7 @@ async function stage(
     inbox,
     subscribers: { of: () => ({ subscribers, problems: [] }) },
     foldMs,
-    // The answers do not come in the order of the questions.
+    // The answers do not arrive in the order of the questions.
     evaluate: async (_, context) => {
       const { payload } = context as { payload: { n: number } };
       for (let turns = (payload.n * 7) % 5; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
@@ -107,7 +107,7 @@ async function stage(
 
 type Step =
   | { readonly do: 'emit'; readonly state: 0 | 1; readonly key: string; readonly subject: string; readonly critical: boolean }
-  /** `block`: the time of the fold passes, and no timer runs. */
+  /** `block`: the time of the fold passes while no timer runs. */
   | { readonly do: 'flush' | 'yield' | 'block' };
 
 const steps = fc.array(
@@ -141,7 +141,7 @@ const setting = fc.record({
   family: fc.constantFrom(...(Object.keys(FAMILIES) as Family[])),
 });
 
-/** Everything is emitted in one go, but for where the steps say that the bus may write meanwhile. */
+/** Emits everything in one turn, except where the steps let the bus write in between. */
 async function run(sequence: readonly Step[], { foldMs, maxSize, family }: Setting) {
   const { inbox, bus, emit } = await stage(foldMs, maxSize);
   const happened: Happened[] = [];
@@ -165,7 +165,7 @@ const numberOf = (message: string): number => Number(/ (\d+)$/.exec(message)?.[1
 
 type Written = { readonly key: string; readonly by: string; readonly n: number };
 
-/** What was written into the log, in its order: of which key, by which subscriber for whom. */
+/** The writes in the log, in order: key, subscriber and receiver of each. */
 async function written(inbox: Inbox, log: LogKey): Promise<readonly Written[]> {
   const found: Written[] = [];
   const of = new Map<string, Omit<Written, 'n'>>();
@@ -264,7 +264,7 @@ describe('what is written of one key is written in the order in which it came', 
                 mine.map(({ n }) => n),
                 `${key} by ${by}`,
               ).toSatisfy(isGrowing);
-            // Of states the newest counts, whoever it is for.
+            // Only the newest state counts, for every receiver.
             if (how.family === 'build')
               expect(
                 ofKey.map(({ n }) => n),

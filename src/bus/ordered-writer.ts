@@ -1,7 +1,7 @@
 /**
- * Decides when the bus writes; nothing else does. Writes for one key in one agent's log happen in the order in which the
- * events arrived, whichever subscriber made them, and whether they are for the agent, for one conversation or for the whole
- * project. Other keys do not wait. An arrived event is in one of these states:
+ * Decides when the bus writes. No other code does. Writes for one key in one agent's log happen in the order in which the events
+ * arrived, whichever subscriber made them, and whether they are for the agent, for one conversation or for the whole project.
+ * Other keys do not wait. An arrived event is in one of these states:
  *
  *   arrived ──has a condition──▶ asked ──answered──▶ held or in line
  *   arrived ──its key was written less than a fold ago, or in a storm──▶ held
@@ -25,13 +25,13 @@ export interface Holder {
   letGo(key: string): void;
 }
 
-/** The unwritten events of one key of one project. */
+/** The unwritten events of one key in one project. */
 type Lane = {
   readonly name: string;
-  /** The last condition that is evaluated under the key, until its answer has been acted on. */
+  /** The last condition evaluated under the key, until its answer has been handled. */
   asked: Promise<void> | undefined;
   readonly holding: Set<Outlet>;
-  /** The last write for each agent, and for "*", which means all of them. */
+  /** The last write for each agent. The agent "*" means all of them. */
   readonly inLine: Map<string, { readonly by: Outlet; readonly done: Promise<unknown> }>;
 };
 
@@ -78,14 +78,14 @@ export class OrderedWriter {
     return this.#questions.size > 0;
   }
 
-  /** Resolves when all conditions that are evaluated by now have answered, and the answers were acted on. */
+  /** Resolves when all conditions asked so far have answered, and their answers have been handled. */
   async answered(): Promise<void> {
     await Promise.all(this.#questions);
   }
 
   /**
-   * Acts at once, unless a condition has to answer first: `question`, or an earlier one under the same key. `act` gets the
-   * answer, and whether it had to wait.
+   * Calls `act` at once, unless a condition has to answer first: `question`, or an earlier one under the same key. `act` gets the
+   * answer, and whether it had to wait for it.
    */
   whenAnswered<A, T>(
     { address, key }: { readonly address: Address; readonly key: string | undefined },
@@ -94,7 +94,7 @@ export class OrderedWriter {
   ): Promise<T> {
     const before = key === undefined ? undefined : this.#lanes.find(address, key)?.asked;
     if (question === undefined && before === undefined) return act(undefined, false);
-    // The result is wrapped, so that `acted` resolves when `act` has begun. A flush waits for that, and then for the
+    // The result is wrapped in an object, so that `acted` resolves when `act` has begun. A flush waits for that, and then for the
     // writes.
     const acted = Promise.all([question, before]).then(([answer]) => ({ result: act(answer, true) }));
     const over: Promise<void> = acted.then(
@@ -131,7 +131,7 @@ export class Outlet {
     return this.#writing > 0;
   }
 
-  /** Resolves when every write that is in line by now is done or has failed. */
+  /** Resolves when every write that is in line now is done or has failed. */
   async written(): Promise<void> {
     await this.#last;
   }
@@ -146,7 +146,7 @@ export class Outlet {
     if (lane?.holding.delete(this)) this.#lanes.leave(lane);
   }
 
-  /** Puts events of the key in line that other holders keep back and that arrived before number `before`, the oldest first. */
+  /** Puts events of the key in line that other holders hold back and that arrived before number `before`, the oldest first. */
   overtake(key: string, before = Number.POSITIVE_INFINITY): void {
     const lane = this.#lanes.find(this.holder.address, key);
     if (lane === undefined || lane.holding.size === 0 || (lane.holding.size === 1 && lane.holding.has(this))) return;

@@ -1,6 +1,6 @@
 /**
- * A sample event of each known type, as its source emits it. For trying a subscriber, and for the page that shows the
- * result of each.
+ * A sample event of each known type, as its source emits it. For trials of a subscriber, and for the page that shows the result
+ * of each.
  */
 import type { EventInput } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
@@ -63,7 +63,7 @@ export const SAMPLES: Readonly<Record<KnownType, Sample>> = {
     data: { server: 'files', detail: 'its process ended' },
   },
   'mcp.reconnected': {
-    message: 'MCP server `files` is connected again; what it kept in memory is gone',
+    message: 'MCP server `files` is connected again; its memory is lost',
     data: { server: 'files' },
   },
   'subagent.complete': {
@@ -134,7 +134,7 @@ export const SAMPLES: Readonly<Record<KnownType, Sample>> = {
   },
   'file.changed': { message: '`src/lib.rs` was changed', data: { path: 'src/lib.rs', change: 'changed' } },
   'file.deleted': { message: '`src/old.rs` was deleted', data: { path: 'src/old.rs', change: 'deleted' } },
-  'file.created': { message: '`src/new.rs` was made', data: { path: 'src/new.rs', change: 'created' } },
+  'file.created': { message: '`src/new.rs` was created', data: { path: 'src/new.rs', change: 'created' } },
   'file.restored': { message: '`src/lib.rs` is as it was read', data: { path: 'src/lib.rs' } },
   'git.branch_switched': { message: 'the branch is now `dev`, it was `main`', data: { from: 'main', to: 'dev' } },
   'git.upstream_moved': {
@@ -166,7 +166,7 @@ export const SAMPLES: Readonly<Record<KnownType, Sample>> = {
     data: { provider: 'anthropic', limit_name: 'requests', limit: 1_000, remaining: 40, reset_seconds: 20 },
   },
   'ratelimit.exceeded': {
-    message: 'anthropic refused a request: its rate limit is exceeded; it wants 20 s of waiting',
+    message: 'anthropic refused a request: its rate limit is exceeded; wait for 20 s',
     data: { provider: 'anthropic', status: 429, retry_after_seconds: 20 },
   },
   'timer.fired': { message: 'Reminder: look at the deployment', data: { message: 'look at the deployment' } },
@@ -259,7 +259,7 @@ export const SAMPLES: Readonly<Record<KnownType, Sample>> = {
     data: { alertname: 'HighLoad', fingerprint: 'a1b2', summary: 'load is 20' },
   },
   'alert.resolved': {
-    message: 'HighLoad is over',
+    message: 'HighLoad is resolved',
     data: { alertname: 'HighLoad', fingerprint: 'a1b2', summary: 'load is 2' },
   },
   'github.*': {
@@ -272,7 +272,7 @@ export const SAMPLES: Readonly<Record<KnownType, Sample>> = {
 
 /**
  * An event that this subscriber listens to: the first known type of its list, or an unknown type with a message only. Its
- * condition may still not hold.
+ * condition may still be false for the event.
  */
 export function sampleEvent({
   events,

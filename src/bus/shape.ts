@@ -6,7 +6,7 @@ import { INJECTION_POINTS, PRIORITIES, type InjectAt, type Priority, type Subscr
 
 export type Shaped = { readonly input: NotificationInput; readonly subscribed: Subscribed };
 
-/** Maps the words of subscriber files to the glossary's moments. */
+/** Maps the words of subscriber files to the moments of the glossary. */
 export const MOMENT_OF: Readonly<Record<InjectAt, Exclude<Deliver, object>>> = {
   immediate: 'now',
   turn_start: 'next_cycle',

@@ -1,4 +1,7 @@
-/** A storm: more events at once than one line holds. One line's worth is listed, the others are counted. */
+/**
+ * A storm: more events at once than one line holds. The first events, as many as one line lists, are queued; the others are only
+ * counted.
+ */
 import type { Event, Heard } from '../core/event.ts';
 import type { Item } from '../core/items.ts';
 import type { Json } from '../core/json.ts';
@@ -15,7 +18,7 @@ export class Storm {
   last: Event;
   /** The number of counted events. */
   events = 0;
-  /** Results of events that had to be queued before the rest. */
+  /** Results of events that had to be queued before the others. */
   readonly before: Promise<Heard>[] = [];
   readonly done = Promise.withResolvers<Heard>();
   readonly #listed: number;
@@ -52,17 +55,17 @@ export class Storm {
     return detail;
   }
 
-  /** The state has ended: the key is neither listed nor counted. */
+  /** Forgets a key whose state has ended: it is neither listed nor counted. */
   takeBack(key: string): void {
     this.details.delete(key);
     this.more.take(key);
   }
 }
 
-/** The most keys that are tracked. An event beyond them stays counted after its state ends. */
+/** The most keys that are tracked. An event beyond them is still counted after its state ends. */
 const KEYS = 4_000;
 
-/** The most keys that the record of a storm's rest names, for a reader who looks closer. */
+/** The most keys that the record of a storm's surplus names, for a reader who wants details. */
 const NAMED = 100;
 const NAME_CHARS = 80;
 
@@ -98,7 +101,7 @@ export class Tally {
 /** The number of counted events by a key's short name. */
 export type Counted = ReadonlyMap<string, number>;
 
-/** The counts in a notification about the rest of storms, folded ones included. */
+/** The counts in a notification about surplus events of storms, folded ones included. */
 export function countedIn({ notification, differs }: Pick<Item, 'notification' | 'differs'>): Counted {
   const counted = new Map<string, number>();
   for (const { data } of [notification, ...differs])
@@ -134,7 +137,7 @@ function namesOf(keys: Iterable<string>, id: string): readonly string[] {
 export const stillCounted = (names: readonly string[], counted: Counted, id: string): readonly string[] =>
   names.filter((name) => counted.has(shortName(name)) || counted.has(shortName(`${id}:${name}`)));
 
-/** `write` distinguishes repetitions: equal data would be kept only once when it is folded. */
+/** `write` makes repetitions differ: a fold would keep equal data only once. */
 export const dataOf = (counted: Counted, write: string, keys: readonly string[]): Json => ({
   counted: Object.fromEntries(counted),
   write,

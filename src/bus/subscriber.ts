@@ -8,7 +8,10 @@ import type { Severity } from '../core/event.ts';
 export const PRIORITIES = ['critical', 'high', 'normal', 'low'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
-/** The seed's words for moments: `immediate` is now, `turn_start` is the next cycle, `turn_end` is the end of a cycle. */
+/**
+ * The words of an earlier design for moments: `immediate` is now, `turn_start` is the next cycle, `turn_end` is the end of a
+ * cycle.
+ */
 export const INJECTION_POINTS = ['immediate', 'turn_start', 'after_tool', 'turn_end'] as const;
 export type InjectAt = (typeof INJECTION_POINTS)[number];
 
@@ -47,14 +50,14 @@ export type Subscriber = {
     /** The newest state wins, instead of being counted. */
     readonly supersede: boolean;
   };
-  /** Events that end the state: they withdraw open notifications with the same dedupe key. */
+  /** Events that end the state. They withdraw open notifications with the same dedupe key. */
   readonly withdraw?: { readonly types: readonly string[] };
   /**
    * A minijinja expression over `event`, `payload`, `type`, `source`, `severity`. The subscriber gets only events for which
    * it is true.
    */
   readonly condition?: { readonly expression: string };
-  /** The origin of the file. A later folder overrides an earlier one. */
+  /** The file, and the folder that it was found in. A later folder overrides an earlier one. */
   readonly from: { readonly folder: FolderName; readonly file: string };
 };
 

@@ -113,7 +113,7 @@ describe('what is refused', () => {
     proves('bus:locked');
     const toggles = subscriberToggles(await memory());
     const why =
-      'bad_subscriber: tool_failure (The tool_failure) cannot be disabled: it is of the core: an agent must not miss what it tells';
+      'bad_subscriber: tool_failure (The tool_failure) cannot be disabled: it is a core subscriber: an agent must not miss its notifications';
     expect(await refusal(toggles.disable(WEB, 'tool_failure', 'ann', SET))).toBe(why);
     expect(await refusal(toggles.disable(USER, 'tool_failure', 'ann', SET))).toBe(why);
     expect(await refusal(toggles.set(WEB, ['self_notify', 'tool_failure'], 'ann', SET))).toBe(why);

@@ -1,6 +1,6 @@
 /**
- * Subscribers that a user or a project has switched off. The store keeps the list, so every process sees a change at the
- * next event.
+ * Subscribers that a user or a project has switched off. The store keeps the list, so every process applies a change at the next
+ * event.
  */
 import { logOf, parseAddress } from '../core/address.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
@@ -48,7 +48,7 @@ export function subscriberToggles(inbox: Inbox): SubscriberToggles {
       const on = old.filter((id) => !list.includes(id));
       if (off.length === 0 && on.length === 0) return { changed: false, list };
       const swap = { key, from, to: list.length === 0 ? undefined : list };
-      // If another process was faster, its list is the base.
+      // If another process changed the list first, its list is the base.
       if (scope.kind === 'user') {
         if (!(await inbox.store.swapSetting(key, swap.from, swap.to))) continue;
         return { changed: true, list };
@@ -115,4 +115,4 @@ function checkMayBeOff(id: string, set: SubscriberSet): void {
 }
 
 /** Why a core subscriber stays on, for people. */
-export const WHY_LOCKED = 'it is of the core: an agent must not miss what it tells';
+export const WHY_LOCKED = 'it is a core subscriber: an agent must not miss its notifications';

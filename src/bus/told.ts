@@ -9,7 +9,10 @@ import type { Subscriber } from './subscriber.ts';
 /** The log's data about a queued notification. */
 export type Logged = Pick<Item, 'notification' | 'at' | 'clock' | 'lastAt' | 'differs' | 'outcome'>;
 
-/** The items with times of this clock. Omits an item whose time is in the clock's future: nothing may wait for such a time. */
+/**
+ * The items with the times of this clock. Omits an item whose time is in the clock's future, because nothing may wait for such a
+ * time.
+ */
 export const byClock = (items: readonly Logged[], now: number): readonly Logged[] =>
   items.flatMap((item) => {
     const at = queuedAt(item, now);
@@ -21,8 +24,8 @@ export const byClock = (items: readonly Logged[], now: number): readonly Logged[
 export type ToldDetails = Map<string, number>;
 
 /**
- * Two events with the same text are the same detail only if they have one type: an alert that fires is not its end. A
- * message that was made from the data adds nothing.
+ * Two events with the same text are the same detail only if they have the same type: a firing alert differs from its end. A
+ * message that was made from the data is not part of the detail.
  */
 function detailOf(type: string, message: string | undefined, data: Json): string {
   const own = message === undefined || (isTable(data) && message === messageOf({ type, data })) ? '' : message;
@@ -44,8 +47,8 @@ const isTable = (data: Json): data is Readonly<Record<string, Json>> =>
   typeof data === 'object' && data !== null && !Array.isArray(data);
 
 /**
- * The details by key, from the subscriber's `items`, newest first. An event that repeats after its notification was
- * withdrawn, or after its state ended, is news. Only the newest of several states counts.
+ * The details by key, from the subscriber's `items`, newest first. An event that repeats after its notification was withdrawn, or
+ * after its state ended, counts as new. Only the newest of several states counts.
  */
 export function toldBy({ withdraw, output }: Subscriber, items: readonly Logged[]): Map<string, ToldDetails> {
   const told = new Map<string, ToldDetails>();
@@ -57,7 +60,7 @@ export function toldBy({ withdraw, output }: Subscriber, items: readonly Logged[
       over.add(key);
       continue;
     }
-    // This item is itself a repetition that waits for the end of the first one's window.
+    // This item itself is a repetition that waits for the end of the first one's window.
     if (typeof deliver === 'object' && 'at' in deliver) continue;
     const details = told.get(key) ?? new Map<string, number>();
     told.set(key, details);

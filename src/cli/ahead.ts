@@ -1,12 +1,15 @@
-/** A long-lived process outlives its files: an upgrade in place deletes them, and so does a clean of the cache of npx. */
+/**
+ * Loads modules early, because a long-lived process outlives its files: an upgrade in place deletes them, and so does cleaning
+ * the cache of npx.
+ */
 import type { ViewName } from '../core/records.ts';
 import type { UserInbox } from '../user-inbox.ts';
 
-/** The first answers are out by then, so nobody waits for the loading. A process that ends sooner does not load it. */
+/** The first answers are sent by then, so the loading delays no caller. A process that ends sooner does not load the modules. */
 const AFTER_MS = 3_000;
 
 type Ahead = {
-  /** The view of its conversations, if not the one of the configuration. */
+  /** The view of its conversations, if it is not the configured one. */
   readonly view?: ViewName | undefined;
   /** Loads modules that the inbox does not use. */
   readonly more?: () => Promise<unknown>;
@@ -17,6 +20,6 @@ export function loadAheadSoon(inbox: UserInbox, { view, more }: Ahead = {}): voi
     await inbox.loadAhead(view);
     await more?.();
   };
-  // A module that fails to load now is reported when it is needed.
+  // If a module fails to load now, its first use reports that.
   setTimeout(() => void load().catch(() => {}), AFTER_MS).unref();
 }

@@ -1,6 +1,6 @@
 /**
- * `earpiece bridge <host>`: the process beside a coding agent that its plugin starts. It ends when the plugin's end of the pipe
- * closes, and it never stops the agent: whatever goes wrong is one line on stderr, which the plugin shows.
+ * `earpiece bridge <host>`: a process that the plugin of a coding agent starts beside the agent. It ends when the plugin closes
+ * its end of the pipe, and never stops the agent: each problem is one line on stderr, which the plugin shows.
  */
 import { formatProblem, readConfig } from '../config/index.ts';
 import { EarpieceError } from '../core/errors.ts';
@@ -16,19 +16,19 @@ import { complain } from './terminal.ts';
 
 export type BridgeOptions = GlobalOptions & { readonly as?: string };
 
-/** Resolves with the exit code when the plugin has gone. */
+/** Resolves with the exit code when the plugin has disconnected. */
 export async function bridge(host: Host, options: BridgeOptions): Promise<number> {
   if (process.stdin.isTTY)
     throw new EarpieceError(
       'bad_argument',
-      'bridge talks to a plugin on stdin and stdout, and stdin is a terminal; earpiece install puts the plugin into the agent, which starts it',
+      'bridge talks to a plugin on stdin and stdout, but stdin is a terminal; earpiece install puts the plugin into the agent, which starts this command',
     );
   const at = { cwd: process.cwd(), env: process.env, flags: options.db === undefined ? {} : { db: options.db } };
-  // A broken configuration must not stop messages: its valid parts count.
+  // A broken configuration must not stop messages, so its valid parts still apply.
   const { config, problems } = readConfig(at);
   for (const problem of problems) complain(formatProblem(problem));
   const given = options.as ?? (config.address?.endsWith('/*') ? undefined : config.address);
-  // Reports an invalid address once at the start, and not at each moment.
+  // Reports an invalid address once at the start, not at each moment.
   logOfHost({ project: config.project, given }, host);
   const parent = process.ppid;
   const ear = await openInboxWith(config, { ...at, onProblem: complain, thread: true });
@@ -62,7 +62,7 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
   return EXIT.ok.code;
 }
 
-/** The plugin is gone when its end of the pipe is closed, by itself or by the death of its host. */
+/** The plugin has ended when its end of the pipe is closed, by the plugin or by the death of its host. */
 function untilEnd(hear: (chunk: string) => void): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   process.stdin.setEncoding('utf8');
@@ -72,7 +72,7 @@ function untilEnd(hear: (chunk: string) => void): Promise<void> {
     .on('close', resolve)
     .on('error', () => resolve());
   process.stdout.on('error', () => resolve());
-  // A key of the terminal is for the agent: it decides whether it ends.
+  // Ctrl+C in the terminal is for the agent, which decides whether it ends.
   process.on('SIGINT', () => {});
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
   return promise;

@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { parse } from 'smol-toml';
 import type { InstallHost } from './install-hosts.ts';
 
-/** No client's configuration file is larger: a larger file is not read. */
+/** A larger file is not read: no client's configuration is that large. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** A server that the client has configured. `variables`: the names in its environment, which are lost when it is removed. */
+/**
+ * A server that the client has configured. `variables`: the names in its environment, which are lost when the server is removed.
+ */
 export type Configured = { readonly variables: readonly string[] };
 
 /** The server with this name, at the place where the printed line would put the gateway. */
@@ -37,7 +39,7 @@ function serversOf(host: InstallHost, home: string, project: string): unknown {
     case 'cursor':
     case 'vscode':
     case 'json':
-      return undefined; // A person puts the text into the file, in the place of what is there.
+      return undefined; // A person replaces the existing text in the file with the printed one.
     default:
       return host satisfies never;
   }

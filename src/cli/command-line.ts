@@ -1,30 +1,30 @@
 /**
- * A command as data: its options, its words, its work. A line that is plainly right is read by `plain.ts`; for help and for
- * whatever is wrong `commander.ts` makes commander's tree of the same data. So most commands never load commander.
+ * A command as data: its options, its arguments, its work. `plain.ts` reads correct command lines. For help and for mistakes,
+ * `commander.ts` makes commander's tree of the same data, so most commands never load commander.
  */
 
-/** Says what a command answers with, other than 0. */
+/** Sets the exit code of a command, if it is not 0. */
 export type Answer = (code: number) => void;
 
 export type GlobalOptions = { readonly db?: string; readonly json?: boolean };
 
-/** `flags` as commander writes them: `--to <address>`, `--all`, `--no-tools`, `--fork [conversation]`. */
+/** `flags` in commander's notation: `--to <address>`, `--all`, `--no-tools`, `--fork [conversation]`. */
 export type OptionSpec = {
   readonly flags: string;
   readonly description: string;
   readonly fallback?: string;
-  /** The only values that it takes. */
+  /** The only allowed values. */
   readonly words?: readonly string[];
-  /** A command line without it is wrong. */
+  /** Whether a command line without it is invalid. */
   readonly mandatory?: boolean;
 };
 
-/** Called with the arguments in their order, `undefined` for those left out, and behind them the options. */
+/** Called with the arguments in their order, `undefined` for omitted ones, and then the options. */
 type Work = (...given: never[]) => unknown;
 
 export class CommandLine {
   readonly name: string;
-  /** Behind the name: `<id>`, `[agent]`, `[message...]`. */
+  /** The arguments after the name: `<id>`, `[agent]`, `[message...]`. */
   readonly arguments: readonly string[];
   readonly options: OptionSpec[] = [];
   readonly commands: CommandLine[] = [];
@@ -39,7 +39,7 @@ export class CommandLine {
     this.about = { summary, description: '', example: '', mistake: '' };
   }
 
-  /** One of a group, as `check` of `db`. */
+  /** A subcommand, such as `check` of `db`. */
   command(term: string): CommandLine {
     const command = new CommandLine(term);
     this.commands.push(command);
@@ -65,7 +65,7 @@ export class CommandLine {
     return this;
   }
 
-  /** Extra advice for an unknown option, because the person most likely meant this. */
+  /** Advice that is added to the error for an unknown option, because it shows what the person most likely meant. */
   onMistake(hint: string): this {
     this.about.mistake = hint;
     return this;
@@ -82,7 +82,7 @@ export class CommandLine {
   }
 }
 
-/** An option that takes one of some words. */
+/** An option that takes one of these words. */
 export const choice = (
   flags: string,
   words: readonly string[],
@@ -90,11 +90,11 @@ export const choice = (
   more: Pick<OptionSpec, 'fallback' | 'mandatory'> = {},
 ): OptionSpec => ({ flags, description, words, ...more });
 
-/** Before or behind every command. */
+/** Allowed before and after every command. */
 export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
   {
     flags: '--db <path>',
-    description: 'the database (default: EARPIECE_DB, what earpiece.toml says, else one for the user)',
+    description: 'the database (default: EARPIECE_DB, otherwise the one in earpiece.toml, otherwise one for the user)',
   },
-  { flags: '--json', description: 'for programs: one JSON value a line' },
+  { flags: '--json', description: 'for programs: one JSON value per line' },
 ];

@@ -1,4 +1,4 @@
-/** Commander's tree of the commands: for help, and for command lines with which something may be wrong. */
+/** Commander's tree of the commands: for help, and for command lines that may be invalid. */
 import { styleText } from 'node:util';
 import { Command, CommanderError, Option } from 'commander';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
@@ -7,7 +7,7 @@ import { COMMANDS, nameOf, type Entry } from './commands.ts';
 import { EXIT } from './exit.ts';
 import { VERSION } from './version.ts';
 
-/** Reads a command line and runs its command. Resolves with the exit code where commander itself has answered: help, version. */
+/** Reads a command line and runs its command. Resolves with the exit code if commander itself has answered: help, version. */
 export async function runCommander(args: readonly string[], answer: Answer): Promise<number | undefined> {
   const program = await programWith(args, answer);
   try {
@@ -19,14 +19,14 @@ export async function runCommander(args: readonly string[], answer: Answer): Pro
   }
 }
 
-/** The tree with all of each command that is among the words. */
+/** The tree, with full definitions of the commands that are among the words. */
 export const programWith = (words: readonly string[], answer?: Answer): Promise<Command> =>
   makeProgram((entry) => words.includes(nameOf(entry)), answer);
 
 /** The whole tree, for tests of pages that show commands. */
 export const wholeProgram = (): Promise<Command> => makeProgram(() => true);
 
-/** Commands that are not `whole` contain only their row of the list. */
+/** A command that is not `whole` contains only its row in the list. */
 async function makeProgram(whole: (entry: Entry) => boolean, answer: Answer = () => {}): Promise<Command> {
   const groups: Record<string, CommandLine[]> = {};
   for (const [title, entries] of Object.entries(COMMANDS))
@@ -38,11 +38,11 @@ async function makeProgram(whole: (entry: Entry) => boolean, answer: Answer = ()
   return treeOf(groups);
 }
 
-/** Commands by the headings of the list. */
+/** The commands under the headings of the list. */
 export function treeOf(groups: Readonly<Record<string, readonly CommandLine[]>>): Command {
   const program = new Line('earpiece')
     .description(
-      "A word in your agent's ear: durable notifications that ride to LLM agents on the messages that go to the model anyway, once.",
+      "A word in your agent's ear: durable notifications for LLM agents, delivered once, on messages that go to the model anyway.",
     )
     .usage('<command> [options]')
     .version(VERSION, '-V, --version', 'print the version')
@@ -102,12 +102,12 @@ function optionOf({ flags, description, fallback, words, mandatory }: OptionSpec
     const near = didYouMean(given, words);
     throw new EarpieceError(
       'bad_argument',
-      `${option.long} ${JSON.stringify(given.slice(0, 80))} is none of ${words.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
+      `${option.long} ${JSON.stringify(given.slice(0, 80))} must be one of ${words.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
     );
   });
 }
 
-/** Commander for Earpiece: a mistake in a command line is an `EarpieceError` in one line with the help to read. */
+/** Commander for Earpiece: a mistake in a command line becomes an `EarpieceError` of one line that names the help to read. */
 class Line extends Command {
   mistake = '';
 
@@ -123,7 +123,7 @@ class Line extends Command {
       .replace(/^too many arguments for '(.*)'\. Expected (\d+) arguments? but got \d+: (.*?)\.?$/u, (_, command, most, given) =>
         most === '0'
           ? `${command} takes no arguments, it was given: ${given}`
-          : `${command} takes ${most === '1' ? 'one argument' : `at most ${most} arguments`}, it was given: ${given}; put quotes around what is one`,
+          : `${command} takes ${most === '1' ? 'one argument' : `at most ${most} arguments`}, it was given: ${given}; quote words that belong together`,
       )
       .replace(/\.$/, '')
       .replaceAll("'", '"');

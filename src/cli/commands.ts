@@ -1,7 +1,7 @@
-/** Every command, with what the list of all says of it. Its own file is loaded when it is called, or asked about. */
+/** Every command with its row in the list. The command's own file is loaded when it is called, or when its help is. */
 import type { Answer, CommandLine } from './command-line.ts';
 
-/** Says the rest of a command: description, options, work. */
+/** Defines the command: description, options, work. */
 type Define = (command: CommandLine, answer: Answer) => void;
 
 export type Entry = {
@@ -11,7 +11,7 @@ export type Entry = {
   readonly load: () => Promise<Define>;
 };
 
-/** By the headings of the list. */
+/** The commands under the headings of the list. */
 export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
   'Work with an agent:': [
     {
@@ -35,7 +35,7 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
       load: async () => (await import('./commands/tasks.ts')).tasks,
     },
   ],
-  'Tell an agent:': [
+  'Notify an agent:': [
     { term: 'send [message...]', summary: 'queue a notification', load: async () => (await import('./commands/send.ts')).send },
     {
       term: 'remind [when] [message...]',
@@ -44,7 +44,7 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       term: 'run-and-tell <command...>',
-      summary: 'run a command, tell an agent how it ended',
+      summary: 'run a command, and notify an agent when it ends',
       load: async () => (await import('./commands/run-and-tell.ts')).runAndTell,
     },
     {
@@ -64,7 +64,7 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       term: 'emit <file>',
-      summary: 'emit events, see who hears them',
+      summary: 'emit events, and see which subscribers match',
       load: async () => (await import('./commands/emit.ts')).emit,
     },
     {
@@ -84,10 +84,10 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
       load: async () => (await import('./commands/change.ts')).mute,
     },
   ],
-  'See what became of it:': [
+  'See what happened to it:': [
     {
       term: 'inbox [address]',
-      summary: 'what waits for the agents; in an agent, read it',
+      summary: 'show waiting notifications; in an agent, read them',
       load: async () => (await import('./commands/inbox.ts')).inbox,
     },
     { term: 'log [address]', summary: 'the newest records', load: async () => (await import('./commands/log.ts')).log },
@@ -101,27 +101,27 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
       summary: 'what happened to a notification, and why',
       load: async () => (await import('./commands/why.ts')).why,
     },
-    { term: 'agents', summary: 'who is there', load: async () => (await import('./commands/agents.ts')).agents },
+    { term: 'agents', summary: 'list the agents', load: async () => (await import('./commands/agents.ts')).agents },
   ],
   'Set up:': [
     {
       term: 'install [agents...]',
-      summary: 'let the coding agents of this machine hear',
+      summary: 'connect the coding agents of this machine',
       load: async () => (await import('./commands/install.ts')).install,
     },
     {
       term: 'uninstall [agents...]',
-      summary: 'take out what earpiece install wrote',
+      summary: 'remove what earpiece install wrote',
       load: async () => (await import('./commands/uninstall.ts')).uninstall,
     },
     {
       term: 'gateway [command...]',
-      summary: 'connect an MCP client with its servers',
+      summary: 'put Earpiece between an MCP client and its servers',
       load: async () => (await import('./commands/gateway.ts')).gateway,
     },
     {
       term: 'statusline',
-      summary: "show what is open in an agent's status line",
+      summary: "show open notifications in an agent's status line",
       load: async () => (await import('./commands/statusline.ts')).statusline,
     },
     {
@@ -139,17 +139,25 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
       summary: 'serve the plugin of a coding agent',
       load: async () => (await import('./commands/bridge.ts')).bridge,
     },
-    { term: 'serve', summary: 'the web console and the HTTP API', load: async () => (await import('./commands/serve.ts')).serve },
-    { term: 'token', summary: 'who may use the HTTP API', load: async () => (await import('./commands/token.ts')).token },
-    { term: 'doctor', summary: 'is everything in order here', load: async () => (await import('./commands/doctor.ts')).doctor },
+    {
+      term: 'serve',
+      summary: 'run the web console and the HTTP API',
+      load: async () => (await import('./commands/serve.ts')).serve,
+    },
+    {
+      term: 'token',
+      summary: 'manage the tokens of the HTTP API',
+      load: async () => (await import('./commands/token.ts')).token,
+    },
+    { term: 'doctor', summary: 'check the installation', load: async () => (await import('./commands/doctor.ts')).doctor },
     {
       term: 'config',
-      summary: 'check and change earpiece.toml, ask who decided',
+      summary: 'check, explain and change the configuration',
       load: async () => (await import('./commands/config.ts')).config,
     },
     {
       term: 'sources',
-      summary: 'what sees things happen, and what is on',
+      summary: 'list the event sources, and which are on',
       load: async () => (await import('./commands/sources.ts')).sources,
     },
     {
@@ -159,18 +167,18 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       term: 'trust [file]',
-      summary: 'allow what a project brings with it',
+      summary: 'trust the settings and subscribers of a project',
       load: async () => (await import('./commands/trust.ts')).trust,
     },
     { term: 'db', summary: 'check, prune or back up the database', load: async () => (await import('./commands/db.ts')).db },
     {
       term: 'forget <address>',
-      summary: 'erase what is kept of an agent',
+      summary: 'erase all data of an agent',
       load: async () => (await import('./commands/forget.ts')).forget,
     },
     {
       term: 'import',
-      summary: 'conversations of other programs',
+      summary: 'import conversations of other programs',
       load: async () => (await import('./commands/import.ts')).importing,
     },
   ],
@@ -182,7 +190,7 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       term: 'completion <shell>',
-      summary: 'what completes a command line in a shell',
+      summary: 'print a script for shell completion',
       load: async () => (await import('./commands/completion.ts')).completion,
     },
   ],
@@ -190,7 +198,7 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
 
 export const nameOf = ({ term }: Entry): string => term.split(' ')[0] ?? '';
 
-/** Undefined where there is no such command. */
+/** Undefined if the command does not exist. */
 export const entryOf = (name: string): Entry | undefined =>
   Object.values(COMMANDS)
     .flat()

@@ -1,4 +1,7 @@
-/** Scripts by which a shell completes the command line: made of the same data as the help, so that no key press starts a process. */
+/**
+ * Makes scripts by which a shell completes the command line. They contain the data of the help, so that no key press starts a
+ * process.
+ */
 import { CommandLine, GLOBAL_OPTIONS, type OptionSpec } from './command-line.ts';
 import { COMMANDS } from './commands.ts';
 
@@ -19,7 +22,7 @@ export async function completionFor(shell: ShellName): Promise<string> {
   return shell === 'bash' ? bashOf(commands) : `${ZSH}${bashOf(commands)}`;
 }
 
-/** zsh runs functions that were written for bash. */
+/** zsh can run completion functions written for bash. */
 const ZSH = `autoload -Uz compinit bashcompinit
 (( $+functions[compdef] )) || compinit
 bashcompinit
@@ -37,7 +40,7 @@ const below = (command: CommandLine, path: string, commands: readonly CommandLin
   { path, commands, options: [...command.options, ...GLOBAL_OPTIONS, HELP_OPTION] },
   ...command.commands.flatMap((each) => below(each, `${path} ${each.name}`, each.commands)),
 ];
-const EXIT_CODES = new CommandLine('exit-codes', 'what the exit codes mean');
+const EXIT_CODES = new CommandLine('exit-codes', 'explain the exit codes');
 const HELP_OPTION: OptionSpec = { flags: '-h, --help', description: 'explain a command' };
 const VERSION_OPTION: OptionSpec = { flags: '-V, --version', description: 'print the version' };
 

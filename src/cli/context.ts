@@ -26,7 +26,7 @@ export async function withInbox<T>(options: GlobalOptions, work: Work<T>): Promi
   return await work(ear);
 }
 
-/** The same with the bus, for a command that asks it for more than to take an event. */
+/** The same with the bus, for a command that uses it for more than emitting an event. */
 export async function withLoadedInbox<T>(
   options: GlobalOptions,
   work: Work<T, LoadedInbox>,
@@ -38,8 +38,8 @@ export async function withLoadedInbox<T>(
 }
 
 /**
- * Runs `work` with the open log for a command that only reads. It creates no database: a missing one reads as an empty log,
- * and a missing database that `--db` names is a mistake (`bad_argument`).
+ * Runs `work` with the open log for a command that only reads. It creates no database: without one it reads an empty log, but if
+ * `--db` names a missing one, it throws `bad_argument`.
  */
 export async function readInbox<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
   const config = configOf(options);
@@ -47,29 +47,31 @@ export async function readInbox<T>(options: GlobalOptions, work: Work<T>): Promi
   return await work(ear);
 }
 
-/** For a command that waits for others to write, or that an agent runs: a missing database that `--db` names is a mistake. */
+/**
+ * For a command that waits for records of other processes, or that an agent runs: it throws if `--db` names a missing database.
+ */
 export async function withNamedDatabase<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
   checkNamed(options);
   return withInbox(options, work);
 }
 
-/** Throws `bad_argument` where `--db` names a database that does not exist. */
+/** Throws `bad_argument` if `--db` names a database that does not exist. */
 export function checkNamed(options: GlobalOptions): void {
   if (options.db !== undefined) missingDatabase(options, configOf(options));
 }
 
-/** The database for a reading command; a missing one is replaced by an empty one in memory. */
+/** The database for a command that only reads; an empty one in memory replaces a missing one. */
 export const readOnly = (options: GlobalOptions, config = configOf(options)): { readonly db?: string } =>
   missingDatabase(options, config) === undefined ? {} : { db: 'memory:' };
 
-/** For a command about the database itself. Throws `not_found` where there is none yet. */
+/** For a command about the database itself. Throws `not_found` if there is none yet. */
 export async function withDatabase<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
   const missing = missingDatabase(options, configOf(options));
   if (missing === undefined) return withInbox(options, work);
-  throw new EarpieceError('not_found', `there is no database ${missing} yet; earpiece send, gateway and serve make it`);
+  throw new EarpieceError('not_found', `there is no database ${missing} yet; earpiece send, gateway and serve create it`);
 }
 
-/** The file of the database, where it does not exist. Throws `bad_argument` where `--db` names it. */
+/** The path of the database, if it does not exist. Throws `bad_argument` if `--db` names it. */
 export function missingDatabase({ db }: GlobalOptions, config: Config): string | undefined {
   const file = fileOf(config.db);
   if (file === undefined || !isAbsent(file)) return undefined;
@@ -80,7 +82,7 @@ export function missingDatabase({ db }: GlobalOptions, config: Config): string |
   );
 }
 
-/** A file that cannot be looked at is the store's to explain. */
+/** If a file cannot be examined, the store explains why. */
 function isAbsent(file: string): boolean {
   try {
     lstatSync(file);
@@ -107,7 +109,7 @@ export function onlyAPerson(what: string): void {
 /** Throws `not_trusted` in a shell that `EARPIECE_ADDRESS` makes an agent's: an agent must not lift its own interrupts. */
 export function notInItsShell(what: string): void {
   const address = process.env['EARPIECE_ADDRESS']?.trim() ?? '';
-  // A whole project is a default target, and nobody's own address.
+  // A whole project is a default target, and not the address of one agent.
   if (address === '' || address.endsWith('*')) return;
   throw new EarpieceError(
     'not_trusted',
@@ -115,17 +117,17 @@ export function notInItsShell(what: string): void {
   );
 }
 
-/** `project/agent`, `agent` (of this project), `project/*`; without any, everyone who is active in this project. */
+/** `project/agent`, `agent` (of this project), `project/*`; default: all active agents of this project. */
 export const addressFrom = (ear: UserInbox, text: string | undefined): Address => addressIn(ear.config, text);
 
-/** The same before anything is opened. */
+/** The same before the log is opened. */
 export function addressIn({ project, address }: Pick<Config, 'project' | 'address'>, text: string | undefined): Address {
   const given = text ?? address;
   if (given === undefined) return { kind: 'project', project };
   return parseAddress(given.includes('/') ? given : `${project}/${given}`);
 }
 
-/** The agent's log and, if named, the conversation. A whole project is refused. */
+/** The agent's log and, if named, the conversation. Throws for a whole project. */
 export function agentFrom(ear: UserInbox, text: string): { log: LogKey; conversation?: ConversationId } {
   const address = addressFrom(ear, text);
   if (address.kind === 'project')
@@ -137,12 +139,12 @@ export function agentFrom(ear: UserInbox, text: string): { log: LogKey; conversa
   return address.kind === 'conversation' ? { log, conversation: address.conversation } : { log };
 }
 
-/** The target of a command; with nothing named, everything in the store. */
+/** The logs that a command is about; by default, the whole store. */
 export type Scope = { readonly log?: LogKey; readonly project?: string; readonly conversation?: ConversationId };
 
 export const scopeFrom = (ear: UserInbox, text: string | undefined, all: boolean): Scope => scopeIn(ear.config, text, all);
 
-/** The same before anything is opened. */
+/** The same before the log is opened. */
 export function scopeIn(config: Pick<Config, 'project' | 'address'>, text: string | undefined, all: boolean): Scope {
   if (all) {
     if (text === undefined) return {};
@@ -158,7 +160,7 @@ export async function logsIn(ear: UserInbox, { log, project }: Scope): Promise<r
   return log === undefined ? (await ear.store.overview(project)).map((each) => each.log) : [log];
 }
 
-/** The logs that hold this id; several may (a fan-out). Throws `not_found`. */
+/** The logs that contain this id, which may be several (a fan-out). Throws `not_found`. */
 export async function logsWith(ear: UserInbox, id: string, address: string | undefined): Promise<readonly LogKey[]> {
   const asked = await logsIn(ear, address === undefined ? {} : scopeFrom(ear, address, false));
   const holding: LogKey[] = [];
@@ -166,12 +168,12 @@ export async function logsWith(ear: UserInbox, id: string, address: string | und
   if (holding.length === 0)
     throw new EarpieceError(
       'not_found',
-      `no notification ${JSON.stringify(id.slice(0, 80))}${address === undefined ? '' : ` for ${JSON.stringify(address)}`}; earpiece log --all lists what there is`,
+      `no notification ${JSON.stringify(id.slice(0, 80))}${address === undefined ? '' : ` for ${JSON.stringify(address)}`}; earpiece log --all lists the existing ones`,
     );
   return holding;
 }
 
-/** `before`: the prefix of the duration in the same word, `in:`. */
+/** `before`: the prefix of the duration in the same word, such as `in:`. */
 export function durationOption(option: string, text: string, before = ''): number {
   const ms = text.startsWith(before) ? parseDuration(text.slice(before.length)) : undefined;
   if (ms === undefined)

@@ -1,15 +1,15 @@
 /**
  * Starts the server that `earpiece gateway -- <command>` wraps before the gateway's own code is loaded, because a client waits
- * for both. This file imports no other module of Earpiece.
+ * for both. This file must not import other modules of Earpiece.
  */
 import { Spawned } from '../mcp/spawned.ts';
 
-/** With these options alone the gateway wraps one server over stdio. Each takes a value. */
+/** With only these options, the gateway wraps one server over stdio. Each takes a value. */
 const VALUES = new Set(['--name', '--as', '--purpose', '--view', '--profile', '--db']);
 
 let started: Spawned | undefined;
 
-/** `words`: the words after `gateway` on the command line. Starts nothing unless the command line is plain. */
+/** `words`: the words after `gateway` on the command line. Starts nothing unless the command line is simple. */
 export function startEarly(words: readonly string[]): void {
   const at = words.indexOf('--');
   const [command, ...args] = at === -1 ? [] : words.slice(at + 1);
@@ -17,7 +17,7 @@ export function startEarly(words: readonly string[]): void {
   try {
     started = new Spawned({ command, args });
   } catch {
-    // The gateway tries again, and says why it cannot.
+    // The gateway tries again, and reports the reason.
   }
 }
 
@@ -30,7 +30,7 @@ function onlyValues(options: readonly string[]): boolean {
   return true;
 }
 
-/** The server that was started. The caller ends it. */
+/** The started server. The caller must end it. */
 export function takeEarly(): Spawned | undefined {
   const taken = started;
   started = undefined;

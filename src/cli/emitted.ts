@@ -1,4 +1,4 @@
-/** Words for the effect of an event. */
+/** Puts the effect of an event into words. */
 import { knownTypeNear } from '../bus/event-types.ts';
 import type { Emitted, Heard } from '../core/event.ts';
 import { plain } from './terminal.ts';
@@ -6,7 +6,7 @@ import { plain } from './terminal.ts';
 /** True if a subscriber acted: queued, counted, withdrew, or already knew the event. */
 export const wasHeard = ({ heard }: Emitted): boolean => heard.some(({ kind }) => kind !== 'skipped');
 
-/** A line for each subscriber of its type. */
+/** One line for each subscriber of the event's type. */
 export function whatBecame({ event, heard }: Emitted): string[] {
   if (heard.length === 0) {
     const meant = knownTypeNear(event.type);
@@ -24,7 +24,7 @@ function byOne(one: Heard, to: string): string {
     case 'folded':
       return `counted into ${plain(one.id)}, which waits for ${to}`;
     case 'duplicate':
-      return `${plain(one.id)} was queued before for ${to}; nothing changed`;
+      return `${plain(one.id)} was already queued for ${to}; nothing changed`;
     case 'withdrew':
       return one.ids.length === 0 ? 'there was nothing to withdraw' : `withdrew ${one.ids.map((id) => plain(id)).join(', ')}`;
     case 'skipped':

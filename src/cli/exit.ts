@@ -3,18 +3,18 @@ import { EarpieceError, type ErrorCode } from '../core/errors.ts';
 /** The exit codes; `earpiece help exit-codes` prints them. */
 export const EXIT = {
   ok: { code: 0, means: 'done' },
-  failed: { code: 1, means: 'something unexpected happened; EARPIECE_DEBUG=1 shows where' },
-  usage: { code: 2, means: 'the command, an option, an address or a file is wrong; nothing was changed' },
-  waited: { code: 3, means: 'the time of --timeout was over before it happened' },
+  failed: { code: 1, means: 'something unexpected happened; EARPIECE_DEBUG=1 shows the stack trace' },
+  usage: { code: 2, means: 'the command, an option, an address or a file is invalid; nothing was changed' },
+  waited: { code: 3, means: 'the time of --timeout passed before it happened' },
   ended: { code: 4, means: 'the notification ended otherwise (withdrawn, expired, filtered …)' },
-  nobody: { code: 5, means: 'nobody is there to be told' },
+  nobody: { code: 5, means: 'no conversation can receive it' },
   store: { code: 6, means: 'the database cannot be used now' },
-  missing: { code: 7, means: 'there is no such thing' },
+  missing: { code: 7, means: 'it does not exist' },
   problems: { code: 8, means: 'a check found problems' },
   truncated: { code: 9, means: "the model's answer reached its limit of output tokens and is cut off" },
   refused: { code: 10, means: 'the model, or a filter of its provider, refused to answer' },
-  upstream: { code: 11, means: 'a server or another program that was asked did not answer, or refused' },
-  stopped: { code: 130, means: 'a turn was stopped by Ctrl+C; other signals give 128 and their number too' },
+  upstream: { code: 11, means: 'a server or another program did not answer, or refused' },
+  stopped: { code: 130, means: 'Ctrl+C stopped a turn; other signals also give 128 plus their number' },
 } as const;
 
 const BY_ERROR: Readonly<Record<ErrorCode, number>> = {

@@ -1,4 +1,4 @@
-/** `earpiece gateway` itself: servers, front and rider put together. */
+/** `earpiece gateway`: puts servers, front and rider together. */
 import { formatProblem, readConfig, untrustedTold, type Config } from '../config/index.ts';
 import type { McpServers } from '../config/mcp-servers.ts';
 import { parseAddress } from '../core/address.ts';
@@ -40,13 +40,13 @@ export type GatewayOptions = GlobalOptions & {
   profile?: ProfileKind;
 };
 
-/** Earpiece's own server, without servers behind it: its tools are built in. */
+/** Earpiece's own server, with built-in tools and no servers behind it. */
 export type OwnServer = {
   readonly tools: readonly OwnTool[];
   boxes(place: { readonly inbox: UserInbox; readonly project: string; readonly given: string | undefined }): readonly Toolbox[];
 };
 
-/** `running`: the process of the wrapped server, where it was started already. */
+/** `running`: the process of the wrapped server, if it was already started. */
 type Given = { readonly own?: OwnServer; readonly running?: Spawned | undefined };
 
 /** Runs until its client disconnects; resolves with the exit code. */
@@ -60,7 +60,7 @@ export async function serve(words: readonly string[], options: GatewayOptions, g
 }
 
 async function serveWith(words: readonly string[], options: GatewayOptions, { own, running }: Given): Promise<number> {
-  // A broken configuration must not remove the agent's tools: its valid parts count, the errors are reported.
+  // A broken configuration must not remove the agent's tools, so its valid parts still apply, and the errors are reported.
   const at = placeOf(options);
   const { config, problems } = readConfig(at);
   const told = new Set([...problems, ...config.gateway.problems].map((problem) => formatProblem(problem)));
@@ -81,13 +81,13 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
   const checkClock = (): Promise<void> =>
     (inbox === undefined ? Promise.resolve() : clock.check(inbox, complain)).catch(() => {});
   const open = async (): Promise<InboxRider> => {
-    // It reads the same files again, and tells what is wrong in them.
+    // It reads the same files again, and reports their problems.
     const opened = await openInboxWith(config, { ...at, onProblem: (line) => told.delete(line) || complain(line), thread: true });
     inbox = opened;
     loadAheadSoon(opened, { view: options.view });
     void opened.witnesses.note().then(checkClock, () => {});
     anyTask.resolve(hasTasks(opened.store, projectOf(address, config)).catch(() => false));
-    // A conversation says which tools its model has.
+    // A conversation records which tools its model has.
     await known.promise;
     return inboxRider({
       inbox: opened,
@@ -127,8 +127,8 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
     profiles: config.gateway.profiles,
     ...(options.profile === undefined ? {} : { profile: options.profile }),
   });
-  // Only now, so that the servers start while the database is opened. Asked once, before the client sees the tools: a list that
-  // changes would cost every agent its cache.
+  // Called only now, so that the servers start while the database opens. Decided once, before the client sees the tools, because
+  // a changed list would invalidate every agent's prompt cache.
   const asked = offersTaskTools({
     purpose,
     always: config.gateway.tasks,
@@ -155,11 +155,11 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
   await rider.end();
   await inbox?.close();
   if (reason !== 'upstream_failed') return EXIT.ok.code;
-  complain(`the server never answered (${detail}); try whether it works by itself`);
+  complain(`the server never answered (${detail}); check that it works by itself`);
   return EXIT.failed.code;
 }
 
-/** Why a gateway with this command line would not start here; undefined where it would. */
+/** Why a gateway with this command line would not start here; undefined if it would. */
 export async function hindrance(words: readonly string[], options: GatewayOptions): Promise<string | undefined> {
   const { config } = readConfig(placeOf(options));
   try {
@@ -179,12 +179,12 @@ const placeOf = ({ db }: GatewayOptions): Parameters<typeof readConfig>[0] => ({
 });
 
 /**
- * The longest delay of a client's tools by the database. A store opens within some 50 ms, on a busy machine within a second.
- * Tools that are missing then are missing for the whole session. Clients give a server 10 s and more to start.
+ * The longest time that the database may delay a client's tools. A store opens within some 50 ms, on a busy machine within a
+ * second. Tools that are missing then are missing for the whole session. Clients give a server 10 s and more to start.
  */
 const ASK_WITHIN_MS = 3_000;
 
-/** Undefined where it fails or takes longer. */
+/** Undefined if the work fails or takes longer. */
 async function soon<T>(work: Promise<T>, withinMs: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, withinMs, undefined)));
@@ -194,14 +194,14 @@ async function soon<T>(work: Promise<T>, withinMs: number): Promise<T | undefine
 const projectOf = (address: string | undefined, { project }: Config): string =>
   address?.includes('/') ? parseAddress(address).project : project;
 
-/** The address of this conversation. A whole project in the configuration is a receiver, and not an agent's own address. */
+/** The address of this conversation. A whole project in the configuration is a receiver, not an agent's own address. */
 function addressOf(options: GatewayOptions, config: Config): string | undefined {
   if (options.as === undefined) return config.address?.endsWith('/*') ? undefined : config.address;
   const address = parseAddress(options.as.includes('/') ? options.as : `${config.project}/${options.as}`);
   if (address.kind !== 'project') return options.as;
   throw new EarpieceError(
     'bad_address',
-    `--as ${JSON.stringify(options.as)} is a whole project; whoever carries is one agent: write project/agent`,
+    `--as ${JSON.stringify(options.as)} is a whole project, but a carrier belongs to one agent: write project/agent`,
   );
 }
 
@@ -212,12 +212,12 @@ async function upstreamsFrom(
   running?: Spawned,
 ): Promise<readonly Upstream[]> {
   const given = [words.length > 0, options.url !== undefined, options.servers !== undefined].filter(Boolean).length;
-  if (given > 1) throw new EarpieceError('bad_argument', 'give one of: a command behind --, --url, --servers');
+  if (given > 1) throw new EarpieceError('bad_argument', 'give only one of: a command after --, --url, --servers');
   if (options.name !== undefined) checkName(options.name);
   if (options.url !== undefined && !/^https?:$/.test(URL.parse(options.url)?.protocol ?? ''))
     throw new EarpieceError(
       'bad_argument',
-      `--url ${JSON.stringify(options.url.slice(0, 80))} is no URL of an MCP server; write e.g. https://example.com/mcp`,
+      `--url ${JSON.stringify(options.url.slice(0, 80))} is not the URL of an MCP server; write e.g. https://example.com/mcp`,
     );
   const [program, ...args] = words;
   if (program !== undefined) {
@@ -232,18 +232,18 @@ async function upstreamsFrom(
   if (options.servers !== undefined)
     throw new EarpieceError(
       'bad_argument',
-      `${options.servers} has no servers; put one into its "mcpServers", or write a command behind --`,
+      `${options.servers} has no servers; add one to its "mcpServers", or write a command after --`,
     );
   const untrusted = config.untrusted.map(({ file }) => file);
   throw new EarpieceError(
     'bad_argument',
     untrusted.length > 0
-      ? `the servers in ${untrusted[0]} are not trusted to be started; look at them and say: earpiece trust`
-      : 'no server to stand before: write its command behind --, or [gateway.servers.<name>] in earpiece.toml, or --servers <mcpServers.json>',
+      ? `the servers in ${untrusted[0]} are not trusted and cannot be started; read the file, then run: earpiece trust`
+      : 'there is no server to wrap: write its command after --, or [gateway.servers.<name>] in earpiece.toml, or --servers <mcpServers.json>',
   );
 }
 
-/** One server that cannot be started must not take the others away. */
+/** A server that cannot be started must not take the other servers away. */
 async function serversOf(file: string): Promise<McpServers> {
   const { readMcpServers } = await import('../config/mcp-servers.ts');
   const read = readMcpServers(file, { env: process.env });
@@ -261,12 +261,12 @@ function frontFrom(options: GatewayOptions, config: Config): Front {
   if (!options.http) {
     const idle = Object.entries({ host, port, 'token-env': tokenFrom }).find(([, value]) => value !== undefined);
     if (idle === undefined) return { kind: 'stdio' };
-    throw new EarpieceError('bad_argument', `--${idle[0]} ${idle[1]} is for --http; say --http too, or leave it out`);
+    throw new EarpieceError('bad_argument', `--${idle[0]} ${idle[1]} is for --http; add --http, or leave it out`);
   }
   if (host !== undefined && !/^[A-Za-z0-9_.:-]+$/.test(host))
     throw new EarpieceError(
       'bad_argument',
-      `--host ${JSON.stringify(host.slice(0, 80))} is no host name or IP address; write e.g. 127.0.0.1`,
+      `--host ${JSON.stringify(host.slice(0, 80))} is not a host name or IP address; write e.g. 127.0.0.1`,
     );
   const { http } = config.gateway;
   const tokenEnv = tokenFrom ?? http.tokenEnv;
@@ -274,7 +274,7 @@ function frontFrom(options: GatewayOptions, config: Config): Front {
   if (tokenEnv !== undefined && !token)
     throw new EarpieceError(
       'bad_argument',
-      `the environment variable ${tokenEnv} is to hold the bearer token, but it is ${token === undefined ? 'not set' : 'empty'}`,
+      `the environment variable ${tokenEnv} must hold the bearer token, but it is ${token === undefined ? 'not set' : 'empty'}`,
     );
   return {
     kind: 'http',

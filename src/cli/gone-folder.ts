@@ -1,9 +1,9 @@
-/** A working folder that is gone stops no command that serves an agent: it works in another one. */
+/** A missing working folder must not stop a command that serves an agent, so the command works in another folder. */
 import { inputAtOnce } from './hook-input.ts';
 
 const SERVES = new Set(['hook', 'gateway', 'mcp', 'bridge']);
 
-/** Into the folder of the hook's event, else the home of the user, else the root. */
+/** Changes to the folder of the hook's event, otherwise to the home of the user, otherwise to the root. */
 export function leaveGoneFolder(command: string | undefined): void {
   if (command === undefined || !SERVES.has(command)) return;
   const own = command === 'hook' ? inputAtOnce()?.['cwd'] : undefined;

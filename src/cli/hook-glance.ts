@@ -1,6 +1,6 @@
 /**
- * The short way of `earpiece hook`: an agent starts one before each tool call, and nearly always nothing waits. It loads a tenth
- * of the program, asks the database one question, and ends. Wherever it is not certain, the long way answers.
+ * The fast path of `earpiece hook`, for the usual case: an agent starts a hook before each tool call, and almost always nothing
+ * waits. It loads a tenth of the program, asks the database one question, and ends. In any doubt, the slow path answers.
  */
 import { isAbsolute, join } from 'node:path';
 import { projectPlace, stateFolder, userConfigFile, type Env } from '../config/places.ts';
@@ -10,23 +10,23 @@ import { leaveMark, settledSince, type Mark } from '../hosts/quiet-mark.ts';
 import { glance } from '../stores/sqlite/glance.ts';
 import { inputAtOnce, type HookInput } from './hook-input.ts';
 
-/** Asked for, not imported: an import brings streams and promises with it, for which each hook call would pay. */
+/** Read from `process` instead of imported: an import also loads streams and promises, which would slow each hook call. */
 const { lstatSync, readFileSync } = process.getBuiltinModule('node:fs');
 
-/** Events that change nothing where nothing waits, by the names of all hosts. */
+/** Events that change nothing if no notification waits, with the names that the hosts use. */
 const PASSING: ReadonlySet<string> = new Set(
   'PreToolUse PostToolBatch PostToolUse Stop BeforeTool AfterTool AfterAgent'.split(' '),
 );
-/** Of these, the ones that only an interrupt is for. */
+/** The events of these that only an interrupt uses. */
 const BEFORE: ReadonlySet<string> = new Set(['PreToolUse', 'BeforeTool']);
-/** As often as a conversation's sign of life is written. */
+/** The interval at which a conversation's sign of life is written. */
 const SEEN_WITHIN_MS = 30_000;
-/** As `waitingKey` of the talk room writes it, before the log. */
+/** The beginning of a setting's name; `waitingKey` of the room `talk` writes it. */
 const WAITING = 'waiting for ';
-/** Hosts whose transcripts are looked at for what they were given, at the first calls after it. */
+/** Hosts whose transcripts must be checked for deliveries, at the first calls after a delivery. */
 export const WITH_TRANSCRIPT: ReadonlySet<string> = new Set(['claude', 'codex', 'qwen']);
 const LOOKED_FOR_MS = 60_000;
-/** Hosts whose hook before a tool ends in its shell where a mark says so, and the variables that name their sessions. */
+/** Hosts whose hook before a tool may end in its shell because of a mark, with the variables that name their sessions. */
 export const WITH_MARK: Readonly<Record<string, string>> = {
   claude: 'CLAUDE_CODE_SESSION_ID',
   qwen: 'QWEN_CODE_SESSION_ID',
@@ -34,7 +34,7 @@ export const WITH_MARK: Readonly<Record<string, string>> = {
 };
 const MAX_CONFIG_BYTES = 64 * 1024;
 
-/** True: this call of `earpiece hook <host>` has nothing to say. False says nothing. Must not throw. */
+/** True: this call of `earpiece hook <host>` has no answer. False proves nothing. Must not throw. */
 export function hasNothingToSay(words: readonly string[], env: Env): boolean {
   try {
     // `earpiece in` needs every moment.
@@ -72,18 +72,18 @@ export function hasNothingToSay(words: readonly string[], env: Env): boolean {
   }
 }
 
-/** Qwen Code runs the hook of the prompt also before each request that takes results; there is no prompt of a person then. */
+/** Qwen Code also runs the hook of the prompt before each request with tool results, which is not a prompt of a person. */
 const passes = (host: string, event: string, input: HookInput | undefined): boolean =>
   PASSING.has(event) || (host === 'qwen' && event === 'UserPromptSubmit' && input?.['submitted_prompt'] === undefined);
 
-/** Claude Code names its process to its hooks. */
+/** Claude Code passes its process id to its hooks. */
 export function hosts(env: Env): readonly Process[] {
   const named = Number(env['CLAUDE_PID']);
   const found = Number.isInteger(named) && named > 1 ? systemProcesses.get(named) : undefined;
   return found === undefined ? ancestors() : [found];
 }
 
-/** Undefined: only the configuration can say. */
+/** Undefined: it depends on the configuration. */
 export function databaseOf(given: string | undefined, env: Env, cwd: string): string | undefined {
   if (given) return isAbsolute(given) ? given : undefined;
   const files = [...projectPlace(cwd).candidates, userConfigFile({ env })];

@@ -1,16 +1,16 @@
 /**
- * `earpiece hook` never ends with a code by which its host blocks the agent, whatever happens in it. Only an answer in the
- * host's own protocol has another code than 0. The first import of the command line, so an old Node must be able to run it.
+ * `earpiece hook` never ends with a code that makes its host block the agent, whatever happens. Only an answer in the host's own
+ * protocol has a code other than 0. The command line imports this file first, so an old Node must be able to run it.
  */
 
-/** The first word that is not an option, even if the command line is wrong elsewhere. */
+/** The first word that is not an option, even if the command line is invalid elsewhere. */
 export const commandOf = (args: readonly string[]): string | undefined =>
   args.find((arg, at) => !arg.startsWith('-') && args[at - 1] !== '--db');
 
 function fails(error: unknown): void {
   try {
     const what = JSON.stringify(error instanceof Error ? error.message : String(error));
-    process.stderr.write(`earpiece: hook: something unexpected happened: ${what}; the agent goes on\n`);
+    process.stderr.write(`earpiece: hook: something unexpected happened: ${what}; the agent continues\n`);
   } finally {
     process.exit();
   }

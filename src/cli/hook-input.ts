@@ -1,25 +1,25 @@
-/** The event that an agent writes to its hook's stdin: read once a process, whoever asks first. */
+/** Reads the event that an agent writes to its hook's stdin, once for each process. */
 
-/** Asked for, not imported: an import brings streams and promises with it, for which each hook call would pay. */
+/** Read from `process` instead of imported: an import also loads streams and promises, which would slow each hook call. */
 const { closeSync, constants, fstatSync, openSync, readSync } = process.getBuiltinModule('node:fs');
 
 export type HookInput = Readonly<Record<string, unknown>>;
 
-/** The bytes read so far, and whether more may come. `late`: nothing came for too long. */
+/** The bytes read so far, and whether more may come. `late`: no byte came for too long. */
 type Read = { readonly bytes: Buffer; readonly ended: boolean; readonly late: boolean };
 
-/** So long a hook waits for the next byte: its agent waits for the hook. */
+/** How long a hook waits for the next byte, while its agent waits for the hook. */
 export const INPUT_WITHIN_MS = 2_000;
 const LOOK_EVERY_MS = 2;
 const CHUNK = 64 * 1024;
-/** A larger input (a batch of large results) is left to the reader that has a limit. */
+/** A larger input (a batch of large results) is left to a reader with its own limit. */
 const MAX_AT_ONCE = 4 * 1024 * 1024;
 const CLOSING = '}'.charCodeAt(0);
 
 let read: Read = { bytes: Buffer.alloc(0), ended: false, late: false };
 let whole: HookInput | undefined;
 
-/** The input, read without an event loop; undefined if it cannot be read whole this way. */
+/** Reads the input without an event loop; undefined if that is impossible. */
 export function inputAtOnce(): HookInput | undefined {
   if (whole !== undefined || read.ended) return whole;
   const about = fstatSync(0);
@@ -37,7 +37,7 @@ export function inputAtOnce(): HookInput | undefined {
       }
       size += n;
       chunks.push(chunk.subarray(0, n));
-      // A host that leaves the pipe open has said all when the object is whole.
+      // If a host leaves the pipe open, the input has ended when the object is complete.
       if (mayBeWhole(chunk.subarray(0, n))) {
         read = { bytes: Buffer.concat(chunks), ended: false, late: false };
         whole = parsed(read.bytes);
@@ -46,7 +46,7 @@ export function inputAtOnce(): HookInput | undefined {
       }
     }
   } catch {
-    // The event loop can read what cannot be read like this.
+    // The event loop can read any input that this function cannot.
   } finally {
     if (fd !== 0) closeSync(fd);
   }
@@ -54,19 +54,19 @@ export function inputAtOnce(): HookInput | undefined {
   return undefined;
 }
 
-/** Stdin by a descriptor whose reads do not wait. */
+/** Opens stdin with a descriptor whose reads do not block. */
 function unblocked(isPipe: boolean): number {
   try {
     if (isPipe) return openSync('/proc/self/fd/0', constants.O_RDONLY | constants.O_NONBLOCK);
   } catch {
-    // A system that has no such file.
+    // The system has no such file.
   }
-  // Node makes it one that does not wait. This costs a hook 4 ms.
+  // Node makes stdin nonblocking when it is accessed. This costs a hook 4 ms.
   void process.stdin;
   return 0;
 }
 
-/** Undefined: nothing has come for too long. */
+/** Undefined: no byte came for too long. */
 function readInTime(fd: number, chunk: Buffer): number | undefined {
   const until = performance.now() + INPUT_WITHIN_MS;
   do {

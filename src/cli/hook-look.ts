@@ -1,16 +1,16 @@
 /**
- * `earpiece hook <host> --look`: whether something may wake the idle agent now. Says the words on stderr and ends with code 2, or
- * says on stdout when to look again without a change of the log, epoch ms.
+ * `earpiece hook <host> --look`: reports whether a notification may wake the idle agent now. It prints the text on stderr and
+ * ends with code 2, or prints on stdout when to look again without a change of the log, epoch ms.
  */
 import { wake, type HookHost } from '../hosts/index.ts';
 import { opened, readInput, type HookOptions } from './hook.ts';
 import { OVER, WAKES } from './hook-wait.ts';
 
-/** Resolves with the exit code. An error wakes nobody: the next message carries the open notifications. */
+/** Resolves with the exit code. An error does not wake the agent: the next message carries the open notifications. */
 export async function look(host: HookHost, options: HookOptions): Promise<number> {
   const heard = host.hear(await readInput());
   if (heard === undefined || heard.caller.subagent !== undefined) return OVER;
-  // The model would read a line on stderr.
+  // A line on stderr would reach the model.
   const { place, caller } = await opened(host, heard, options, () => {});
   await using _ear = place.inbox;
   const woken = await wake(place, host, caller);

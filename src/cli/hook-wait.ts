@@ -15,18 +15,21 @@ import { hookAnswers } from './hook-answers.ts';
 import { databaseOf } from './hook-glance.ts';
 import { inputAtOnce, type HookInput } from './hook-input.ts';
 
-/** The host wakes its agent. */
+/** The exit code that makes the host wake its agent. */
 export const WAKES = 2;
-/** The exit code of `--look` if nobody needs to be woken any more. */
+/** The exit code of `--look` if there is no agent to wake any more. */
 export const OVER = 3;
 const LOOK_EVERY_MS = 250;
 const ALIVE_EVERY_MS = 1_000;
 /** The interval of looks if a file does not name the database. */
 const BLIND_EVERY_MS = 5_000;
-/** The hooks of one event run side by side: the one that binds a new session may end after this one began. */
+/** The hooks of one event run in parallel: the hook that binds a new session may end after this one began. */
 const BOUND_WITHIN_MS = 10_000;
 
-/** Never throws: then the agent is not woken, and hears with its next message. */
+/**
+ * Never throws: after an error the agent is not woken, and its next message carries the
+ * notifications.
+ */
 export async function wait(words: readonly string[], env: Env): Promise<void> {
   try {
     const input = inputAtOnce();
@@ -34,11 +37,14 @@ export async function wait(words: readonly string[], env: Env): Promise<void> {
     if (input === undefined || host === undefined || isOneShot(host, env)) return;
     hookAnswers(await waitFor(input, host, { words, env }));
   } catch (error) {
-    process.stderr.write(`earpiece: hook --wait: ${String(error)}; the idle agent is not woken, the rest goes on\n`);
+    process.stderr.write(`earpiece: hook --wait: ${String(error)}; the idle agent is not woken, everything else continues\n`);
   }
 }
 
-/** `claude -p`, and a program that runs Claude Code by its SDK, would wait for us before they end; nobody is idle there. */
+/**
+ * `claude -p`, and a program that runs Claude Code by its SDK, would wait for this process before they end, and have no idle
+ * agent.
+ */
 const isOneShot = ({ args }: Process, env: Env): boolean =>
   args.some((arg) => arg === '-p' || arg === '--print') || env['CLAUDE_CODE_ENTRYPOINT']?.startsWith('sdk') === true;
 
@@ -79,7 +85,7 @@ async function waitFor(input: HookInput, host: Process, given: { words: readonly
   return 0;
 }
 
-/** Changes with each commit of any process. */
+/** A text that changes with each commit of any process. */
 function changeOf(path: string): string {
   return [path, `${path}-wal`]
     .map((file) => statSync(file, { throwIfNoEntry: false }))
@@ -87,7 +93,7 @@ function changeOf(path: string): string {
     .join(' ');
 }
 
-/** A process that has all of Earpiece looks, and says the words that wake on our stderr itself. */
+/** Starts a full process of Earpiece that looks, and that prints the waking text on this process's stderr. */
 async function look(
   words: readonly string[],
   input: HookInput,
@@ -106,11 +112,11 @@ async function look(
   return { code, nextAt: said.trim() !== '' && Number.isFinite(nextAt) ? nextAt : undefined };
 }
 
-/** One waits for a host process: who comes later takes the place, also from one whose session is gone. */
+/** Only one process waits for each host process: a later one takes its place, also from a process whose session has ended. */
 function takePlace(env: Env, host: Process): Disposable & { isMine(): boolean } {
   const folder = join(stateFolder({ env }), 'waiters');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // A waiter that was killed has left its file.
+  // A waiter that was killed may have left its file.
   for (const name of readdirSync(folder))
     if (systemProcesses.get(Number(name.split('-')[0])) === undefined) rmSync(join(folder, name), { force: true });
   const file = join(folder, `${host.pid}-${host.startedAt.replaceAll(/\W/g, '-')}`);

@@ -1,6 +1,6 @@
 /**
- * `earpiece hook <host>`: one call of an agent's hook. It never stops the agent: whatever goes wrong is one line on stderr and
- * code 0. Some hosts take any other code for a refusal.
+ * `earpiece hook <host>`: answers one call of an agent's hook. It never stops the agent: each problem is one line on stderr, and
+ * the exit code is 0, because some hosts treat any other code as a refusal.
  */
 import { formatProblem, readConfig, stateFolder } from '../config/index.ts';
 import { EarpieceError } from '../core/errors.ts';
@@ -23,9 +23,9 @@ import { complain, handOver } from './terminal.ts';
 import type { GlobalOptions } from './context.ts';
 import { INPUT_WITHIN_MS, mayBeWhole, parsed, readBefore, type HookInput } from './hook-input.ts';
 
-/** The agent waits for its hook: without an answer of the store in this time, it goes on without one. */
+/** The agent waits for its hook. If the store does not answer within this time, the agent continues without an answer. */
 const STORE_WITHIN_MS = 250;
-/** A batch of large results is in a hook's input. */
+/** The largest input of a hook, which may contain a batch of large results. */
 const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 
 const GOES_ON = 0;
@@ -40,7 +40,7 @@ export async function hook(host: HookHost, options: HookOptions): Promise<number
     if (heard === undefined) return GOES_ON;
     return await answered(host, heard, input, options);
   } catch (error) {
-    complain(`hook ${host.name}: ${error instanceof EarpieceError ? error.message : unexpected(error)}; the agent goes on`);
+    complain(`hook ${host.name}: ${error instanceof EarpieceError ? error.message : unexpected(error)}; the agent continues`);
     return GOES_ON;
   }
 }
@@ -69,9 +69,9 @@ async function answered(
   const attended = await within(ask(), () => ear?.lines?.busy?.() ?? false);
   if (attended === undefined) {
     complain(
-      `hook ${host.name}: the database did not answer within ${STORE_WITHIN_MS} ms; the agent goes on, what waits stays open`,
+      `hook ${host.name}: the database did not answer within ${STORE_WITHIN_MS} ms; the agent continues, and waiting notifications stay open`,
     );
-    // An answer that comes now belongs to nobody. Its lease ends with this process.
+    // An answer that arrives now has no receiver, and its lease ends with this process.
     process.exit(GOES_ON);
   }
   const printed: Printed = host.say(attended.answer, input);
@@ -92,7 +92,7 @@ async function goOnFollowing(inbox: UserInbox, folder: string): Promise<void> {
 
 type Opened = { readonly place: Place & { readonly inbox: UserInbox }; readonly caller: Caller };
 
-/** The log of the project that the session works in, and who calls. */
+/** Opens the log of the project that the session works in, and identifies the caller. */
 export async function opened(
   host: HookHost,
   { caller }: Heard,
@@ -100,7 +100,7 @@ export async function opened(
   onProblem: (line: string) => void,
 ): Promise<Opened> {
   const at = { cwd: caller.folder, env: process.env, flags: options.db === undefined ? {} : { db: options.db } };
-  // A broken configuration must not stop messages: its valid parts count.
+  // A broken configuration must not stop messages, so its valid parts still apply.
   const { config, problems } = readConfig(at);
   for (const problem of problems) onProblem(formatProblem(problem));
   const inbox = await openInboxWith(config, { ...at, onProblem });
@@ -156,11 +156,11 @@ export async function readInput(): Promise<HookInput> {
   if (late)
     throw new EarpieceError(
       'bad_argument',
-      `the hook's input ${shown} did not end within ${INPUT_WITHIN_MS / 1000} s; an agent writes one JSON object to stdin and closes it`,
+      `the hook's input ${shown} did not end within ${INPUT_WITHIN_MS / 1000} s; an agent must write one JSON object to stdin and close it`,
     );
   throw new EarpieceError(
     'bad_argument',
-    `the hook's input ${shown} is not a JSON object; an agent calls this command, with its event on stdin`,
+    `the hook's input ${shown} is not a JSON object; an agent calls this command with its event on stdin`,
   );
 }
 

@@ -1,7 +1,7 @@
 /**
- * `earpiece in -- <agent>`: runs a coding agent in a terminal of Earpiece, for hosts with hooks that cannot be woken. If
- * something may wake the idle agent, it types one line, and the agent's own prompt hook delivers the notifications. It types
- * only while the agent waits for its person and the person has typed nothing since; otherwise it rings the bell.
+ * `earpiece in -- <agent>`: runs a coding agent in a terminal of Earpiece, for hosts with hooks that cannot be woken. If a
+ * notification may wake the idle agent, it types one line, and the agent's own prompt hook delivers the notification. It types
+ * only while the agent waits for its person and the person has typed nothing since. Otherwise it rings the bell.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,9 +13,9 @@ import type { GlobalOptions } from './context.ts';
 import { complain } from './terminal.ts';
 
 const BELL = '\u0007';
-/** The bell for what may not be typed rings once a minute at most. */
+/** The bell rings at most once a minute. */
 const BELL_EVERY_MS = 60_000;
-/** A turn that has just ended may begin again: the person's own next line is a moment away. */
+/** A turn that has just ended may begin again: the person's next line may be a moment away. */
 const SETTLED_MS = 500;
 
 /** Resolves with the exit code of the agent. */
@@ -54,13 +54,13 @@ export async function runIn(words: readonly string[], options: GlobalOptions): P
 type Nudging = {
   readonly file: string;
   readonly type: (keys: string) => void;
-  /** When the person pressed a key last, epoch ms. */
+  /** The time of the person's last key press, epoch ms. */
   readonly pressed: () => number;
   readonly signal: AbortSignal;
   readonly options: GlobalOptions;
 };
 
-/** An error of the log must not disturb the agent: it is only not woken. */
+/** An error of the log must not disturb the agent, which is then only not woken. */
 async function nudge(nudging: Nudging): Promise<void> {
   const { options, signal } = nudging;
   try {
@@ -71,7 +71,7 @@ async function nudge(nudging: Nudging): Promise<void> {
       head = await ear.store.changed(head, { signal, withinMs: 1_000 });
     }
   } catch {
-    // The agent goes on by itself.
+    // The agent continues without it.
   }
 }
 
@@ -92,7 +92,7 @@ async function look(ear: UserInbox, { file, type, pressed }: Nudging, bell: Bell
   }
   const { log, conversation } = known;
   await ear.store.append(log, [{ type: 'agent_woken', conversation, ids: wakes }]);
-  // The person may have begun to type while that was written.
+  // The person may have begun to type during the write.
   if (!isIdle()) return bell.ring();
   type(NUDGE);
   type('\r');

@@ -1,4 +1,4 @@
-/** The text that a person types or pastes to put the gateway before a server of their agent, and the text that undoes it. */
+/** The text that a person types or pastes to put the gateway in front of an agent's server, and the text that undoes it. */
 import { realpathSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,17 +12,17 @@ import { checkName, serverName } from './server-name.ts';
 import { VERSION } from './version.ts';
 
 export type InstallText = {
-  /** One sentence: where it goes. */
+  /** One sentence: where to put it. */
   readonly how: string;
-  /** The exact command line or file part. If the client has a server with that name, its removal comes first. */
+  /** The exact command line or file part. If the client has a server with that name, the removal of that server comes first. */
   readonly what: string;
   readonly undo: string;
-  /** Warnings to read before using it, one sentence each. */
+  /** Warnings that a person should read first, one sentence each. */
   readonly warnings?: readonly string[];
 };
 
 export type InstallQuestion = {
-  /** The wrapped server's command; empty: all servers of the configuration. */
+  /** The command of the wrapped server; empty: all servers of the configuration. */
   readonly words: readonly string[];
   readonly name?: string;
   readonly url?: string;
@@ -49,19 +49,19 @@ export function installText(host: InstallHost, question: InstallQuestion): Insta
       : []),
     ...(cached
       ? [
-          `this earpiece runs from a cache folder (${entry()}), which a clean of the cache removes; the printed line fetches it anew where it is gone. ` +
+          `this earpiece runs from a cache folder (${entry()}), which cleaning the cache removes; the printed line then fetches it again. ` +
             'For a line that needs no network: npm install -g earpiece, then print again',
         ]
       : []),
     ...(there !== undefined && there.variables.length > 0
       ? [
-          `"${name}" has environment variables (${there.variables.join(', ')}), which the removal takes away: give them to the new one as well`,
+          `"${name}" has environment variables (${there.variables.join(', ')}), which the removal deletes: add them to the new entry too`,
         ]
       : []),
   ];
   return {
     ...text,
-    // The command that adds a server fails, or changes half of it, where one of that name is there.
+    // If a server of that name exists, the command that adds one fails, or changes only half of it.
     ...(there !== undefined && { what: `${text.undo}\n${text.what}`, undo: restored(host, name, question) ?? text.undo }),
     ...(warnings.length > 0 && { warnings }),
   };
@@ -102,11 +102,12 @@ function newText(host: InstallHost, question: InstallQuestion): { readonly text:
   const name =
     question.name ?? (words.length > 0 || url !== undefined ? serverName(url === undefined ? words : [url]) : 'earpiece');
   checkName(name);
-  // The client's own `node` may be older than 24: absolute paths name Node and the entry file.
+  // The client's own `node` may be older than 24, so absolute paths name Node and the entry file.
   const [command, ...ours] = program();
   const args = [...ours, 'gateway', ...flags(question, name), ...(words.length > 0 ? ['--', ...words] : [])];
   const line = [command, ...args].map(quote).join(' ');
-  // Without a `--` behind the command these two take our options for theirs; before it they do not see the command.
+  // Without a `--` after the command, these two clients parse Earpiece's options as their own. With a `--` before it, they do not
+  // see the command.
   const behindCommand = [command, '--', ...args].map(quote).join(' ');
   return { name, text: textFor(host, { name, command, args, line, behindCommand }) };
 }
@@ -165,7 +166,7 @@ function textFor(host: InstallHost, { name, command, args, line, behindCommand }
   }
 }
 
-/** How agents are to start this earpiece. `db`: see `InstallQuestion`. */
+/** The command by which agents start this Earpiece. `db`: see `InstallQuestion`. */
 export function ourselves(db: string | undefined, path = process.env['PATH'] ?? ''): Ours {
   return {
     node: lastingNode(process.execPath, path),
@@ -176,7 +177,9 @@ export function ourselves(db: string | undefined, path = process.env['PATH'] ?? 
   };
 }
 
-/** The same Node by a path that its next update keeps: `/opt/homebrew/bin/node` instead of `…/Cellar/node/24.1.0/bin/node`. */
+/**
+ * The path of the same Node that survives its next update: `/opt/homebrew/bin/node` instead of `…/Cellar/node/24.1.0/bin/node`.
+ */
 export function lastingNode(node: string, path: string): string {
   if (!/\d+\.\d+/u.test(node)) return node;
   const same = path
@@ -195,10 +198,10 @@ function isSame(file: string, other: string): boolean {
   }
 }
 
-/** The file that this very command line runs from: `dist/cli.js`, or its source. */
+/** The file of this command line: `dist/cli.js`, or its source. */
 const entry = (): string => process.argv[1] ?? fileURLToPath(new URL('./main.ts', import.meta.url));
 
-/** How a client starts us: by absolute paths, or by the package's name where those would not last. */
+/** The command by which a client starts Earpiece: by absolute paths, or by the package's name if those paths would not last. */
 const program = (): readonly [command: string, ...args: string[]] =>
   isCached(entry()) ? ['npx', '-y', `earpiece@${VERSION}`] : [process.execPath, entry()];
 

@@ -20,6 +20,6 @@ if (command === 'hook' && words.includes('--wait')) {
   keepCompiled(process.env);
   const { run } = await import('./program.ts');
   process.exitCode = await run(args);
-  // The command line was refused before the gateway took its server.
+  // The command line was refused before the gateway took over the server.
   await early?.takeEarly()?.end();
 }

@@ -1,7 +1,7 @@
 /**
- * `earpiece mcp`: Earpiece's own MCP server, beside the hooks of a coding agent. With its tools the agent reads its
- * notifications and reaches other agents. A host that can call a server's tool as a hook calls `hook`, which needs no new
- * process.
+ * `earpiece mcp`: Earpiece's own MCP server, which runs beside the hooks of a coding agent. With its tools, the agent reads its
+ * notifications and reaches other agents. A host that can call a server's tool as a hook calls the tool `hook`, which starts no
+ * new process.
  */
 import { EarpieceError } from '../core/errors.ts';
 import { stateFolder } from '../config/index.ts';
@@ -17,7 +17,7 @@ import { serve, type GatewayOptions, type OwnServer } from './gateway.ts';
 export const serveMcp = (options: GatewayOptions): Promise<number> => serve([], options, { own: OWN });
 
 const OWN: OwnServer = {
-  // The agent's host calls the hidden one, so its model does not see it. `host` and the host's own fields are its arguments.
+  // The agent's host calls the hidden one, and the model does not see it. `host` and the host's own fields are its arguments.
   tools: [...TALK_TOOLS, FOLLOW_TOOL, { name: HOOK_TOOL, hidden: true }],
   boxes: (place) => [talkBox(), followBox(place), hookBox(place)],
 };
@@ -44,7 +44,7 @@ function hookBox(place: Place): Toolbox {
       if (host === undefined)
         throw new EarpieceError(
           'bad_argument',
-          `host ${JSON.stringify(name)?.slice(0, 80) ?? 'is missing and'} is none of ${HOOK_HOSTS.map((each) => each.name).join(', ')}`,
+          `host ${JSON.stringify(name)?.slice(0, 80) ?? 'is missing and'} must be one of ${HOOK_HOSTS.map((each) => each.name).join(', ')}`,
         );
       const heard = host.hear(input);
       if (heard === undefined) return { text: '{}' };
@@ -71,13 +71,13 @@ function hookBox(place: Place): Toolbox {
   };
 }
 
-/** A session that the host shows, or has shown. `lookUntil`: until then its transcript may have to prove a delivery. */
+/** A session that the host shows, or has shown. `lookUntil`: until then, its transcript may have to prove a delivery. */
 type Session = { readonly conversation: Conversation; readonly lookUntil: number };
 
 const MAX_SESSIONS = 100;
 const LOOKED_FOR_MS = 60_000;
 
-/** A field without a value keeps its placeholder from the settings, or is an empty text. */
+/** A field without a value still has its placeholder from the settings, or is empty. */
 function filled(args: unknown): Readonly<Record<string, unknown>> {
   const given = Object.entries((args ?? {}) as Readonly<Record<string, unknown>>);
   return Object.fromEntries(

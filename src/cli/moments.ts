@@ -1,11 +1,11 @@
-/** The warning of a command about a moment that no carrier of the addressed agent can see. */
+/** The warning of a command about a moment that no carrier of the addressed agent can detect. */
 import { formatAddress, logOf, type Address } from '../core/address.ts';
 import type { NotificationInput } from '../core/notification.ts';
 import type { Presence } from '../core/ports.ts';
 import type { UserInbox } from '../user-inbox.ts';
 import { plain } from './terminal.ts';
 
-/** Returns the warning; undefined where a carrier of the agent counts turns, or where no agent is active yet. */
+/** Returns the warning; undefined if a carrier of the agent counts turns, or if no agent is active yet. */
 export async function turnsUnseen(
   ear: UserInbox,
   to: Address,
@@ -16,12 +16,12 @@ export async function turnsUnseen(
     ({ conversation }) => to.kind !== 'conversation' || conversation === to.conversation,
   );
   if (there.length === 0 || there.some(seesTurns)) return undefined;
-  return `${plain(formatAddress(to))} is reached through the gateway only, which cannot see turns: this rides with the next result of a wrapped tool`;
+  return `${plain(formatAddress(to))} is reached only through the gateway, which cannot see turns: this rides with the next result of a wrapped tool`;
 }
 
 const needsTurns = (deliver: NotificationInput['deliver']): boolean =>
   deliver === 'turn_start' || deliver === 'turn_end' || (typeof deliver === 'object' && 'afterTurns' in deliver);
 
-/** A gateway sees tool calls and nothing else of a conversation. */
+/** A gateway sees only the tool calls of a conversation. */
 const seesTurns = ({ carriers, turns }: Presence): boolean =>
   turns > 0 || Object.keys(carriers).length === 0 || Object.keys(carriers).some((carrier) => !carrier.startsWith('gateway'));

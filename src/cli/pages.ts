@@ -7,7 +7,7 @@ import type { Waiting } from './waiting.ts';
 
 const PAGE = 500;
 
-/** Open notifications, those that an agent only heard counted in a summary, and pauses that it has read and that still hold. */
+/** Yields open notifications, those that an agent got only as a count in a summary, and pauses that were read and still hold. */
 export async function* waitingIn(
   store: Store,
   logs: readonly LogKey[],
@@ -59,7 +59,7 @@ async function* pausesIn(store: Store, log: LogKey, only: Only): AsyncIterable<I
   yield* found.filter((item) => item.state === 'closed' && holdsGate(item, store.now())).toReversed();
 }
 
-/** Items newest first, a page at a time, each once. */
+/** Yields items newest first, a page at a time, each once. */
 async function* inPages(read: (limit: number, before: number) => Promise<readonly Item[]>): AsyncIterable<Item> {
   for (let before = Number.MAX_SAFE_INTEGER, limit = PAGE; ;) {
     const page = await read(limit, before);

@@ -1,4 +1,4 @@
-/** The plain parser reads a command line as commander would. */
+/** The plain parser reads a command line as commander does. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { proves } from '../../e2e/verifies.ts';
@@ -22,7 +22,7 @@ async function lines(): Promise<readonly CommandLine[]> {
 
 type Seen = { readonly command: string; readonly given: readonly unknown[] };
 
-/** Instead of doing its work each command notes how it was called. */
+/** Each command records how it was called and does no work. */
 function noting(all: readonly CommandLine[], seen: Seen[]): readonly CommandLine[] {
   for (const line of all.flatMap((each) => [each, ...each.commands]))
     if (line.work !== undefined) line.action((...given: readonly unknown[]) => seen.push({ command: line.name, given }));
@@ -51,7 +51,7 @@ const flagOf = (flags: string): string => flags.split(' ')[0] ?? '';
 
 type Words = fc.Arbitrary<readonly string[]>;
 
-/** Command lines that are mostly right. */
+/** Command lines that are mostly valid. */
 function lineOf(command: CommandLine): Words {
   const leaves = command.commands.length > 0 ? command.commands : [command];
   return fc.constantFrom(...leaves).chain((leaf) => {

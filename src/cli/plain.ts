@@ -1,14 +1,14 @@
 /**
- * Reads a command line that is plainly right: the command first, options that are known with values that do not look like
- * options, no argument too few or too many. Any other line is commander's, which also says what is wrong. Loading commander
- * costs as much as a whole `earpiece send`.
+ * Reads a simple, valid command line: the command first, known options with values that do not look like options, and the right
+ * number of arguments. Commander reads any other line, and reports what is wrong with it. Loading commander costs as much as a
+ * whole `earpiece send`.
  */
 import { GLOBAL_OPTIONS, type CommandLine, type OptionSpec } from './command-line.ts';
 
 /** The arguments for a command's work. */
 export type Read = { readonly command: CommandLine; readonly given: readonly unknown[] };
 
-/** The command's position in `args`: only options of all commands may precede it. Undefined if commander must parse. */
+/** The command's position in `args`: only global options may precede it. Undefined if commander must parse the line. */
 export function commandAt(args: readonly string[]): number | undefined {
   for (let i = 0; i < args.length; i++) {
     const arg = args[i] as string;
@@ -20,7 +20,7 @@ export function commandAt(args: readonly string[]): number | undefined {
   return undefined;
 }
 
-/** `rest`: the command line without the name of `top`. Undefined where commander has to look. */
+/** `rest`: the command line without the name of `top`. Undefined if commander must parse it. */
 export function readPlainly(top: CommandLine, rest: readonly string[]): Read | undefined {
   let command = top;
   const options: Record<string, unknown> = {};

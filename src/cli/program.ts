@@ -1,4 +1,4 @@
-/** The command line: which command it is, and how it fails. */
+/** The entry of the command line: finds the command, and reports its errors. */
 import { EarpieceError } from '../core/errors.ts';
 import { armFaultsFromEnv } from '../stores/fault-env.ts';
 import { CommandLine, type Answer } from './command-line.ts';
@@ -55,6 +55,6 @@ function checkFolder(): void {
   try {
     process.cwd();
   } catch {
-    throw new EarpieceError('bad_argument', 'the working folder does not exist any more; change to one that does');
+    throw new EarpieceError('bad_argument', 'the working folder does not exist any more; change to an existing one');
   }
 }

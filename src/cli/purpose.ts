@@ -7,6 +7,6 @@ export function purposeOf({ purpose = process.env['EARPIECE_PURPOSE'] || undefin
   if (purpose === undefined || /^[\w-]{1,64}$/u.test(purpose)) return purpose;
   throw new EarpieceError(
     'bad_argument',
-    `--purpose ${JSON.stringify(purpose.slice(0, 80))} is no word of letters, digits, "_" and "-"; write task or chat`,
+    `--purpose ${JSON.stringify(purpose.slice(0, 80))} may contain only letters, digits, "_" and "-"; write task or chat`,
   );
 }

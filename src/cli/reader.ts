@@ -1,4 +1,4 @@
-/** In whose name `earpiece inbox` is run: an agent reads its notifications, a person looks at those of others. */
+/** Decides for whom `earpiece inbox` reads: an agent reads its own notifications, and a person looks at those of agents. */
 import { parseAddress, type ConversationId, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Env } from '../config/index.ts';
@@ -9,18 +9,18 @@ export type Reader = { readonly log: LogKey; readonly conversation: Conversation
 export type ReaderQuestion = {
   readonly project: string;
   readonly env: Env;
-  /** The configuration's `address`; it names an agent, but does not make a shell an agent's. */
+  /** The configuration's `address`. It names an agent, but it does not show that an agent runs this shell. */
   readonly address?: string | undefined;
   readonly processes?: Processes;
 };
 
 /**
- * The conversation whose agent runs this shell: `EARPIECE_ADDRESS` says so, or a known host is among the ancestors.
- * Undefined: nobody's, so a person's.
+ * The conversation whose agent runs this shell, according to `EARPIECE_ADDRESS` or to a known host among the ancestors.
+ * Undefined: a person runs it.
  */
 export async function readerOf(ear: Inbox, question: ReaderQuestion): Promise<Reader | undefined> {
   const { project, address, processes } = question;
-  // A whole project is where to send to, and nobody's own address.
+  // A whole project can only receive: no agent has it as its own address.
   const own = (text: string | undefined): string | undefined =>
     text?.trim().endsWith('*') ? undefined : text?.trim() || undefined;
   const told = own(question.env['EARPIECE_ADDRESS']);
@@ -33,7 +33,7 @@ export async function readerOf(ear: Inbox, question: ReaderQuestion): Promise<Re
   return identify({ ...common, given: told ?? own(address) }, ear.store);
 }
 
-/** The conversation that a person means by an address; one agent's only active one, or its `#main`, where none is named. */
+/** The conversation that a person means by an address. If none is named: the agent's only active one, or its `#main`. */
 export async function conversationOf(ear: Inbox, address: string): Promise<Reader> {
   const parsed = parseAddress(address);
   if (parsed.kind === 'project')

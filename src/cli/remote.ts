@@ -1,6 +1,6 @@
 /**
- * Commands with `--server <url>`: the same questions to a running server instead of the database. The token comes from
- * `EARPIECE_TOKEN`, so that no command line and no history contains it.
+ * Commands with `--server <url>` ask a running server instead of the database. `EARPIECE_TOKEN` holds the token, so that no
+ * command line and no history contains it.
  */
 import { createClient, type ApiError, type Client, type CloudEventInput, type StreamOptions } from '../wire/client/index.ts';
 import { formatAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
@@ -18,7 +18,7 @@ import { complain, plain } from './terminal.ts';
 import { VERSION } from './version.ts';
 import { waited, type Waited } from './waited.ts';
 
-/** The means to ask a server: a client, and the configured addresses. */
+/** The client for a server, and the configured addresses. */
 export type Remote = { readonly client: Client; readonly config: Config };
 
 /** Runs `work` against the server. A refusal becomes an `EarpieceError` with the exit code of its kind. */
@@ -27,23 +27,23 @@ export async function remotely<T>(url: string, work: (remote: Remote) => Promise
   if (parsed === null || !/^https?:$/u.test(parsed.protocol) || parsed.pathname !== '/' || parsed.search !== '')
     throw new EarpieceError(
       'bad_argument',
-      `--server ${JSON.stringify(url.slice(0, 80))} is no address of a server; write e.g. http://127.0.0.1:4747`,
+      `--server ${JSON.stringify(url.slice(0, 80))} is not the address of a server; write e.g. http://127.0.0.1:4747`,
     );
   if (parsed.username !== '' || parsed.password !== '')
     throw new EarpieceError(
       'bad_argument',
-      `--server has a name or a password in it, which would be ignored; write ${parsed.origin}, and the token into EARPIECE_TOKEN`,
+      `--server contains a name or a password, which would be ignored; write ${parsed.origin}, and put the token into EARPIECE_TOKEN`,
     );
   const token = process.env['EARPIECE_TOKEN']?.trim();
   if (!token)
     throw new EarpieceError(
       'bad_argument',
-      '--server needs a token in EARPIECE_TOKEN; where the server runs, make one: earpiece token create --kind project --name <name>',
+      '--server needs a token in EARPIECE_TOKEN; create one on the machine of the server: earpiece token create --kind project --name <name>',
     );
   if (!/^[\x21-\x7e]{1,200}$/u.test(token))
     throw new EarpieceError(
       'bad_argument',
-      'EARPIECE_TOKEN holds what no token has (blanks, line breaks, other letters); give it what earpiece token create printed',
+      'EARPIECE_TOKEN contains characters that no token has (blanks, line breaks, other letters); set it to the output of earpiece token create',
     );
   const { config } = readConfig({ cwd: process.cwd(), env: process.env });
   const client = createClient({ url: parsed.origin, token, timeoutMs: TIMEOUT_MS });
@@ -51,22 +51,22 @@ export async function remotely<T>(url: string, work: (remote: Remote) => Promise
   try {
     const session = await sessionOf(client);
     there = session.version;
-    // A bare agent name belongs to the project that the token is for, whatever the folder is called.
+    // A bare agent name belongs to the token's project, whatever the name of the folder is.
     return await work({ client, config: session.project === undefined ? config : { ...config, project: session.project } });
   } catch (error) {
     throw isApiError(error) ? ours(error, there) : error;
   }
 }
 
-/** How long the head of an answer may be in coming. */
+/** How long the head of an answer may take. */
 const TIMEOUT_MS = 20_000;
 
-/** The server's version, and the project of the token where it is for one. Throws `upstream` where something else answers. */
+/** The server's version, and the project of the token if it is for one. Throws `upstream` if another program answers. */
 async function sessionOf(client: Client): Promise<{ readonly version: string; readonly project: string | undefined }> {
   const { version, who }: { readonly version?: unknown; readonly who?: Partial<TokenInfo> | null } = await client.session();
   if (typeof version === 'string' && typeof who === 'object' && who !== null)
     return { version, project: who.project ?? undefined };
-  throw new EarpieceError('upstream', `${client.url} answers, and is no earpiece server; look at its address`);
+  throw new EarpieceError('upstream', `${client.url} answers, but is not an earpiece server; check its address`);
 }
 
 const isApiError = (error: unknown): error is ApiError => error instanceof Error && error.name === 'ApiError';
@@ -81,7 +81,7 @@ const OURS: Readonly<Record<string, ErrorCode>> = {
   stopping: 'upstream',
   too_many_streams: 'upstream',
 };
-/** The answers of another version of the server to unknown requests. */
+/** The answers of an older or newer server to requests that it does not know. */
 const UNKNOWN_THERE: ReadonlySet<string> = new Set(['no_such_route', 'method_not_allowed', 'bad_argument']);
 const PASSED_ON: ReadonlySet<string> = new Set([
   'bad_address',
@@ -108,7 +108,7 @@ function ours(error: ApiError, there: string | undefined): EarpieceError {
   );
 }
 
-/** Queues, and waits where that is asked for. */
+/** Queues, and waits if the caller asks for it. */
 export async function send(
   { client, config }: Remote,
   { to: text, ...input }: NotificationInput & { readonly to: string | undefined },
@@ -142,13 +142,13 @@ async function wait(
       try {
         last = await client.receipt(id, { log, until, waitS: Math.max(0, Math.min(ASK_EVERY_S, left / 1_000)) });
       } catch (error) {
-        // It is queued, whatever happens: a server that is started again is asked again.
+        // It is queued, whatever happens: a server that restarts is asked again.
         if (!isApiError(error)) throw error;
         if (error.retryable && left > AGAIN_MS) {
           await new Promise((resolve) => setTimeout(resolve, error.retryAfterMs ?? AGAIN_MS));
           continue;
         }
-        return { receipt: 'queued', code: EXIT.waited.code, said: `; whether it is ${until} is not known: ${error.message}` };
+        return { receipt: 'queued', code: EXIT.waited.code, said: `; whether it is ${until} is unknown: ${error.message}` };
       }
       if (last.reached) break;
       if (last.settled || deadline - performance.now() <= 0) return waited(last, { until, timeoutMs });
@@ -173,7 +173,7 @@ export async function resume(
   }));
 }
 
-/** Emits events there, in their order, and says what became of each. */
+/** Emits events on the server, in order, and reports the result of each. */
 export async function* emit({ client }: Remote, events: readonly Event[]): AsyncIterable<Emitted> {
   const { cloudEventOf } = await import('../sources/webhooks/cloud-event.ts');
   for (const batch of batchesOf(events.map((event) => ({ event, json: cloudEventOf(event) as CloudEventInput })))) {
@@ -220,7 +220,7 @@ function heardOf({ subscriber, kind, ids, because }: EmittedReply['events'][numb
   return { subscriber, kind: known, id: ids[0] ?? '' };
 }
 
-/** Open notifications, newest first; all pages. */
+/** Yields open notifications, newest first, from all pages. */
 export async function* open({ client }: Remote, scope: Scope): AsyncIterable<{ log: LogKey; item: Item }> {
   for (let before: string | undefined; ;) {
     const page = await client.notifications({ ...scope, state: 'open', limit: 200, ...(before === undefined ? {} : { before }) });
@@ -232,7 +232,7 @@ export async function* open({ client }: Remote, scope: Scope): AsyncIterable<{ l
 
 export async function why({ client }: Remote, id: string, log: LogKey | undefined): Promise<Why> {
   const story = await client.why(id, log).catch((error: unknown) => {
-    // The server's own words name an HTTP route; a person at the command line needs a command.
+    // The server's own message names an HTTP route, but a person at the command line needs a command.
     throw isApiError(error) && error.code === 'not_found' ? notThere(client, id, log, error) : error;
   });
   return { log: story.log as LogKey, id: story.id as NotificationId, items: story.items.map((item) => whyItem(item)) };
@@ -241,7 +241,7 @@ export async function why({ client }: Remote, id: string, log: LogKey | undefine
 const notThere = ({ url }: Client, id: string, log: LogKey | undefined, cause: ApiError): EarpieceError =>
   new EarpieceError(
     'not_found',
-    `no notification ${JSON.stringify(id.slice(0, 80))}${log === undefined ? '' : ` for ${log}`}; earpiece log --all --server ${url} lists what there is`,
+    `no notification ${JSON.stringify(id.slice(0, 80))}${log === undefined ? '' : ` for ${log}`}; earpiece log --all --server ${url} lists the existing ones`,
     { cause },
   );
 
@@ -253,7 +253,7 @@ const whyItem = ({ notification, verdict, steps, now }: StoryItem): Why['items']
   now: now.map(({ conversation, decision }) => ({ conversation: conversation as ConversationId, decision })),
 });
 
-/** The newest records, oldest of them first, and where the log stood then. */
+/** The newest records, oldest first, and the head of the log at that time. */
 export async function newest(
   { client }: Remote,
   { conversation, ...scope }: Scope,
@@ -276,7 +276,7 @@ export async function newest(
   return { records, head: head ?? 0 };
 }
 
-/** Records as they come, until Ctrl+C, over as many connections as it takes. */
+/** Yields new records until Ctrl+C, over as many connections as needed. */
 export function follow({ client }: Remote, query: StreamOptions): AsyncGenerator<Stored, void, undefined> {
   return client.stream({
     ...query,
@@ -287,7 +287,7 @@ export function follow({ client }: Remote, query: StreamOptions): AsyncGenerator
   });
 }
 
-/** As much of an item as a person is shown. */
+/** The parts of an item that a person sees. */
 function itemOf(view: NotificationView): Item {
   const { person, sender, action, instruction, key, outcome, takenBy, closedAt, markedBy } = view;
   const origin = person === null && sender === null ? undefined : { depth: 0, ...given({ person, agent: sender }) };

@@ -1,4 +1,4 @@
-/** `earpiece serve` itself: the log, the server, and what both need of the configuration. */
+/** `earpiece serve`: opens the log and the server with the settings of the configuration. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { isatty } from 'node:tty';
@@ -26,7 +26,7 @@ export type ServeOptions = GlobalOptions & {
   verbose?: boolean;
 };
 
-/** The built console lies beside what is built of `src`, from there and from here. */
+/** The built console, at the same relative path from the built file and from this source. */
 const CONSOLE = join(import.meta.dirname, '../../dist/console');
 const SWEEP_EVERY_MS = 60_000;
 
@@ -36,7 +36,7 @@ export async function runServer(options: ServeOptions): Promise<number> {
     if (host !== undefined && !/^[A-Za-z0-9_.:-]+$/.test(host))
       throw new EarpieceError(
         'bad_argument',
-        `${host === options.host ? '--host' : '--allow-host'} ${JSON.stringify(host.slice(0, 80))} is no host name or IP address; write e.g. 127.0.0.1`,
+        `${host === options.host ? '--host' : '--allow-host'} ${JSON.stringify(host.slice(0, 80))} is not a host name or IP address; write e.g. 127.0.0.1`,
       );
   const given = options.port === undefined ? undefined : countOption('--port', options.port, { min: 0, max: 65_535 });
   const stopped = asked();
@@ -73,7 +73,7 @@ export async function runServer(options: ServeOptions): Promise<number> {
     const host = options.host ?? ear.config.server.host;
     const { url } = await server.listen({ host, port: given ?? ear.config.server.port });
     const login = await server.loginUrl().catch(async (error: unknown) => {
-      // A log that cannot be written: nobody is left listening whom no signal ends.
+      // The log cannot be written: the server must not keep listening when no signal will end it.
       await server.stop();
       throw error;
     });
@@ -81,10 +81,10 @@ export async function runServer(options: ServeOptions): Promise<number> {
     else {
       print(paint('bold', options.console ? login : url));
       if (options.console)
-        print(paint('dim', 'This address logs one browser in, once, within ten minutes; another: earpiece token login'));
+        print(paint('dim', 'This address logs one browser in, once, within ten minutes; for another one: earpiece token login'));
       print(paint('dim', `${ear.store.name} · programs need a token: earpiece token create · Ctrl+C ends it`));
       if (!isLoopbackHost(host))
-        print(paint('dim', 'It speaks plain HTTP: put a proxy with TLS before it where the network is not yours.'));
+        print(paint('dim', 'The server uses plain HTTP: if others share the network, put a proxy with TLS in front of it.'));
     }
     if (options.open) openBrowser(login);
     loadAheadSoon(ear, { more: loadWhy });
@@ -110,9 +110,9 @@ const flagsOf = (options: GlobalOptions): { flags?: { db: string } } =>
   options.db === undefined ? {} : { flags: { db: options.db } };
 
 /**
- * Resolves when the user or the system asks the process to end; a second request ends it at once. A closed terminal asks too,
- * and more than once: the kernel, then its shell. Without a terminal SIGHUP is only reported. It may come despite `nohup` (Node
- * forgets that at its start), or ask to read the configuration again, which is read at each change anyway.
+ * Resolves when the user or the system asks the process to end; a second request ends it at once. A closing terminal asks more
+ * than once: first the kernel, then its shell. Without a terminal, SIGHUP is only reported: it may arrive despite `nohup` (Node
+ * forgets that at its start), or may be meant as a request to read the configuration again, which happens at each change anyway.
  */
 function asked(): Promise<void> {
   const onTerminal = isatty(1) || isatty(2);
@@ -126,7 +126,7 @@ function asked(): Promise<void> {
       });
     process.on('SIGHUP', () => {
       if (onTerminal) resolve();
-      else complain('SIGHUP: it writes to no terminal and goes on; SIGTERM ends it');
+      else complain('SIGHUP: there is no terminal to lose, so the server continues; SIGTERM ends it');
     });
   });
 }

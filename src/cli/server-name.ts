@@ -1,18 +1,17 @@
 import { EarpieceError } from '../core/errors.ts';
 
-/** It becomes part of the names of tools, where hosts take no others. */
+/** The name becomes part of the names of tools, for which hosts accept only these characters. */
 export function checkName(name: string): void {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name))
     throw new EarpieceError(
       'bad_argument',
-      `--name ${JSON.stringify(name.slice(0, 80))} may have letters, digits, "_" and "-", at most 64`,
+      `--name ${JSON.stringify(name.slice(0, 80))} may contain letters, digits, "_" and "-", at most 64`,
     );
 }
 
 /**
- * The name of a server whose user gave none: that of its package, image, module, script or host. Runners such as `npx`,
- * `uv run` and `docker run` are looked through, and words that every server has (`mcp`, `server`, `index.js`) are left out.
- * `server` where nothing is left.
+ * The default name of a server: the name of its package, image, module, script or host. Runners such as `npx`, `uv run` and
+ * `docker run` are skipped, and so are words that most servers share (`mcp`, `server`, `index.js`). If no word is left: `server`.
  */
 export function serverName(words: readonly string[]): string {
   const [first = '', ...rest] = words;
@@ -22,7 +21,7 @@ export function serverName(words: readonly string[]): string {
 
 const options = (words: string): readonly string[] => words.split(/\s+/).filter((word) => word !== '');
 
-/** The options of each runner that take the next word. */
+/** The options of each runner that take the next word as their value. */
 const NPM = ['-p', '--package', '-c', '--call', '-w', '--workspace', '--registry', '--prefix', '--cache', '--userconfig'];
 const UV = options(`
   --directory --project --with --with-editable --with-requirements --python -p --env-file --extra --group
@@ -40,7 +39,7 @@ const DOCKER = options(`
   --annotation -a --attach
 `);
 
-/** Shells and wrappers behind whose options a whole command stands. */
+/** Shells and wrappers that take a whole command after their options. */
 const WRAPPERS: Readonly<Record<string, readonly string[]>> = {
   env: ['-u', '--unset', '-C', '--chdir', '-S'],
   sudo: ['-u', '--user', '-g', '--group', '-C', '-h'],
@@ -124,7 +123,7 @@ function thingIn(program: string, args: readonly string[], depth: number): strin
   return fromPath(program);
 }
 
-/** The words that are neither options nor their values. `rest`: after the first of them, all following words. */
+/** The words that are neither options nor values of options. `rest`: after the first of them, all following words count. */
 function positionals(args: readonly string[], valued: readonly string[], { rest = false } = {}): string[] {
   const found: string[] = [];
   for (let at = 0; at < args.length; at += 1) {
@@ -178,7 +177,7 @@ function fromUrl(url: string): string {
   return named.toReversed().flatMap((label) => cleaned(label) ?? [])[0] ?? 'server';
 }
 
-/** The last part of a path that says something, from its end. */
+/** The last part of a path that identifies the server. */
 function fromPath(path: string | undefined): string | undefined {
   const parts = path?.split(/[/\\]/) ?? [];
   for (const part of parts.toReversed().slice(0, 4)) {
@@ -188,7 +187,7 @@ function fromPath(path: string | undefined): string | undefined {
   return undefined;
 }
 
-/** Words in the names of nearly every server's files and packages. */
+/** Words in the names of most servers' files and packages. */
 const GENERIC =
   /^(|mcp|server|servers?|mcp-?servers?|index|main|__main__|__init__|app|cli|run|start|stdio|serve|dist|src|build|bin|lib|out|cmd|api|www|sse|http|latest|node_modules|packages)$/i;
 

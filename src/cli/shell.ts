@@ -1,4 +1,4 @@
-/** The command that reaches the server's log from a terminal of this machine, and the MCP clients of the machine. */
+/** Finds the command that reaches the server's log from a terminal of this machine, and the machine's MCP clients. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -22,9 +22,9 @@ const COMMANDS: Readonly<Partial<Record<InstallHost, string>>> = {
 
 export function shellInfo({ db }: Config, env: Env, argv: readonly string[] = process.argv): ShellInfo {
   const [node = process.execPath, entry = ''] = argv;
-  // Out of a clone nothing of the name `earpiece` is on the path.
+  // For a clone, there is no `earpiece` on the PATH.
   const words = entry.endsWith('.ts') ? [node, entry] : ['earpiece'];
-  // Another shell lacks this shell's environment, and is in another folder.
+  // Another shell lacks this shell's environment, and works in another folder.
   const { EARPIECE_DB: _, ...others } = env;
   const same = readConfig({ cwd: env['HOME'] ?? homedir(), env: others }).config.db === db || isAddress(db);
   return {
@@ -33,12 +33,12 @@ export function shellInfo({ db }: Config, env: Env, argv: readonly string[] = pr
   };
 }
 
-/** One that may hold a password is shown to nobody. */
+/** An address may hold a password, so it is not shown. */
 const isAddress = (db: string): boolean => db.includes('://');
 
 export const isOnPath = (command: string, env: Env): boolean => onPath(command, env) !== undefined;
 
-/** The file that a shell of this environment starts. */
+/** The file that a shell with this environment starts. */
 export function onPath(command: string, env: Env): string | undefined {
   const names = process.platform === 'win32' ? [`${command}.cmd`, `${command}.exe`] : [command];
   return (env['PATH'] ?? '')

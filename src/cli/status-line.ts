@@ -1,6 +1,6 @@
 /**
- * `earpiece statusline`: what is open for the session of a coding agent, as a part of its status line. The agent starts it often, so
- * it loads as little as a hook call with nothing to say.
+ * `earpiece statusline`: prints the open notifications of a coding agent's session, as a part of its status line. The agent runs
+ * it often, so it loads as little as a hook call without an answer.
  */
 import type { Env } from '../config/places.ts';
 import { systemProcesses } from '../inbox/presence/processes.ts';
@@ -11,7 +11,7 @@ import { inputAtOnce } from './hook-input.ts';
 
 const LEVELS = ['info', 'warning', 'error', 'critical'];
 
-/** Empty where nothing is open, or nobody knows. Never throws: a status line shows no errors. */
+/** Empty if nothing is open, or if that is unknown. Never throws: a status line shows no errors. */
 export function statusLine(words: readonly string[], env: Env): string {
   try {
     const { session_id: session, cwd } = inputAtOnce() ?? {};

@@ -1,20 +1,20 @@
-/** Aligned columns that fit the terminal, measured as a terminal shows them. */
+/** Formats aligned columns that fit the terminal, measured in terminal columns. */
 import { columns, paint } from './terminal.ts';
 
 export type Column = {
   readonly head?: string;
   readonly right?: true;
-  /** Left out where the width does not do; the lowest first. Without it the column stays. */
+  /** Left out if the width does not suffice, the lowest number first. Without it, the column always stays. */
   readonly spare?: number;
 };
 
-/** Narrower than this the last column goes below its row. */
+/** If the last column would be narrower than this, it goes below its row. */
 const READABLE = 20;
 const GAP = '  ';
 
 /**
- * The last column takes what is left of the width and is cut there; where that is too little it stands under its row.
- * Cells may be painted. `atLeast` is read and written: the widths of tables that are to look like one.
+ * The last column takes the remaining width and is cut there. If that is too narrow, it goes below its row. Cells may be painted.
+ * `atLeast` is read and written: it holds the widths of tables that should look like one.
  */
 export function table(
   rows: readonly (readonly string[])[],
@@ -33,7 +33,7 @@ export function table(
   const spare = all
     .filter((i) => layout[i]?.spare !== undefined)
     .toSorted((a, b) => (layout[a]?.spare ?? 0) - (layout[b]?.spare ?? 0));
-  /** As many columns as leave `room` free; the lowest spare ones go first. */
+  /** As many columns as leave `room` free; the lowest `spare` numbers are left out first. */
   const leaving = (room: number): readonly number[] => {
     let shown: readonly number[] = all;
     for (const gone of spare) {
@@ -62,11 +62,11 @@ const PAINT = /\u001b\[[0-9;]*m/g;
 // oxlint-disable-next-line no-control-regex -- to keep them apart from what they paint
 const PAINTED = /(\u001b\[[0-9;]*m)/;
 let segmenter: Intl.Segmenter | undefined;
-/** Characters as a terminal shows them. Making the segmenter takes 9 ms, and most commands never need it. */
+/** Segments of a text as a terminal shows them. Making the segmenter takes 9 ms, and most commands never need it. */
 const segmentsOf = (text: string): Intl.Segments =>
   (segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' })).segment(text);
 
-/** How many columns of a terminal a text takes. */
+/** The width of a text in terminal columns. */
 export function widthOf(text: string): number {
   const bare = text.replaceAll(PAINT, '');
   if (isNarrow(bare)) return bare.length;
@@ -75,7 +75,7 @@ export function widthOf(text: string): number {
   return sum;
 }
 
-/** At most `width` columns of it, with an ellipsis where something is gone. */
+/** At most `width` columns of the text, with an ellipsis if some of it is missing. */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let shown = '';
@@ -102,7 +102,7 @@ function pad(cell: string, width: number, right: boolean): string {
 
 const isNarrow = (text: string): boolean => /^[\u0020-\u007e\u00a0-\u02ff…○△▲■●✓✗⏎→·�]*$/.test(text);
 
-/** East Asian wide and fullwidth forms, and what is shown as an emoji. */
+/** East Asian wide and fullwidth forms, and characters that are shown as emoji. */
 const WIDE =
   /^(?:[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\p{Emoji}\ufe0f)/u;
 

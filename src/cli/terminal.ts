@@ -1,10 +1,13 @@
-/** How the command line speaks. Colours only on a terminal and never with NO_COLOR; text of others cannot steer the terminal. */
+/**
+ * Formats the output of the command line. Colours appear only on a terminal and never with NO_COLOR; foreign text cannot control
+ * the terminal.
+ */
 import type { styleText } from 'node:util';
 import type { Level } from '../core/notification.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** By `import` this module costs each start 4 ms and 2 MB. */
+/** Read from `process`: importing this module costs each start 4 ms and 2 MB. */
 export const paint = (style: Style, text: string): string =>
   process.getBuiltinModule('node:util').styleText(style, text, { stream: process.stdout });
 
@@ -15,7 +18,7 @@ const LEVEL_STYLE: Readonly<Record<Level, { sign: string; style: Style }>> = {
   critical: { sign: '■', style: ['red', 'bold'] },
 };
 
-/** A level by shape and word, not only by colour. */
+/** Shows a level by shape and word, not only by colour. */
 export const level = (of: Level): string => paint(LEVEL_STYLE[of].style, `${LEVEL_STYLE[of].sign} ${of}`);
 
 // oxlint-disable-next-line no-control-regex -- these are what is taken out
@@ -31,14 +34,14 @@ export function plain(text: string, max = 100_000): string {
   return points.length > max ? `${points.slice(0, max - 1).join('')}…` : line;
 }
 
-/** The same, its lines kept, each behind `indent`: so nothing in it stands where our own words do. */
+/** The same with its line breaks kept and each line after `indent`, so that foreign text cannot look like Earpiece's own. */
 export const plainLines = (text: string, indent = '  '): string =>
   text
     .split(/\r?\n/)
     .map((line) => `${indent}${line.replaceAll(UNSAFE, (char) => (char === '\t' ? char : '�'))}`.trimEnd())
     .join('\n');
 
-/** A time of today by the clock, an older one with its day; local time. */
+/** A time of today as a clock time, an older one with its day; local time. */
 export function clock(at: number, now: number = Date.now()): string {
   const [then, today] = [new Date(at), new Date(now)];
   const two = (n: number): string => String(n).padStart(2, '0');
@@ -55,7 +58,7 @@ export function ago(at: number, now: number): string {
   return `${Math.round(s / 86_400)} d ago`;
 }
 
-/** The terminal's width, what COLUMNS says, or none: what goes into a pipe or a file is not cut. */
+/** The terminal's width, or the value of COLUMNS, or Infinity: output to a pipe or a file is not cut. */
 export function columns(): number {
   if (process.stdout.columns) return process.stdout.columns;
   const told = Number(process.env['COLUMNS']);
@@ -74,10 +77,13 @@ export function complain(text: string): void {
   process.stderr.write(`earpiece: ${safe}\n`);
 }
 
-/** Writes what is only done once it has arrived; resolves with what went wrong. The caller then goes on and tells. */
+/**
+ * Writes a text that counts as delivered only once it has arrived; resolves with the error, if any. The caller then continues and
+ * reports the error.
+ */
 export async function handOver(text: string): Promise<NodeJS.ErrnoException | undefined> {
   if (text === '') return undefined;
-  // Stays for good: the stream reports the error after the callback did.
+  // Never removed, because the stream reports the error after the callback did.
   process.stdout.on('error', () => {});
   return new Promise((resolve) => {
     process.stdout.write(text.endsWith('\n') ? text : `${text}\n`, (error) => resolve(error ?? undefined));
@@ -85,8 +91,8 @@ export async function handOver(text: string): Promise<NodeJS.ErrnoException | un
 }
 
 /**
- * A reader that closes early (`earpiece log | head`) ends the work without an error; a full disk behind `>` is an error. Code
- * that listens to stdout's errors decides itself; `run` treats an error that it throws in the same way.
+ * A reader that closes early (`earpiece log | head`) ends the work without an error. A full disk after `>` is an error. Code that
+ * listens to stdout's errors decides for itself; `run` treats an error that it throws in the same way.
  */
 export function endWithReaders(code: () => number, failed: number): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -96,11 +102,11 @@ export function endWithReaders(code: () => number, failed: number): void {
     complain(unwritten(error));
     process.exit(failed);
   });
-  // Nobody could read a report.
+  // A report would have no reader.
   process.stderr.on('error', () => {});
 }
 
-/** Node forgets it: `process.stdout.errored` is null again at once. */
+/** Node forgets the error: `process.stdout.errored` is null again at once. */
 let failure: NodeJS.ErrnoException | undefined;
 
 /** Whether this is the error with which stdout failed. */

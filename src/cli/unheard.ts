@@ -1,4 +1,4 @@
-/** Advice about events without a subscriber: a subscriber's file that would match, and where to put it. */
+/** Advice about events without a subscriber: a subscriber file that would match, and the place for it. */
 import { join, relative } from 'node:path';
 import { matchesType, projectFolder, subscriberTrust, type Subscriber, type SubscriberSet } from '../bus/index.ts';
 import { userSubscribersFolder } from '../config/index.ts';
@@ -6,11 +6,11 @@ import { severityRank, type Emitted, type Event } from '../core/event.ts';
 import { parseAddress } from '../core/address.ts';
 import type { LoadedInbox } from '../loaded-inbox.ts';
 
-/** As many as one file may name. */
+/** The most types that one file may name. */
 const TYPES = 100;
 const ID_CHARS = 64;
 
-/** Undefined where somebody listens for each of them, whatever came of it. */
+/** Undefined if a subscriber listens to each of them, whatever the result. */
 export function wayToBeHeard(emitted: readonly Emitted[], ear: LoadedInbox): string | undefined {
   const unheard = emitted.filter(({ heard }) => heard.length === 0).map(({ event }) => event);
   const held = new Set<string>();
@@ -22,20 +22,20 @@ export function wayToBeHeard(emitted: readonly Emitted[], ear: LoadedInbox): str
   const parts = [
     held.size === 0
       ? undefined
-      : `${[...held].join(', ')} would hear ${unheard.length - unknown.length > 1 ? 'them' : 'it'}, but its folder is not trusted. Look at it, then: earpiece trust`,
+      : `${[...held].join(', ')} would match ${unheard.length - unknown.length > 1 ? 'them' : 'it'}, but its folder is not trusted. Read it, then run: earpiece trust`,
     fileFor(unknown, ear),
   ].filter((part) => part !== undefined);
   return parts.length === 0 ? undefined : parts.join('\n\n');
 }
 
-/** Subscribers of the project that listen for the event and wait for trust. */
+/** Subscribers of the project that listen to the event and wait for trust. */
 const wouldHear = ({ type, subject, severity }: Event, ear: LoadedInbox): readonly Subscriber[] =>
   (ear.bus.subscribers(parseAddress(subject).project).held ?? []).filter(
     ({ events }) =>
       events.types.some((pattern) => matchesType(pattern, type)) && severityRank(severity) >= severityRank(events.severityFilter),
   );
 
-/** The file that hears these events, and where to put it. */
+/** A file that matches these events, and the place for it. */
 function fileFor(unheard: readonly Event[], ear: LoadedInbox): string | undefined {
   const [first] = unheard;
   if (first === undefined) return undefined;
@@ -48,7 +48,7 @@ function fileFor(unheard: readonly Event[], ear: LoadedInbox): string | undefine
   const needsTrust = own && !subscriberTrust(at).isTrusted(folder);
   const low = unheard.some(({ severity }) => severityRank(severity) < severityRank('info'));
   return [
-    `To be told of ${types.length > 1 ? 'them' : 'it'}, put this into ${near(join(folder, `${id}.toml`))}${needsTrust ? '' : '; it counts from the next event on'}:`,
+    `To be notified of ${types.length > 1 ? 'them' : 'it'}, put this into ${near(join(folder, `${id}.toml`))}${needsTrust ? '' : '; it counts from the next event on'}:`,
     '',
     '[subscriber]',
     `id = ${JSON.stringify(id)}`,
@@ -57,7 +57,7 @@ function fileFor(unheard: readonly Event[], ear: LoadedInbox): string | undefine
     '[events]',
     `types = [${types.map((type) => JSON.stringify(type)).join(', ')}]`,
     ...(low ? ['severity_filter = "debug"'] : []),
-    ...(needsTrust ? ['', 'then: earpiece trust'] : []),
+    ...(needsTrust ? ['', 'then run: earpiece trust'] : []),
   ].join('\n');
 }
 
@@ -70,7 +70,7 @@ function idFor(type: string, { subscribers, held = [] }: SubscriberSet): string 
   return id;
 }
 
-/** From the working folder where it lies in it. */
+/** The path relative to the working folder, if the file is inside it. */
 function near(file: string): string {
   const short = relative(process.cwd(), file);
   return short.startsWith('..') ? file : short;

@@ -2,7 +2,7 @@ import type { LeftOut, ServerConfig } from '../config/index.ts';
 import { KEPT } from '../config/kept.ts';
 import type { Upstream } from '../gateway/index.ts';
 
-/** A server of the configuration, as it is started. */
+/** Converts a server of the configuration to the form in which it is started. */
 export function upstreamOf({ prefix, target }: ServerConfig): Upstream {
   if (target.kind === 'http') return { kind: 'http', name: prefix, url: target.url, headers: target.headers };
   const { command, args, env, cwd } = target;
@@ -21,7 +21,9 @@ const WITHOUT_KEPT = Object.fromEntries(
   Object.keys(process.env).flatMap((name) => (name.startsWith(KEPT) ? [[name, undefined] as const] : [])),
 );
 
-/** With those that cannot be started, which keep their place: names of tools do not depend on which servers work. */
+/**
+ * Includes servers that cannot be started, which keep their place, so that names of tools do not depend on which servers work.
+ */
 export const withAbsent = (upstreams: readonly Upstream[], leftOut: LeftOut): readonly Upstream[] => {
   const works = new Set(upstreams.map(({ name }) => name));
   const absent = Object.entries(leftOut).filter(([name]) => !works.has(name));

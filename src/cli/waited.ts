@@ -1,4 +1,4 @@
-/** Says how a wait for a receipt ended: the same for the own log and for a server. */
+/** Words for how a wait for a receipt ended, the same for the own log and for a server. */
 import { formatDuration } from '../config/index.ts';
 import type { ReceiptName, ReceiptState } from '../inbox/index.ts';
 import { EXIT } from './exit.ts';
@@ -6,7 +6,7 @@ import { plain } from './terminal.ts';
 
 export type Waited = { readonly receipt: string; readonly code: number; readonly said: string };
 
-/** `state`: undefined where no agent has the notification. */
+/** `state`: undefined if no agent has the notification. */
 export function waited(
   state: ReceiptState | undefined,
   { until, timeoutMs }: { readonly until: ReceiptName; readonly timeoutMs: number },
@@ -14,7 +14,7 @@ export function waited(
   if (state === undefined) return { receipt: 'queued', code: EXIT.waited.code, said: `; not ${until}, no agent has it yet` };
   const { receipt, reached, settled } = state;
   if (reached) return { receipt: until, code: EXIT.ok.code, said: `; ${until}` };
-  if (settled) return { receipt, code: EXIT.ended.code, said: `; it ended ${plain(receipt)} and not ${until}` };
+  if (settled) return { receipt, code: EXIT.ended.code, said: `; it ended as ${plain(receipt)}, not ${until}` };
   return {
     receipt,
     code: EXIT.waited.code,

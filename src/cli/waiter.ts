@@ -11,10 +11,10 @@ import type { GlobalOptions } from './context.ts';
 /** The message between the two processes. */
 type Wait = { readonly address: string; readonly session: string; readonly host: Owner; readonly transcript: string };
 
-/** The host's command only writes into a queue. */
+/** The host's command only writes to a queue, so it is fast. */
 const WAKES_WITHIN_MS = 30_000;
 
-/** Starts one for this session unless it has one. It goes on when the hook has ended. */
+/** Starts a waiter for this session, unless it has one. The waiter continues when the hook has ended. */
 export async function startWaiter(
   host: HookHost,
   conversation: Conversation,

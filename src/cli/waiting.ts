@@ -1,4 +1,4 @@
-/** Shows waiting notifications as their agent will read them: without superseded states, in the words of their subscriber. */
+/** Shows waiting notifications as their agent will read them: without superseded states, rendered by their subscribers. */
 import { splitLog, type LogKey } from '../core/address.ts';
 import { filterOf, type Mute } from '../core/filter.ts';
 import type { Item } from '../core/items.ts';
@@ -7,7 +7,9 @@ import type { UserInbox } from '../user-inbox.ts';
 
 export type Waiting = { readonly log: LogKey; readonly item: Item };
 
-/** Drops each state that a newer one of its key replaces: the plan closes those as superseded. `found` is newest first. */
+/**
+ * Drops each state that a newer one of its key replaces, because the plan closes those as superseded. `found` is newest first.
+ */
 export async function* withoutSuperseded(found: AsyncIterable<Waiting>): AsyncIterable<Waiting> {
   const seen = new Set<string>();
   for await (const one of found) {
@@ -34,10 +36,10 @@ export function mutedOf(ear: UserInbox): (one: Waiting) => Promise<boolean> {
   };
 }
 
-/** A longer list is not rendered by templates: it shows the messages of the events. */
+/** In a longer list, templates do not run, and the messages of the events are shown. */
 const RENDERED = 200;
 
-/** Rendered texts by id. An item without a template, or whose template fails, is missing. */
+/** Rendered texts by id. An item without a template, or with a failing one, is missing. */
 export async function wordsOf(ear: UserInbox, found: readonly Waiting[]): Promise<ReadonlyMap<string, string>> {
   const words = new Map<string, string>();
   const { lines } = ear;

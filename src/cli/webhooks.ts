@@ -1,8 +1,8 @@
-/** The current webhook receivers of the configuration: changes count from the next request on. */
+/** The current webhook receivers of the configuration: changes take effect from the next request on. */
 import type { Config, Env, Problem } from '../config/index.ts';
 import { receiverFrom, type WebhookReceiver } from '../sources/webhooks/index.ts';
 
-/** `tell`: why one that is written is not there, once. */
+/** `tell`: called once with the reason why a configured webhook is missing. */
 export function webhookReceivers(
   current: () => Config,
   { env, tell }: { readonly env: Env; readonly tell: (line: string) => void },
@@ -17,7 +17,7 @@ export function webhookReceivers(
       const names = what.filter((each) => each.startsWith('webhooks.'));
       return names.length === 0
         ? []
-        : [`${names.join(', ')} of ${file} is not trusted and left out; look at it and say: earpiece trust`];
+        : [`${names.join(', ')} of ${file} is not trusted and is ignored; read the file, then run: earpiece trust`];
     });
     for (const [name, settings] of Object.entries(config.webhooks)) {
       const made = receiverFrom(name, settings, env);
@@ -32,7 +32,7 @@ export function webhookReceivers(
   };
 }
 
-/** Secrets that are set in this environment and do not do. A secret that is not set may be set where the server runs. */
+/** Secrets that are set in this environment but are not valid. A secret that is not set here may be set where the server runs. */
 export function secretProblems({ webhooks }: Pick<Config, 'webhooks'>, env: Env): readonly Problem[] {
   return Object.entries(webhooks).flatMap(([name, settings]) => {
     if ((env[settings.secretEnv] ?? '').trim() === '') return [];

@@ -1,4 +1,7 @@
-/** The findings of `doctor` about MCP servers that do not work, and about agents that hear only through wrapped tools. */
+/**
+ * The findings of `doctor` about MCP servers that do not work, and about agents that get notifications only through wrapped
+ * tools.
+ */
 import type { LogKey } from '../core/address.ts';
 import type { Item } from '../core/item.ts';
 import type { Presence } from '../core/ports.ts';
@@ -8,10 +11,10 @@ import { ago } from './terminal.ts';
 
 export type Finding = { readonly what: string; readonly value: string; readonly ok: boolean; readonly advice?: string };
 
-/** A server that failed longer ago belongs to a session that is most likely over. */
+/** A server that failed longer ago belongs to a session that has most likely ended. */
 const RECENT_MS = 3_600_000;
 
-/** The servers of a project's agents that failed and did not come back since. */
+/** The servers of a project's agents that failed and have not worked since. */
 export async function brokenServers(inbox: Inbox, logs: readonly LogKey[], now: number): Promise<Finding[]> {
   const newest = new Map<string, Item>();
   for (const log of logs)
@@ -21,11 +24,11 @@ export async function brokenServers(inbox: Inbox, logs: readonly LogKey[], now: 
     what: 'server',
     value: `${notification.message} (${ago(at, now)})`,
     ok: false,
-    advice: 'start the command of the MCP server by itself, and look at what it says; then restart the agent',
+    advice: 'start the command of the MCP server by itself, and read its output; then restart the agent',
   }));
 }
 
-/** The host's own tools that each host calls most; no gateway sees them. */
+/** The tools that each host calls most, which no gateway sees. */
 const OWN_TOOLS: readonly (readonly [RegExp, string])[] = [
   [/^claude/i, 'Bash, Read, Edit, Write, Grep and Task'],
   [/^codex/i, 'shell commands and apply_patch'],
@@ -35,7 +38,7 @@ const OWN_TOOLS: readonly (readonly [RegExp, string])[] = [
   [/^cursor/i, 'its terminal, its edits and its searches'],
 ];
 
-/** A warning for an agent that hears only when it calls a wrapped tool. */
+/** A warning for an agent that gets notifications only when it calls a wrapped tool. */
 export function missed({ log, conversation, carriers, host }: Presence): Finding[] {
   const names = Object.keys(carriers);
   if (names.length === 0 || !names.every((name) => name.startsWith('gateway'))) return [];
@@ -43,9 +46,9 @@ export function missed({ log, conversation, carriers, host }: Presence): Finding
   return [
     {
       what: 'reach',
-      value: `${log}#${conversation} hears only when it calls a wrapped tool: ${tools} carry nothing, and a pause or a critical does not stop them`,
+      value: `${log}#${conversation} gets notifications only when it calls a wrapped tool: ${tools} carry nothing, and a pause or a critical does not stop them`,
       ok: true,
-      advice: 'an agent that must be stopped at once needs its work to go through wrapped tools, or a person at its terminal',
+      advice: 'if an agent must be stopped at once, let it work through wrapped tools, or keep a person at its terminal',
     },
   ];
 }

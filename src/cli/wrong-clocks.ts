@@ -4,10 +4,10 @@ import type { LogKey } from '../core/address.ts';
 import type { Inbox, WrongClock } from '../inbox/index.ts';
 import type { Finding } from './what-agents-miss.ts';
 
-/** The most held notifications that are named; beyond it only their number. */
+/** The most held notifications that are named; above it, only their number is shown. */
 const NAMED = 5;
 
-/** Once, where the clock of this process is wrong: it hides what it takes for expired. */
+/** Reports once that the clock of this process is wrong, because notifications that seem expired are then hidden. */
 export class OwnClock {
   #told = false;
 
@@ -17,7 +17,7 @@ export class OwnClock {
     if (own === undefined) return;
     this.#told = true;
     tell(
-      `the clock of this process is ${offBy(own.offByMs)}: it says ${timeOf(inbox.store.now())}. What it takes for expired stays in the log and is not delivered here; set the clock. earpiece doctor names what is held.`,
+      `the clock of this process is ${offBy(own.offByMs)}: it shows ${timeOf(inbox.store.now())}. Notifications that seem expired by it stay in the log and are not delivered here; set the clock. earpiece doctor lists them.`,
     );
   }
 }
@@ -42,7 +42,7 @@ export async function wrongClocks(inbox: Inbox, logs: readonly LogKey[]): Promis
       value: `the clock of ${whose(clock)} is ${offBy(clock.offByMs)}; ${hides}`,
       ok: false,
       advice: clock.own
-        ? `set the clock of this machine: it says ${timeOf(now)}`
+        ? `set the clock of this machine: it shows ${timeOf(now)}`
         : `set the clock of process ${clock.owner.pid}, or restart it`,
     });
   }
@@ -50,7 +50,7 @@ export async function wrongClocks(inbox: Inbox, logs: readonly LogKey[]): Promis
   return ahead === undefined ? findings : [...findings, ahead];
 }
 
-/** The newest record of a clock ahead of this one: that clock or this one is wrong, and nobody knows which. */
+/** The newest record of a clock ahead of this one: that clock or this one is wrong, and it is unknown which. */
 async function logAhead(inbox: Inbox, logs: readonly LogKey[]): Promise<Finding | undefined> {
   const now = inbox.store.now();
   for (const log of logs) {
@@ -60,7 +60,7 @@ async function logAhead(inbox: Inbox, logs: readonly LogKey[]): Promise<Finding 
     if (said - now <= DAY_MS) continue;
     return {
       what: 'clock',
-      value: `the newest record of ${log} is of ${timeOf(said)}, and this clock says ${timeOf(now)}: it is ${offBy(now - said)}, or the clock of whoever wrote the record was ahead`,
+      value: `the newest record of ${log} is from ${timeOf(said)}, but this clock shows ${timeOf(now)}: this clock is ${offBy(now - said)}, or the clock of the record's writer was ahead`,
       ok: false,
       advice: 'compare the clocks of the machines that write to this database',
     };

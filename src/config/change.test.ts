@@ -105,7 +105,7 @@ describe('a setting is changed in a file', () => {
     const two = world({ project: '# ours\n', user: off });
     await change(two, 'project', set(key, true));
     expect(says(two, key)).toMatch(/^true by project file/u);
-    // Where nothing is off it stands as it was asked.
+    // A setting keeps the requested form where its source is not off.
     const on = world();
     await change(on, 'user', set(key, true));
     expect(readFileSync(on.userFile, 'utf8')).toBe('[conversation.notifications.kinds.mcp]\nreconnected = true\n');
@@ -210,11 +210,7 @@ describe('refused, and nothing is changed', () => {
   });
 
   test.each([
-    [
-      'no TOML',
-      'view = "json"\nbudget =\n',
-      /earpiece\.toml:2:9: is not valid TOML: .*\nnothing was changed: put that right first$/u,
-    ],
+    ['no TOML', 'view = "json"\nbudget =\n', /earpiece\.toml:2:9: is not valid TOML: .*\nnothing was changed: fix that first$/u],
     [
       'another key is wrong',
       '# c\nveiw = "json"\n',
@@ -250,7 +246,7 @@ describe('refused, and nothing is changed', () => {
     const here = world();
     here.write('home/.config/earpiece', 'a file');
     expect(await refusal(here, change(here, 'user', set('view', 'xml')))).toBe(
-      'bad_config: …/home/.config/earpiece/earpiece.toml cannot be changed (ENOTDIR); make it and its folder writable, and see that there is room',
+      'bad_config: …/home/.config/earpiece/earpiece.toml cannot be changed (ENOTDIR); make it and its folder writable, and check that the disk has room',
     );
     mkdirSync(here.projectFile);
     expect(await refusal(here, change(here, 'project', set('view', 'xml')))).toMatch(
@@ -262,7 +258,7 @@ describe('refused, and nothing is changed', () => {
     const here = world({ user: 'view = "json"\n' });
     chmodSync(here.userFile, 0o444);
     expect(await refusal(here, change(here, 'user', set('view', 'xml')))).toBe(
-      'bad_config: …/home/.config/earpiece/earpiece.toml is read-only; make it writable, or change it where it is made',
+      'bad_config: …/home/.config/earpiece/earpiece.toml is read-only; make it writable, or change the file that it is made from',
     );
   });
 });
@@ -341,7 +337,7 @@ describe('the file itself', () => {
       { mode: 0o600 },
     );
     expect(await refusal(here, work)).toBe(
-      'conflict: …/home/.config/earpiece/earpiece.toml was saved by somebody else in this moment; nothing was changed, try again',
+      'conflict: …/home/.config/earpiece/earpiece.toml was saved by another program at the same moment; nothing was changed, try again',
     );
     expect(readFileSync(here.userFile, 'utf8')).toBe('view = "toon"\n');
     expect(existsSync(`${here.userFile}.lock`)).toBe(false);
@@ -350,7 +346,7 @@ describe('the file itself', () => {
   test('nor is a file that an editor makes meanwhile', async () => {
     const here = world();
     const work = replaceFile(here.userFile, () => (here.write(here.userFile, 'view = "toon"\n'), '# ours\n'), { mode: 0o600 });
-    expect(await refusal(here, work)).toContain('was saved by somebody else in this moment');
+    expect(await refusal(here, work)).toContain('was saved by another program at the same moment');
     expect(readFileSync(here.userFile, 'utf8')).toBe('view = "toon"\n');
   });
 
@@ -359,7 +355,7 @@ describe('the file itself', () => {
     const lock = here.write('home/.config/earpiece/earpiece.toml.lock', '');
     const work = replaceFile(here.userFile, (text) => `${text}# ours\n`, { mode: 0o600, withinMs: 50 });
     expect(await refusal(here, work)).toBe(
-      'conflict: …/home/.config/earpiece/earpiece.toml is being changed by somebody else (…/home/.config/earpiece/earpiece.toml.lock); nothing was changed, try again',
+      'conflict: …/home/.config/earpiece/earpiece.toml is being changed by another program (…/home/.config/earpiece/earpiece.toml.lock); nothing was changed, try again',
     );
     const ago = new Date(Date.now() - 60_000);
     utimesSync(lock, ago, ago);
@@ -373,7 +369,7 @@ test('what a page changes needs no further trust, and each says when it counts',
   const offered = ALL_SETTINGS.map((setting) => ({ setting, key: setting.pattern.map((part) => (part === '*' ? 'a' : part)) }))
     .map(({ setting, key }) => ({ setting, key: key.join('.') }))
     .filter(({ key }) => changeOf(key) !== undefined);
-  // Such a change is trusted by itself.
+  // Such a change needs no separate consent.
   const asking = offered.filter(({ setting }) => setting.needsTrust !== undefined).map(({ key }) => key);
   expect(asking.toSorted()).toEqual([
     'budget.max_item_chars',

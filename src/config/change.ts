@@ -44,7 +44,7 @@ export type ConfigWriter = {
   readonly problems: () => readonly string[];
   /**
    * Makes all changes or none. Throws `bad_argument` (with `field`, the key) for an unknown setting or an invalid value,
-   * `bad_config` if the resulting file would be invalid or cannot be written, `conflict` if another process is changing it.
+   * `bad_config` if the resulting file would be invalid or cannot be written, and `conflict` if another process is changing it.
    */
   readonly change: (scope: Scope, asked: readonly Asked[]) => Promise<Changed>;
 };
@@ -65,7 +65,7 @@ export function configWriter(options: LoadOptions): ConfigWriter {
         const value = valueOf(each, file);
         return { path, value, quoted: value === true && isOff(layers, path) };
       });
-      // The user's file may hold passwords; a project's file is public.
+      // The user's file may hold passwords; others may read a project's file.
       const mode = scope === 'user' ? 0o600 : 0o644;
       const written = await replaceFile(file, (text) => changed(text, changes, file), { mode });
       const keys = changes.map(({ path }) => joinKey(canonical(path)));
@@ -80,7 +80,7 @@ export function configWriter(options: LoadOptions): ConfigWriter {
   };
 }
 
-/** Changing these keys by name makes them trusted, because they run no command and open no network. */
+/** These keys run no command and open no network, so changing one by name makes it trusted. */
 const LOOKED_AT = /^(?:(?:wake|ttl|max_level)\.|(?:interrupt|budget\.max_item_chars)$)/;
 
 type Change = {
@@ -111,7 +111,7 @@ function changed(text: string, changes: readonly Change[], file: string): string
   return edited;
 }
 
-/** Every spelling of the setting that the file has, so that they do not contradict each other. Without any: the requested one. */
+/** All spellings of the setting in the file, so that they do not contradict each other. Without any, the requested one. */
 function editsOf(text: string, { path, value, quoted }: Change): readonly Edit[] {
   const key = joinKey(canonical(path));
   const spelled = piecesOf(text).flatMap((piece) =>
@@ -119,7 +119,7 @@ function editsOf(text: string, { path, value, quoted }: Change): readonly Edit[]
   );
   if (spelled.length === 0 && value === undefined && nodeAt(path)?.setting === undefined)
     throw refused(joinKey(path), unknownSetting(joinKey(path)));
-  // Also without a spelling: a file that is not TOML reports that here.
+  // Also if no spelling exists: this is where a file that is not TOML gets its error.
   const ways = spelled.length === 0 ? [path] : spelled;
   if (value === undefined) return ways.map((each) => ({ path: each }));
   if (!quoted) return ways.map((each) => ({ path: each, value }));
@@ -138,7 +138,7 @@ function valueOf({ key, to }: Asked, file: string): Plain | undefined {
   const setting = path && nodeAt(path)?.setting;
   if (to.kind === 'unset' && path !== undefined) {
     // A person may want to remove an unknown key; a later step checks that it exists.
-    if (setting?.value.takesTable) throw refused(key, `${key} is a table; take it out of ${file} by hand`);
+    if (setting?.value.takesTable) throw refused(key, `${key} is a table; remove it from ${file} by hand`);
     return undefined;
   }
   if (setting === undefined) throw refused(key, unknownSetting(key));
@@ -154,7 +154,7 @@ function plainOf(setting: AnySetting, raw: unknown): Read<Plain> | undefined {
   return isPlain(raw) ? { kind: 'value', value: raw } : undefined;
 }
 
-/** Reads the text of a flag. A list may also have the form of the file. */
+/** Parses the text of a flag. A list may also have the form of the file. */
 function plainOfText(setting: AnySetting, text: string): Read<Plain> | undefined {
   const list = text.trim().startsWith('[') ? readToml(`list = ${text}`, '') : undefined;
   if (list?.kind === 'table' && setting.value.read([]).kind === 'value') return plainOf(setting, list.table['list']);
@@ -174,10 +174,10 @@ const refused = (key: string, text: string): EarpieceError => new EarpieceError(
 function unchanged(problems: readonly Problem[]): EarpieceError {
   const { data } = configError(problems);
   const lines = problems.map(formatProblem).join('\n  ');
-  return new EarpieceError('bad_config', `${lines}\nnothing was changed: put that right first`, { data });
+  return new EarpieceError('bad_config', `${lines}\nnothing was changed: fix that first`, { data });
 }
 
-/** The project's file in use, else a new one at the project's root. */
+/** The project's configuration file, else a new one at the project's root. */
 function projectFile(cwd: string): string {
   const { root, candidates } = projectPlace(cwd);
   return candidates.find((file) => existsSync(file)) ?? join(root, CONFIG_FILE);

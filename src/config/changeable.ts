@@ -1,6 +1,6 @@
 /**
- * The effect of a change of each setting, and the settings that a person may change while agents work. Only these can be
- * changed over the network: none of them runs a command, opens a connection, sets a place for data or reduces redaction.
+ * The effect of a change of each setting, and the settings that a person may change while agents work. Only these can be changed
+ * over the network: none of them runs a command, opens a connection, chooses where data is stored, or reduces redaction.
  */
 import { nodeAt } from './check.ts';
 import { splitKey } from './positions.ts';
@@ -45,7 +45,7 @@ export type Change = {
   readonly label: string;
   readonly help: string;
   readonly form: Form;
-  /** A list that joins the values of all files. */
+  /** A list that joins the values of all layers. */
   readonly addsUp: boolean;
 };
 
@@ -89,7 +89,7 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
     SETTINGS.maxTokens,
     always('Tokens of a carrier', 'The most tokens of all notifications in one message; errors wait for the next one.'),
   ],
-  [SETTINGS.maxItemChars, always('Characters of an item', 'A longer text is cut, and says so.')],
+  [SETTINGS.maxItemChars, always('Characters of an item', 'A longer text is cut, and the text says so.')],
   [SETTINGS.view, always('View', 'The format for the model, unless its host has a setting.')],
   [
     SETTINGS.interrupt,
@@ -106,10 +106,7 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
   ],
   [
     SETTINGS.maxDefer,
-    always(
-      'Longest wait for its moment',
-      'After this time, a notification no longer waits for its moment: the next message carries it.',
-    ),
+    always('Longest wait for its moment', 'After this time, the next message carries the notification, whatever its moment.'),
   ],
   [SETTINGS.ttl.info, always('An info waits for', TTL)],
   [SETTINGS.ttl.warning, always('A warning waits for', TTL)],
@@ -123,10 +120,13 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
     SETTINGS.coalesceSource,
     (path) => [`Window of ${path[2]}`, 'Notifications of one name of this source within this time become one line.'],
   ],
-  [SETTINGS.retention, always('What is closed is kept for', 'Then its records are pruned. Open notifications are never pruned.')],
-  [SETTINGS.taskRetention, always('Tasks that are over are kept for', 'Then they are pruned.')],
-  [SETTINGS.withheldBytes, always('Bytes of a held back result', 'A longer one is cut, and says so.')],
-  [SETTINGS.withheldKeep, always('A held back result is kept for', 'It can be read for this time.')],
+  [
+    SETTINGS.retention,
+    always('Closed notifications are kept for', 'Then its records are pruned. Open notifications are never pruned.'),
+  ],
+  [SETTINGS.taskRetention, always('Finished tasks are kept for', 'Then they are pruned.')],
+  [SETTINGS.withheldBytes, always('Bytes of a withheld result', 'A longer result is cut, and the text says so.')],
+  [SETTINGS.withheldKeep, always('A withheld result is kept for', 'The agent can fetch it for this time.')],
   [SETTINGS.lease, always('A lease lasts', 'After this time, an offer without confirmation or release is open again.')],
   [
     SETTINGS.agentMaxCycles,
@@ -142,7 +142,7 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
   ],
   [
     SETTINGS.agentTimeout,
-    always('Time of a turn', 'The expected duration for the built-in agent. It is warned at 80 %, and is not stopped.'),
+    always('Time of a turn', 'The expected duration for the built-in agent. It is warned at 80 %, but not stopped.'),
   ],
   [
     SETTINGS.sourceFilesGlobs,

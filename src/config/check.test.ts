@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { checkConfigText, formatProblem } from './index.ts';
 import { proves } from '../../e2e/verifies.ts';
 
-/** Without the file's name, which each begins with. */
+/** Without the file's name, with which each begins. */
 const refusals = (text: string): string[] =>
   checkConfigText(text, 'e.toml').problems.map((problem) => formatProblem(problem).replace(/^e\.toml:/, ''));
 const values = (text: string): Record<string, unknown> => {
@@ -17,7 +17,7 @@ describe('what is refused, and how', () => {
   test.each<[name: string, text: string, messages: string[]]>([
     // Keys
     ['a key near a known one', 'veiw = "xml"', ['1:1: veiw is unknown; did you mean "view"?']],
-    ['a key near none', '[budget]\nfoo = 1', ['2:1: budget.foo is unknown; there is max_items, max_tokens, max_item_chars']],
+    ['a key near none', '[budget]\nfoo = 1', ['2:1: budget.foo is unknown; allowed are max_items, max_tokens, max_item_chars']],
     ['a key of another table', '\nmax_items = 3', ['2:1: max_items is unknown here; max_items belongs in [budget]']],
     [
       'a key of the top below a header',
@@ -45,15 +45,15 @@ describe('what is refused, and how', () => {
       'a quoted key',
       '"a b" = 1',
       [
-        '1:1: "a b" is unknown; there is project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, tasks, sources, gateway, server, webhooks',
+        '1:1: "a b" is unknown; allowed are project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, tasks, sources, gateway, server, webhooks',
       ],
     ],
     [
       'a key of the language',
       '__proto__ = 1\n[constructor]\na = 1',
       [
-        '1:1: __proto__ is unknown; there is project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, tasks, sources, gateway, server, webhooks',
-        '2:2: constructor is unknown; there is project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, tasks, sources, gateway, server, webhooks',
+        '1:1: __proto__ is unknown; allowed are project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, tasks, sources, gateway, server, webhooks',
+        '2:2: constructor is unknown; allowed are project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, tasks, sources, gateway, server, webhooks',
       ],
     ],
     // Values
@@ -220,28 +220,28 @@ describe('what is refused, and how', () => {
       'the other shape in the wrong table',
       '[conversation.tools.t.notifications]\non_success = true',
       [
-        '2:1: conversation.tools.t.notifications.on_success belongs into the table spawn.notifications of its tool; here it is stopped, failed, waiting or content',
+        '2:1: conversation.tools.t.notifications.on_success belongs in the table spawn.notifications of its tool; allowed here are stopped, failed, waiting and content',
       ],
     ],
     [
       'this shape in the other table',
       '[conversation.tools.t.spawn.notifications]\nstopped = true',
       [
-        '2:1: conversation.tools.t.spawn.notifications.stopped is unknown; there is on_success, on_failure, on_waiting, on_content',
+        '2:1: conversation.tools.t.spawn.notifications.stopped is unknown; allowed are on_success, on_failure, on_waiting, on_content',
       ],
     ],
     [
       'both shapes, disagreeing',
       '[conversation.tools.t.notifications]\nstopped = true\n\n[conversation.tools.t.spawn.notifications]\non_success = false',
       [
-        '5:1: line 2 (conversation.tools.t.notifications.stopped = true) and line 5 (conversation.tools.t.spawn.notifications.on_success = false) say the opposite of the same thing; keep one of them',
+        '5:1: line 2 (conversation.tools.t.notifications.stopped = true) and line 5 (conversation.tools.t.spawn.notifications.on_success = false) contradict each other; keep one of them',
       ],
     ],
     [
       'both places of stateful, disagreeing',
       '[conversation.tools.t]\nspawn.stateful = true\nstateful = false',
       [
-        '3:1: line 2 (conversation.tools.t.spawn.stateful = true) and line 3 (conversation.tools.t.stateful = false) say the opposite of the same thing; keep one of them',
+        '3:1: line 2 (conversation.tools.t.spawn.stateful = true) and line 3 (conversation.tools.t.stateful = false) contradict each other; keep one of them',
       ],
     ],
     [
@@ -282,27 +282,27 @@ describe('what is refused, and how', () => {
       'one for nobody',
       '[webhooks.ci]\nkind = "github"\nsecret_env = "S"',
       [
-        "1:11: webhooks.ci has no to: whom does it tell? Write an agent's name, project/agent, project/agent#conversation or project/*",
+        "1:11: webhooks.ci has no to: which agent does it notify? Write an agent's name, project/agent, project/agent#conversation or project/*",
       ],
     ],
     [
       'one that anybody could send',
       '[webhooks.ci]\nkind = "github"\nto = "coder"',
       [
-        '1:11: webhooks.ci has no secret_env: anybody could send; write the name of the environment variable that holds the secret, not the secret',
+        '1:11: webhooks.ci has no secret_env, so anybody could send; write the name of the environment variable that holds the secret, not the secret',
       ],
     ],
     [
       'a secret in the file',
       '[webhooks.ci]\nkind = "github"\nto = "coder"\nsecret_env = "hunter2 is mine"',
       [
-        '4:14: webhooks.ci.secret_env is something else; write the name of the environment variable that holds the secret, not the secret',
+        '4:14: webhooks.ci.secret_env has an invalid value; write the name of the environment variable that holds the secret, not the secret',
       ],
     ],
     [
       'a secret under its own name',
       '[webhooks.ci]\nkind = "github"\nto = "coder"\nsecret = "x"',
-      ['4:1: webhooks.ci.secret is unknown; there is kind, to, secret_env, signature_header, map'],
+      ['4:1: webhooks.ci.secret is unknown; allowed are kind, to, secret_env, signature_header, map'],
     ],
     [
       'a header that a kind does not need',
@@ -312,7 +312,7 @@ describe('what is refused, and how', () => {
     [
       'a map that a kind does not need',
       '[webhooks.ci]\nkind = "github"\nto = "c"\nsecret_env = "S"\n[webhooks.ci.map]\ntype = "x"',
-      ['5:14: webhooks.ci.map goes with kind "json" or "standard"; github says itself what is what'],
+      ['5:14: webhooks.ci.map goes with kind "json" or "standard"; the payloads of github name their fields themselves'],
     ],
     [
       'half a place in a map',
@@ -336,7 +336,7 @@ describe('what is refused, and how', () => {
       'neither command nor url',
       '[gateway.servers.a]\nenable = true',
       [
-        '1:18: gateway.servers.a says neither what to run nor where to connect; write a table with command (and args, env, cwd) or with url (and headers, transport)',
+        '1:18: gateway.servers.a has neither a command nor a url; write a table with command (and args, env, cwd) or with url (and headers, transport)',
       ],
     ],
     [
@@ -403,7 +403,7 @@ describe('what is refused, and how', () => {
       'a token in place of its variable',
       '[gateway.http]\ntoken_env = "s3cr3t-token"',
       [
-        '2:13: gateway.http.token_env is something else; write the name of the environment variable that holds the token, not the token',
+        '2:13: gateway.http.token_env has an invalid value; write the name of the environment variable that holds the token, not the token',
       ],
     ],
     [
@@ -446,7 +446,7 @@ describe('what is refused, and how', () => {
       'view = "xlm"\nfoo = 1\n[budget]\nmax_items = 0',
       [
         '1:8: view is "xlm"; did you mean "xml"? It is one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja',
-        '2:1: foo is unknown; there is project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, tasks, sources, gateway, server, webhooks',
+        '2:1: foo is unknown; allowed are project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, tasks, sources, gateway, server, webhooks',
         '4:13: budget.max_items is 0; write a whole number from 1 to 1000',
       ],
     ],

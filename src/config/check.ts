@@ -17,7 +17,7 @@ export type Entry = {
 
 export type Checked = { readonly entries: readonly Entry[]; readonly problems: readonly Problem[] };
 
-/** The largest configuration file. */
+/** The largest configuration file, in bytes. */
 export const MAX_BYTES = 1_048_576;
 
 /** Never throws. Returns all valid entries even if others are invalid, and none if the text is not TOML. */
@@ -103,8 +103,8 @@ function readEntry(raw: unknown, setting: AnySetting, path: readonly string[], w
 }
 
 /**
- * Resolves two spellings of one setting in one file: for kinds the flat one wins, a tool's must agree. Leaves one entry for
- * each key.
+ * Resolves two spellings of one setting in one file: for kinds the flat one wins; for tools both must have the same value. Leaves
+ * one entry for each key.
  */
 function settle(walk: Walk): Entry[] {
   const kept = new Map<string, Entry>();
@@ -120,7 +120,7 @@ function settle(walk: Walk): Entry[] {
         file: walk.file,
         ...second.at,
         key: entry.key,
-        message: `${line(first)} and ${line(second)} say the opposite of the same thing; keep one of them`,
+        message: `${line(first)} and ${line(second)} contradict each other; keep one of them`,
       });
       kept.delete(entry.key);
     }

@@ -101,7 +101,7 @@ test('whatever the text, only the one place changes, and what is taken out again
       (value, parts, path) => {
         const text = `${sprinkled(value, parts)}\n`;
         const there = setJson(text, path, 'new', 'f');
-        if (there.kind === 'problem') return; // Something else stands where a table is needed.
+        if (there.kind === 'problem') return; // The path leads through a value that is not a table.
         expect(jsonAt(there.text, path)).toBe('new');
         if (jsonAt(text, path.slice(0, -1)) === undefined || jsonAt(text, path) !== undefined) return;
         expect(jsonAt(remove(there.text, path), [])).toEqual(value);

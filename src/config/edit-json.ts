@@ -11,15 +11,15 @@ export type JsonPath = readonly (string | number)[];
 type Container = Extract<Node, { kind: 'object' | 'array' }>;
 type Sheet = { readonly text: string; readonly root: Node; readonly end: '\n' | '\r\n'; readonly unit: string };
 
-/** Sets a member and makes missing objects above it. An empty text counts as `{}`. Never throws. */
+/** Sets a member, and makes the objects above it if they are missing. An empty text counts as `{}`. Never throws. */
 export const setJson = (text: string, path: readonly string[], value: unknown, file: string): Edited =>
   put(text, path, value, file, false);
 
-/** Appends a value to a list; makes the list and missing objects above it. Never throws. */
+/** Appends a value to a list, and makes the list and the objects above it if they are missing. Never throws. */
 export const appendJson = (text: string, path: readonly string[], value: unknown, file: string): Edited =>
   put(text, path, value, file, true);
 
-/** Removes the value at a path, with its line. Changes nothing if there is none. Never throws. */
+/** Removes the value at a path, with its line. Changes nothing if there is no value. Never throws. */
 export function removeJson(text: string, path: JsonPath, file: string): Edited {
   const last = path.at(-1);
   if (last === undefined || jsonAt(text, path) === undefined) return { kind: 'text', text };
@@ -116,7 +116,7 @@ function deepest(root: Node, path: JsonPath): { readonly node: Node; readonly de
   return { node, depth: path.length };
 }
 
-/** A copy with one place changed; makes missing objects above it. */
+/** A copy with one place changed, and with the missing objects above it. */
 function changed(value: unknown, [key, ...rest]: JsonPath, change: (there: unknown) => unknown): unknown {
   if (key === undefined) return change(value);
   if (Array.isArray(value)) return value.map((each, i) => (i === key ? changed(each, rest, change) : each));

@@ -1,7 +1,7 @@
 /**
  * Changes one key of a TOML text that a person wrote, and nothing else: comments, order, layout and line ends stay, byte for
- * byte. If a key can go to several places, the first readable one is taken. Each result is parsed again and must equal the
- * old value with the change; otherwise it is discarded.
+ * byte. A new key can often go to several places; this tries them in order and takes the first that parses. Each result is parsed
+ * again and must equal the old value with the change; otherwise it is discarded.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { joinKey, pathKey, piecesOf, type Path, type Piece } from './positions.ts';
@@ -65,8 +65,8 @@ const replaced = ({ text }: Sheet, { value: at, end }: Pair, value: Plain): stri
   text.slice(0, at) + literal(value) + text.slice(end);
 
 /**
- * The places for a new key, the best first: after its table's last key, after keys that spell its table with dots, in an
- * inline table, at the file's top, in a new table at the file's end. Then the same for the enclosing tables.
+ * The places for a new key, the best first: after its table's last key, after keys that spell its table with dots, in an inline
+ * table, at the top of the file, in a new table at the end of the file. Then the same for the enclosing tables.
  */
 function* additions(sheet: Sheet, path: readonly string[], value: Plain): Generator<string> {
   for (let depth = path.length - 1; depth >= 0; depth--) {
@@ -92,7 +92,7 @@ function lastIn({ pieces }: Sheet, table: Path, { start }: Header): Pair | undef
   return pieces.findLast((piece): piece is Pair => isOwn(piece) && piece.start > start && same(piece.table, table));
 }
 
-/** `budget.max_items` at the top is a key of the table `budget`. So is `max_items` in a path of dots only. */
+/** In `budget.max_items` at the top, the key belongs to the table `budget`. So does `max_items` in a path of dots only. */
 const lastDotted = ({ pieces }: Sheet, table: Path): Pair | undefined =>
   pieces.findLast((piece): piece is Pair => isOwn(piece) && isBelow(piece.path, table) && piece.table.length < table.length);
 
@@ -110,7 +110,7 @@ function* intoInline({ text, pieces }: Sheet, pair: Pair, line: string): Generat
   else yield `${text.slice(0, last.end)}, ${line}${text.slice(last.end)}`;
 }
 
-/** After the keys above the first table. Without any, above the comment that belongs to that table. */
+/** After the keys above the first table. If there are none, above the comment that belongs to that table. */
 function atTop(sheet: Sheet, line: string): string {
   const { text, pieces, end } = sheet;
   const first = pieces.find((piece) => piece.kind === 'header');
@@ -178,7 +178,7 @@ function changed(table: Table, [name = '', ...rest]: readonly string[], value: P
   return copy;
 }
 
-/** Without empty tables and with plain prototypes, for comparing the parsed with the wanted text. */
+/** Without empty tables and with plain prototypes, to compare the parsed text with the wanted one. */
 function bare(table: Table): Table {
   const copy = Object.create(null) as Record<string, unknown>;
   for (const [name, value] of Object.entries(table)) {

@@ -90,7 +90,7 @@ describe('who decided', () => {
       'postgres://…@host/db by EARPIECE_DB',
     );
     const here = world({ project: 'db = "postgres://me:s3cr3t@host/db"' });
-    expect(here.read().config.untrusted[0]?.what).toEqual(['db (keeps what is queued in postgres://…@host/db)']);
+    expect(here.read().config.untrusted[0]?.what).toEqual(['db (stores queued notifications in postgres://…@host/db)']);
   });
 
   test('a server is explained whole, and its secrets are not shown', () => {

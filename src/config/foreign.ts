@@ -6,10 +6,10 @@ import { holderOf, type Entry } from './registry.ts';
 /** The name or address of another project that an entry would take. Undefined: the entry is allowed. */
 export type Demand = (entry: Written) => string | undefined;
 
-/** In CI nobody can be asked: a moved root keeps the name in its own file. */
+/** In CI nobody can answer: a moved root keeps the name in its own file. */
 export const nobodyToAsk = (env: Env): boolean => !['', '0', 'false', undefined].includes(env['CI']?.toLowerCase());
 
-/** `mayTake`: the name of a removed root needs no consent. */
+/** `mayTake`: whether the name of a removed root needs no consent. */
 export function foreignNames({
   names,
   root,
@@ -24,7 +24,7 @@ export function foreignNames({
     const name = key === 'project' ? value : value.includes('/') ? value.slice(0, value.indexOf('/')) : undefined;
     const holder = name === undefined ? undefined : holderOf(names, name, root);
     if (holder === undefined || (holder.gone && mayTake && key === 'project')) return undefined;
-    const whose = holder.gone ? `belonged to ${holder.folder}, which is gone` : `belongs to ${holder.folder}`;
+    const whose = holder.gone ? `belonged to ${holder.folder}, which no longer exists` : `belongs to ${holder.folder}`;
     return `${key} = ${JSON.stringify(value)} (the project ${JSON.stringify(name)} ${whose})`;
   };
 }

@@ -14,7 +14,7 @@ export type GatewayConfig = {
   readonly http: { readonly host: string; readonly port: number; readonly tokenEnv?: string };
   /** Whether agents get the tools for tasks. Undefined: only if their project has tasks. */
   readonly tasks: boolean | undefined;
-  /** Override the built-in profiles, by the client's own name. */
+  /** These override the built-in profiles, by the client's own name. */
   readonly profiles: Readonly<Record<string, ProfileEntry>>;
   /** Servers that cannot start (a variable is not set here), by their prefix, with the reason. */
   readonly leftOut: LeftOut;
@@ -60,7 +60,7 @@ export function gatewayOf(layers: Layers, at: Surroundings, wrong: readonly Prob
     const [room, table, name] = splitKey(key ?? '') ?? [];
     if (room !== 'gateway' || table !== 'servers' || name === undefined || !NAME.test(name) || name in servers || name in leftOut)
       continue;
-    leftOut[name] = 'its entry in earpiece.toml is wrong; earpiece config check says where';
+    leftOut[name] = 'its entry in earpiece.toml is invalid; earpiece config check shows the problem';
   }
   const profiles = Object.create(null) as Record<string, ProfileEntry>;
   for (const { path, said } of winnersBelow(layers, 'gateway', 'profiles')) profiles[path[2] ?? ''] = said.value as ProfileEntry;
@@ -80,7 +80,9 @@ export function gatewayOf(layers: Layers, at: Surroundings, wrong: readonly Prob
   };
 }
 
-/** `base`: the start of a relative folder. `worksIn`: the folder of a server that names none (default: this process's). */
+/**
+ * `base`: the folder that relative paths start from. `worksIn`: the folder of a server that names none (default: this process's).
+ */
 export function readyServer(
   name: string,
   entry: ServerEntry,
@@ -96,7 +98,7 @@ export function readyServer(
   if (withheld.length > 0)
     return {
       kind: 'problem',
-      problem: `names ${withheld.join(', ')}, a value that Earpiece keeps for the env of one server; take it out`,
+      problem: `names ${withheld.join(', ')}, a value that Earpiece keeps for the env of one server; remove it`,
     };
   if (missing.length > 0) {
     const names = missing.join(', ');

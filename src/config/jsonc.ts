@@ -1,8 +1,8 @@
-/** JSON as in the settings of editors and agents: with comments and trailing commas. Each value has its place. */
+/** JSON as editors and agents write their settings: with comments and trailing commas. Each value has its place. */
 import type { Position } from './problems.ts';
 
 /**
- * Offsets in the text: `from` is the start of the member's name (else equal to `at`), `at` the start of the value, `end` the
+ * Offsets in the text: `from` is the start of the member's name (or equal to `at`), `at` the start of the value, `end` the
  * position after it.
  */
 type Span = { readonly from: number; readonly at: number; readonly end: number };
@@ -11,7 +11,7 @@ export type Node =
   | (Span & {
       readonly kind: 'object';
       readonly members: ReadonlyMap<string, Node>;
-      /** Earlier members whose name is there again. */
+      /** Earlier members with a name that a later member repeats. */
       readonly replaced?: readonly Member[];
     })
   | (Span & { readonly kind: 'array'; readonly elements: readonly Node[] })

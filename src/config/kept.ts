@@ -1,4 +1,4 @@
-/** Variables by which the entry of a gateway keeps the environment of the servers behind it, each value for one server alone. */
+/** Environment variables of a gateway's entry. Each keeps one value of the environment of one server behind that gateway. */
 
 export const KEPT = 'EARPIECE_KEPT_';
 

@@ -36,13 +36,13 @@ export function formatSource(source: Source): string {
 export type Said = {
   readonly key: string;
   readonly setting: AnySetting;
-  /** As written: the two spellings differ. */
+  /** As written, because the two spellings differ. */
   readonly path: readonly string[];
   readonly value: unknown;
   readonly source: Source;
 };
 
-/** By canonical key, the winner first. */
+/** By canonical key, the winning value first. */
 export type Layers = ReadonlyMap<string, readonly Said[]>;
 
 export type Layer = readonly Said[];
@@ -104,8 +104,8 @@ export const fixedKeys = (): string[] =>
   ALL_SETTINGS.filter((setting) => !setting.pattern.includes('*')).map((setting) => setting.pattern.join('.'));
 
 /**
- * Merges `layers`, from the strongest to the weakest. A whole source that a stronger layer turns off (`kinds.mcp.enable =
- * false`) also overrides single names of that source in weaker layers.
+ * Merges `layers`, from the strongest to the weakest. If a stronger layer turns a whole source off (`kinds.mcp.enable = false`),
+ * that also overrides single names of that source in weaker layers.
  */
 export function merge(layers: readonly Layer[]): Layers {
   const merged = new Map<string, Said[]>();
@@ -129,7 +129,7 @@ const isKind = (said: Said): boolean => said.setting === SETTINGS.kind || said.s
 const sourceOf = ({ setting, path }: Said): string =>
   setting === SETTINGS.kindNested ? (path[3] ?? '') : (path[3] ?? '').slice(0, (path[3] ?? '').indexOf('.'));
 
-/** The effective value of a setting without free names. A list that adds up has the values of all layers, each once. */
+/** The effective value of a setting without free names. For a list that adds up: the values of all layers, each once. */
 export function valueOf<T, F extends T | undefined>(layers: Layers, setting: Setting<T, F>): T | F {
   const said = layers.get(joinKey(setting.pattern)) ?? [];
   if (setting.addsUp) {

@@ -91,7 +91,7 @@ describe('which file counts', () => {
     expect(read().problems).toEqual(['…/web/earpiece.toml: cannot be read (EISDIR); make it a readable file or remove it']);
     write(userFile, 'view = "xml"');
     chmodSync(userFile, 0);
-    // Nothing is forbidden to root.
+    // No rights apply to root.
     if (process.getuid?.() !== 0) expect(read().problems).toHaveLength(2);
   });
 });
@@ -243,7 +243,7 @@ describe('who wins', () => {
       expect(problems).toEqual([
         expect.stringMatching(/is not valid TOML: .*; until you fix the file, texts are redacted whole/u),
       ]);
-      // Without a list of its own a broken file redacts nothing.
+      // A broken file without a list redacts nothing.
       expect(world({ project: 'view = [' }).read().config.policy.redact).toEqual([]);
     },
   );
@@ -427,7 +427,7 @@ describe('the gateway', () => {
       project: '[gateway.servers.a]\nurl = "http://127.0.0.1:1/mcp"',
     });
     expect(read().config.gateway.servers['a']?.target).toMatchObject({ command: 'mine' });
-    // Once it is trusted.
+    // This time the file is trusted.
     trustBook(options()).trust(join(options().cwd, 'earpiece.toml'));
     expect(read().config.gateway.servers['a']?.target).toEqual({ kind: 'http', url: 'http://127.0.0.1:1/mcp', headers: {} });
   });

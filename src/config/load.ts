@@ -28,16 +28,16 @@ import type { WebhookEntry } from './webhooks.ts';
 /** The configuration for a working folder. */
 export type Config = {
   readonly project: string;
-  /** The repository's root, else the working folder. */
+  /** The root of the repository, else the working folder. */
   readonly projectRoot: string;
-  /** The repository's folder, common to all its worktrees. */
+  /** The folder of the repository, the same for all its worktrees. */
   readonly root: string;
-  /** The name that it would have if another root did not have it. */
+  /** The name that the project would have if another root did not hold it. */
   readonly wanted?: { readonly name: string } & Holder;
   readonly policy: Policy;
   /** An absolute path, `memory:`, or the URL of another engine. */
   readonly db: string;
-  /** The default for commands that name no receiver or sender: an address or the name of an agent. */
+  /** The default receiver or sender of commands: an address or the name of an agent. */
   readonly address?: string;
   readonly timeZone: string;
   readonly gateway: GatewayConfig;
@@ -50,7 +50,7 @@ export type Config = {
     readonly maxCycles: number;
     /** Variables with keys and tokens that its commands and MCP servers still get. */
     readonly passEnv: readonly string[];
-    /** The longest result of an MCP tool; the rest goes to a file. */
+    /** The most characters of an MCP tool's result; the rest goes to a file. */
     readonly maxResultChars: number;
     /** Whether it has the tools for tasks. Undefined: only if there are tasks. */
     readonly tasks: boolean | undefined;
@@ -98,7 +98,7 @@ export function loadConfig(options: LoadOptions): Config {
   return config;
 }
 
-/** Uses every valid value, even beside invalid ones. A file that is not TOML counts as empty. */
+/** Uses every valid value, even if other values are invalid. A file that is not TOML counts as empty. */
 export function readConfig(options: LoadOptions): { readonly config: Config; readonly problems: readonly Problem[] } {
   const { cwd, env, flags = {} } = options;
   const at: Surroundings = { env, home: options.home };
@@ -137,7 +137,7 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     ...(projectFile === undefined ? [] : [saidByFile(sifted.trusted, projectFile, 'project')]),
     ...(entriesOfUser === undefined ? [] : [saidByFile(entriesOfUser, userFile, 'user')]),
   ] satisfies Layer[]);
-  // The agent reads their names: those of a clone only after its user has trusted one of its servers.
+  // The agent reads their names, so the names of a clone are used only after its user has trusted one of its servers.
   const trustsServers = sifted.trusted.some(({ setting }) => setting === SETTINGS.server);
   const wrongServers = problems.filter(({ file }) => file === userFile || (file === projectFile && trustsServers));
   const address = valueOf(layers, SETTINGS.address);

@@ -6,12 +6,12 @@ import { isFolder } from './repository.ts';
 
 const TRIES = 100;
 const AGAIN_MS = 10;
-/** A holder of this age is dead: a change takes milliseconds. */
+/** A lock of this age belongs to a dead process: a change takes milliseconds. */
 const STALE_MS = 5_000;
 
 /**
- * For a process that reads a file of the state folder and writes it changed: two processes must not undo each other's
- * changes. Returns the release function. If no lock can be made, the later write reports the error.
+ * For a process that reads a file of the state folder and writes it with a change: two processes must not undo each other's
+ * changes. Returns the release function. If the lock cannot be made, the later write reports the error.
  */
 export function lock(file: string): () => void {
   const name = `${file}.lock`;

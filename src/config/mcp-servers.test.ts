@@ -79,7 +79,10 @@ describe('servers of other programs', () => {
     ['"x"', '1:1: is "x"; write an object with "mcpServers"'],
     ['{}', '1:1: has no "mcpServers" (nor opencode\'s "mcp"); it has nothing'],
     ['{"theme": 1, "other": 2}', '1:1: has no "mcpServers" (nor opencode\'s "mcp"); it has theme, other'],
-    ['{"mcpservers": {}}', '1:1: has no "mcpServers" (nor opencode\'s "mcp"); it has "mcpservers", which may be meant'],
+    [
+      '{"mcpservers": {}}',
+      '1:1: has no "mcpServers" (nor opencode\'s "mcp"); it has "mcpservers", which may be the one that you mean',
+    ],
     ['{"mcpServers": []}', '1:16: mcpServers is a list; write an object with one member a server'],
     ['{"mcpServers": {"a": "npx"}}', '1:22: mcpServers.a is "npx"; write an object with "command" or "url"'],
     ['{"mcpServers": {"a": {}}}', '1:22: mcpServers.a says neither "command" nor "url"'],
@@ -107,7 +110,7 @@ describe('servers of other programs', () => {
     ],
     [
       '{"mcpServers": {"a b": {"command": "x"}, "a.b": {"command": "y"}}}',
-      '1:49: mcpServers.a.b has the same name as another one once it is written a_b; give one of them another name',
+      '1:49: mcpServers.a.b has the same name as another server once both are written a_b; give one of them another name',
     ],
     ['{"mcpServers": {"": {"command": "x"}}}', '1:21: mcpServers has a server without a name'],
     [

@@ -1,6 +1,6 @@
 /**
- * Servers from another program's settings: `mcpServers` as Claude Code, Claude Desktop, Gemini CLI, Cursor and others have
- * it, and `mcp` as opencode has it. Unknown keys belong to that program and are ignored.
+ * Servers from another program's settings: `mcpServers` as in Claude Code, Claude Desktop, Gemini CLI, Cursor and others, and
+ * `mcp` as in opencode. Unknown keys belong to that program and are ignored.
  */
 import { dirname, resolve } from 'node:path';
 import { readLimited } from '../input/index.ts';
@@ -75,7 +75,7 @@ export function parseMcpServers(text: string, file: string, options: Options): M
     const ready = readyServer(safe, read.entry, { separator, base: baseOf(file), at: options });
     if (safe === '') complain(node, `${list?.key} has a server without a name`);
     else if (taken)
-      complain(node, `${key} has the same name as another one once it is written ${safe}; give one of them another name`);
+      complain(node, `${key} has the same name as another server once both are written ${safe}; give one of them another name`);
     else if (ready.kind === 'problem') leaveOut(ready.problem);
     else servers[safe] = ready.server;
   }
@@ -106,7 +106,11 @@ function serverList(root: Node, complain: Complain): ServerList | undefined {
   const names = [...root.members.keys()];
   const near = names.find((name) => didYouMean(name, ['mcpServers']) !== undefined);
   const has =
-    near === undefined ? (names.length === 0 ? 'nothing' : names.slice(0, 5).join(', ')) : `"${near}", which may be meant`;
+    near === undefined
+      ? names.length === 0
+        ? 'nothing'
+        : names.slice(0, 5).join(', ')
+      : `"${near}", which may be the one that you mean`;
   complain(root, `has no "mcpServers" (nor opencode's "mcp"); it has ${has}`);
   return undefined;
 }

@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { EarpieceError } from '../core/errors.ts';
 
-/** Read from `process` instead of imported: an import loads streams and promises too, and each hook call would pay for that. */
+/** Read from `process` instead of imported: an import also loads streams and promises, which would slow each hook call. */
 const { existsSync, lstatSync, realpathSync, statSync } = process.getBuiltinModule('node:fs');
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -68,15 +68,15 @@ export function projectPlace(cwd: string): ProjectPlace {
 }
 
 /**
- * Why a project's configuration file is not read, without its content. A cloned repository could link it to any file of its
- * user, and an error would quote that file. A link to another TOML file in one of the `roots` is read.
+ * Why a project's configuration file is not read, without its content. A cloned repository could link it to any file of its user,
+ * and an error would quote that file. A link to another TOML file inside one of the `roots` is read.
  */
 export function refusedLink(file: string, roots: readonly string[]): string | undefined {
   let target: string;
   try {
     if (!lstatSync(file).isSymbolicLink()) return undefined;
     target = realpathSync(file);
-    // Reading reports the problem of a folder or a device.
+    // A later read reports a folder or a device.
     if (!statSync(target).isFile()) return undefined;
   } catch {
     return undefined;
@@ -87,14 +87,17 @@ export function refusedLink(file: string, roots: readonly string[]): string | un
   return target.endsWith('.toml') ? undefined : `is a link to ${target}, which is not a .toml file; ${way}`;
 }
 
-/** Resolves a path as a person writes it in a configuration: `~/` is home, and a relative path starts at `base`. */
+/** Resolves a path in the form that a configuration file uses: `~/` is home, and a relative path starts at `base`. */
 export function expandPath(path: string, base: string, at: Surroundings): string {
   if (path === '~') return homeOf(at);
   if (path.startsWith('~/')) return join(homeOf(at), path.slice(2));
   return resolve(base, path);
 }
 
-/** Resolves a database as a person writes it: a path, also after `sqlite:`, becomes absolute; the URLs of other engines stay. */
+/**
+ * Resolves a database in the form that a configuration file uses: a path, also after `sqlite:`, becomes absolute; the URLs of
+ * other engines stay.
+ */
 export function expandDb(db: string, base: string, at: Surroundings): string {
   const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]+):(.*)$/su.exec(db) ?? [];
   if (scheme === undefined) return expandPath(db, base, at);

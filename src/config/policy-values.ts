@@ -32,7 +32,7 @@ function inMs(
   return { key, text: `is ${seen(given)}; write ${range}${never ? ', or null for never' : ''}` };
 }
 
-/** A table whose names the program chooses. */
+/** A table with names that the program chooses. */
 const each =
   (check: Check, like: string): Check =>
   (given, key) =>
@@ -40,7 +40,7 @@ const each =
       ? firstOf(Object.entries(given), ([name, value]) => check(value, `${key}.${name}`))
       : { key, text: `is ${seen(given)}; write ${like}` };
 
-/** A table with these keys. `may`: keys that may be missing. */
+/** A table with these keys. `may`: the keys that may be missing. */
 const keyed =
   (checks: Readonly<Record<string, Check>>, like: string, may: readonly string[] = []): Check =>
   (given, key) => {

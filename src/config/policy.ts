@@ -49,7 +49,7 @@ function named<T>(layers: Layers, ...start: readonly string[]): Record<string, T
   return found;
 }
 
-/** Each winner keeps its spelling: the flat one overrides `kinds.<source>.enable`, the nested one does not. */
+/** Each winner keeps its spelling: a flat key overrides `kinds.<source>.enable`, a nested key does not. */
 function kindsOf(layers: Layers): Pick<Policy, 'kinds' | 'flat'> {
   const flat = table<boolean>();
   const kinds = table<{ enable?: boolean; names: Record<string, boolean> }>();

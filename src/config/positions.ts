@@ -137,13 +137,13 @@ function scanValue(found: Scan, path: Path, depth: number): void {
   } else cursor.skipScalar();
 }
 
-/** A header may come after its dotted parts; people look for the first place. */
+/** A header may come after keys that extend its table with dots; people look for the first place. */
 function note(places: Map<string, Place>, path: Path, place: Place): void {
   const id = pathKey(path);
   if (!places.has(id)) places.set(id, place);
 }
 
-/** The parser refuses deeper nesting, so nobody asks for places there. */
+/** The parser refuses deeper nesting, so no places are needed there. */
 const MAX_DEPTH = 200;
 
 class Cursor {

@@ -20,14 +20,9 @@ export type PolicySource = {
 };
 
 /**
- * The own folder's policy for the own project; for another one that of the first folder that was seen to be it and still
- * is there; for one that nobody has seen, what the user's file says. Variables and flags of this process count for all.
- */
-/**
- * Returns the policy of a project. For the own project, the own folder's. For another one, that of the first noted folder
- * that still exists. For an unknown one, the user's file. Variables and flags of this process apply to all. `remembered`: the
- * name that the caller has already claimed. `remember: false` leaves no note of this project's place, for programs with a
- * private log.
+ * Returns the policy of a project. For the own project, the own folder's. For another one, that of the first noted folder that
+ * still exists. For an unknown one, the user's file. Variables and flags of this process apply to all. `remembered`: the name
+ * that the caller has already claimed. `remember: false` leaves no note of this project's place, for programs with a private log.
  */
 export function policySource(
   options: WatchOptions & { readonly remember?: boolean; readonly remembered?: string },
@@ -83,13 +78,12 @@ export function policySource(
 }
 
 /**
- * Claims the project's name and notes the place of its configuration. If the state folder is not writable, that is only
- * reported.
+ * Claims the project's name and notes the place of its configuration. If the state folder is not writable, this only reports it.
  */
 export function rememberProject(config: Config, at: Surroundings, onProblem?: (problems: readonly Problem[]) => void): void {
   const place = { folder: homeOfProject(config), root: config.root };
   try {
-    // A variable, a flag or a file with that authority says that the root has moved here.
+    // A variable, a flag or a file with authority over the name states that the root has moved here.
     if (config.layers.has('project') && holderOf(readEntries(at), config.project, config.root)?.gone)
       return takeName(at, config.project, place);
     const isNews = claimName(at, config.project, place);
@@ -99,17 +93,17 @@ export function rememberProject(config: Config, at: Surroundings, onProblem?: (p
   }
 }
 
-/** One line if another root has the name that this one would have. */
+/** One line for the user if another root holds the name that this one would have. */
 export function nameTold({ project, wanted }: Pick<Config, 'project' | 'wanted'>): string | undefined {
   if (wanted === undefined) return undefined;
   const name = JSON.stringify(wanted.name);
   const here = `this project is called ${JSON.stringify(project)}`;
   return wanted.gone
-    ? `${here}: ${name} belonged to ${wanted.folder}, which is gone; if that has moved here: earpiece trust`
-    : `${here}: ${name} belongs to ${wanted.folder}; another name: project = "…" in earpiece.toml`;
+    ? `${here}: ${name} belonged to ${wanted.folder}, which no longer exists; if it has moved here: earpiece trust`
+    : `${here}: ${name} belongs to ${wanted.folder}; to choose another name, write project = "…" into earpiece.toml`;
 }
 
-/** The working folder in which a process finds the same configuration. */
+/** A working folder in which a process finds the same configuration. */
 export function homeOfProject(config: Config): string {
   const file = config.files.find((each) => each.scope === 'project')?.file;
   return file === undefined ? config.projectRoot : dirname(file);

@@ -1,6 +1,6 @@
 /**
- * The project name of each root. A name belongs to the root that had it first; another root of that name gets a longer one.
- * The file is that of release 0.0.0, whose entries have no root: their root is found from their folder.
+ * The project name of each root. A name belongs to the first root that had it; another root of that name gets a longer one. The
+ * file is that of release 0.0.0, whose entries have no root: their root is found from their folder.
  */
 import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
@@ -44,7 +44,7 @@ const isGone = (entry: Entry): boolean => !isFolder(rootIn(entry));
 
 const firstOf = (entries: readonly Entry[], name: string): Entry | undefined => entries.find(([other]) => other === name);
 
-/** The holder of the name, if it is another root. */
+/** The root that holds the name, if it is another root. */
 export function holderOf(entries: readonly Entry[], name: string, root: string): Holder | undefined {
   const first = firstOf(entries, name);
   return first === undefined || rootIn(first) === root ? undefined : { folder: rootIn(first), gone: isGone(first) };
@@ -56,7 +56,7 @@ export function folderOf(entries: readonly Entry[], name: string): string | unde
   return first && [first[1], rootIn(first)].find((folder) => isFolder(folder));
 }
 
-/** The name of a root that chooses none: its folder's name, or a longer one if another root has that. */
+/** The name of a root that sets none: its folder's name, or a longer one if another root holds that name. */
 export function ownName(entries: readonly Entry[], root: string): string {
   const short = shortName(root);
   const plain = [short, nameFrom(`${basename(dirname(root))}-${short}`)];
@@ -73,12 +73,12 @@ export function ownName(entries: readonly Entry[], root: string): string {
   return isMine(hashed) ? hashed : ([...plain, hashed].find(isFree) ?? short);
 }
 
-/** A repository's folder names its project; a bare one ends in `.git`. */
+/** A repository takes its name from its folder; the folder of a bare one ends in `.git`. */
 export const shortName = (root: string): string => nameFrom(basename(root).replace(/(?<=.)\.git$/, ''));
 
 /**
- * Records that the root has the name, unless another root has it. `folder`: the place of its configuration. Returns true if
- * that was new. Throws `bad_config` if the file cannot be written.
+ * Records that the root holds the name, unless another root does. `folder`: the place of its configuration. Returns true if that
+ * was new. Throws `bad_config` if the file cannot be written.
  */
 export function claimName(at: Surroundings, name: string, { folder, root }: Place): boolean {
   const isKnown = (entries: readonly Entry[]): boolean => {
@@ -91,7 +91,7 @@ export function claimName(at: Surroundings, name: string, { folder, root }: Plac
   );
 }
 
-/** Gives the name to this root, whichever root had it: the user said that the root has moved. */
+/** Gives the name to this root, whichever root held it: the user confirmed that the root has moved. */
 export function takeName(at: Surroundings, name: string, { folder, root }: Place): void {
   changeEntries(at, (entries) => [[name, folder, root], ...entries.filter((entry) => entry[0] !== name)]);
 }

@@ -1,7 +1,7 @@
 /**
- * Changes a person's file from several processes: whole or not at all, one after the other. The draft is the lock (as git
- * keeps its own configuration). The process that creates it owns the change; renaming it makes the change and releases the
- * lock.
+ * Changes a person's file safely from several processes: each change is written whole or not at all, one after the other. The
+ * draft is the lock (as git keeps its own configuration). The process that creates it owns the change; renaming it makes the
+ * change and releases the lock.
  */
 import {
   chownSync,
@@ -27,9 +27,9 @@ import { makeFolders, readLimited } from '../input/index.ts';
 export type ReplaceOptions = {
   /** The mode of a new file. */
   readonly mode: number;
-  /** How long to wait for another process. Changes of this process wait for each other without a limit. */
+  /** How long to wait for another process. Changes within one process wait for each other without a limit. */
   readonly withinMs?: number;
-  /** A larger file is refused. Default: 1 MB, more than any configuration of Earpiece. */
+  /** A larger file is refused. Default: Default 1 MB, more than any configuration of Earpiece needs. */
   readonly maxBytes?: number;
 };
 
@@ -66,11 +66,11 @@ async function replace(target: string, change: (text: string) => string, options
     const after = change(before);
     if (after === before) return false;
     if (was !== undefined && (was.mode & 0o222) === 0)
-      throw new EarpieceError('bad_config', `${target} is read-only; make it writable, or change it where it is made`);
+      throw new EarpieceError('bad_config', `${target} is read-only; make it writable, or change the file that it is made from`);
     write(lock, after, was, options.mode);
-    // Editors do not know this lock, and a process that waited too long for it has removed it.
+    // Editors ignore this lock, and another process may have removed it after it waited too long.
     if (statOf(draft)?.ino !== fstatSync(lock).ino || textOf(target, options.maxBytes) !== before)
-      throw busy(target, 'was saved by somebody else in this moment');
+      throw busy(target, 'was saved by another program at the same moment');
     if (was !== undefined) keepOwner(draft, was);
     renameSync(draft, target);
     return true;
@@ -83,7 +83,7 @@ async function replace(target: string, change: (text: string) => string, options
 
 const WAIT_MS = 5_000;
 const AGAIN_MS = 15;
-/** A holder of this age is dead: a change takes milliseconds. */
+/** A lock of this age belongs to a dead process: a change takes milliseconds. */
 const STALE_MS = 10_000;
 
 async function held(draft: string, withinMs: number): Promise<number> {
@@ -96,10 +96,10 @@ async function held(draft: string, withinMs: number): Promise<number> {
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw told(target, cause);
     }
-    // It has vanished meanwhile: a new one may already belong to another process and must not be removed.
+    // The lock has vanished meanwhile: a new one may already belong to another process and must not be removed.
     const since = statOf(draft)?.mtimeMs ?? Date.now();
     if (Date.now() - since > STALE_MS) rmSync(draft, { force: true });
-    else if (Date.now() >= until) throw busy(target, `is being changed by somebody else (${draft})`);
+    else if (Date.now() >= until) throw busy(target, `is being changed by another program (${draft})`);
     else await pause(AGAIN_MS);
   }
 }
@@ -117,7 +117,7 @@ function targetOf(file: string, links = 0): string {
   try {
     return realpathSync(file);
   } catch {
-    // It does not exist, or a link leads nowhere.
+    // The file does not exist, or a link leads nowhere.
   }
   const folder = dirname(file);
   let real: string;
@@ -151,7 +151,7 @@ function write(lock: number, text: string, was: Stats | undefined, mode: number)
   fsyncSync(lock);
 }
 
-/** Only a privileged user can give files away. For others the file is theirs already, or becomes theirs. */
+/** Only a privileged user can give files away. For other users the file is theirs already, or becomes theirs. */
 function keepOwner(draft: string, { uid, gid }: Stats): void {
   const now = statSync(draft);
   if (now.uid === uid && now.gid === gid) return;
@@ -183,7 +183,7 @@ function told(file: string, cause: unknown): unknown {
   if (code === undefined) return cause;
   return new EarpieceError(
     'bad_config',
-    `${file} cannot be changed (${code}); make it and its folder writable, and see that there is room`,
+    `${file} cannot be changed (${code}); make it and its folder writable, and check that the disk has room`,
     { cause },
   );
 }

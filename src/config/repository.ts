@@ -14,7 +14,7 @@ export function rootOf(folder: string): string {
     const [, given] = /^gitdir: (.+)$/m.exec(small(git)) ?? [];
     if (given === undefined) return folder;
     const own = realpathSync(resolve(folder, given.trim()));
-    // A clone may claim to be a worktree of another repository: that repository must confirm it.
+    // A clone may claim to be a worktree of another repository, so that repository must confirm it.
     if (realpathSync(small(join(own, 'gitdir')).trim()) !== realpathSync(git)) return folder;
     const common = realpathSync(resolve(own, small(join(own, 'commondir')).trim()));
     return basename(common) === '.git' ? dirname(common) : common;

@@ -32,7 +32,7 @@ export type Setting<T = unknown, F extends T | undefined = T | undefined> = {
   readonly value: Value<T>;
   readonly fallback: F;
   readonly env?: string;
-  /** Protective lists add up: no file can remove the entries of another file or of the program. */
+  /** Protective lists add up: no file can remove entries that another file or the program has set. */
   readonly addsUp?: true;
   /** Another spelling of the same setting: maps the written path to the canonical one. */
   readonly meaning?: (path: readonly string[]) => readonly string[];
@@ -72,14 +72,14 @@ export const SETTINGS = {
     undefined,
   ),
   address: one('address', address(), undefined),
-  db: one('db', database(), undefined, { needsTrust: (db) => `db (keeps what is queued in ${withoutPassword(db)})` }),
+  db: one('db', database(), undefined, { needsTrust: (db) => `db (stores queued notifications in ${withoutPassword(db)})` }),
   timeZone: one('time_zone', timeZone(), undefined),
 
   view: one('view', oneOf(VIEW_NAMES), policy.view, {
-    // These views have no frame, no mark and no words: a refusal would not pass on a person's words.
+    // These views have no frame, no mark and no text of the messages, so a refusal would not show a person's words.
     needsTrust: (view) =>
       view === 'signal_en' || view === 'signal_ja'
-        ? `view = ${view} (leaves the words of a person out of refusals, and the mark)`
+        ? `view = ${view} (removes a person's words from refusals, and the mark)`
         : undefined,
   }),
   interrupt: one('interrupt', oneOf(['before', 'after']), policy.interrupt, {
@@ -101,7 +101,8 @@ export const SETTINGS = {
   ttl: levels((level) =>
     one(`ttl.${level}`, durationOrNever(LONG), policy.ttlMs[level], {
       // Even a long time may be shorter than the user's own setting.
-      needsTrust: (ms) => (ms === null ? undefined : `ttl.${level} (lets what waits expire after ${formatDuration(ms)})`),
+      needsTrust: (ms) =>
+        ms === null ? undefined : `ttl.${level} (lets waiting notifications expire after ${formatDuration(ms)})`,
     }),
   ),
   wake: levels((level) =>
@@ -110,7 +111,7 @@ export const SETTINGS = {
     }),
   ),
   wakeQuiet: one('wake.quiet', hours(), undefined, {
-    needsTrust: () => 'wake.quiet (decides when an idle agent is not woken)',
+    needsTrust: () => 'wake.quiet (decides when an idle agent must not be woken)',
   }),
   wakeMaxPerHour: one('wake.max_per_hour', integer({ min: 1, max: 1_000 }), policy.wakeMaxPerHour, {
     needsTrust: (times) => `wake.max_per_hour = ${times} (decides how often an idle agent is woken)`,
@@ -119,7 +120,7 @@ export const SETTINGS = {
   coalesce: one('coalesce.window', duration(MOMENT), policy.coalesceMs['*'] ?? 0),
   coalesceSource: many('coalesce.sources.*', duration(MOMENT), undefined),
   maxLevel: many('max_level.*', oneOf(LEVELS), undefined, {
-    needsTrust: (level) => `decides that nothing there is above ${level}`,
+    needsTrust: (level) => `lowers everything from there to ${level}`,
   }),
 
   withheldBytes: one('withheld.max_bytes', integer({ min: 1_024, max: 67_108_864 }), policy.withheld.maxBytes),
@@ -231,7 +232,7 @@ export const SETTINGS = {
     'gateway.http.token_env',
     text('the name of the environment variable that holds the token, not the token', (name) => /^[A-Za-z_]\w*$/.test(name), true),
     undefined,
-    { needsTrust: (name) => `gateway.http.token_env (says that the token is in ${name})` },
+    { needsTrust: (name) => `gateway.http.token_env (takes the token from ${name})` },
   ),
   server: many('gateway.servers.*', server(), undefined, {
     needsTrust: (entry: ServerEntry) =>
@@ -241,7 +242,7 @@ export const SETTINGS = {
     needsTrust: ({ maxResultChars, maxErrorChars }: ProfileEntry) =>
       maxResultChars === undefined && maxErrorChars === undefined
         ? undefined
-        : 'says above which length a result carries no notification',
+        : 'sets the length above which a result carries no notification',
   }),
 
   serverHost: one(
@@ -279,7 +280,7 @@ export function nameProblem(pattern: readonly string[], name: string, asTable: b
     case 'conversation.notifications.kinds.*.*':
     case 'conversation.tools.*.notifications.*':
       if (/^on_(success|failure|waiting|content)$/.test(name) && place.startsWith('conversation.tools'))
-        return 'belongs into the table spawn.notifications of its tool; here it is stopped, failed, waiting or content';
+        return 'belongs in the table spawn.notifications of its tool; allowed here are stopped, failed, waiting and content';
       return isKind(`x.${name}`) ? undefined : 'is not a valid name of a notification: letters, digits, "_" and "-", at most 64';
     case 'conversation.tools.*':
       return name.trim() !== '' && name.length <= 128 ? undefined : 'is not a valid name of a tool';

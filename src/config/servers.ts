@@ -20,7 +20,7 @@ import {
 /** As written: variables are not expanded, paths not resolved. */
 export type ServerEntry = {
   readonly enable: boolean;
-  /** Comes before its tools' names, instead of the server's own name. */
+  /** The prefix of its tools' names, if not the server's own name. */
   readonly prefix?: string;
   readonly target:
     | {
@@ -34,7 +34,7 @@ export type ServerEntry = {
         readonly kind: 'http';
         readonly url: string;
         readonly headers: Readonly<Record<string, string>>;
-        /** The older transport of 2024-11-05. Its user has to ask for it. */
+        /** The older transport of 2024-11-05. Used only if the configuration asks for it. */
         readonly sse?: true;
       };
 };
@@ -51,7 +51,7 @@ export const PROFILE_KINDS = ['blocks', 'extend', 'strip'] as const;
 const VARIABLE = /\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
 export function isHttpUrl(text: string): boolean {
-  // The variable's value is unknown here: any word serves for the check.
+  // The variable's value is unknown here, so the check puts a word in its place.
   const url = URL.parse(text.replaceAll(VARIABLE, 'x'));
   return url?.protocol === 'http:' || url?.protocol === 'https:' || /^\$\{[^}]+\}/.test(text);
 }
@@ -93,7 +93,7 @@ export function server(): Value<ServerEntry> {
           target: { kind: 'http', url, headers: headers ?? {}, ...(transport === 'sse' ? { sse: true as const } : {}) },
         });
       }
-      return problem(`says neither what to run nor where to connect; write ${SERVER_EXPECTS}`);
+      return problem(`has neither a command nor a url; write ${SERVER_EXPECTS}`);
     },
     fromText: (line) => refuse(line, 'servers into earpiece.toml'),
     show: showServer,
@@ -113,7 +113,7 @@ export function showServer(entry: ServerEntry): string {
   return `${what}${extra}${entry.enable ? '' : ' (not enabled)'}`;
 }
 
-/** The same for a person who is asked to trust it: with its folder and the user's variables that it gets. */
+/** The same for a person who decides whether to trust it: with its folder and the user's variables that it gets. */
 export function askedFor(entry: ServerEntry): string {
   const { target } = entry;
   const folder = target.kind === 'stdio' && target.cwd !== undefined ? ` in ${target.cwd}` : '';
@@ -163,7 +163,7 @@ export function profile(): Value<ProfileEntry> {
 
 /**
  * Expands variables: `${NAME}`, `${env:NAME}`, `${NAME:-default}`. Returns unset ones without a default as `missing`. A value
- * that is kept for a server expands in the environment of that server alone; elsewhere its variable is `withheld`.
+ * that is kept for one server expands only in the environment of that server; elsewhere its variable is `withheld`.
  */
 export function expandServer(
   entry: ServerEntry,
@@ -207,7 +207,7 @@ export const isTable = (raw: unknown): raw is Table =>
 /** "did you mean" if a known key is near, else all known keys. */
 export function unknownKey(key: string, known: readonly string[]): string {
   const near = didYouMean(key, known);
-  return near === undefined ? `is unknown; there is ${known.join(', ')}` : `is unknown; did you mean "${near}"?`;
+  return near === undefined ? `is unknown; allowed are ${known.join(', ')}` : `is unknown; did you mean "${near}"?`;
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- Value is invariant in T; a table's keys hold every T
@@ -217,7 +217,7 @@ type Fields<K extends Keys> = {
   readonly [Name in keyof K]: K[Name] extends Value<infer T> ? T | undefined : never;
 };
 
-/** Reads the allowed keys of a table, with the complaints of all. */
+/** Reads the allowed keys of a table, and collects the complaints about each. */
 export function fields<const K extends Keys>(raw: Table, keys: K): Read<Fields<K>> {
   const complaints: Complaint[] = [];
   const found: Record<string, unknown> = {};

@@ -7,7 +7,7 @@ import { keepPrivate, makeFolders, readLimited } from '../input/index.ts';
 
 const MAX_BYTES = 16 * 1_048_576;
 
-/** Undefined if it does not exist, or if `is` rejects its content. Then a new one is written. */
+/** Undefined if it does not exist, or if `is` rejects its content. The next write then replaces it. */
 export function readState<T>(file: string, is: (value: unknown) => value is T): T | undefined {
   let text: string;
   try {
@@ -72,6 +72,6 @@ function discard(draft: string): void {
   try {
     rmSync(draft, { force: true });
   } catch {
-    // It was never created.
+    // The file was never created.
   }
 }

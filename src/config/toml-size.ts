@@ -13,8 +13,8 @@ export const MAX_ENTRIES = 10_000;
 export type Excess = { readonly at: number; readonly message: string };
 
 /**
- * Returns undefined for a text within the limits. Strings and comments do not count. The pass follows the grammar of TOML
- * only where the text is valid: the parser refuses any other text in linear time.
+ * Returns undefined for a text within the limits. Strings and comments do not count. The pass follows TOML's grammar only where
+ * the text is valid: the parser refuses any other text in linear time.
  */
 export function excessOf(text: string): Excess | undefined {
   const open: string[] = [];

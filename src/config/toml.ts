@@ -5,7 +5,7 @@ import type { Problem } from './problems.ts';
 import type { Table } from './servers.ts';
 import { excessOf } from './toml-size.ts';
 
-/** Loaded with the first file: most folders have none. */
+/** Loaded with the first file: most folders have no file. */
 let parser: typeof SmolToml | undefined;
 const smolToml = (): typeof SmolToml => (parser ??= createRequire(import.meta.url)('smol-toml') as typeof SmolToml);
 

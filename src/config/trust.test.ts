@@ -27,7 +27,7 @@ test('what would run, connect, listen or keep waits for trust; the rest counts',
     {
       file: '…/web/earpiece.toml',
       what: [
-        'db (keeps what is queued in here.db)',
+        'db (stores queued notifications in here.db)',
         'gateway.http.host (listens on 0.0.0.0)',
         'gateway.servers.run (runs sh -c echo hello (env: SECRET))',
         'gateway.servers.net (connects to https://example.com/mcp)',
@@ -68,7 +68,7 @@ test('trust lasts while those parts stay the same, and until it is taken back', 
   expect([book.isTrusted(projectFile), waiting()]).toEqual([false, 1]);
   write(projectFile, RISKY);
   expect([book.isTrusted(projectFile), waiting()]).toEqual([true, 0]);
-  // One part less needs no new yes, one more does.
+  // Removing a part needs no new consent, adding one does.
   write(projectFile, RISKY.replace(/\[gateway\.servers\.net\][^]*$/, ''));
   expect(book.isTrusted(projectFile)).toBe(true);
   write(projectFile, `${RISKY}\n[gateway.servers.more]\ncommand = "more"`);
@@ -157,7 +157,7 @@ test('no file, and no place to write, are clear errors', () => {
     '…/home/.local/state/earpiece/trusted.json cannot be written (EEXIST); make …/home/.local/state/earpiece writable or set XDG_STATE_HOME',
   );
   renameSync(join(home, '.local/state/earpiece'), join(home, '.local/state/was'));
-  if (process.getuid?.() === 0) return; // Nothing is forbidden to root.
+  if (process.getuid?.() === 0) return; // No rights apply to root.
   chmodSync(join(home, '.local/state'), 0o500);
   expect(message(() => book.trust(projectFile))).toContain('cannot be written (EACCES)');
   chmodSync(join(home, '.local/state'), 0o700);
@@ -191,7 +191,7 @@ test.each(['signal_en', 'signal_ja'])(
     const { read, options, projectFile } = world({ user: 'view = "xml"\n', project: `view = "${view}"\n` });
     expect(read().config.policy.view).toBe('xml');
     expect(read().config.untrusted.map(({ what }) => what)).toEqual([
-      [`view = ${view} (leaves the words of a person out of refusals, and the mark)`],
+      [`view = ${view} (removes a person's words from refusals, and the mark)`],
     ]);
     trustBook(options()).trust(projectFile);
     expect(read().config.policy.view).toBe(view);
@@ -204,7 +204,7 @@ test('a file that changes while a person looks at it is not trusted', () => {
   const book = trustBook(options());
   const seen = book.print(projectFile);
   write(projectFile, '[gateway.servers.a]\ncommand = "evil"\n');
-  expect(() => book.trust(projectFile, seen)).toThrow('has changed since it was shown; nothing is trusted, look at it again');
+  expect(() => book.trust(projectFile, seen)).toThrow('has changed since you saw it; nothing is trusted, read it again');
   expect(read().config.gateway.servers).toEqual({});
   expect(short(book.trust(projectFile, book.print(projectFile)).what.join())).toBe('gateway.servers.a (runs evil)');
 });

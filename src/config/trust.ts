@@ -1,8 +1,8 @@
 /**
- * Trust in a configuration that came with a cloned repository. Without trust it may only shape deliveries. It may not run
- * commands, open the network, choose where notifications are kept, take another root's name, speak to the model with
- * Earpiece's authority, or weaken a person's messages. The user's consent is kept for the file's real path and for exactly
- * those parts: when they change, the user is asked again. The scripts that a command runs are not checked.
+ * Trust in a configuration that came with a cloned repository. Without trust, it may only shape deliveries. It may not run
+ * commands, open the network, choose where notifications are stored, take another root's name, speak to the model with Earpiece's
+ * authority, or weaken a person's messages. The user's consent is stored for the file's real path and for exactly those parts:
+ * when they change, the user has to consent again. The scripts that a command runs are not checked.
  */
 import { createHash } from 'node:crypto';
 import { realpathSync, statSync } from 'node:fs';
@@ -18,12 +18,12 @@ import { readState, unreadable, writeState } from './state-file.ts';
 /** The parts of a file that need trust, one line each for people. */
 export type Untrusted = { readonly file: string; readonly what: readonly string[] };
 
-/** One line, for a process that continues without them. */
+/** One line, printed by a process that continues without these parts. */
 export const untrustedTold = ({ file, what }: Untrusted): string =>
-  `${file}: left out until you have looked at it and said earpiece trust: ${what.join('; ')}`;
+  `${file}: ignored until you have read it and run earpiece trust: ${what.join('; ')}`;
 
 export type TrustBook = {
-  /** Also true for a file without parts that need trust. */
+  /** Whether the file is trusted. Also true for a file without parts that need trust. */
   readonly isTrusted: (file: string) => boolean;
   /** The current parts of the file that need trust and lack it. */
   readonly asking: (file: string) => Untrusted;
@@ -34,14 +34,14 @@ export type TrustBook = {
    * parts have changed since.
    */
   readonly trust: (file: string, seen?: string) => Untrusted;
-  /** Changes with the parts of the file that need trust. */
+  /** A hash that changes with the parts of the file that need trust. */
   readonly print: (file: string) => string;
   /** Trusts only some keys, with their current values. */
   readonly allow: (file: string, keys: readonly string[]) => void;
   /** False if it was not trusted. */
   readonly untrust: (file: string) => boolean;
   readonly list: () => readonly string[];
-  /** A part of the file was trusted, and the trust was not withdrawn. */
+  /** Whether a part of the file was trusted and that trust was not withdrawn. */
   readonly isListed: (file: string) => boolean;
 };
 
@@ -78,7 +78,7 @@ export function trustBook(at: Surroundings, foreign: Demand = () => undefined): 
       const asking = entries.filter((entry) => demand(entry, foreign) !== undefined);
       const path = realPath(of);
       if (seen !== undefined && seen !== fingerprint(asking))
-        throw new EarpieceError('conflict', `${path} has changed since it was shown; nothing is trusted, look at it again`, {});
+        throw new EarpieceError('conflict', `${path} has changed since you saw it; nothing is trusted, read it again`, {});
       changeBook(at, ({ files, parts }) => {
         // A name needs trust only while another root has it, so earlier consent to it stays.
         const kept = Object.entries(parts[path] ?? {}).filter(([key]) => key === 'project' || key === 'address');
@@ -114,7 +114,7 @@ export function trustBook(at: Surroundings, foreign: Demand = () => undefined): 
   };
 }
 
-/** Reads the book, and writes it changed. Undefined changes nothing. */
+/** Reads the book of trusted files, and writes it with a change. Writes nothing if `change` returns undefined. */
 function changeBook(at: Surroundings, change: (book: Book) => Omit<Book, 'version'> | undefined): void {
   const file = trustFile(at);
   const letGo = lock(file);
@@ -126,9 +126,9 @@ function changeBook(at: Surroundings, change: (book: Book) => Omit<Book, 'versio
   }
 }
 
-/** Trusted folders of projects, whose files say what agents read. */
+/** Trusted folders of projects, whose files contain instructions for agents. */
 export function trustedFolders(at: Surroundings): {
-  /** Changes when trust changes. */
+  /** A text that changes when trust changes. */
   readonly state: () => string;
   readonly isTrusted: (folder: string) => boolean;
   readonly trust: (folder: string) => void;
@@ -182,8 +182,8 @@ function demand(entry: Entry, foreign: Demand): string | undefined {
 }
 
 /**
- * Release 0.0.0 reads `files`: one hash over all parts that needed trust then. `parts` has one hash for each key, so that a
- * part that needs trust since a later release does not invalidate the others.
+ * Release 0.0.0 reads `files`: one hash over all parts that needed trust then. `parts` has one hash for each key, so that a key
+ * that a later release adds to those that need trust does not invalidate the others.
  */
 type Book = {
   readonly version: 1;

@@ -1,4 +1,4 @@
-/** How a value is read: from TOML, and from the text of an environment variable or a flag. */
+/** Parses a value: from TOML, and from the text of an environment variable or a flag. */
 import type { QuietHours } from '../core/policy.ts';
 import { parseAddress } from '../core/address.ts';
 import { didYouMean } from '../core/errors.ts';
@@ -9,7 +9,7 @@ import { seen } from './problems.ts';
 export type Value<T> = {
   readonly read: (raw: unknown) => Read<T>;
   readonly fromText: (text: string) => Read<T>;
-  /** The value as a person would write it. */
+  /** The value in the form that a person would write. */
   readonly show: (value: T) => string;
   readonly expects: string;
   /** The value is a table, not a level of keys. */
@@ -30,10 +30,13 @@ export type Form =
 
 export type Read<T> =
   | { readonly kind: 'value'; readonly value: T }
-  /** `counts`: the value until the problems are fixed, for a setting that protects. Without it, another layer's value. */
+  /**
+   * `counts`: the value that applies until the problems are fixed, for a setting that protects. Without it, another layer's value
+   * applies.
+   */
   | { readonly kind: 'problems'; readonly problems: readonly Complaint[]; readonly counts?: unknown };
 
-/** `text` follows the key's name: the value seen and the fix. `at` leads to a part of the value. */
+/** `text` follows the key's name: the value seen and the fix. `at` is the path to a part of the value. */
 export type Complaint = {
   readonly text: string;
   readonly at?: readonly (string | number)[];
@@ -117,7 +120,7 @@ export function text(expects: string, check: (text: string) => boolean = () => t
     typeof raw === 'string' && raw.trim() !== '' && check(raw)
       ? value(raw)
       : hide
-        ? problem(`is something else; write ${expects}`)
+        ? problem(`has an invalid value; write ${expects}`)
         : refuse(raw, expects);
   return { read, fromText: read, show: (words) => words, expects };
 }

@@ -1,9 +1,9 @@
-/** A text of settings as a person may be shown it, on a screen that may be recorded: without the secrets of servers. */
+/** Hides the secrets of servers in a text of settings, so that a person can see it on a screen that may be recorded. */
 import { parseJsonc, type Node } from './jsonc.ts';
 import { piecesOf } from './positions.ts';
 import { withoutSecretsIn, withoutSecretWords } from './secret-words.ts';
 
-/** Members that hold secrets, in every agent's settings. */
+/** Members that hold secrets in the settings of any agent. */
 const HOLDERS: ReadonlySet<string> = new Set(['env', 'environment', 'headers', 'http_headers']);
 
 /** Members that hold the words which start a server. */
@@ -73,7 +73,7 @@ function withoutSecretsInLine(line: string): string {
   return parts.map((part, n) => (n % 2 === 0 ? shown[n / 2] : part)).join('');
 }
 
-/** Whole values: only the content of an inline table has separate places. */
+/** Whole values, because only the content of an inline table has separate places. */
 function inToml(text: string): readonly Span[] {
   const pairs = piecesOf(text).filter((piece) => piece.kind === 'pair');
   const below = pairs.filter(({ path }) => path.some((part, i) => HOLDERS.has(String(part)) && i < path.length - 1));

@@ -6,7 +6,7 @@ import { formatProblem, policySource, rememberProject, trustBook, watchConfig } 
 import type { Policy } from '../core/policy.ts';
 import { proves } from '../../e2e/verifies.ts';
 
-/** Watches, and collects what is reported. */
+/** Watches a configuration, and collects the reported problems. */
 function watched(from: World, given: Parameters<World['options']>[0] = {}): { view: () => string; reports: string[][] } {
   const reports: string[][] = [];
   const watch = watchConfig({
@@ -56,7 +56,7 @@ describe('a watched configuration', () => {
     const watch = watchConfig(here.options());
     const first = watch.current();
     const inTime = Date.now() - now.getTime() < 90;
-    // A machine that took longer than the step has nothing to show here.
+    // A machine that took longer than the step proves nothing here.
     if (inTime) expect(watch.current()).not.toBe(first);
     const { mtime } = statSync(here.projectFile);
     for (const next of ['toon', 'json', 'toon', 'json', 'toon']) {
@@ -146,7 +146,7 @@ describe('the policy of a project', () => {
   test("of a project that nobody has seen is what the user's file says", () => {
     const here = two();
     expect(brief(policySource(here.options()).policy('api'))).toEqual(['default', 9]);
-    // Also where the user's whole home is a repository with a file of its own.
+    // Also if the user's whole home is a repository with its own file.
     here.write(join(here.home, '.git'), '');
     here.write(join(here.home, 'earpiece.toml'), 'view = "xml"');
     expect(brief(policySource(here.options()).policy('api'))).toEqual(['default', 9]);

@@ -5,8 +5,8 @@ import type { Problem } from './problems.ts';
 import { trustBook, trustFile } from './trust.ts';
 
 /**
- * The current configuration. It has no timer and no file watch: each `current` checks the state of the few possible files. So
- * a change has effect from the next contact point, and there is nothing to close.
+ * The current configuration. It has no timer and no file watch: each `current` checks the state of the few possible files. A
+ * change takes effect at the next contact point, and there is nothing to close.
  */
 export type ConfigWatch = { readonly current: () => Config };
 
@@ -47,9 +47,9 @@ export function watchConfig(options: WatchOptions): ConfigWatch {
       state = now;
       settled = isSettled(files);
       const next = readConfig(options);
-      // Problems of variables and flags were reported at first. Changing a file does not fix them.
+      // Problems of variables and flags were reported at the start. Changing a file does not fix them.
       const problems = next.problems.filter((problem) => problem.file !== undefined);
-      // An invalid file changes nothing, with one exception: withdrawn trust has effect at once.
+      // An invalid file changes nothing, with one exception: withdrawing trust takes effect at once.
       const stillTrusted = isListed(config, at);
       if (problems.length === 0 || (trusted && !stillTrusted)) config = next.config;
       trusted = isListed(config, at);
@@ -81,7 +81,7 @@ function isSettled(files: readonly string[]): boolean {
 
 const STEP_MS = 100;
 
-/** Changes with the files' contents, as far as the file system shows. */
+/** A text that changes with the files' contents, as far as the file system shows. */
 export const stateOf = (files: readonly string[]): string =>
   files
     .map((file) => {

@@ -58,12 +58,17 @@ export function webhook(): Value<WebhookEntry> {
       if (read.kind === 'problems') return read;
       const { kind, to, secret_env: secretEnv, signature_header: signatureHeader, map } = read.value;
       if (kind === undefined) return problem(`has no kind; write ${WEBHOOK.kind.expects}`);
-      if (to === undefined) return problem(`has no to: whom does it tell? Write ${WEBHOOK.to.expects}`);
-      if (secretEnv === undefined) return problem(`has no secret_env: anybody could send; write ${WEBHOOK.secret_env.expects}`);
+      if (to === undefined) return problem(`has no to: which agent does it notify? Write ${WEBHOOK.to.expects}`);
+      if (secretEnv === undefined)
+        return problem(`has no secret_env, so anybody could send; write ${WEBHOOK.secret_env.expects}`);
       if (signatureHeader !== undefined && kind !== 'json')
         return problem(`goes with kind "json"; ${kind} has its own way to sign`, ['signature_header'], 'key');
       if (map !== undefined && kind !== 'json' && kind !== 'standard')
-        return problem(`goes with kind "json" or "standard"; ${kind} says itself what is what`, ['map'], 'key');
+        return problem(
+          `goes with kind "json" or "standard"; the payloads of ${kind} name their fields themselves`,
+          ['map'],
+          'key',
+        );
       return value({
         kind,
         to,

@@ -12,7 +12,7 @@ const YEAR = 365 * DAY;
 
 type Queued = { readonly trueTime: number; readonly senderIsOffBy: number; readonly logAt: number };
 
-/** What the log holds of a notification that a producer with this clock queued after a record at `logAt`. */
+/** The log's record of a notification that a producer with this clock queued after a record at `logAt`. */
 function queued({ trueTime, senderIsOffBy, logAt }: Queued, of: { ttlMs?: number; inMs?: number } = {}): Item {
   const clock = trueTime + senderIsOffBy;
   const at = Math.max(clock, logAt);
@@ -106,7 +106,8 @@ verifies(
           const reader = NOW + afterMs;
           const sighted = { [item.id]: NOW + quietMs };
           if (afterMs < ttlMs - AGREE_MS) expect(isExpired(item, reader)).toBe(false);
-          // An item of the near future is plausible as soon as that has come: then it waits as long as the clock is off.
+          // An item with a stamp in the near future becomes plausible when that time comes, so it waits as long as the clock is
+          // off.
           const late = Math.abs(skew) > 50 * DAY ? AGREE_MS : Math.max(AGREE_MS, skew);
           const due = isDue(deliverAt(item), item, { now: reader, sighted });
           if (afterMs < inMs - AGREE_MS) expect(due).toBe(false);

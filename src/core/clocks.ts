@@ -1,10 +1,10 @@
 /**
- * Rules for clocks that may be wrong. A producer stamps a notification with its own clock. A reader compares that stamp
- * with its own clock. Neither trusts the other blindly. Pure: the caller passes the time.
+ * Rules for clocks that may be wrong. A producer stamps a notification with its own clock. A reader compares that stamp with its
+ * own clock. Neither trusts the other blindly. Pure: the caller passes the current time.
  *
  * - The record's `at` is a lower bound of the true time. It is never before the record that was appended before it.
  * - `clock` is the time on the writer's own clock. A store keeps it only if it is behind `at`.
- * - A stamp in the reader's future says nothing: either the writer's clock is ahead or the reader's clock is behind.
+ * - A stamp in the reader's future proves nothing: either the writer's clock is ahead or the reader's clock is behind.
  * - If the time of a log is in the reader's future, a writer's clock counts only if it agrees with the reader's clock. A
  *   clock that is far behind can also be wrong, and its notification would expire before anybody reads it.
  */
@@ -34,7 +34,7 @@ export function queuedAt({ at, clock = at }: Stamped, now: number): number | und
 }
 
 /**
- * The latest possible time at which each item was queued, by the reader's clock. For items whose age this reader cannot
+ * The latest possible time at which each item was queued, by the reader's clock. Used for items whose age this reader cannot
  * compute from their stamps, or if the reader's own clock is known to be wrong.
  */
 export type Sighted = Readonly<Record<NotificationId, number>>;
@@ -70,7 +70,7 @@ export const holdsGate = (item: Timed & Pick<Item, 'gate'>, now: number): boolea
 
 export type When = { readonly now: number; readonly sighted?: Sighted | undefined };
 
-/** Whether the item is due. An item without any known first sight is due: early is better than a year late. */
+/** Whether the item is due. An item without a known first sight is due: too early is better than a year late. */
 export function isDue(deliverAt: number, item: Stamped & Pick<Item, 'id'>, { now, sighted = {} }: When): boolean {
   const due = byReader(deliverAt, item, now, sighted[item.id]);
   return due === undefined || due <= now;

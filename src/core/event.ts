@@ -14,7 +14,7 @@ export const severityRank = (severity: Severity): number => SEVERITIES.indexOf(s
 /**
  * - `id`: unique within its source. A second event with the same id changes nothing.
  * - `type`: dotted, `tool.call.failure`. `source`: the observer, `agent`, `files`, `github`.
- * - `subject`: the address of the agents that it concerns. `time`: epoch ms.
+ * - `subject`: the address of the agents that the event concerns. `time`: epoch ms.
  * - `message`: what happened in a few words, for readers without a template. Default: made of the type and the data.
  * - `key`: instead of the subscriber's dedupe key. `about`, `supersede`, `deliver`, `ttlMs`: see `Notification`.
  */
@@ -39,7 +39,7 @@ export type Event = {
 /** The fields that a source passes. It may omit id, time, severity (`info`) and data. */
 export type EventInput = Pick<Event, 'type' | 'source' | 'subject'> & Partial<Event>;
 
-/** The result of an event at one subscriber. */
+/** How one subscriber handled an event. */
 export type Heard =
   | { readonly subscriber: string; readonly kind: 'queued' | 'folded' | 'duplicate'; readonly id: string }
   /** Open notifications that the event withdrew. */
@@ -125,7 +125,7 @@ const handedOn = ({
 
 export const levelOf = (severity: Severity): Level => (severity === 'debug' ? 'info' : severity);
 
-/** Fields of the data that differ from call to call without making a new message. */
+/** Fields of the data that differ from call to call and do not make the message a new one. */
 export const VOLATILE: ReadonlySet<string> = new Set(['call_id', 'duration_ms', 'retry_count', 'failures', 'timestamp']);
 
 /** The message of an event without a template. */

@@ -8,11 +8,14 @@ import { MESSAGES_BELOW_ERROR } from './views/wording.ts';
 
 /** Distinct messages in one line at error and above, where no message may be omitted. */
 const ERRORS_A_LINE = 5;
-/** The characters that a template says of a message, and the characters it adds beside it (estimates). */
+/** Estimates: the characters of a message that a template shows, and the characters that it adds. */
 const SAID_CHARS = 240;
 const ROW_CHARS = 40;
 
-/** Groups items: those sent as one line, of one subscriber, of one key, of one kind within its window, warnings of one source. */
+/**
+ * Groups the items that share a line: items sent as one line, of one subscriber, of one key, of one kind within its window, or
+ * warnings of one source.
+ */
 export function coalesce(due: readonly Item[], policy: Policy): Item[][] {
   const groups: Item[][] = [];
   const join = (find: (group: Item[]) => boolean, item: Item): void => {
@@ -46,7 +49,9 @@ export function coalesce(due: readonly Item[], policy: Policy): Item[][] {
   return groups;
 }
 
-/** Sorts the items of each key by their latest record, so that the current state comes last. Others keep their place. */
+/**
+ * Sorts the items of each key by their latest record, so that the current state comes last. Items without a key keep their place.
+ */
 export function newestLast(group: Item[]): Item[] {
   if (group.length < 2 || sentOf(group) !== undefined) return group;
   const byKey = Map.groupBy(group, ({ notification }) => notification.key);
@@ -92,7 +97,10 @@ const eventsOf = ({ differs }: Item): number => 1 + differs.length;
 const standsAlone = ({ notification: n }: Item): boolean =>
   n.action !== undefined || n.instruction !== undefined || n.origin?.person !== undefined || tellerOf(n) !== undefined;
 
-/** Whether the item joins: same subscriber, template and level, up to its group size. A count of a storm's rest always joins. */
+/**
+ * Whether the item may join the group: same subscriber, template and level, up to the subscriber's group size. The count of a
+ * storm's surplus events always joins.
+ */
 function isGroupOf(group: Item[], item: Item, policy: Policy): boolean {
   const first = group[0];
   const of = item.notification.subscriber;
@@ -103,7 +111,7 @@ function isGroupOf(group: Item[], item: Item, policy: Policy): boolean {
   if (of.rest) return true;
   if (group.filter((other) => !other.notification.subscriber?.rest).length >= of.group) return false;
   if (of.template === undefined) return joins(group, item);
-  // The size of the template's result is not known yet, and no part of an error may be cut.
+  // The size of the template's result is not known yet, and an error may not be cut.
   return levelRank(item.notification.level) < levelRank('error') || sizeOf([...group, item]) <= policy.maxItemChars;
 }
 
@@ -111,7 +119,10 @@ function isGroupOf(group: Item[], item: Item, policy: Policy): boolean {
 const sizeOf = (group: readonly Item[]): number =>
   messagesOf(group).reduce((sum, message) => sum + ROW_CHARS + Math.min(message.length, SAID_CHARS), 0);
 
-/** A line stays as rendered, so the next taker of a released item must not read items for the conversation that released it. */
+/**
+ * A line stays as rendered, so the next conversation that takes a released item must not read items meant for the one that
+ * released it.
+ */
 const joins = (group: Item[], item: Item): boolean => {
   const first = group[0];
   if (first === undefined || first.text !== undefined || standsAlone(first) || first.audience !== item.audience) return false;

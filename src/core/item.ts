@@ -1,4 +1,4 @@
-/** One notification for one audience, as the records have made it. `items.ts` defines the effect of each record on it. */
+/** One notification for one audience, as its records describe it. `items.ts` defines the effect of each record on it. */
 import type { ConversationId } from './address.ts';
 import type { Json } from './json.ts';
 import { isInterrupt, type Notification, type NotificationId } from './notification.ts';

@@ -1,7 +1,7 @@
 /**
- * The open set: the effect of each record on the notifications of its log. Pure. No other file knows these effects. A store
- * keeps `Item`s as an index beside the log and changes them through `settle`, so replaying any prefix of a log gives the
- * same items as living through it.
+ * The open set: the effect of each record on the notifications of its log. Pure. No other file knows these effects. A store keeps
+ * `Item`s as an index beside the log and changes them through `settle`, so replaying any prefix of a log gives the items that the
+ * store had then.
  *
  * An item is one notification for one audience: a conversation, or `ANYONE` (the agent's first conversation that carries).
  *
@@ -107,7 +107,7 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
     }
     case 'system_notification_folded': {
       if (found.some((item) => item.id === record.id)) return { kind: 'duplicate', id: record.id };
-      // Sorted, because an index and a replay find them in different orders.
+      // Sorted, because an index and a replay return them in different orders.
       const into = found.filter((item) => item.id === record.into).toSorted((a, b) => (a.audience < b.audience ? -1 : 1));
       const first = into[0];
       if (first === undefined) return lenient ? settled([]) : conflict([record.into], 'unknown');
@@ -333,8 +333,8 @@ const of = (found: readonly Item[], conversation: ConversationId | undefined): r
       );
 
 /**
- * The items that another process offered and released between the look and this append, although the view does not mark
- * them as repeated. A view of release 0.0.0 marks all of its items at once.
+ * The items that another process offered and released between the look and this append, although the view does not mark them as
+ * repeated. A view of release 0.0.0 marks all of its items together.
  */
 function unflagged({ ids, view }: OfferedRecord, taken: readonly Item[]): NotificationId[] {
   const flagged = view.items.flatMap((line) => (line.repeated ? line.ids : []));

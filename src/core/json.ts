@@ -1,7 +1,7 @@
 /** Any JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** Deeper data is refused: it breaks every program that walks it by recursion (`JSON.stringify`, a schema, a view). */
+/** Deeper data is refused, because it overflows every program that walks it by recursion (`JSON.stringify`, a schema, a view). */
 export const MAX_DEPTH = 64;
 
 export const tooDeep = (what: string): string =>
@@ -19,7 +19,10 @@ export function isTooDeep(value: unknown): boolean {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Counts brackets without building a value: a text that nests a million deep can be parsed but not written again. */
+/**
+ * Counts brackets without building a value: a text that nests a million deep can be parsed, but `JSON.stringify` fails on the
+ * result.
+ */
 export function nestsDeeper(text: string, limit: number): boolean {
   let depth = 0;
   let inText = false;

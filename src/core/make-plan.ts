@@ -19,7 +19,7 @@ import { dataSaid, listedOf, MESSAGES_BELOW_ERROR } from './views/wording.ts';
 
 /** The facts at the time of composing the carrier, gathered before the transaction. Times are epoch ms. */
 export type Facts = {
-  /** The things that the agent came to know by itself, and when (see `Notification.about`). Includes this batch. */
+  /** The facts that the agent learned by itself, each with its time (see `Notification.about`). Includes this batch. */
   readonly known: Readonly<Record<string, number>>;
   /** The contact points that this host has. An item is not held back for a contact point that the host lacks. */
   readonly points: readonly ContactPoint[];
@@ -28,18 +28,18 @@ export type Facts = {
   readonly mutes: readonly Mute[];
   /** Open states that a newer state of their key has overtaken, with the newer one's id. The newer one is closed. */
   readonly overtaken?: Readonly<Record<string, NotificationId>>;
-  /** The latest possible queue time of items whose age this clock cannot compute from their stamps. */
+  /** The latest possible time at which items were queued whose age this clock cannot compute from their stamps. */
   readonly sighted?: Sighted;
   /** No other live process has a clock that agrees with this one: expired items are hidden here, not closed. */
   readonly clockAlone?: true;
   /** The tools whose results this carrier holds, or whose batch it closes. */
   readonly tools?: readonly string[];
   /**
-   * The template's result for each line, by `lineName`. The caller renders missing lines and plans again until none is
+   * The template's result for each line, by `lineName`. The caller renders the missing lines and plans again, until no line is
    * missing. Until then the plan budgets a line by the size of its messages.
    */
   readonly said?: ReadonlyMap<string, Said>;
-  /** No further lines are rendered. Then a line whose template's result is unknown is taken only if it is alone. */
+  /** No further lines will be rendered. A line without its template's result is then taken only if it is alone. */
   readonly saidAll?: boolean;
 };
 
@@ -126,7 +126,7 @@ function notDueBecause(item: Item, point: ContactPoint, policy: Policy, facts: F
   return `waits for ${deliver}`;
 }
 
-/** A log may hold times that no date can express. One such item must not block all others. */
+/** A log may hold times that no date can express. One such item must not block the others. */
 function timeText(at: number): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? `${at} ms` : date.toISOString();
@@ -151,7 +151,7 @@ function lineOf(group: Item[], { said }: Facts, shown: readonly Item[] = group):
   const n = first.notification;
   const kinds = new Set(group.map((item) => formatKind(item.notification.kind)));
   const rows = group
-    // For a notification that counts others, the line states the number.
+    // For a notification that counts several events, the line states the number.
     .filter((item) => !item.notification.subscriber?.rest)
     .flatMap((item) => [item.notification.data, ...item.differs.map((d) => d.data)])
     .filter((d) => d !== undefined);

@@ -44,8 +44,8 @@ export function tellerOf({ origin }: Pick<Notification, 'origin'>): string | und
 }
 
 /**
- * The subscriber behind a notification, as the bus records it. At delivery, notifications of one subscriber are grouped and
- * rendered by one template. It stays as it was queued, even if the subscriber changes later.
+ * The subscriber behind a notification, as the bus records it. At delivery, one template renders notifications of one subscriber
+ * as a group. It stays as it was queued, even if the subscriber changes later.
  */
 export type Subscribed = {
   readonly id: string;
@@ -55,7 +55,7 @@ export type Subscribed = {
   readonly template?: string;
   /** The most notifications in one line. */
   readonly group: number;
-  /** Counts the surplus events of a storm. It joins the line of the others, however many they are. */
+  /** Counts the surplus events of a storm. It joins the line of the storm's other events, however many there are. */
   readonly rest?: true;
   /** Nobody may filter the subscriber's criticals. */
   readonly core?: true;
@@ -142,7 +142,7 @@ export type NotificationInput = {
 };
 
 export const LIMITS = {
-  /** Longer texts belong in a file; send its path. */
+  /** Put a longer text into a file and send its path. */
   messageChars: 1_048_576,
   instructionChars: 65_536,
   dataBytes: 262_144,
@@ -161,7 +161,7 @@ export function isInterrupt(notification: Pick<Notification, 'level' | 'action'>
 /** A request to stop is critical unless its sender names another level. */
 const isStop = (action: Action | undefined): boolean => action === 'cancel' || action === 'pause';
 
-/** Built-in sources whose messages already say all of their data. */
+/** Built-in sources whose messages already contain all of their data. */
 const SAY_THEIR_DATA: ReadonlySet<string> = new Set(['task', 'mcp']);
 
 /** Whether the reader gets the data beside the message. A subscriber's template decides by itself which data it shows. */
@@ -306,7 +306,7 @@ export function makeNotification(
 const LAST_TIME = 8.64e15;
 const isTime = (value: number): boolean => Number.isFinite(value) && Math.abs(value) <= LAST_TIME;
 
-/** A delay counts from the clock of the process that queues, not from the clock of the program that asked for it. */
+/** A delay starts at the time of the process that queues, not of the program that asked for the notification. */
 function momentOf(deliver: NotificationInput['deliver'], now: number): Deliver | undefined {
   if (typeof deliver !== 'object' || deliver === null || !('inMs' in deliver)) return deliver;
   return { at: now + deliver.inMs };

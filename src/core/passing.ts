@@ -65,8 +65,8 @@ function copy(item: Item, audience: ConversationId, place: Place): Item {
 }
 
 /**
- * The heir takes items with everything that they are: id, count, offered text, receipt, gate. It takes all of them, or none
- * if one is no longer held by the ended conversation. An offer in flight passes only when two conversations are merged.
+ * The heir takes each item whole: id, count, offered text, receipt, gate. It takes all of them, or none if the ended conversation
+ * no longer holds one of them. An offer in flight passes only when two conversations are merged.
  */
 export function passedOn(record: SucceededRecord, place: Place, found: readonly Item[], lenient: boolean): Passing {
   const { conversation: to, from } = record;
@@ -108,7 +108,7 @@ function handedTo(
   };
 }
 
-/** The item as it was before a record changed it, from the items that the record found. */
+/** The state of an item before a record changed it, from the items that the record found. */
 export function before<T extends Pick<Item, 'id' | 'audience'>>(item: Item, found: readonly T[]): T | undefined {
   const same = found.filter(({ id }) => id === item.id);
   return (

@@ -21,7 +21,7 @@ export type Decision =
 
 /** One line of the view: one notification, or several that were coalesced. Times are epoch ms. */
 export type Line = {
-  /** The first is the line's own; a re-offered line keeps the order it had. */
+  /** The first id is the line's own; a line that is offered again keeps its order. */
   readonly ids: readonly NotificationId[];
   readonly kind: Kind;
   readonly level: Level;
@@ -53,7 +53,10 @@ export type Line = {
   readonly sender?: { readonly agent: string; readonly id: NotificationId };
   /** Its text as it was first sent: copied, never rendered again. */
   readonly sent?: string;
-  /** The rest of a line that was sent and partly closed. It repeats that line and is rendered again without the closed part. */
+  /**
+   * The remaining part of a line that was sent, and of which another part has closed. It repeats that line, rendered again
+   * without the closed part.
+   */
   readonly left?: true;
 };
 
@@ -66,7 +69,7 @@ export type Said = { readonly kind: 'text'; readonly text: string } | { readonly
 /** The name of a line. No two lines hold the same notifications. */
 export const lineName = ({ ids }: Pick<Line, 'ids'>): string => ids.join(' ');
 
-/** One notification of a line: it happened `count` times, with its different details, oldest first. Times are epoch ms. */
+/** One notification of a line, which happened `count` times: its different details, oldest first. Times are epoch ms. */
 export type Grouped = {
   readonly subscribed: Subscribed;
   readonly level: Level;
@@ -76,7 +79,7 @@ export type Grouped = {
   readonly details: readonly { readonly message: string; readonly data?: Json }[];
 };
 
-/** Notifications without room in the carrier. They close as summarized: a count for each source. */
+/** Notifications without room in the carrier. They close as summarized: the line shows a count for each source. */
 export type Rest = {
   readonly ids: readonly NotificationId[];
   readonly bySource: readonly { readonly source: string; readonly count: number; readonly level: Level }[];

@@ -2,8 +2,8 @@ import type { Level } from './notification.ts';
 import type { ViewName } from './records.ts';
 
 /**
- * The settings that decide for a conversation's project. The config room makes them from `earpiece.toml`, or a program
- * passes them. Durations are milliseconds.
+ * The settings of a conversation's project. The config room makes them from `earpiece.toml`, or a program passes them. Durations
+ * are milliseconds.
  */
 export type Policy = {
   /** `conversation.notifications.enable`: false closes everything but core criticals as filtered. */
@@ -19,7 +19,10 @@ export type Policy = {
   readonly core: readonly string[];
   readonly maxItems: number;
   readonly maxTokens: number;
-  /** Same source and name within this window become one line; 0: only same key. Per source, `*` for the rest. */
+  /**
+   * Notifications of the same source and name within this window become one line; 0: only those of the same key. Per source, `*`
+   * for the rest.
+   */
   readonly coalesceMs: Readonly<Record<string, number>>;
   readonly maxDeferMs: number;
   readonly ttlMs: Readonly<Record<Level, number | null>>;
@@ -44,7 +47,7 @@ export type Policy = {
   /** Regular expression sources. Matches are replaced by `[redacted]` in stored results and bodies. */
   readonly redact: readonly string[];
   readonly retentionMs: number;
-  /** How long finished tasks are kept. */
+  /** How long finished tasks stay in the log. */
   readonly taskRetentionMs: number;
   /** How long a lease lasts when nobody confirms or releases it. */
   readonly leaseMs: number;

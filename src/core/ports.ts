@@ -15,8 +15,8 @@ import type { CarrierId, ContactPoint, Draft, Owner, Stored } from './records.ts
  * - An append never waits for, or compares with, the log's head: two busy producers do not starve a carrier.
  * - `seq` is unique in the store and grows along each log in the order in which readers can see the records. A reader that
  *   has read up to a `seq` never misses one below it.
- * - `at` is for order, epoch ms. It never runs backwards within a log, even if a writer's clock does. The writer's own
- *   clock is kept beside it if it is behind (`clockBeside`).
+ * - `at` is for order, epoch ms. It never runs backwards within a log, even if a writer's clock does so. The writer's own clock
+ *   is kept beside it if it is behind (`clockBeside`).
  * - Unknown types and fields come back as they were given.
  * - Drafts are already checked when they arrive. A store does not know what they mean. One that JSON cannot hold is refused
  *   with `bad_argument`.
@@ -30,7 +30,7 @@ export interface Store {
   now(): number;
 
   /**
-   * The time that a record would be stamped with now: not before any record that this process has seen. Only for comparing
+   * The time that a record would be stamped with now: not before any record that this process has seen. Use it only to compare
    * with an `at`.
    */
   ordered(): number;
@@ -54,8 +54,8 @@ export interface Store {
   items(log: LogKey, query: ItemQuery, options?: Wait): Promise<readonly Item[]>;
 
   /**
-   * True if nothing is open or offered for the conversation, no gate is up, and the conversation has not ended. It is
-   * certain of this without waiting. False says nothing. For callers that ask before each tool call; must not throw.
+   * True if nothing is open or offered for the conversation, no gate is up, and the conversation has not ended. The store knows
+   * this for certain without waiting. False proves nothing. For callers that ask before each tool call; must not throw.
    */
   quiet?(log: LogKey, conversation: ConversationId): boolean;
 
@@ -104,16 +104,15 @@ export interface Store {
   prune(before: number, options?: Wait): Promise<{ readonly records: number; readonly items: number }>;
 
   /**
-   * Removes records that concern no item and changes `swaps`, in one step. For rooms that keep more than notifications in
-   * the log. Throws `bad_argument` for records that concern an item. Returns false, and does nothing, if a setting differs
-   * from the caller's expected value, or if the store's newest record is among them. Unknown positions are skipped.
+   * Removes records that concern no item and changes `swaps`, in one step. For rooms that keep more than notifications in the
+   * log. Throws `bad_argument` for records that concern an item. Returns false, and does nothing, if a setting differs from the
+   * caller's expected value, or if the store's newest record is among them. Unknown positions are ignored.
    */
   forget(seqs: readonly number[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<boolean>;
 
   /**
-   * Removes everything that the log holds before position `before` (exclusive), open items included: records, items, withheld results,
-   * presence, bindings of host processes, and the settings and session tokens of its agent. One step. The bytes
-   * are overwritten.
+   * Removes everything that the log holds before position `before` (exclusive), open items included. One step. The bytes are
+   * overwritten.
    */
   erase(log: LogKey, before: number, options?: Wait): Promise<Erased>;
 
@@ -162,7 +161,7 @@ export type ReadQuery = {
   readonly log?: LogKey;
   readonly project?: string;
   readonly after?: number;
-  /** Inclusive upper bound. */
+  /** Inclusive. */
   readonly upTo?: number;
   readonly limit?: number;
   readonly conversation?: ConversationId;
@@ -237,7 +236,7 @@ export type Presence = {
   readonly host?: string;
   readonly hostVersion?: string;
   readonly process?: Owner;
-  /** The process serves many conversations (an HTTP gateway), so its being alive says nothing about this one. */
+  /** The process serves many conversations (an HTTP gateway), so a live process does not prove a live conversation. */
   readonly shared?: boolean;
   /** The worktree that it works in. */
   readonly folder?: string;
@@ -304,7 +303,7 @@ export type Withheld = {
   readonly at: number;
   readonly until: number;
   readonly tool: string;
-  /** The raw result as the upstream sent it, cut to the policy's cap. */
+  /** The raw result as the upstream sent it, cut to the size that the policy allows. */
   readonly body: string;
 };
 
@@ -314,7 +313,7 @@ export type Withheld = {
  */
 export interface LineRenderer {
   render(line: Line, how: { readonly timeZone: string }): Promise<Rendered>;
-  /** Whether templates and conditions are running at this moment: then a caller waits for them and not for a store. */
+  /** Whether templates and conditions are running now. If so, a caller waits for them and not for a store. */
   busy?(): boolean;
 }
 export type Rendered = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'failed'; readonly reason: string };

@@ -28,9 +28,9 @@ export const VIEW_NAMES = ['default', 'markdown', 'xml', 'xml_batch', 'toon', 'j
 export type ViewName = (typeof VIEW_NAMES)[number];
 
 /**
- * The text for the model, kept as it was sent. `items` holds one text for each line of the plan. `ids` are the
- * notifications in it (several if they were coalesced). Re-offers copy `items[].text` verbatim, unless a part of that line
- * is closed. They have `repeated`; the view has it if an item has it.
+ * The text for the model, kept as it was sent. `items` holds one text for each line of the plan. `ids` are the notifications in
+ * it (several if they were coalesced). Re-offers copy `items[].text` verbatim, unless a part of that line is closed. They have
+ * `repeated`: an item that was sent before, and a view with such an item.
  */
 export type SentView = {
   readonly format: ViewName;
@@ -110,9 +110,9 @@ export type ReleasedRecord = Base & {
     | 'unproven';
 };
 /**
- * The provider refused the request with these notifications and accepted it without them: one line replaces them.
- * `refusals` counts the refusals. Release 0.0.0 wrote the record without it, after one refusal of any cause. Such a record
- * still changes the prompt, but no item.
+ * The provider refused the request with these notifications and accepted it without them: one line replaces them. `refusals`
+ * counts the refusals. Release 0.0.0 wrote the record without it, after one refusal of any cause. Such a record still changes the
+ * prompt, but it changes no item.
  */
 export type RedactedRecord = Base & {
   readonly type: 'carrier_redacted';
@@ -133,8 +133,8 @@ export type ReadRecord = Base & {
   readonly holds?: true;
 };
 /**
- * Whether the agent itself has read it. The agent's own records name its conversation or its transcript. A person's mark
- * and a withdrawn task do not prove that the model read anything.
+ * Whether the agent itself read it. The agent's own records name its conversation or its transcript. A person's mark and a
+ * withdrawn task do not prove that the model read anything.
  */
 export const isByAgent = ({ by, conversation }: Pick<ReadRecord, 'by' | 'conversation'>): boolean =>
   by === 'transcript' || by.startsWith('asked again ') || (conversation !== undefined && !by.includes(': '));
@@ -153,7 +153,7 @@ export type ClosedRecord = Base & {
   readonly by: string;
   readonly reason: string;
 };
-/** The gate answered an upstream tool call instead of passing it on. */
+/** The gate answered a call of an upstream tool and did not pass it on. */
 export type GateRefusedRecord = Base & {
   readonly type: 'gate_refused';
   readonly ids: readonly NotificationId[];
@@ -287,15 +287,15 @@ export const PROVIDER_VISIBLE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether Earpiece itself writes this type, apart from transcript types: an imported record of such a type would change the
+ * Whether Earpiece itself writes this type. Transcript types are an exception. An imported record of such a type would change the
  * open set.
  */
 export const isOurs = (type: string): boolean =>
   /^(?:agent|carrier|conversation|gate|handle|notifications?|task|template)_|^fan_out|^system_notification_/u.test(type);
 
 /**
- * The newest record of these types shows what an agent does or did last. Records of other processes in its log are not
- * signs of work.
+ * The newest record of these types shows the agent's current or last activity. Records that other processes write into its log
+ * are not signs of work.
  */
 export const SIGNS_OF_WORK = [
   'turn_start',

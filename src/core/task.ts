@@ -29,7 +29,7 @@ export type TaskActor = { readonly kind: 'person' | 'agent'; readonly name: stri
 /** `stopped`: it went back to an earlier status, or somebody else reported it done. */
 export const INTERRUPTIONS = ['blocked', 'cancelled', 'stopped', 'reassigned'] as const;
 
-/** Somebody took the task from the agent that works on it. `notification` informs that agent. */
+/** Somebody took the task away from the agent that works on it. `notification` informs that agent. */
 export type Interruption = {
   readonly why: (typeof INTERRUPTIONS)[number];
   readonly by: TaskActor;
@@ -47,7 +47,7 @@ export type TaskExecution = {
   readonly conversation: string | null;
   readonly startedAt: number;
   readonly interrupted: Interruption | null;
-  /** The agent was asked to stop, and later allowed to go on. A report of `blocked` may still answer the first request. */
+  /** The agent was asked to stop, and later allowed to go on. A report of `blocked` may still answer the request to stop. */
   readonly recalled: boolean;
   readonly endedAt: number | null;
   /** `lost`: its conversation ended without a report. */

@@ -1,7 +1,7 @@
 /**
- * About how many tokens a text costs a model: within a quarter of the o200k encoding on prose, code, JSON and Japanese of
- * some length. One pass, no tables: a budget needs a guess that is the same on every machine, not the true count (the
- * encoding's own tables weigh megabytes).
+ * About how many tokens a text costs a model: within a quarter of the o200k encoding on prose, code, JSON and Japanese of some
+ * length. One pass, no tables: the encoding's own tables weigh megabytes, and a budget needs no true count but a guess that is
+ * the same on every machine.
  */
 export function estimateTokens(text: string): number {
   let tokens = 0;
@@ -75,7 +75,7 @@ function kindOf(code: number): Kind {
 const isUpper = (code: number): boolean => code >= 65 && code <= 90;
 const startsWord = (text: string, at: number): boolean => isUpper(text.charCodeAt(at)) && !isUpper(text.charCodeAt(at - 1));
 
-/** A common word is one token of any length. A longer word consists of pieces. */
+/** A common word is one token of any length. A longer word is several tokens. */
 const wordTokens = (letters: number): number => (letters <= 10 ? 1 : 1 + Math.ceil((letters - 10) / 4));
 
 /** Adjacent symbols, like `":"`, are mostly one token, and a run of one sign is cheap. */

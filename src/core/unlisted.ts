@@ -1,11 +1,11 @@
 /**
- * Events that a line counts without listing them. A storm has more different events than the log keeps one by one, and a
+ * Events that a line counts without listing them. A storm has more different events than the log keeps individually, and a
  * template sees a bounded number of them. The engine adds this text itself, because a template may forget it.
  */
 import type { Json } from './json.ts';
 import type { Line } from './plan.ts';
 
-/** Events that a line counts and does not list. `keys`: some of them, for a reader who looks closer. */
+/** Events that a line counts and does not list. `keys`: some of their keys, for a reader who wants details. */
 export type Unlisted = { readonly count: number; readonly type: string; readonly keys: readonly string[] };
 
 /** The most different events of one line that its template sees. */
@@ -32,7 +32,7 @@ export function unlistedOf({ group = [], subscriber }: Pick<Line, 'group' | 'sub
   return count === 0 ? undefined : { count, type: subscriber?.event.type ?? 'such', keys: [...new Set(keys)] };
 }
 
-/** Whether a line only counts. Then its template has nothing to say. */
+/** Whether a line only counts events. If so, its template has nothing to show. */
 export const listsNothing = ({ group = [] }: Pick<Line, 'group'>): boolean =>
   group.length > 0 && group.every(({ subscribed }) => subscribed.rest);
 

@@ -15,26 +15,26 @@ export type WakingFacts = {
   /** The agent itself: its own notifications do not wake it. */
   readonly log: LogKey;
   readonly policy: Pick<Policy, 'wake' | 'wakeQuiet' | 'wakeMaxPerHour'>;
-  /** The times of earlier wakes, epoch ms; only the last hour matters. Default: not known. */
+  /** The times of earlier wakes, epoch ms. Only those of the last hour count. Default: not known. */
   readonly wokenAt?: readonly number[];
   /** Minutes since midnight in the person's zone. Default: not known, so no hour is quiet. */
   readonly minuteOfDay?: number;
   /** Epoch ms. */
   readonly now: number;
-  /** A pause holds it: only a resume wakes the agent. */
+  /** A pause holds the agent: only a resume wakes it. */
   readonly paused: boolean;
-  /** Whether the id has already woken the agent, or must not. An id wakes once. */
+  /** Whether the id has already woken the agent, or never may. An id wakes once. */
   readonly spent: (id: NotificationId) => boolean;
 };
 
 export type Waking = {
   readonly wakes: readonly Item[];
   readonly asks: readonly Item[];
-  /** When the next one may wake, epoch ms. */
+  /** The time at which the next one may wake the agent, epoch ms. */
   readonly nextAt?: number;
 };
 
-/** Decides whether to wake an idle agent. `items`: open ones that a carrier for it would take now, or later. */
+/** Decides whether to wake an idle agent. `items`: open items that a carrier of the agent would take now or later. */
 export function waking(items: readonly Item[], facts: WakingFacts): Waking {
   const { log, policy, now, paused, spent } = facts;
   const later = items.map((item) => wakesFrom(item)).filter((at) => at > now);
@@ -55,7 +55,7 @@ export function waking(items: readonly Item[], facts: WakingFacts): Waking {
 
 const earliest = (times: readonly number[]): Pick<Waking, 'nextAt'> => (times.length === 0 ? {} : { nextAt: Math.min(...times) });
 
-/** A person wants the agent to go on: quiet hours and the budget do not apply. */
+/** A person asks the agent to resume: quiet hours and the budget do not apply. */
 const isAsked = (n: Notification): boolean => n.action === 'resume' || isSaid(n);
 
 /**
@@ -74,7 +74,7 @@ function heldUntil(notification: Notification, { policy, now, wokenAt = [], minu
   return left > 0 && left <= lasts ? now + left * MINUTE_MS : undefined;
 }
 
-/** Whether a person wrote it and waits for an answer. */
+/** Whether a person wrote it and expects an answer. */
 const isSaid = ({ kind, origin }: Notification): boolean => formatKind(kind) === 'user.message' && origin?.person !== undefined;
 
 /** The earliest time at which it may wake, epoch ms: its own time, or the end of the delay for related notifications. */

@@ -1,4 +1,6 @@
-/** `earpiece/agent`. An agent on any AI SDK model, whose log a restart goes on from; its tools, also in the background. */
+/**
+ * `earpiece/agent`. An agent on any AI SDK model. After a restart it continues from its log. Its tools can run in the background.
+ */
 import '../node-version.ts';
 
 import * as inner from '../agent/index.ts';
@@ -20,20 +22,20 @@ export interface Agent extends AsyncDisposable {
   /** `project/agent#conversation`. */
   readonly address: string;
   readonly mode: inner.Mode;
-  /** The last turn was cut off by the end of its process. */
+  /** The last turn did not finish, because its process ended. */
   readonly cutOff: boolean;
-  /** A turn: the text goes to the model with what is due. A model that fails is a result, not an error. */
+  /** Runs a turn: the text goes to the model with the due notifications. A failure of the model is a result, not an error. */
   send(text: string, options?: { readonly author?: string; readonly signal?: AbortSignal }): Promise<inner.TurnResult>;
-  /** Goes on with a turn that was cut off. Undefined: the last turn was over. */
+  /** Continues an unfinished turn. Undefined: the last turn had finished. */
   resume(options?: { readonly signal?: AbortSignal }): Promise<inner.TurnResult | undefined>;
-  /** A person's words inside the running turn. */
+  /** Adds a person's words to the running turn. */
   reply(text: string): void;
   /** Ends the turn now. Waiting notifications stay open. */
   stop(): void;
   events(): AgentEvents;
-  /** A person has paused it. */
+  /** Whether a person has paused it. */
   paused(): Promise<boolean>;
-  /** Lets the conversation go. With `over` it is never gone on with. */
+  /** Releases the conversation. With `over`, no later agent can continue it. */
   close(options?: { readonly over?: boolean }): Promise<void>;
 }
 
@@ -63,7 +65,7 @@ const AGENT: Table<AgentOptions> = {
   onTrouble: 'function',
 };
 
-/** Opens a conversation for writing. Throws `store_refused` while another process writes it. */
+/** Opens a conversation for writing. Throws `store_refused` while another process writes to it. */
 export async function createAgent(options: AgentOptions): Promise<Agent> {
   check('createAgent', options, AGENT);
   inner.checkModel(options.model, 'createAgent: model does not fit');
@@ -75,14 +77,14 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   });
 }
 
-/** Tools that every agent may have: `get_notifications`, a note to itself, and with `tellUser` a word to its user. */
+/** Tools for every agent: `get_notifications`, notes to itself, and with `tellUser` messages to its user. */
 export const ownTools = (options: {
-  /** Known only after the agent is made. */
+  /** Callable only after the agent exists. */
   readonly agent: () => Agent;
   readonly tellUser?: (message: string) => void;
 }): readonly Tool[] => inner.ownTools({ ...options, agent: () => madeHere(options.agent()) });
 
-/** Tools by which it takes and reports tasks. */
+/** The tools with which it takes and reports tasks. */
 export const taskTools = (agent: () => Agent): readonly Tool[] => inner.taskTools(() => madeHere(agent()));
 
 export type HandleOptions = handles.HandleSettings & {
@@ -100,20 +102,20 @@ const HANDLES: Table<HandleOptions> = {
 };
 
 export interface HandleRegistry extends AsyncDisposable {
-  /** For the agent: each background tool, and `await`. */
+  /** Pass these to the agent: each background tool, and `await`. */
   readonly tools: readonly Tool[];
-  /** How many run. */
+  /** The number of running handles. */
   readonly active: number;
   list(): readonly handles.HandleView[];
-  /** For `onTurnEnd`: asks the model what becomes of tools that still run. */
+  /** For `onTurnEnd`: asks the model what to do with tools that still run. */
   endOfTurn(turn: inner.TurnEnding): Promise<handles.TurnEnd>;
-  /** Once, after the agent is made: ends what an earlier process left running, and tells the agent. */
+  /** Call it once, after the agent exists: ends the handles that an earlier process left running, and notifies the agent. */
   recover(): Promise<readonly handles.Recovered[]>;
-  /** Ends what runs. */
+  /** Ends all running handles. */
   close(): Promise<void>;
 }
 
-/** The background tools of one conversation. Hand its `tools` to the agent, and call its `endOfTurn` in `onTurnEnd`. */
+/** The background tools of one conversation. Pass its `tools` to the agent, and call its `endOfTurn` in `onTurnEnd`. */
 export function handleRegistry(options: HandleOptions): HandleRegistry {
   check('handleRegistry', options, HANDLES);
   const { earpiece, address, ...rest } = options;
@@ -143,7 +145,7 @@ export function handleRegistry(options: HandleOptions): HandleRegistry {
 
 function madeHere(agent: Agent): inner.Agent {
   if (agent instanceof inner.Agent) return agent;
-  throw new EarpieceError('bad_argument', 'agent is not what createAgent() of this package returned');
+  throw new EarpieceError('bad_argument', 'agent is not an object that createAgent() of this package returned');
 }
 
 type Tool = inner.Tool;

@@ -7,11 +7,11 @@ import { EarpieceError } from '../core/errors.ts';
 import { check, fullName, innerOf, type Earpiece } from '../library/index.ts';
 
 export interface AiSdk {
-  /** Wraps the tools of an agent that brings its own. `run` wraps the tools in its options by itself. */
+  /** Wraps the tools of an agent that has its own tools. `run` wraps the tools in its options by itself. */
   tools<T extends Readonly<Record<string, SdkTool>>>(tools: T): T;
   /**
-   * Calls `call(options)` and goes on after interrupts. `options.messages` grows in place: it is the transcript to keep.
-   * Rejects with what the call throws; the steps that had finished are in `messages`.
+   * Calls `call(options)`, and calls it again after an interrupt. `options.messages` grows in place: this list is the transcript
+   * to keep. Rejects with the error of the call; `messages` then holds the steps that had finished.
    */
   run<O extends object, R>(
     call: ((options: O) => R) | SdkAgent<O, R>,

@@ -10,16 +10,16 @@ import { bad, check, innerOf, type Earpiece, type Table } from '../library/index
 
 export type InboxRiderOptions = {
   readonly earpiece: Earpiece;
-  /** The agent behind each client: `coder`, `coder#c1`, `project/coder`. Default: called as the client calls itself. */
+  /** The agent of each client: `coder`, `coder#c1`, `project/coder`. Default: the name that the client gives itself. */
   readonly agent?: string;
   readonly view?: ViewName;
   /** A notification with a `purpose` goes only to conversations of that purpose. */
   readonly purpose?: string;
   /** The gateway serves several clients (`front: {kind: 'http'}`). */
   readonly shared?: boolean;
-  /** Offers the tools for tasks, too. */
+  /** Whether to offer the tools for tasks. */
   readonly tasks?: boolean;
-  /** One line for each thing that went wrong beside the calls. Default: to stderr. */
+  /** Called with one line for each problem outside of the calls. Default: prints it to stderr. */
   readonly onTrouble?: (line: string) => void;
 };
 
@@ -93,7 +93,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   return start(options);
 }
 
-/** Delivers through a gateway: hand it to `startGateway`. `idle` resolves when everything that it began is written. */
+/** Delivers through a gateway: pass it to `startGateway`. `idle` resolves when all of its writes are done. */
 export function inboxRider(options: InboxRiderOptions): InboxRider {
   check('inboxRider', options, RIDER);
   const { earpiece, agent, view, purpose, shared = false, tasks = false } = options;

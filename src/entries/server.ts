@@ -11,7 +11,7 @@ export type ServerOptions = ServerSettings & {
   readonly earpiece: Earpiece;
   /** The version of your program, for `GET /api/health`. Default `0`. */
   readonly version?: string;
-  /** By the name in their path, as they are now. Default: none. */
+  /** The current webhooks, by the name in their path. Default: none. */
   readonly webhooks?: () => ReadonlyMap<string, WebhookReceiver>;
 };
 
@@ -22,14 +22,14 @@ export interface Server {
   readonly tokens: {
     create(request: TokenRequest): Promise<CreatedToken>;
     list(): Promise<readonly TokenInfo[]>;
-    /** False: there is no such token. */
+    /** False: the token does not exist. */
     revoke(id: string): Promise<boolean>;
   };
-  /** Throws `bad_argument` for a port that is taken, and for an address of the network while there is no token. */
+  /** Throws `bad_argument` for a port in use, and for a public address while no token exists. */
   listen(at?: { readonly host?: string; readonly port?: number }): Promise<Listening>;
   /** An address that logs one browser in, once. */
   loginUrl(): Promise<string>;
-  /** Ends the streams and finishes what is in flight. The earpiece stays open. */
+  /** Ends the streams and finishes the requests in flight. The earpiece stays open. */
   stop(): Promise<void>;
 }
 

@@ -10,7 +10,7 @@ import { gitSource as git, type GitOptions as Git, type GitSource } from '../sou
 import { runAndTell as run, type RanAndTold, type RunAndTellOptions as Run } from '../sources/processes/index.ts';
 import { timersSource as timers, type Timers } from '../sources/timers/index.ts';
 
-/** `subject` is the agent that hears of it: `coder`, `coder#c1`, `project/coder`. */
+/** `subject` is the agent to notify: `coder`, `coder#c1`, `project/coder`. */
 type Of<Options> = Omit<Options, 'emitter'> & { readonly earpiece: Earpiece };
 export type FilesOptions = Of<Files>;
 export type GitOptions = Of<Git>;
@@ -52,10 +52,10 @@ const RUN: Table<RunAndTellOptions> = {
   tellWithinMs: 'amount',
 };
 
-/** Emits events for files that somebody else changes. Begins with `start`. */
+/** Emits events for files that another program changes. Call `start` to begin. */
 export const filesSource = (options: FilesOptions): FilesSource => files(emitting('filesSource', options, FILES));
 
-/** Emits events for branches, commits and conflicts that somebody else makes. Begins with `start`. */
+/** Emits events for branches, commits and conflicts of other people's changes. Call `start` to begin. */
 export const gitSource = (options: GitOptions): GitSource => git(emitting('gitSource', options, GIT));
 
 /** Runs a command and emits an event when it ends. */

@@ -24,14 +24,14 @@ export type OpenRequest =
   | { readonly kind: 'list'; readonly request: Request }
   | { readonly kind: 'handshake'; readonly request: Request };
 
-/** After this long without a request, a client counts as gone. */
+/** A client that sent no request for this long counts as gone. */
 const IDLE_MS = 30 * 60_000;
 const MAX_CLIENTS = 1_000;
 
 export type ClientsOptions = {
   readonly rider: GuardedRider;
   readonly profile?: (client: ClientInfo | undefined) => Profile;
-  /** The conversation of clients that name none. */
+  /** The conversation of clients that name no conversation. */
   readonly session?: string;
   /** The name under which the client knows one of the gateway's own tools. */
   readonly nameOf?: (connection: Connection, tool: string) => string;
@@ -40,18 +40,18 @@ export type ClientsOptions = {
 /**
  * The clients of an HTTP front that passes requests on. In the older generation, a session is a client. In the stateless
  * generation, the client's name together with the conversation that it names is a client. Two windows of one program therefore
- * count as one client unless they name their conversations.
+ * count as one client unless each names its conversation.
  */
 export class HttpClients {
   readonly #options: ClientsOptions;
-  /** Least recently heard of first. */
+  /** The client that has been silent longest comes first. */
   readonly #clients = new Map<string, HttpClient>();
 
   constructor(options: ClientsOptions) {
     this.#options = options;
   }
 
-  /** The client of a session. For a session that began before this gateway, the client has not identified itself. */
+  /** The client of a session. A session that began before this gateway has a client that has not identified itself. */
   ofSession(id: string, conversation: string | undefined): HttpClient {
     return this.#known(id) ?? this.open(id, undefined, conversation);
   }

@@ -6,7 +6,7 @@ import { textBlock } from './riding/results.ts';
 import type { Verdict } from './riding/rider.ts';
 
 /** The answer to requests that were in flight when this gateway ended. */
-export const STOPPED = 'The gateway was stopped while this ran; whether this took effect is not known.';
+export const STOPPED = 'The gateway was stopped during this call; it is unknown whether the call took effect.';
 
 /** Answers a request that failed. A tools/call gets a failing result, so that the model reads why; any other request gets an error. */
 export function failing(request: Request, why: string): Outgoing {
@@ -29,6 +29,6 @@ export function refusal(request: Request, verdict: Verdict & { kind: 'refuse' })
   return { bytes, requestId: request.id, ...(verdict.delivery && { delivery: verdict.delivery }) };
 }
 
-/** Reports a call that cannot get an answer: the beginning of the sentence. */
+/** The beginning of the report about a call that cannot get an answer. */
 export const withoutId = (tool: string): string =>
   `the client sent a tools/call of ${JSON.stringify(tool.slice(0, 80))} without an id`;

@@ -32,7 +32,7 @@ export type GatewayOptions = {
   readonly profiles?: Readonly<Record<string, ProfileEntry>>;
   /** The conversation of every client of this gateway that does not name one. */
   readonly session?: string;
-  /** One line for a person. By default to stderr, with `earpiece: ` before it. */
+  /** Called with one line for a person. Default: writes it to stderr, with `earpiece: ` before it. */
   readonly report?: (line: string) => void;
 };
 
@@ -47,13 +47,16 @@ export type Gateway = {
   readonly url?: string;
   /** Resolves with the reason when the gateway and its last process have ended. */
   readonly closed: Promise<Closed>;
-  /** Ends the gateway. With `now`, servers get no time to end by themselves: a signal asked the gateway to end. */
+  /** Ends the gateway. With `now`, servers get no time to end by themselves, because a signal asked the gateway to end. */
   close(options?: { readonly now?: boolean }): Promise<void>;
 };
 
 export type Closed = { readonly reason: 'client_ended' | 'upstream_failed' | 'closed'; readonly detail: string };
 
-/** How long a server may continue after its client hangs up on an open request. Without a gateway its stdin would end too. */
+/**
+ * How long a server may continue after its client disconnects during an open request. Without a gateway, the server's stdin would
+ * end too.
+ */
 const BUSY_GRACE_MS = 1_200;
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
@@ -139,7 +142,7 @@ function isOrphan(parent: number): boolean {
 
 type ProfileFor = (client: ClientInfo | undefined) => Profile;
 
-/** A kind for all clients overrides a client's setting, and that overrides the table. The client's own limits stay. */
+/** A kind for all clients overrides a client's setting, and that overrides the table. The client's own limits still apply. */
 function fixedProfile(kind: ProfileKind | undefined, profiles: Readonly<Record<string, ProfileEntry>> = {}): ProfileFor {
   return (client) => {
     const said = client !== undefined && Object.hasOwn(profiles, client.name) ? profiles[client.name] : undefined;

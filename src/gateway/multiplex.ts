@@ -65,11 +65,11 @@ export type MultiplexOptions = {
 export const SEPARATOR = '__';
 
 /**
- * Presents several servers as one to one client. Tools and prompts are named `<server>__<name>`; resources keep their URIs.
- * Each side has a separate handshake, so a client of one generation can use servers of the other. Tools, resources, prompts
- * and completion then cross between the generations. A request that fits no single server, or that cannot cross, gets a
- * JSON-RPC error that explains it. The gateway answers the client after a short grace with the servers that are ready, and
- * announces the others by list_changed.
+ * Presents several servers as one to one client. Tools and prompts are called `<server>__<name>`; resources keep their URIs. Each
+ * side has a separate handshake, so a client of one generation can use servers of the other. Tools, resources, prompts and
+ * completion then cross between the generations. A request that fits no single server, or that cannot cross, gets a JSON-RPC
+ * error that explains it. The gateway answers the client after a short grace with the servers that are ready, and announces the
+ * others by list_changed.
  */
 export class Multiplex implements Endpoint {
   readonly #options: MultiplexOptions;
@@ -204,7 +204,7 @@ export class Multiplex implements Endpoint {
   async #request(frame: Request): Promise<void> {
     this.#router.forget(frame.id);
     try {
-      // Without a turn of the event loop: a cancel may follow immediately.
+      // Runs without a turn of the event loop, because a cancel may follow immediately.
       if (!this.#met) await this.#meet(frame);
       await this.#route(frame);
     } catch (error) {
@@ -246,7 +246,7 @@ export class Multiplex implements Endpoint {
       default:
         throw new Refusal(
           METHOD_NOT_FOUND,
-          `${frame.method} cannot be given to one of several servers; wrap the server that it is for by itself`,
+          `${frame.method} cannot be sent to one of several servers; wrap its server in a separate gateway`,
         );
     }
   }
@@ -286,7 +286,7 @@ export class Multiplex implements Endpoint {
     for (const list of ['tools', 'prompts', 'resources']) if (peer.can(list)) this.#changed(peer, list);
     const { name: server, instructions } = peer;
     if (!instructions?.trim()) return;
-    // The client asks for instructions once and already has the answer.
+    // The client asks for instructions only once, and already has the answer.
     this.#options.report(`MCP server "${server}" started late: the agent gets its instructions as a notification`);
     this.#options.rider.upstream({ server, state: 'introduced', detail: instructions }, this.#connection!.key);
   }
@@ -340,7 +340,7 @@ export class Multiplex implements Endpoint {
     if (peer?.ready) peer.send(frame);
   }
 
-  /** Nothing can answer a call without an id: neither its server nor the gate. */
+  /** A call without an id cannot get an answer, from its server or from the gate. */
   #dropCall(frame: Note): void {
     if (!this.#saidWithoutId) this.#options.report(`${withoutId(toolOf(frame) ?? '')}; the gateway drops such calls`);
     this.#saidWithoutId = true;

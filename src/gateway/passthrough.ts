@@ -18,7 +18,7 @@ import { failing, refusal, STOPPED } from './failing.ts';
 import { idsIn, sifted, Unanswered, Unasked } from './unasked.ts';
 import type { HttpUpstream } from '../mcp/upstream.ts';
 
-/** The server keeps no sessions, so the gateway makes them up to distinguish its clients. */
+/** The server keeps no sessions, so the gateway invents them to distinguish its clients. */
 const OUR_SESSION = 'earpiece-';
 
 export type PassthroughOptions = ClientsOptions & {
@@ -29,8 +29,8 @@ export type PassthroughOptions = ClientsOptions & {
 };
 
 /**
- * Passes each request of an HTTP client to an HTTP server with its headers, and the answer with its status, headers and
- * events. The only changes are a relay's changes and the length that follows from them.
+ * Passes each request of an HTTP client to an HTTP server with its headers, and the answer with its status, headers and events.
+ * The only changes are those of a relay, and the length that follows from them.
  */
 export class HttpPassthrough implements HttpEndpoint {
   readonly #options: PassthroughOptions;
@@ -115,7 +115,7 @@ export class HttpPassthrough implements HttpEndpoint {
     const call: OpenCall = { server, tool: name, requestId: frame.id, beganAt, connection, cancelled: false };
     client.open.set(frame.id, { kind: 'call', call, request: frame });
     response.once('close', () => {
-      // Resumes with a GET a stream that ended in good order before the answer.
+      // A stream that ended regularly before its answer: a GET resumes it.
       if (response.writableFinished) return;
       call.cancelled = true;
       client.open.delete(frame.id);
@@ -194,7 +194,7 @@ export class HttpPassthrough implements HttpEndpoint {
     }
     const kept = sifted(frameOf(body), waits, this.#unasked);
     if (kept === undefined) {
-      const why = `The MCP server "${this.#options.upstream.name}" answered another request than this one.`;
+      const why = `The MCP server "${this.#options.upstream.name}" answered a different request.`;
       return refuse(response, 502, why, INTERNAL_ERROR, frame?.id);
     }
     const out = (await this.#changed(kept, client)) ?? { bytes: kept.bytes };
@@ -215,7 +215,7 @@ export class HttpPassthrough implements HttpEndpoint {
       const some = events;
       events = [];
       for (const event of some) {
-        // Event stream readers end a line at a lone CR, so the line could hide another event.
+        // Readers of event streams end a line at a lone CR, so the line could hide another event.
         if (event.raw.includes(0x0d) && /\r(?!\n)/.test(event.raw.toString('latin1'))) {
           this.#unasked.drop('of an event with a lone CR');
           continue;
@@ -243,7 +243,7 @@ export class HttpPassthrough implements HttpEndpoint {
     }
   }
 
-  /** Answers a request that the end of this gateway cut off. False if there is nothing to answer. */
+  /** Answers a request that was cut off by the end of this gateway. False if there is no request to answer. */
   #answeredStopped(response: ServerResponse, frame: Request | undefined): boolean {
     if (!this.#stopped || frame === undefined) return false;
     const { bytes } = failing(frame, STOPPED);
@@ -269,7 +269,7 @@ export class HttpPassthrough implements HttpEndpoint {
     return { bytes: await this.#own.listed(client.connection, frame) };
   }
 
-  /** The head of the server's answer. Without one, the client gets an error and the result is undefined. */
+  /** The head of the server's answer. If there is none, the client gets an error and the result is undefined. */
   async #send(exchange: Exchange, frame?: Request, client?: HttpClient): Promise<IncomingMessage | undefined> {
     const { request, response, body } = exchange;
     const abort = new AbortController();
@@ -352,7 +352,7 @@ export class HttpPassthrough implements HttpEndpoint {
   }
 }
 
-/** The receiver of an answer. `waits`: the ids that may be answered. */
+/** The receiver of an answer. `waits`: the ids of the requests that wait for an answer. */
 type AnswerTo = {
   readonly response: ServerResponse;
   readonly client: HttpClient | undefined;

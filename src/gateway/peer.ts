@@ -20,7 +20,7 @@ export type PeerOptions = {
   readonly rider: GuardedRider;
   readonly connection: () => Connection;
   readonly report: (line: string) => void;
-  /** The server has gone, is back, or does not work. */
+  /** The server has disconnected, is connected again, or does not work. */
   readonly tell: (event: UpstreamEvent) => void;
   /** Passes the server's answers and requests to the client. False if the client does not keep up. */
   readonly toClient: (out: Outgoing, frame: Frame) => boolean;
@@ -35,7 +35,7 @@ const OURS = '"earpiece-peer-';
  * One of several servers. The gateway makes its handshake with the client's introduction, in the client's generation if the
  * server knows it, otherwise in the other one. A session handles notifications, the gate and restarts, as with a single server.
  *
- * new → `start` → starting → ready (in a generation) or failed.
+ * States: new → `start` → starting → ready (in one generation) or failed.
  */
 export class Peer {
   readonly name: string;
@@ -101,7 +101,7 @@ export class Peer {
     return ready;
   }
 
-  /** A missing server may appear later. A process that ended before its first message will not start again. */
+  /** A missing server may appear later, but a process that ended before its first message will not start again. */
   get mayCome(): boolean {
     return !this.#gone;
   }
@@ -113,7 +113,7 @@ export class Peer {
       : `The MCP server "${this.name}" does not work: ${this.#why}.`;
   }
 
-  /** Sends a request from the gateway. Undefined if the server has gone. */
+  /** Sends a request from the gateway. Undefined if the server has ended. */
   ask(method: string, params: object): Promise<Success | Failure | undefined> {
     const id = this.newId();
     const answer = new Promise<Success | Failure | undefined>((resolve) => void this.#asked.set(id, resolve));
@@ -165,7 +165,7 @@ export class Peer {
       }
       const result = parsed(answer.bytes, answer.result);
       if (!isWelcome(generation, result)) {
-        why ??= `it answered ${generation === 'legacy' ? 'initialize' : 'server/discover'} with something else`;
+        why ??= `it answered ${generation === 'legacy' ? 'initialize' : 'server/discover'} with another result than expected`;
         continue;
       }
       this.capabilities = result.capabilities ?? {};
@@ -173,7 +173,7 @@ export class Peer {
       if (generation === 'legacy') this.sendBytes(Buffer.from('{"jsonrpc":"2.0","method":"notifications/initialized"}\n'));
       this.generation = generation;
       this.#why = undefined;
-      this.#options.tell({ server: this.name, state: 'started', detail: 'its tools are there now' });
+      this.#options.tell({ server: this.name, state: 'started', detail: 'its tools are available now' });
       return true;
     }
     // A link that ended has already reported why.

@@ -38,7 +38,7 @@ export class Questions {
     return this.#put((id) => editedRequest(request, [{ at: request.idAt, put: id }]), withinMs);
   }
 
-  /** True when the answer is to one of these requests. */
+  /** Whether the answer belongs to one of these requests. */
   answered(frame: Success | Failure): boolean {
     const waiting = this.#waiting.get(frame.id);
     this.#waiting.delete(frame.id);
@@ -46,7 +46,7 @@ export class Questions {
     return waiting !== undefined;
   }
 
-  /** This request gets no answer. Without an id, no request does. */
+  /** This request gets no answer. Without an id: none of these requests gets an answer. */
   lost(id?: string): void {
     for (const [each, waiting] of id === undefined ? [...this.#waiting] : [[id, this.#waiting.get(id)] as const]) {
       this.#waiting.delete(each);

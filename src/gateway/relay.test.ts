@@ -109,7 +109,7 @@ describe('an answer of the server passes to a request that it was sent and has n
     expect(client).toEqual([`${forged('1')}\n`]);
     expect(reports).toEqual([expect.stringContaining('"files" sent an answer with the id "1", for which no request waits')]);
     relay.close();
-    expect(reports[1]).toContain('sent 9 answers to no request');
+    expect(reports[1]).toContain('sent 9 answers without a request');
   });
 
   test('not before the call is sent, not for a refused call, not for an own tool', async () => {
@@ -503,7 +503,7 @@ describe('a rider in trouble stops nothing', () => {
     await turn();
     expect(server).toEqual([`${call('1')}\n`]);
     expect(client).toEqual([`${result('1')}\n`]);
-    expect(reports).toEqual(['notifications cannot be reached (before: no store); calls pass without them until they can']);
+    expect(reports).toEqual(['notifications cannot be reached (before: no store); until they can, calls pass without them']);
   });
 
   test('slower than 250 ms: the call passes, a delivery that comes later goes back, and it says when it is well again', async () => {
@@ -528,7 +528,7 @@ describe('a rider in trouble stops nothing', () => {
     fromServer(result('2'));
     expect(client).toHaveLength(2);
     expect(reports).toEqual([
-      'notifications cannot be reached (after: no answer within 250 ms); calls pass without them until they can',
+      'notifications cannot be reached (after: no answer within 250 ms); until they can, calls pass without them',
       'notifications can be reached again',
     ]);
   });
@@ -549,7 +549,7 @@ describe('a rider in trouble stops nothing', () => {
     await passes('1', 250);
     for (const id of ['2', '3', '4']) await passes(id, 25);
     expect(reports).toEqual([
-      'notifications cannot be reached (after: no answer within 250 ms); calls pass without them until they can',
+      'notifications cannot be reached (after: no answer within 250 ms); until they can, calls pass without them',
     ]);
   });
 });
@@ -625,7 +625,7 @@ describe('own tools', () => {
 });
 
 describe('a server that ends', () => {
-  const WHY = 'The MCP server "files" stopped while this ran (exit code 3).';
+  const WHY = 'The MCP server "files" stopped during this call (exit code 3).';
 
   test('open calls get a failing result, which carries; other requests an error', () => {
     const { client, fromClient, relay } = given({
@@ -700,7 +700,7 @@ describe('a server that ends', () => {
       id: 1,
       result: {
         isError: true,
-        content: [{ text: 'The MCP server "files" has stopped and is not back after 5 s. Try again later.' }],
+        content: [{ text: 'The MCP server "files" has stopped and did not return within 5 s. Try again later.' }],
       },
     });
     relay.close();

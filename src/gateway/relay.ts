@@ -38,7 +38,7 @@ export type RelayOptions = {
   readonly server: string;
   readonly rider: GuardedRider;
   readonly catalog: Catalog;
-  /** The connection's key, and the conversation when it was named. */
+  /** The key of the connection, and its conversation if the client named one. */
   readonly key: string;
   readonly session?: string;
   readonly profile?: (client: ClientInfo | undefined) => Profile;
@@ -57,10 +57,9 @@ export type RelayOptions = {
  * and tools/call results as the profile needs it, calls of own tools, and refused calls. The server answers the handshake.
  * Requests keep their ids, so an answer is recognized by its id.
  *
- * up: frames pass. `serverDown` answers the open requests and leads to down.
- * down: requests are held (at most `holdMs`); other frames are dropped, because they were for the ended process. `serverUp` →
- * replaying.
- * replaying: the new process gets the handshake and the client's setup again; then the held requests go out → up.
+ * up: frames pass. `serverDown` answers the open requests and leads to down. down: requests are held (at most `holdMs`); other
+ * frames are dropped, because they were for the ended process. `serverUp` → replaying. replaying: the new process gets the
+ * handshake and the client's setup again; then the held requests go out → up.
  */
 export class Relay {
   readonly #options: RelayOptions;
@@ -110,7 +109,7 @@ export class Relay {
     });
     const { holdMs = HOLD_MS, server } = options;
     this.#held = new Held(holdMs, ({ id }) =>
-      this.#lost(id, `The MCP server "${server}" has stopped and is not back after ${holdMs / 1000} s. Try again later.`),
+      this.#lost(id, `The MCP server "${server}" has stopped and did not return within ${holdMs / 1000} s. Try again later.`),
     );
   }
 
@@ -124,7 +123,7 @@ export class Relay {
       case 'batch':
         if (!frame.elements.some((at) => concernsTools(frame.bytes.subarray(at.start, at.end))))
           return this.#serverLane.push(frame);
-        // A batch would hide calls from the gate. Separate calls mean the same.
+        // A batch would hide calls from the gate, so each of its calls is handled separately.
         for (const at of frame.elements) this.fromClient(frameOf(asLine(frame.bytes.subarray(at.start, at.end))));
         return;
       case 'success':
@@ -144,7 +143,8 @@ export class Relay {
     if (this.#questions.answered(frame)) return;
     const open = this.#open.get(frame.id);
     if (open === undefined) {
-      // The gateway gave up its own question, so the client gets no answer to it. Other ids belong to requests of a batch.
+      // The gateway gave up its own question, so the client gets no answer to it. An id that the gateway did not make belongs to
+      // a request of a batch.
       if (!this.#questions.owns(frame.id)) this.#pass(frame);
       return;
     }
@@ -160,7 +160,7 @@ export class Relay {
         if (frame.kind === 'success' && !this.#options.partOf && isHandshake(open.request.method)) return this.#greet(frame);
         return this.#pass(frame);
       case 'own':
-        return; // It is never sent to the server.
+        return; // The server never gets it.
       default:
         return open satisfies never;
     }
@@ -180,7 +180,7 @@ export class Relay {
     for (const { kind, bytes } of elements) if (kind !== 'batch') this.fromServer(frameOf(asLine(bytes)));
   }
 
-  /** The client no longer wants this answer, but did not inform the server: it hung up. */
+  /** The client no longer wants this answer, but did not inform the server: it disconnected. */
   abandon(id: string): void {
     const open = this.#open.get(id);
     if (open?.kind === 'call' || open?.kind === 'own') open.call.cancelled = true;
@@ -297,7 +297,7 @@ export class Relay {
     return connection;
   }
 
-  /** The server's answer to the handshake, with the gateway's text after its instructions. */
+  /** The server's answer to the handshake, with the gateway's text following its instructions. */
   #greet(frame: Success): void {
     const { rider } = this.#options;
     const connection = this.#connection;

@@ -11,28 +11,28 @@ import type { UpstreamEvent } from './riding/rider.ts';
 import type { Settling } from './riding/settling.ts';
 import type { Upstream } from '../mcp/upstream.ts';
 
-/** The servers as one client sees them: the counterpart of a front. */
+/** The servers as one client sees them: the opposite end of a front. */
 export interface Endpoint {
   start(): void;
   fromClient(frame: Frame): void;
   /** The client sent a frame that is too long to hold. */
   clientFrameTooLong(gone: TooLong): void;
-  /** The client hung up on this request. In its generation that does not ask the server to stop. */
+  /** The client disconnected during this request. In its generation, that does not ask the server to stop. */
   abandon(requestId: string): void;
-  /** The client keeps up again after `channel.send` returned false. */
+  /** The client reads fast enough again after `channel.send` returned false. */
   resume(): void;
   /** True while the client waits for an answer. */
   readonly busy: boolean;
   close(options?: StopOptions): Promise<void>;
 }
 
-/** The part of the way to its client that a session uses. */
+/** The part of the connection to its client that a session uses. */
 export type Channel = {
-  /** False when the client does not keep up: the front calls `session.resume()` when it does again. */
+  /** False if the client does not read fast enough: the front calls `session.resume()` once it does. */
   readonly send: (out: Outgoing) => boolean;
   readonly pause: () => void;
   readonly resume: () => void;
-  /** The server has gone for good. */
+  /** The server has ended for good. */
   readonly gone: (why: string) => void;
 };
 
@@ -49,7 +49,7 @@ export type SessionOptions = Pick<RelayOptions, 'rider' | 'catalog' | 'key' | 's
   readonly link: MakeLink;
   readonly channel: Channel;
   readonly report: (line: string) => void;
-  /** Receives the server's disconnects and reconnects. By default the rider does. */
+  /** Receives the server's disconnects and reconnects. Default: the rider does. */
   readonly tell?: (event: UpstreamEvent) => void;
 };
 
@@ -87,7 +87,7 @@ export class Session implements Endpoint {
       down: (why, againInMs) => {
         this.#tell('disconnected', `${why}; trying again in ${againInMs / 1000} s`);
         this.#relay.serverDown(
-          `The MCP server "${server}" stopped while this ran (${why}). It is being restarted; whether this took effect is not known.`,
+          `The MCP server "${server}" stopped during this call (${why}). It is being restarted; it is unknown whether the call took effect.`,
         );
       },
       gone: (why) => void this.#gone(why),
@@ -126,7 +126,7 @@ export class Session implements Endpoint {
   async #gone(why: string): Promise<void> {
     const { channel, partOf, upstream } = this.#options;
     this.#relay.serverGone(`The MCP server "${upstream.name}" does not work: ${why}.`);
-    // Only a client that identified itself has a conversation to notify, and its handshake gets an answer.
+    // Only a client that has identified itself has a conversation to notify, and its handshake gets an answer.
     if (!partOf) await Promise.race([this.#relay.introduced, sleep(INTRODUCTION_MS, undefined, { ref: false })]);
     this.#tell('failed', why);
     channel.gone(why);
@@ -136,7 +136,7 @@ export class Session implements Endpoint {
     const { report, upstream } = this.#options;
     const tookOver = await this.#relay.serverUp();
     if (tookOver) this.#tell('reconnected', 'it runs again');
-    else if (tookOver === false) report(`MCP server "${upstream.name}" runs again, but did not accept the handshake of before`);
+    else if (tookOver === false) report(`MCP server "${upstream.name}" runs again, but refused the earlier handshake`);
   }
 
   #tell(state: 'disconnected' | 'reconnected' | 'failed', detail: string): void {

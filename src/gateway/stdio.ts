@@ -13,7 +13,7 @@ export type StdioClientEvents = {
   readonly tooLong: (gone: { readonly bytes: number; readonly head: Buffer; readonly tail: Buffer }) => void;
   /** The client has disconnected: its end of the pipe is closed. */
   readonly end: (why: string) => void;
-  /** The output takes more again after `send` returned false. */
+  /** The output accepts more again after `send` returned false. */
   readonly drain: () => void;
 };
 
@@ -51,7 +51,7 @@ export class StdioClient {
     });
   }
 
-  /** False if the client does not keep up: `drain` follows. */
+  /** False if the client does not read fast enough: `drain` follows. */
   send(out: Outgoing): boolean {
     if (out.delivery && out.requestId !== undefined) this.#settling.begin(out.requestId, out.delivery);
     this.#batch.push(out);

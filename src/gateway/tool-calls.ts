@@ -7,7 +7,7 @@ import type { GuardedRider } from './riding/guarded.ts';
 import { answerOwn, type OwnTools } from './riding/own-tools.ts';
 import type { Awaitable, Connection, Verdict } from './riding/rider.ts';
 
-/** A request of the client that has no answer yet. */
+/** A request of the client that has not been answered yet. */
 export type Open =
   | { readonly kind: 'call'; readonly call: OpenCall; readonly request: Request; phase: 'asking' | 'running' }
   | { readonly kind: 'own'; readonly call: OpenCall; readonly request: Request }
@@ -19,7 +19,7 @@ export type ToolCallsOptions = {
   readonly rider: GuardedRider;
   readonly own: OwnTools;
   readonly open: Map<string, Open>;
-  /** Both keep their order of calls. `undefined` sends nothing. */
+  /** Both keep their calls in order. `undefined` sends nothing. */
   readonly toServer: (frame: Awaitable<Frame | undefined>) => void;
   readonly toClient: (out: Outgoing) => void;
   readonly report: (line: string) => void;
@@ -85,7 +85,7 @@ export class ToolCalls {
     toServer(verdict instanceof Promise ? verdict.then(decide) : decide(verdict));
   }
 
-  /** A server may run a call without an id. A refusal cannot answer it, so the gateway drops it while the gate is closed. */
+  /** A server may run a call without an id. A refusal cannot answer such a call, so the gateway drops it while the gate is up. */
   withoutId(frame: Note, connection: Connection | undefined): void {
     const { report, rider, server, toServer } = this.#options;
     const tool = toolOf(frame) ?? '';
@@ -96,7 +96,7 @@ export class ToolCalls {
       this.#saidWithoutId = true;
       return undefined;
     };
-    // Before the client has identified itself, nobody knows whether a gate is closed.
+    // Before the client has identified itself, it is unknown whether a gate is up.
     if (connection === undefined) return void decide(undefined);
     const verdict = rider.before(connection, { server, tool, requestId: 'null', beganAt: performance.now() });
     toServer(verdict instanceof Promise ? verdict.then(decide) : decide(verdict));

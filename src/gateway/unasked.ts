@@ -2,8 +2,8 @@ import { frameOf, type Batch, type Failure, type Frame, type Success } from '../
 import { member, objectAt, skipSpace } from '../mcp/frames/json.ts';
 
 /**
- * Answers from one server that no request waits for. A hostile server sends them with guessed ids, to answer calls of other
- * servers, refused calls, or own tools. The gateway drops them, reports the first one, and reports their number at the end.
+ * Drops answers of one server that no request waits for. A hostile server sends them with guessed ids, to answer calls of other
+ * servers, refused calls, or own tools. It reports the first one at once, and their number at the end.
  */
 export class Unasked {
   readonly #server: string;
@@ -27,12 +27,12 @@ export class Unasked {
 
   end(): void {
     if (this.#dropped > 1)
-      this.#report(`the MCP server "${this.#server}" sent ${this.#dropped} answers to no request; all were dropped`);
+      this.#report(`the MCP server "${this.#server}" sent ${this.#dropped} answers without a request; all were dropped`);
     this.#dropped = 0;
   }
 }
 
-/** The ids of a server's open requests, each as often as it was sent: a client may use one twice. */
+/** The ids of a server's open requests, each as often as it was sent, because a client may use an id twice. */
 export class Unanswered {
   readonly #times = new Map<string, number>();
 
@@ -44,7 +44,7 @@ export class Unanswered {
     return this.#times.has(id);
   }
 
-  /** Removes one request with this id. False if none waits. */
+  /** Removes one request with this id. False if there is none. */
   delete(id: string): boolean {
     const times = this.#times.get(id);
     if (times === undefined) return false;
@@ -84,8 +84,8 @@ export function isAnswer(frame: Frame): frame is Frame & { readonly id: string }
 export const isPlainAnswer = (frame: Frame): frame is Success | Failure => frame.kind === 'success' || frame.kind === 'failure';
 
 /**
- * The part of a frame that may pass to a client whose requests `waits` names. Removes those requests. Returns the same frame if
- * all of it may pass, and undefined if nothing may.
+ * The part of a frame that may pass to a client: answers to the requests in `waits`, which it removes there. Returns the same
+ * frame if all of it may pass, and undefined if nothing may.
  */
 export function sifted(frame: Frame, waits: Unanswered, unasked: Unasked): Frame | undefined {
   if (frame.kind !== 'batch') {

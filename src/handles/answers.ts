@@ -16,7 +16,7 @@ export type Answer = {
 
 /** Includes the version that it shows, so that a change during the read does not count as shown. */
 export async function answerOf(handle: Handle, range?: Range): Promise<{ answer: Answer; version: number }> {
-  // The result of a stopped handle contains its output; only a part of the output is read again.
+  // The result of a stopped handle contains its output, so only a requested part of the output is read again.
   const reading = handle.active || range !== undefined ? await handle.read(range) : undefined;
   const { phase, version, id } = handle;
   const content = reading?.content ?? '';
@@ -51,7 +51,7 @@ export type HandleView = {
   readonly background: boolean;
   readonly elapsedMs: number;
   readonly question?: string;
-  /** About its end: undefined while it is active, and if it has no exit code. */
+  /** Exists only after its end: undefined while it is active, and if it has no exit code. */
   readonly exitCode?: number;
   readonly error?: string;
   readonly lastLine?: string;

@@ -14,20 +14,20 @@ export type AwaitDeps = {
   target(id: string, call: ToolCall): Target;
   changed(signal: AbortSignal): Promise<void>;
   told(handle: Handle, version: number, callId: string): void;
-  /** The handle is no longer watched. */
+  /** The call no longer watches the handle. */
   released(handle: Handle): void;
   settle(call: ToolCall): void;
 };
 
 type Wanted = { readonly any: readonly string[]; readonly all: readonly string[]; readonly timeoutSecs: number | undefined };
 
-/** A Node timer takes no more. */
+/** The longest delay of a Node timer. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
  * Returns when every handle of `all` and at least one of `any` has stopped. A waiting handle counts as pending. But if every
- * handle that is still needed waits for an answer of the model, it returns with their questions, because the model is here. A
- * question that the model already knows does not end it again.
+ * handle that is still needed waits for an answer of the model, the call returns with their questions, so that the model can
+ * answer. A question that the model has already read does not end the call again.
  */
 export function awaitTool(deps: AwaitDeps): Tool {
   return {
@@ -78,7 +78,7 @@ async function waitFor({ any, all, timeoutSecs }: Wanted, call: ToolCall, deps: 
       const handles = found as ReadonlyMap<string, Handle | undefined>;
       const met = isMet(all, any, (id) => handles.get(id)?.active === false);
       if (met || over || isStuck(all, any, handles)) return await report(handles, call, deps, over && !met);
-      if (call.signal.aborted) return refused('interrupted; the handles go on');
+      if (call.signal.aborted) return refused('interrupted; the handles keep running');
       await deps.changed(signal);
       over = timer.signal.aborted;
     }
@@ -110,7 +110,7 @@ async function report(
       completed.push(answer);
       knows.push(handle.about);
     }
-    // A fetch shows its progress; only its waiting and its question must be shown here.
+    // A fetch shows a handle's progress; this answer shows only its waiting and its question.
     else pending.push({ id, state: answer.state, ...(answer.question === undefined ? {} : { question: answer.question }) });
     if (!call.signal.aborted) deps.told(handle, version, call.id);
   }
@@ -141,14 +141,14 @@ function parse(args: Json): Wanted | string {
     const given = args[which];
     if (given === undefined || given === null) continue;
     if (!Array.isArray(given) || !given.every((id): id is string => typeof id === 'string'))
-      return `${which} ${show(given)} is no list of names of handles`;
+      return `${which} ${show(given)} is not a list of names of handles`;
     lists[which] = given;
   }
   if (lists.any.length === 0 && lists.all.length === 0)
     return 'at least one handle is needed, in all or in any: {"all": ["build"]}';
   const { timeout_secs: secs } = args;
   if (secs !== undefined && secs !== null && !(typeof secs === 'number' && Number.isFinite(secs) && secs >= 0))
-    return `timeout_secs ${show(secs)} is no number of seconds`;
+    return `timeout_secs ${show(secs)} is not a number of seconds`;
   return { ...lists, timeoutSecs: typeof secs === 'number' ? secs : undefined };
 }
 

@@ -1,4 +1,7 @@
-/** Work outside of the calls: queueing, withdrawing and recording, one after the other. Its failures never reach a caller. */
+/**
+ * Runs work outside of the calls: queueing, withdrawing and recording, one task after the other. Its failures never reach a
+ * caller.
+ */
 export class Background {
   readonly #onTrouble: (error: unknown) => void;
   #queue: Promise<void> = Promise.resolve();

@@ -24,12 +24,12 @@ export class BatchCalls {
     return true;
   }
 
-  /** Forgets every call but these. */
+  /** Forgets all calls except these. */
   keep(ids: ReadonlySet<string>): void {
     for (const known of this.#started.keys()) if (!ids.has(known)) this.#started.delete(known);
   }
 
-  /** The handle that a call of this batch starts under a name. Undefined if none does. */
+  /** The handle that a call of this batch starts under a name. Undefined if no call does. */
   target(id: string, call: ToolCall): Target | undefined {
     const spawn = call.batch.find((other) => this.#spawns(other) === id);
     if (spawn === undefined) return undefined;
@@ -42,7 +42,7 @@ export class BatchCalls {
     };
   }
 
-  /** A name that two calls of this batch give their handles. */
+  /** A name that two calls of this batch give to their handles. */
   namedTwice(call: ToolCall): string | undefined {
     const seen = new Set<string>();
     for (const other of call.batch) {

@@ -19,7 +19,7 @@ export function parseCommand(tool: StatefulTool, raw: Json): Command {
   if (!isObject(raw)) return bad(`the arguments are ${show(raw)}, an object is needed`);
   const { action, id, input, keys, from, lines, from_byte: fromByte, bytes, ...args } = raw;
   if (id !== undefined && (typeof id !== 'string' || !ID.test(id)))
-    return bad(`id ${show(id)} is no name of a handle: letters, digits and _ . : @ - are allowed, at most 64`);
+    return bad(`id ${show(id)} is not a name of a handle: letters, digits and _ . : @ - are allowed, at most 64`);
 
   if (action === undefined || action === null) {
     const spawns = tool.spawns?.(args) ?? false;
@@ -79,7 +79,7 @@ function parseRange(
     const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
     return typeof number === 'number' && Number.isSafeInteger(number) && number >= least
       ? number
-      : `${name} ${show(value)} is no whole number${least > Number.MIN_SAFE_INTEGER ? ` from ${least}` : ''}`;
+      : `${name} ${show(value)} is not a whole number${least > Number.MIN_SAFE_INTEGER ? ` from ${least}` : ''}`;
   };
   const from = whole('from', given.from, Number.MIN_SAFE_INTEGER);
   const lines = whole('lines', given.lines, 1);
@@ -98,7 +98,7 @@ function parseRange(
 export const isObject = (value: Json): value is { readonly [key: string]: Json } =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The form of a value in a message. */
+/** Formats a value for a message. */
 export function show(value: Json): string {
   const text = JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;

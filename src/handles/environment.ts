@@ -1,6 +1,6 @@
 /**
- * The environment of a tool's process: the agent's environment without the agent's own keys. A tool that needs one of them gets
- * it by name.
+ * The environment of a tool's process: the agent's environment without keys and tokens. A tool that needs one of them gets it by
+ * naming it.
  */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -13,7 +13,7 @@ const SECRETS: readonly RegExp[] = [
 
 export const isSecret = (name: string): boolean => SECRETS.some((pattern) => pattern.test(name));
 
-/** `pass`: names to keep on purpose. */
+/** `pass`: names of variables to keep. */
 export function withoutSecrets(env: Environment, pass: readonly string[] = []): Environment {
   return Object.fromEntries(
     Object.entries(env).filter(([name, value]) => value !== undefined && (pass.includes(name) || !isSecret(name))),

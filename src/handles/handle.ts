@@ -1,4 +1,4 @@
-/** One handle: its phase, the interface of its tool, and the model's knowledge of it. */
+/** One handle: its phase, the interface to its tool, and the version that the model knows. */
 import { mkdirSync } from 'node:fs';
 import { setImmediate as immediate } from 'node:timers/promises';
 
@@ -22,7 +22,7 @@ export type HandleOptions = {
   readonly progress: (text: string) => void;
 };
 
-/** Listeners for its changes. Called at once, in the order of the changes. */
+/** Listeners for its changes. Called synchronously, in the order of the changes. */
 export type HandleEvents = {
   entered(handle: Handle, before: Phase): void;
   produced(handle: Handle, lastLine: () => string | undefined): void;
@@ -47,20 +47,20 @@ export class Handle {
 
   /** Calls that read it now: their answers report the change, so a notification is not needed. */
   watchers = 0;
-  /** Grows with each phase, and whenever the need for a notification is decided again. */
+  /** Grows with each phase, and each time that a notification may be needed again. */
   version = 0;
   /** The version that the model knows from an answer, and the call of that answer. */
   told = -1;
   toldIn: string | undefined;
   /** The version of the last notification. */
   noticed = -1;
-  /** A queued notification of it may have to be withdrawn. */
+  /** A notification about it is queued, and may have to be withdrawn. */
   queued = false;
   contentNoticed = false;
   contentNotices = 0;
   /** It seemed to wait, then continued by itself. Later guesses are not notified until somebody reads it. */
   flaps = false;
-  /** A guess, or a question of its tool. */
+  /** True if its tool asked the question; false for a guess. */
   asked = false;
   stoppedAt: number | undefined;
   ending: Ending | undefined;
@@ -118,7 +118,7 @@ export class Handle {
 
   async settle(): Promise<void> {
     if (this.active) await this.#serves.settle?.();
-    // Its last change, perhaps its end, may still pass through promises.
+    // Its last change, perhaps its end, may not have arrived yet.
     await immediate();
   }
 
@@ -137,10 +137,10 @@ export class Handle {
       answer(input.text);
       return;
     }
-    if (this.#serves.input === undefined) throw new EarpieceError('bad_argument', 'it asks nothing and takes no input now');
+    if (this.#serves.input === undefined) throw new EarpieceError('bad_argument', 'it asks no question and takes no input now');
     const { phase } = this;
     await this.#serves.input({ ...input, answers });
-    // It got an answer; its next wait may be another question.
+    // It got an answer, so its next wait may be another question.
     if (phase.type === 'waiting' && this.#phase === phase) this.#enter({ type: 'running' });
   }
 
@@ -166,7 +166,7 @@ export class Handle {
   }
 
   #stop(ending: Ending | undefined, failure: unknown): void {
-    // Given up before: a late result changes nothing.
+    // It was given up before, so a late result changes nothing.
     if (!this.active) return;
     this.#answer = undefined;
     const text = ending?.text ?? this.#shown;
@@ -210,8 +210,8 @@ export class Handle {
       },
       produced: (lastLine = () => undefined) => this.#events.produced(this, lastLine),
       ask: async (question) => {
-        if (!this.active) throw new Error(`handle ${this.id} has stopped, nobody can answer`);
-        if (this.#answer !== undefined) throw new Error(`handle ${this.id} asks already: one question at a time`);
+        if (!this.active) throw new Error(`handle ${this.id} has stopped and cannot be answered`);
+        if (this.#answer !== undefined) throw new Error(`handle ${this.id} already asks a question; one question at a time`);
         if (this.#phase.type === 'waiting') this.#enter({ type: 'running' });
         const answer = Promise.withResolvers<string>();
         this.#answer = answer.resolve;

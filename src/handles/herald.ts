@@ -1,11 +1,12 @@
 /**
  * Notifies a model of changes to handles that it has not read. Rules:
- * - Never a change that an answer reports. A change of a handle that is being fetched or awaited is held back until the answer
- *   is there, and is notified if no answer comes (the call was interrupted).
- * - Once for each state. A handle that seemed to wait and continued by itself is not notified again until somebody reads it.
+ * - It never notifies of a change that an answer reports. A change of a handle that is being fetched or awaited is held back
+ *   until the answer is there, and is notified if no answer comes (the call was interrupted).
+ * - It notifies once for each state. A handle that seemed to wait and continued by itself is not notified again until somebody
+ *   reads it.
  * - If an answer reports a change whose notification is open, the notification closes with that answer's carrier, as known
- *   (`ToolOutcome.knows`). If the carrier did not close it, it is withdrawn afterwards. Not before: an answer may be lost with
- *   its process.
+ *   (`ToolOutcome.knows`). If the carrier did not close it, it is withdrawn afterwards. It is not withdrawn before, because an
+ *   answer may be lost with its process.
  */
 import type { NotificationInput } from '../core/notification.ts';
 import type { Owner } from '../core/records.ts';
@@ -26,7 +27,10 @@ export type HeraldDeps = {
   readonly address: string;
   readonly ledger: Ledger;
   readonly owner: Owner;
-  /** One after the other, in the order of the calls, counted. A failure is reported and does not stop the others. */
+  /**
+   * Tasks run one after the other, in the order of the calls, and are counted. A failure is reported and does not stop the
+   * others.
+   */
   readonly enqueue: (task: () => Promise<void>) => void;
   readonly withdrawAtOnce: boolean;
 };
@@ -47,7 +51,7 @@ export class Herald {
     const { ledger, owner } = this.#deps;
     const before = ledger.get(handle.uid);
     if (!handle.background && process === undefined && before?.process === undefined) return;
-    // Without an inbox nobody is notified, so an ended handle needs no record.
+    // Without an inbox there are no notifications, so an ended handle needs no record.
     if (!handle.active && this.#deps.inbox === undefined) return ledger.remove(handle.uid);
     const owned = process ?? before?.process;
     const notice = handle.active || !handle.background ? undefined : noticeOf(handle);
@@ -78,7 +82,7 @@ export class Herald {
     handle.queued = true;
     this.#unsaid.add(handle);
     this.#deps.enqueue(async () => {
-      // Its phase may have passed, or somebody read it, while other notices were queued.
+      // While other notices were queued, its phase may have passed, or somebody may have read it.
       if (handle.version !== version || handle.told >= version) return void this.#unsaid.delete(handle);
       try {
         await this.#deps.tell(notice);
@@ -87,7 +91,7 @@ export class Herald {
         throw error;
       }
       this.#unsaid.delete(handle);
-      // From here on the inbox has the notification.
+      // The inbox has the notification now.
       if (!handle.active) this.#deps.ledger.remove(handle.uid);
     });
   }
@@ -107,10 +111,10 @@ export class Herald {
   /** Its question is answered, or it continued: its waiting needs no notification. */
   resumed(handle: Handle): void {
     this.#unsaid.delete(handle);
-    this.#withdraw(handle, 'it went on');
+    this.#withdraw(handle, 'it continued');
   }
 
-  /** An answer of this call reports this version. */
+  /** An answer to this call reports this version. */
   told(handle: Handle, version: number, callId: string): void {
     handle.told = Math.max(handle.told, version);
     handle.toldIn = callId;
@@ -118,23 +122,23 @@ export class Herald {
     handle.flaps = false;
     if (handle.told < handle.version) return;
     this.#unsaid.delete(handle);
-    // An active handle loses nothing if the answer is lost: a crash would lose, and report, the handle itself.
-    if (handle.active) return this.#withdraw(handle, 'the agent looked');
+    // If the answer to an active handle is lost, nothing else is: a crash would lose the handle itself, and report that.
+    if (handle.active) return this.#withdraw(handle, 'the agent read the handle');
     if (!handle.background) return;
     this.#unsettled.add(handle);
     this.remember(handle);
-    if (this.#deps.withdrawAtOnce) this.#withdraw(handle, 'the agent looked');
+    if (this.#deps.withdrawAtOnce) this.#withdraw(handle, 'the agent read the handle');
   }
 
   /**
-   * The answers of all calls except these are recorded by now, so their handles need no ledger entry and no notification. Also
+   * The answers of all calls except these are recorded now, so their handles need neither a ledger entry nor a notification. Also
    * retries failed notifications.
    */
   settle(callIds: ReadonlySet<string>): void {
     for (const handle of this.#unsettled) {
       if (handle.toldIn !== undefined && callIds.has(handle.toldIn)) continue;
       this.#unsettled.delete(handle);
-      this.#withdraw(handle, 'the agent looked');
+      this.#withdraw(handle, 'the agent read the handle');
       this.#deps.ledger.remove(handle.uid);
     }
     for (const handle of this.#unsaid) this.consider(handle);

@@ -1,5 +1,5 @@
 /**
- * The handles of a conversation whose end its model does not know, in one small file. The file outlives a crash: the next run
+ * The handles of a conversation whose end its model has not read, in one small file. The file outlives a crash: the next run
  * reads the lost handles, the processes to end, and the notifications still to queue.
  *
  * Written whole and renamed into place at each change. Only the conversation's agent writes it.
@@ -15,13 +15,13 @@ export type LedgerEntry = {
   readonly id: string;
   readonly about: string;
   readonly tool: string;
-  /** Nobody waits for its end, so a notification reports it. */
+  /** No call waits for its end, so a notification reports it. */
   readonly background: boolean;
   /** Epoch ms. */
   readonly startedAt: number;
   readonly owner: Owner;
   readonly process?: { readonly pid: number; readonly startedAt: string };
-  /** The notice of a stopped handle, for a model that does not know it. */
+  /** The notice of a stopped handle, for a model that has not read it. */
   readonly notice?: Notice;
   /** The call whose answer reported it. */
   readonly toldIn?: string;

@@ -61,7 +61,7 @@ export function noticeOf(handle: Handle): Notice | undefined {
   }
 }
 
-/** An agent has ended by itself: its last message is its result. */
+/** The notice of an agent that ended by itself: its last message is its result. */
 function agentNotice(subject: Subject, result: ToolResult): Notice {
   const data = { task_id: subject.id, handle: subject.id, tool: subject.tool };
   if ('ok' in result)

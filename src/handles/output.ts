@@ -1,6 +1,6 @@
 /**
- * The output of a process: all of it in a file up to a limit, its head and its tail in memory.
- * Writing is synchronous, so order and memory are bounded without a queue. 64 KB into the page cache take some 20 µs.
+ * The output of a process: all of it in a file up to a limit, its beginning and its end in memory. Writing is synchronous, so
+ * order and memory are bounded without a queue. 64 KB into the page cache take some 20 µs.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -12,7 +12,7 @@ export type OutputOptions = {
   readonly path?: string;
   /** The limit of the file. Default 64 MiB. */
   readonly maxBytes?: number;
-  /** How a model reads the rest, for the note in the middle of cut output: `fetch … from 61`. */
+  /** Tells a model how to read the part that is cut out of the middle: `fetch … from 61`. */
   readonly how?: (from: Range) => string;
 };
 
@@ -33,7 +33,7 @@ export class Output {
   #tailBytes = 0;
   #bytes = 0;
   #newlines = 0;
-  /** The offsets of the lines 1, 1,025, 2,049 … in the file. */
+  /** The offsets of lines 1, 1,025, 2,049 … in the file. */
   #index: number[] = [0];
   #endsOpen = false;
   #trouble: string | undefined;
@@ -77,7 +77,7 @@ export class Output {
     return text.slice(text.lastIndexOf('\n') + 1);
   }
 
-  /** All of it, with the middle cut out if it is longer than `maxChars`. */
+  /** The whole output, with its middle cut out if it is longer than `maxChars`. */
   text(maxChars: number): string {
     const head = Buffer.concat(this.#head);
     const tail = this.#tailBuffer();
@@ -116,7 +116,7 @@ export class Output {
     const cut = !atEnd && lines === 0;
     const shown = atEnd || cut ? bytes : bytes.subarray(0, end);
     const last = Math.min(this.lines, first + Math.max(1, newlinesIn(shown) + (endsOpen(shown) ? 1 : 0)) - 1);
-    const rest = cut ? `; it is cut and goes on at byte ${start + bytes.length}` : '';
+    const rest = cut ? `; it is cut and continues at byte ${start + bytes.length}` : '';
     return { content: readable(shown), range: `lines ${count(first)}–${count(last)} of ${count(this.lines)}${rest}` };
   }
 
@@ -135,7 +135,7 @@ export class Output {
       for (let done = 0; done < room;) done += writeSync(this.#file, chunk, done, room - done);
       this.#onDisk += room;
     } catch (error) {
-      // A full disk does not stop the process: memory still holds head and tail.
+      // A full disk does not stop the process: memory still holds the beginning and the end.
       this.#trouble = (error as Error).message;
     }
   }
@@ -148,7 +148,7 @@ export class Output {
     }
     this.#tail.push(chunk.length > TAIL_BYTES ? Buffer.from(chunk.subarray(-TAIL_BYTES)) : chunk);
     this.#tailBytes += Math.min(chunk.length, TAIL_BYTES);
-    // Copied together now and then: many small chunks become one, and no slice keeps a big one alive.
+    // Copied together now and then: many small chunks become one, and no slice keeps a big chunk alive.
     if (this.#tailBytes > 2 * TAIL_BYTES || this.#tail.length > 512) this.#tailBuffer();
   }
 
@@ -225,7 +225,7 @@ function endOfLines(bytes: Buffer, wanted: number): { end: number; lines: number
   return { end, lines };
 }
 
-/** Cut at a line end if the last half has one. */
+/** Cuts at a line end if the second half has one. */
 function upToLineEnd(bytes: Buffer): Buffer {
   const end = bytes.lastIndexOf(NEWLINE) + 1;
   return end > bytes.length / 2 ? bytes.subarray(0, end) : bytes;

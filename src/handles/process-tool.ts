@@ -1,4 +1,7 @@
-/** A stateful tool that runs a shell command, with pipes or behind a terminal. `run` is one; a program may make others. */
+/**
+ * A stateful tool that runs a shell command, with pipes or behind a terminal. `run` is such a tool, and a program may make
+ * others.
+ */
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 
@@ -10,8 +13,8 @@ import { ToolFailure, type Ending } from './state.ts';
 import { lastLineOf } from './text.ts';
 
 /**
- * The command to run. `timeoutMs`: ends it after this time. `callTimeoutMs`: ends it after this time if a call still waits for
- * it. `stdin`: it takes input without a terminal.
+ * The command to run. `timeoutMs`: the command is ended after this time. `callTimeoutMs`: the command is ended after this time if
+ * a call still waits for it. `stdin`: the command takes input without a terminal.
  */
 export type CommandLine = {
   readonly command: string;
@@ -78,7 +81,7 @@ export function processTool(options: ProcessToolOptions): StatefulTool {
         ...line,
         ...limits,
         mark: handle.uid,
-        // A background process is ended and reported when its conversation is resumed.
+        // The next run of the conversation ends a background process, and reports that.
         endsWithUs: !handle.background,
         output,
         produced: (chunk: Buffer) => {
@@ -153,7 +156,7 @@ function endingOf({ exit, text, more, timedOutMs }: { exit: Exit; text: string; 
     exit.leftBehind > 0 ? `; ended ${exit.leftBehind} process${exit.leftBehind > 1 ? 'es' : ''} that it left running` : '';
   const how =
     timedOutMs !== undefined
-      ? `ended after ${timedOutMs / 1000} s, its time was over`
+      ? `ended after ${timedOutMs / 1000} s, its time limit`
       : exit.signal === null
         ? `exit code ${exit.code}`
         : `ended by ${exit.signal}`;

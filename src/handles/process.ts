@@ -1,5 +1,5 @@
 /**
- * Runs a shell command as a process in a separate session, with its output in one stream. Pipes are here, terminals in
+ * Runs a shell command as a process in a separate session, with its output in one stream. Pipes are in this file, terminals in
  * `pty.ts`; both end the same way.
  */
 import { spawn } from 'node:child_process';
@@ -26,9 +26,9 @@ export type ProcessOptions = {
   /** A variable in the environment of the process, see {@link MARK}. */
   readonly mark: string;
   readonly output: Output;
-  /** Leave stdin open for input. Without it stdin is empty: a program that reads it finds its end. */
+  /** Leave stdin open for input. Without it, stdin is empty, and a program that reads it gets the end of the file. */
   readonly stdin?: boolean;
-  /** End it also when this process is killed. */
+  /** Also end it when this process is killed. */
   readonly endsWithUs?: boolean;
   /** Between SIGTERM and SIGKILL. Default 2 s. */
   readonly graceMs?: number;
@@ -53,7 +53,7 @@ export interface RunningProcess {
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
   const { output, stdin = false, graceMs = GRACE_MS } = options;
   const shell = startable(options);
-  // One stream for both outputs, so that their order stays. The second shell reads the command.
+  // Both outputs go into one stream, so that their order is kept. The second shell reads the command.
   const dog = options.endsWithUs ? watchdog() : undefined;
   const child = spawn('/bin/sh', ['-c', 'exec "$0" -c "$1" 2>&1', shell, options.command], {
     detached: true,
@@ -121,13 +121,13 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
 
 /** The shell for the command. Throws `ToolFailure` with the way out if the command cannot run at all. */
 export function startable({ command, cwd, shell }: Pick<ProcessOptions, 'command' | 'cwd' | 'shell'>): string {
-  if (command.includes('\0')) throw new ToolFailure('the command holds a NUL character');
+  if (command.includes('\0')) throw new ToolFailure('the command contains a NUL character');
   if (!existsSync(cwd)) throw new ToolFailure(`the folder ${JSON.stringify(cwd)} does not exist`);
-  if (!statSync(cwd).isDirectory()) throw new ToolFailure(`${JSON.stringify(cwd)} is no folder`);
+  if (!statSync(cwd).isDirectory()) throw new ToolFailure(`${JSON.stringify(cwd)} is not a folder`);
   return shell ?? (existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh');
 }
 
-/** Keys that have a meaning without a terminal. */
+/** Keys that also work without a terminal. */
 function typed(key: string): string {
   const bytes = keyBytes(key);
   if (bytes === '\r') return '\n';

@@ -34,7 +34,7 @@ export interface Terminal extends RunningProcess {
 }
 
 const SETTLE_AT_MOST_MS = 3_000;
-/** How long to wait for output after the start and after input, not counting its echo: a program may be slow. */
+/** How long to wait for output after the start and after input, not counting its echo, because a program may be slow. */
 const FIRST_MS = 1_000;
 /** Bytes that may wait for the screen. With more, the program has to wait. */
 const AHEAD_BYTES = 1_048_576;
@@ -147,12 +147,12 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
         const needed = came <= echo ? FIRST_MS : looksLikePrompt(screen.cursorLine()) ? promptMs : settleMs;
         const left = Math.max(needed - (performance.now() - lastAt), ahead > 0 ? 5 : 0);
         if (left <= 0) break;
-        // In steps: new output changes the remaining time.
+        // In steps, because new output changes the remaining time.
         await Promise.race([sleep(Math.min(left, settleMs)), ended]);
       }
       // The prompt's timer ends together with this one: check now, so that the answer says `waiting` and not `running`.
       look();
-      // A process that has just gone must be reported as gone.
+      // A process that has just ended must be reported as ended.
       if (!over && membersOf(pid).length === 0) await within(ended, 500);
     },
     stop: async () => {

@@ -1,4 +1,4 @@
-/** Recovers the handles of an agent that died, once. */
+/** Recovers the handles of an agent that died. Must be called once. */
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -14,7 +14,7 @@ export type Recovered = { readonly uid: string; readonly id: string; readonly to
 export type RecoverDeps = {
   readonly ledger: Ledger;
   readonly folder: string;
-  /** Whether the handle belongs to this run. */
+  /** Whether the handle belongs to the current run. */
   readonly own: (uid: string) => boolean;
   readonly owner: Owner;
   readonly now: number;
@@ -23,10 +23,10 @@ export type RecoverDeps = {
   readonly trouble: (error: unknown) => void;
 };
 
-/** Outputs may contain secrets, so unused ones are deleted after a day. */
+/** Outputs may contain secrets, so those that are no longer needed are deleted after a day. */
 const KEEP_MS = 24 * 3_600_000;
 
-/** Returns the handles that were running. A handle that had ended without a notification is only notified now. */
+/** Returns the handles that were running. A handle that had ended without a notification is notified only now. */
 export async function recoverHandles(deps: RecoverDeps): Promise<readonly Recovered[]> {
   const lost: Recovered[] = [];
   for (const entry of deps.ledger.entries()) {

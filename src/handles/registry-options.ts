@@ -7,7 +7,7 @@ import type { NoticeInbox } from './herald.ts';
 import type { StatefulTool } from './stateful-tool.ts';
 
 export type HandleRegistryOptions = HandleSettings & {
-  /** Without it nothing is notified. */
+  /** Without it, no notifications are sent. */
   readonly inbox?: NoticeInbox;
   /** Emits the events of handles. Without it each event is queued as a notification. */
   readonly emitter?: Emitter;
@@ -20,17 +20,17 @@ export type HandleRegistryOptions = HandleSettings & {
 
 export type HandleSettings = {
   readonly tools: readonly StatefulTool[];
-  /** The conversation to notify: `project/agent#conversation`. */
+  /** The address of the conversation to notify: `project/agent#conversation`. */
   readonly address: string;
   /** A folder for this conversation alone: outputs, and the ledger of running handles. Mode 0700. */
   readonly folder: string;
   /** A handle began, changed or ended. */
   readonly onChange?: (view: HandleView) => void;
-  /** Reports errors outside of the handles (the inbox, the log). Default: a warning of the process. */
+  /** Called with errors outside of the handles (the inbox, the log). Default: a warning of the process. */
   readonly onTrouble?: (error: unknown) => void;
   /**
-   * Withdraw a notification before the answer that replaces it is recorded. For hosts that do not pass `ToolOutcome.knows` to
-   * their carrier. A crash in between then loses the notification. Default false.
+   * Whether to withdraw a notification before the answer that replaces it is recorded. For hosts that do not pass
+   * `ToolOutcome.knows` to their carrier. A crash in between then loses the notification. Default false.
    */
   readonly withdrawAtOnce?: boolean;
 };

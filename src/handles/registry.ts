@@ -141,8 +141,8 @@ export class HandleRegistry implements AsyncDisposable {
   }
 
   /**
-   * Call it when a turn is about to end. Each handle that still runs is inquired about, awaited or ended, as its tool
-   * defines. `again`: a handle that the model chose to wait for has stopped, and its notification needs another cycle.
+   * Call it when a turn is about to end. Each handle that still runs is put to the model as a question, awaited or ended, as its
+   * tool defines. `again`: a handle that the model chose to wait for has stopped, and its notification needs another cycle.
    */
   async endOfTurn(options: TurnEndOptions = {}): Promise<TurnEnd> {
     this.#herald.settle(new Set());
@@ -162,9 +162,9 @@ export class HandleRegistry implements AsyncDisposable {
   }
 
   /**
-   * Call it once, before the first call. Handles that ran when the conversation's last agent died are reported as lost, and
-   * their processes are ended after a check of their identity. `answered`: whether the transcript has the answer of a call;
-   * such handles are not notified again. Without it, a handle is rather notified twice than lost.
+   * Call it once, before the first call. Handles that ran when the conversation's last agent died are reported as lost, and their
+   * processes are ended after a check of their identity. `answered`: whether the transcript has the answer of a call; such
+   * handles are not notified again. Without it, a handle is notified twice rather than never.
    */
   async recover(options: { readonly answered?: (callId: string) => boolean } = {}): Promise<readonly Recovered[]> {
     const recovered = await recoverHandles({
@@ -222,11 +222,11 @@ export class HandleRegistry implements AsyncDisposable {
         return outcomeOf(handle.phase, handle.ending?.text ?? '');
       }
       if (!actionsOf(tool).includes('apply')) {
-        await handle.abort('ended: it asks, and cannot be answered');
+        await handle.abort('ended: it asks a question, and cannot be answered');
         this.#shelf.forget(handle);
-        return { content: `${tool.name} asks, and takes no answers: ${question}`, isError: true };
+        return { content: `${tool.name} asks a question, but takes no answers: ${question}`, isError: true };
       }
-      // It asks a question: from now on it is an ordinary handle, so that the model can answer.
+      // The call asks a question: from now on it has an ordinary handle, so that the model can answer.
       handle.background = true;
       this.#herald.remember(handle);
       this.#chronicle.spawned(handle);
@@ -244,7 +244,7 @@ export class HandleRegistry implements AsyncDisposable {
     if (twice !== undefined)
       throw new EarpieceError(
         'bad_argument',
-        `nothing of this batch was spawned: two of its calls name their handle ${JSON.stringify(twice)}; give each handle a name of its own`,
+        `nothing of this batch was spawned: two of its calls name their handle ${JSON.stringify(twice)}; give each handle a different name`,
       );
     const handle = this.#start(tool, args, { id: id ?? this.#shelf.freeName(tool.name), background: true, call });
     handle.watchers += 1;
@@ -257,7 +257,7 @@ export class HandleRegistry implements AsyncDisposable {
     }
   }
 
-  /** Fetch, apply and abort: the action first, then the state. */
+  /** Handles fetch, apply and abort: first the action, then the answer with the state. */
   async #look(
     tool: StatefulTool,
     id: string,
@@ -266,7 +266,7 @@ export class HandleRegistry implements AsyncDisposable {
   ): Promise<ToolOutcome> {
     const handle = this.#shelf.named(id);
     if (handle.tool.name !== tool.name)
-      throw new EarpieceError('bad_argument', `handle ${id} belongs to the tool ${handle.tool.name}: call that one`);
+      throw new EarpieceError('bad_argument', `handle ${id} belongs to the tool ${handle.tool.name}: call that tool`);
     handle.watchers += 1;
     try {
       await first?.(handle);
@@ -280,7 +280,7 @@ export class HandleRegistry implements AsyncDisposable {
   async #answer(handle: Handle, call: ToolCall, range?: Range): Promise<ToolOutcome> {
     const { answer, version } = await answerOf(handle, range);
     this.#told(handle, version, call);
-    // An active handle may stop before this answer is carried, and the model would not know that.
+    // An active handle may stop before this answer is carried, and the model would not learn that.
     return { content: JSON.stringify(answer), ...(answer.state === 'stopped' ? { knows: [handle.about] } : {}) };
   }
 

@@ -45,14 +45,14 @@ export function runTool(options: RunOptions = {}): StatefulTool {
     spawns: (args) => args['background'] === true,
     check: (args) => {
       const { command, cwd: folder, timeout_secs: secs } = args;
-      if (typeof command !== 'string' || command.trim() === '') return `command ${JSON.stringify(command)} is no command line`;
+      if (typeof command !== 'string' || command.trim() === '') return `command ${JSON.stringify(command)} is not a command line`;
       for (const flag of ['background', 'pty', 'stdin'])
         if (args[flag] !== undefined && typeof args[flag] !== 'boolean')
           return `${flag} ${JSON.stringify(args[flag])} is neither true nor false`;
       if (folder !== undefined && (typeof folder !== 'string' || folder === ''))
-        return `cwd ${JSON.stringify(folder)} is no folder`;
+        return `cwd ${JSON.stringify(folder)} is not a folder`;
       if (secs !== undefined && !(typeof secs === 'number' && secs > 0 && secs <= LONGEST_SECS))
-        return `timeout_secs ${JSON.stringify(secs)} is no number of seconds above 0`;
+        return `timeout_secs ${JSON.stringify(secs)} is not a number of seconds above 0`;
       return undefined;
     },
     commandOf: (args) => {

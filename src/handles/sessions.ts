@@ -1,6 +1,6 @@
 /**
- * Process sessions. Each process of a handle leads a separate session (`setsid`). All of its descendants can then be found and
- * ended with it, including the process groups of a shell's jobs.
+ * Finds and ends the sessions of processes. Each process of a handle leads a separate session (`setsid`). All of its descendants
+ * can then be found and ended with it, including the process groups of a shell's jobs.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ export function membersOf(session: number): readonly Member[] {
   return process.platform === 'linux' ? fromProc(session) : fromPs(session);
 }
 
-/** Ends a session: SIGTERM, then SIGKILL for the processes left after `graceMs`. Resolves with whether none is left. */
+/** Ends a session: SIGTERM, then SIGKILL for the processes left after `graceMs`. Resolves with whether all have ended. */
 export async function endSession(session: number, graceMs: number = GRACE_MS): Promise<boolean> {
   if (await signalUntilGone(session, 'SIGTERM', graceMs)) return true;
   return signalUntilGone(session, 'SIGKILL', KILLED_MS);
@@ -43,7 +43,7 @@ export function markOfProcess(pid: number): string | undefined {
 /** Sessions that get SIGTERM if this process exits without having ended them. */
 const guarded = new Set<number>();
 
-/** Returns a function that undoes it. */
+/** Returns a function that reverts it. */
 export function endAtExit(session: number): () => void {
   if (guarded.size === 0) process.on('exit', endGuarded);
   guarded.add(session);

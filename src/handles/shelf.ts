@@ -14,7 +14,7 @@ export class Shelf {
   readonly #uses = new Map<string, number>();
   #made = 0;
 
-  /** `used`: names from before a restart. They stay reserved for those handles. */
+  /** `used`: names from before a restart. These names stay reserved for those handles. */
   constructor(used: Iterable<string>) {
     for (const id of used) this.#uses.set(id, (this.#uses.get(id) ?? 0) + 1);
   }
@@ -56,7 +56,7 @@ export class Shelf {
     if (holder?.active)
       throw new EarpieceError(
         'bad_argument',
-        `handle ${JSON.stringify(id)} is taken: ${holder.tool.name} is ${holder.phase.type} under this name; choose another, or abort that one first`,
+        `handle ${JSON.stringify(id)} is taken: ${holder.tool.name} is ${holder.phase.type} under this name; choose another, or abort that handle first`,
       );
     if (holder !== undefined) this.#remove(holder);
     const used = this.#uses.get(id) ?? 0;
@@ -68,7 +68,9 @@ export class Shelf {
     this.#handles.set(handle.id, handle);
   }
 
-  /** An answered one-shot call is removed. If its output was cut, it stays so that the model can read the rest by range. */
+  /**
+   * An answered one-shot call is removed. If its output was cut, it stays, so that the model can read the missing part by range.
+   */
   forget(handle: Handle): void {
     if (handle.ending?.more !== true && this.#handles.get(handle.id) === handle) this.#remove(handle);
   }
@@ -79,7 +81,7 @@ export class Shelf {
     for (const handle of ended.slice(0, Math.max(0, ended.length - KEPT))) this.#remove(handle);
   }
 
-  /** The handle can no longer be fetched. Its notification may still be on its way. */
+  /** The handle can no longer be fetched. Its notification may not have been delivered yet. */
   #remove(handle: Handle): void {
     this.#handles.delete(handle.id);
     rmSync(handle.folder, { recursive: true, force: true });

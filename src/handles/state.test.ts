@@ -22,6 +22,6 @@ describe('an error', () => {
     [new Error('x', { cause: new Error('y', { cause: 'z' }) }), { message: 'x', trace: ['y'], transient: false }],
     [new ToolFailure('x', { trace: ['a'], transient: true }), { message: 'x', trace: ['a'], transient: true }],
     ['text', { message: 'text', trace: [], transient: false }],
-    [new Error(''), { message: 'failed without saying why', trace: [], transient: false }],
+    [new Error(''), { message: 'failed without a reason', trace: [], transient: false }],
   ])('of %o', (thrown, error) => expect(errorOf(thrown)).toEqual(error));
 });

@@ -38,7 +38,7 @@ const NEXT: Readonly<Record<Phase['type'], readonly Phase['type'][]>> = {
   stopped: [],
 };
 
-/** Throws for an invalid transition: a fault of Earpiece, never of a model. */
+/** Throws for an invalid transition: that is a bug of Earpiece, never a model's mistake. */
 export function assertTransition(id: string, from: Phase, to: Phase): void {
   if (!NEXT[from.type].includes(to.type)) throw new Error(`handle ${id}: invalid transition ${from.type} → ${to.type}`);
 }
@@ -97,5 +97,5 @@ export function errorOf(thrown: unknown): ToolError {
     causes.push(cause.message);
     cause = cause.cause;
   }
-  return { message: message === '' ? 'failed without saying why' : message, trace: causes, transient: false };
+  return { message: message === '' ? 'failed without a reason' : message, trace: causes, transient: false };
 }

@@ -47,17 +47,17 @@ export type StatefulTool = {
   readonly onTurnEnd?: OnTurnEnd;
   /** How long the end of a turn waits for a handle. Default 60. */
   readonly turnEndSecs?: number;
-  /** Its end is emitted as that of an agent (`subagent.complete`, `subagent.failed`) instead of that of a tool. */
+  /** Its end is emitted as that of an agent (`subagent.complete`, `subagent.failed`) and not as that of a tool. */
   readonly isAgent?: boolean;
   /** Also notifies of new output (`tool.content`), at most once until somebody reads it. Default false. */
   readonly notifyContent?: boolean;
-  /** The error in the arguments, in plain words; undefined if they are valid. */
+  /** Returns the error in the arguments in plain words, or undefined if they are valid. */
   check?(args: Args): string | undefined;
-  /** True if these arguments without an `action` still ask for a spawn (`background: true`). */
+  /** True if these arguments ask for a spawn even without an `action` (`background: true`). */
   spawns?(args: Args): boolean;
   /**
-   * Does the work. The returned value is the result; a thrown error is the failure (`ToolFailure` has the most detail).
-   * Called once a handle. Should end soon after `handle.signal` aborts: after 10 s it is given up.
+   * Does the work. The returned value is the result; a thrown error is the failure (a `ToolFailure` has the most details). Called
+   * once for each handle. It should end soon after `handle.signal` aborts: after 10 s it is given up.
    */
   run(args: Args, handle: HandleSide): Promise<string | Ending>;
 };
@@ -112,10 +112,10 @@ export function checkDefinition(tool: StatefulTool): void {
   if (taken.length > 0)
     throw new EarpieceError(
       'bad_argument',
-      `tool ${tool.name}: the parameters ${taken.join(', ')} belong to the protocol of stateful tools; name them otherwise`,
+      `tool ${tool.name}: the parameters ${taken.join(', ')} belong to the protocol of stateful tools; choose other names`,
     );
   if (tool.name === 'await')
-    throw new EarpieceError('bad_argument', 'a tool cannot be called await: that is the one that waits for handles');
+    throw new EarpieceError('bad_argument', 'a tool cannot be called await: that is the name of the tool that waits for handles');
 }
 
 /**

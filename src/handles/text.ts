@@ -62,7 +62,10 @@ export function lastLineOf(text: string): string | undefined {
   return line !== undefined && line.length > 200 ? `${[...line].slice(0, 199).join('')}…` : line;
 }
 
-/** Whether an unfinished line looks like a question that waits for an answer. In doubt no: a progress line is not one. */
+/**
+ * Whether an unfinished line looks like a question that waits for an answer. If in doubt, it is not one: a progress line must not
+ * count.
+ */
 export function looksLikePrompt(line: string): boolean {
   const text = line.trimEnd();
   if (text === '') return false;

@@ -13,8 +13,8 @@ export type Tool = {
   readonly timeoutMs?: number;
   /**
    * Called with arguments that are JSON but not checked. Must not throw for a mistake of the model: return an outcome with
-   * `isError`. An error that it throws becomes such an outcome. Should end soon after `signal` aborts; nobody waits for its
-   * outcome.
+   * `isError`. A thrown error becomes such an outcome. It should end soon after `signal` aborts; nobody waits for its outcome
+   * then.
    */
   execute(args: Json, call: ToolCall): Promise<ToolOutcome>;
 };
@@ -31,8 +31,8 @@ export type ToolCall = {
 export type ToolOutcome = {
   readonly content: string;
   readonly isError?: boolean;
-  /** With `isError`: the kind of failure, for listeners; the model reads `content`. Type "timeout" is one. */
+  /** With `isError`: the kind of failure, for listeners; the model reads only `content`. One type is "timeout". */
   readonly failure?: { readonly type: string; readonly message?: string; readonly timeoutMs?: number };
-  /** The subjects that the agent knows by this result (`handle:build`, `file:/a/b`), so that no notification repeats them. */
+  /** The facts that this result shows the agent (`handle:build`, `file:/a/b`), so that no notification repeats them. */
   readonly knows?: readonly string[];
 };

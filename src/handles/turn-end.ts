@@ -1,5 +1,5 @@
 /**
- * Handles at the end of a turn: treats those that still run as their tools define:
+ * Treats the handles that still run at the end of a turn as their tools define:
  * - `inquire`: the model is asked for each: wait for it (which adds a cycle), abort it, or leave it running;
  * - `await`: it is awaited for up to `turnEndSecs`, then aborted; its notification rides at the start of the next turn;
  * - `abort`: it is aborted.
@@ -32,8 +32,8 @@ export type Inquiry = {
 
 export type TurnEndOptions = {
   /**
-   * Asks all questions at once (one request to a model) and returns an answer for each id. A handle without a valid answer
-   * keeps running. All do if `ask` throws or is missing.
+   * Asks all questions at once (one request to a model) and returns an answer for each id. A handle without a valid answer keeps
+   * running. All of them do if `ask` throws or is missing.
    */
   readonly ask?: (
     inquiries: readonly Inquiry[],
@@ -43,7 +43,7 @@ export type TurnEndOptions = {
   readonly signal?: AbortSignal;
 };
 
-/** By the names of the handles. */
+/** Keyed by the names of the handles. */
 export type TurnEnd = {
   readonly waited: readonly string[];
   readonly aborted: readonly string[];
@@ -80,7 +80,9 @@ export async function endTurn(handles: readonly Handle[], deps: TurnEndDeps): Pr
   ]);
   // A person's stop ends the waiting, but not the awaited handles.
   if (!signal.aborted)
-    await Promise.all(awaited.filter((handle) => handle.active).map((handle) => handle.abort(`${ABORTED}, its time was over`)));
+    await Promise.all(
+      awaited.filter((handle) => handle.active).map((handle) => handle.abort(`${ABORTED}, after its time limit`)),
+    );
 
   const names = (some: readonly Handle[]): string[] => some.map((handle) => handle.id);
   const waited = waitsFor.filter((handle) => !handle.active && handle.because === undefined);

@@ -1,7 +1,6 @@
 /**
  * Handles a moment of a coding agent's work, independent of the host's formats. The hook command, the MCP server and the plugin
- * bridges all answer by this. It leases the notifications of an answer, so that no other carrier of the conversation takes
- * them.
+ * bridges all use this. It leases the notifications of an answer, so that no other carrier of the conversation takes them.
  */
 import { logKey, parseAddress, type LogKey } from '../core/address.ts';
 import { levelRank } from '../core/notification.ts';
@@ -36,11 +35,11 @@ export type Place = {
 
 /** The most times in a row that a turn is held; hosts have separate limits beyond it. */
 const MAX_HOLDS = 3;
-/** So long a new session waits for what is in flight to the session before it. */
+/** How long a new session waits for deliveries in flight to the session before it. */
 const INHERIT_WITHIN_MS = 1_500;
 const INHERIT_AGAIN_MS = 50;
 
-/** `known`: the conversation of the session, where a process that lives longer than one moment has it. */
+/** `known`: the conversation of the session, if the process lives longer than one moment and already has it. */
 export async function attend(place: Place, host: Host, caller: Caller, moment: Moment, known?: Conversation): Promise<Attended> {
   const conversation = known ?? (await conversationOf(place, host, caller));
   if (caller.subagent === undefined) await (moment.kind === 'session_start' ? openUnproven : observe)(conversation, host, caller);
@@ -92,11 +91,11 @@ async function answerOf(conversation: Conversation, host: Host, caller: Caller, 
   }
 }
 
-/** The conversation of a session. Data from its other carriers (the model's tools) applies here too. */
+/** The conversation of a session. Facts that its other carriers recorded, such as the model's tools, apply here too. */
 export async function conversationOf(place: Place, host: Host, caller: Caller): Promise<Conversation> {
   const { inbox } = place;
   const id = conversationOfSession(caller.session);
-  // The session may have changed its folder since it began; its agent stays the one that it began as.
+  // The session may have changed its folder since it began, but its agent stays the same.
   const bound = caller.process === undefined || host.manySessions ? undefined : await inbox.store.binding(caller.process);
   const log = bound?.conversation === id ? bound.log : logOfHost(place, host);
   const [known] = await inbox.store.presence({ log, conversation: id });
@@ -129,7 +128,7 @@ async function starts(conversation: Conversation, caller: Caller): Promise<Atten
   return { answer: { kind: 'tell', text: instructionsOf(mark) }, confirm: told, release: async () => {} };
 }
 
-/** The host's process shows this session from now on: what it showed before continues in it. */
+/** Records that the host's process shows this session from now on. The session that it showed before continues in this one. */
 async function shows({ inbox, log, id, options }: Conversation, { process }: Caller): Promise<void> {
   if (process === undefined || options.shared) return;
   const bound = await inbox.store.binding(process);
@@ -147,7 +146,7 @@ async function takesOver(conversation: Conversation, { nested, folder }: Caller)
   }
 }
 
-/** Hooks that were installed in the middle of a session saw no start of it. */
+/** Hooks that were installed during a session did not see its start. */
 async function isThere(conversation: Conversation, caller: Caller): Promise<void> {
   const known = await conversation.presence();
   if (known !== undefined && known.pending !== true && conversation.inbox.isActive(known)) {
@@ -190,7 +189,10 @@ async function refusesSubagent(conversation: Conversation): Promise<Attended> {
 const SUBAGENT_REFUSED =
   'Not run: an interrupt waits for the main agent. End your work now and report what you have; the main agent reads the interrupt.';
 
-/** Errors and above do not wait for the next prompt, nor does what asks for the end of the turn. */
+/**
+ * Holds the turn for errors and above, which do not wait for the next prompt, and for notifications that ask for the end of the
+ * turn.
+ */
 async function holds(conversation: Conversation, host: Host, held: boolean): Promise<Attended> {
   if (isSignal(conversation.policy().view)) return NOTHING;
   if (held && (await holdsInARow(conversation)) >= MAX_HOLDS) return NOTHING;

@@ -1,4 +1,4 @@
-/** The shape of hooks that Claude Code began and other agents took over, as far as they share it. */
+/** The hook formats that other agents share with Claude Code. */
 import type { Heard, Printed } from './host.ts';
 import { SILENT } from './host.ts';
 import { optionalText, text, type Input } from './input.ts';
@@ -31,7 +31,7 @@ export const turnEndOf = (input: Input): Moment => ({ kind: 'turn_end', held: in
 
 export const printed = (value: unknown): Printed => ({ stdout: JSON.stringify(value) });
 
-/** Beside the event's own name, because some agents refuse the whole answer without it. */
+/** The event's own name is repeated, because some agents refuse the whole answer without it. */
 export const told = (input: Input, additionalContext: string): Printed =>
   printed({ hookSpecificOutput: { hookEventName: input['hook_event_name'], additionalContext } });
 

@@ -8,17 +8,17 @@ import { Conversation } from '../inbox/index.ts';
 import type { Host } from './host.ts';
 import type { Caller } from './moment.ts';
 
-/** Deliveries of one look, the newest. */
+/** The most deliveries that one look checks, the newest first. */
 const LOOKED_AT = 20;
-/** An older delivery is not looked for: the host keeps no such file, or has cut it. */
+/** An older delivery is no longer looked for: the host keeps no such file, or has cut it. */
 const LOOKED_FOR_MS = 10 * 60_000;
-/** The host's clock stamps the entry, and its text was rendered before the confirmation. */
+/** The host's clock stamps the entry, while this process rendered its text before the confirmation. */
 const SLACK_MS = 5_000;
-/** Sessions that died, the newest. */
+/** The most dead sessions that are checked, the newest first. */
 const SESSIONS = 5;
 const DIED_WITHIN_MS = 24 * 3_600_000;
 
-/** Notes which deliveries the transcript of this session holds. */
+/** Records which deliveries the transcript of this session contains. */
 export async function observe(conversation: Conversation, host: Host, { transcript }: Caller): Promise<void> {
   if (host.transcript === undefined || transcript === undefined) return;
   const now = conversation.inbox.store.now();
@@ -27,8 +27,8 @@ export async function observe(conversation: Conversation, host: Host, { transcri
 }
 
 /**
- * Opens again what the sessions before this one were handed last, where they died and their transcripts do not hold it. It comes
- * again with the same id, flagged. A session that was resumed after its death is one of them.
+ * Reopens the last deliveries to earlier sessions that died and whose transcripts do not contain them. Each comes again with the
+ * same id, flagged as repeated. This includes a session that was resumed after its death.
  */
 export async function openUnproven(conversation: Conversation, host: Host, { transcript, nested }: Caller): Promise<void> {
   if (host.transcript === undefined || transcript === undefined || nested) return;
@@ -40,7 +40,7 @@ export async function openUnproven(conversation: Conversation, host: Host, { tra
     .toSorted((a, b) => b.seenAt - a.seenAt);
   for (const { conversation: id, seenAt } of died.slice(0, SESSIONS)) {
     const session = new Conversation(inbox, log, id);
-    // A later look at its transcript has found, or not found, what is older.
+    // A later look at its transcript has already checked older deliveries.
     const last = (await unprovenOf(session)).filter(({ closedAt = 0 }) => closedAt >= seenAt - SLACK_MS);
     const file = id === conversation.id ? transcript : host.transcript.ofSession(transcript, id);
     const missing = await proven(session, host, file, last);
@@ -49,13 +49,13 @@ export async function openUnproven(conversation: Conversation, host: Host, { tra
   }
 }
 
-/** Items carried to this conversation without a proof so far that its model has them. */
+/** Items that were carried to this conversation, without proof yet that the model has read them. */
 async function unprovenOf({ inbox, log, id }: Conversation): Promise<readonly Item[]> {
   const unread = await inbox.store.items(log, { kind: 'unread', conversation: id, limit: LOOKED_AT });
   return unread.filter(({ outcome, observed, carrier }) => outcome === 'delivered' && !observed && carrier !== undefined);
 }
 
-/** Records those that the file holds; returns the others. */
+/** Records the items that the file contains, and returns the others. */
 async function proven(
   { inbox, log, id }: Conversation,
   host: Host,
@@ -73,7 +73,7 @@ async function proven(
   return items.filter((item) => !found.includes(item));
 }
 
-/** A gateway knows by itself when its client died. */
+/** A gateway detects itself when its client died. */
 async function handedByHook({ inbox, log }: Conversation, items: readonly Item[]): Promise<readonly CarrierId[]> {
   if (items.length === 0) return [];
   const records = await inbox.store.read({ log, seqs: items.flatMap(({ history }) => history), types: ['carrier_offered'] });

@@ -1,4 +1,4 @@
-/** The own tools that pass every gate: an agent reads and reports with them. */
+/** Recognizes Earpiece's own tools, which pass every gate: an agent reads and reports with them. */
 
 /** The prefixes that hosts add to a tool's name: `mcp__files__`, `mcp_files_`, `files_`, `files.`. */
 const OF_EARPIECE = /^(?:mcp__?)?earpiece(?:__|[_./:-])/i;

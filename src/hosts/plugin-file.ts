@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import type { BridgeCommand } from './bridge/client.ts';
 
 export type PluginFile = {
-  /** Below the home folder, where no variable says otherwise. */
+  /** The path below the home folder, if no variable sets another one. */
   readonly user: string;
   /** A variable that names the folder of the agent's settings, and the file below it. */
   readonly below: readonly { readonly variable: string; readonly file: string }[];
@@ -15,12 +15,12 @@ export type PluginFile = {
   content(command: BridgeCommand): string;
 };
 
-/** The plugin's own code lies beside the command line: in `dist`, or in the sources. */
+/** The plugin's own code is beside the command line: in `dist`, or in the sources. */
 const codeOf = (entry: string, host: string, source: string): string =>
   entry.endsWith('.ts') ? join(dirname(entry), '../hosts', source) : join(dirname(entry), `../plugins/${host}.js`);
 
 const head = (title: string, name: string): string =>
-  `// Earpiece: notifications for ${title}. Written by \`earpiece install ${name}\`; \`earpiece uninstall ${name}\` takes it away.`;
+  `// Earpiece: notifications for ${title}. Written by \`earpiece install ${name}\`; \`earpiece uninstall ${name}\` removes it.`;
 
 export const PLUGIN_FILES: Readonly<Record<'opencode' | 'pi', PluginFile>> = {
   opencode: {

@@ -1,14 +1,17 @@
 /**
- * Marks sessions that a hook has nothing to say to: small files named by the session, whose times enclose those of the database
- * and of its `-wal`. The shell line of a hook compares the times and ends without a new process. A change of any kind moves one of
+ * Marks sessions that need no hook: small files named by the session, whose times enclose those of the database and of its
+ * `-wal`. The shell line of a hook compares the times and ends without a new process. A change of any kind moves one of
  * the times out of its bounds, also into the past: a copy with its old time, or a clock that is set back. Imports no other module
  * of Earpiece, because each hook call loads it.
  */
 
-/** Asked for, not imported: an import brings streams and promises with it, for which each hook call would pay. */
+/** Read from `process` instead of imported: an import also loads streams and promises, which would slow each hook call. */
 const { mkdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } = process.getBuiltinModule('node:fs');
 
-/** Some file systems and shells know whole seconds only: a younger change could be followed by another of the same time. */
+/**
+ * Some file systems and shells know whole seconds only, so a more recent change could be followed by another one with the same
+ * time.
+ */
 const SETTLED_MS = 2_000;
 
 /** Below the state folder. */
@@ -21,34 +24,34 @@ const ENDINGS: Readonly<Record<Mark, string>> = { quiet: '', free: '.free' };
 
 const isName = (session: string): boolean => /^[\w-]{1,100}$/.test(session);
 
-/** When the two files changed last, epoch ms. */
+/** The last changes of the two files, epoch ms. */
 export type Changed = { readonly database: number; readonly wal: number | undefined };
 
-/** Undefined where the times say nothing yet. Ask this before the database itself. */
+/** Undefined if the times prove nothing yet. Call this before reading the database. */
 export function settledSince(database: string, now: number): Changed | undefined {
   const [main, wal] = [database, `${database}-wal`].map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs);
   return main !== undefined && Math.max(main, wal ?? 0) < now - SETTLED_MS ? { database: main, wal } : undefined;
 }
 
-/** Throws where the folder cannot be written. */
+/** Throws if the folder cannot be written. */
 export function leaveMark(kind: Mark, state: string, session: string, database: string, { database: main, wal }: Changed): void {
   if (!isName(session) || database.includes('\n')) return;
   mkdirSync(quietFolder(state), { recursive: true, mode: 0o700 });
   const mark = `${quietFolder(state)}/${session}${ENDINGS[kind]}`;
-  // No mark holds while its bounds are of two moments.
+  // No mark may exist while its bounds come from two moments.
   rmSync(mark, { force: true });
   if (wal === undefined) rmSync(`${mark}.wal`, { force: true });
   else enclose(`${mark}.wal`, '', wal);
   enclose(mark, `${database}\n`, main);
 }
 
-/** Two files, since Node sets no nanoseconds: one is a little older than the time, and `.to` a little younger. */
+/** Two files, because Node cannot set nanoseconds: one is a little older than the time, and `.to` a little younger. */
 function enclose(file: string, text: string, time: number): void {
   place(`${file}.to`, '', time + 1);
   place(file, text, time - 1);
 }
 
-/** At once with its time. */
+/** Creates the file and sets its time in one step. */
 function place(file: string, text: string, time: number): void {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, text, { mode: 0o600 });
@@ -59,13 +62,13 @@ function place(file: string, text: string, time: number): void {
 /** `over`: the session ends. Never throws. */
 export function forgetMarks(state: string, session: string, { over }: { readonly over: boolean }): void {
   if (!isName(session)) return;
-  // The mark first: the others say nothing without it.
+  // The mark goes first, because the other files mean nothing without it.
   const marks = Object.values(ENDINGS).flatMap((ending) => ['', '.to', '.wal', '.wal.to'].map((part) => `${ending}${part}`));
   for (const ending of over ? [...marks, SERVER] : marks)
     try {
       rmSync(`${quietFolder(state)}/${session}${ending}`, { force: true });
     } catch {
-      // Its times do not hold after what is to be said.
+      // The mark becomes invalid anyway once a notification is written.
     }
 }
 
@@ -91,8 +94,8 @@ export type Ending = {
 };
 
 /**
- * For a POSIX shell: ends it where the mark of this session holds, or its server lives. Any doubt lets it go on. Shells differ
- * where a file is missing, so each is looked for first.
+ * For a POSIX shell: exits if the mark of this session is valid or its server lives. In any doubt it continues. Shells differ for
+ * missing files, so it first tests that each file exists.
  */
 export function endsEarly(state: string, { mark, variable, served }: Ending, quote: (word: string) => string): string {
   const file = `s=${quote(`${quietFolder(state)}/`)}"$${variable}"`;

@@ -1,4 +1,4 @@
-/** Each host's table by the inputs that the host gives, shortened, and the bytes that it reads. */
+/** Tests each host's table with shortened real inputs of the host, and the bytes that the host reads. */
 import { describe, expect, it } from 'vitest';
 import { HOOK_HOSTS } from './index.ts';
 import type { Answer, Moment } from './moment.ts';
@@ -47,7 +47,7 @@ const MOMENTS: Readonly<Record<string, readonly (readonly [Input, Moment | undef
       common('AfterTool', { tool_name: 'write_file', tool_response: { llmContent: 'done' } }),
       { kind: 'after_tool', tool: 'write_file' },
     ],
-    // It drops the context of a hook after a failing tool, so nothing may be given to it there.
+    // It drops the context of a hook after a failing tool, so no notification may be delivered there.
     [common('AfterTool', { tool_name: 'read_file', tool_response: { error: { message: 'none' } } }), undefined],
     [common('AfterAgent', { stop_hook_active: false }), { kind: 'turn_end', held: false }],
     // It fires before each model request, whether or not Gemini compresses.
@@ -84,7 +84,7 @@ const MOMENTS: Readonly<Record<string, readonly (readonly [Input, Moment | undef
     [{ ...CURSOR('beforeSubmitPrompt'), prompt: 'go' }, undefined],
   ],
   copilot: [
-    // It reads no output of these two.
+    // It ignores the output of these two hooks.
     [common('SessionStart'), undefined],
     [common('UserPromptSubmit'), undefined],
     [common('PreToolUse', { tool_name: 'bash' }), { kind: 'before_tool', tool: 'bash' }],

@@ -1,6 +1,6 @@
 /**
- * The last action of a coding agent in an Earpiece terminal (`earpiece in`). The agent's hooks write it to a file, whose path
- * is in their environment. The terminal reads it before it types.
+ * The last action of a coding agent in an Earpiece terminal (`earpiece in`). The agent's hooks write it to a file whose path is
+ * in their environment. The terminal reads it before it types.
  */
 import { lstatSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
@@ -20,7 +20,10 @@ export type TerminalState = {
   readonly at: number;
 };
 
-/** Never throws: without the file the terminal types nothing. Replaces no file that is not of this kind: the path is from outside. */
+/**
+ * Never throws: without the file the terminal types nothing. It replaces only a file of this kind, because the path comes from
+ * outside.
+ */
 export function noteState(
   path: string,
   moment: Moment,
@@ -36,7 +39,7 @@ export function noteState(
     writeFileSync(draft, JSON.stringify(known), { mode: 0o600 });
     renameSync(draft, path);
   } catch {
-    // The terminal is gone.
+    // The terminal has ended.
   }
 }
 
@@ -46,7 +49,7 @@ function mayReplace(path: string): boolean {
   return found.isFile() && (found.size === 0 || (found.size < MAX_BYTES && stateIn(path)?.state !== undefined));
 }
 
-/** Undefined: no hook has told anything yet. */
+/** Undefined: no hook has written yet. */
 export function stateIn(path: string): TerminalState | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as TerminalState;

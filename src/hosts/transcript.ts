@@ -1,13 +1,16 @@
-/** Files of sessions, as hosts write them: one JSON object a line, each with the `timestamp` of its entry. */
+/** Reads the files that hosts write of their sessions: one JSON object per line, each with the `timestamp` of its entry. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { Transcript } from './host.ts';
 
 export type Entry = Readonly<Record<string, unknown>>;
 
-/** A file grows to many megabytes, and a single result can be long; recent entries are at its end. */
+/** A file grows to many megabytes, and a single result can be long. Recent entries are at the end. */
 const TAIL_BYTES = 1024 * 1024;
 
-/** `isGiven`: the model reads what is in this entry, and did not write it. `asKept`: how the host keeps our text; default: as it is. */
+/**
+ * `isGiven`: whether the model reads this entry and did not write it itself. `asKept`: the form in which the host stores
+ * Earpiece's text; default: unchanged.
+ */
 export function transcriptOf({
   isGiven,
   ofSession,
@@ -22,7 +25,7 @@ export function transcriptOf({
       const { timestamp } = entry;
       return typeof timestamp === 'string' && Date.parse(timestamp) >= since && isGiven(entry);
     } catch {
-      // Half a line: the tail begins in it, or the host is writing it.
+      // Half a line: the tail begins within it, or the host is still writing it.
       return false;
     }
   };
@@ -39,11 +42,11 @@ export function transcriptOf({
   };
 }
 
-/** The end of a file. Undefined where it cannot be read. */
+/** The last part of a file. Undefined if the file cannot be read. */
 export function tailOf(file: string): string | undefined {
   let opened: number | undefined;
   try {
-    // The path comes from the host's input: a pipe without a writer would keep the hook waiting.
+    // The path comes from the host's input: opening a pipe without a writer would block the hook.
     opened = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const about = fstatSync(opened);
     if (!about.isFile()) return undefined;

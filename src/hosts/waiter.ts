@@ -1,13 +1,13 @@
 /**
- * Waits beside a session whose host wakes by a separate command, and runs that command if something may wake the idle agent.
- * A session has one waiter; it ends with the host's process, and if that process shows another session.
+ * Waits beside a session of a host that wakes by a separate command, and runs that command when a notification may wake the idle
+ * agent. A session has one waiter; it ends with the host's process, and if that process shows another session.
  */
 import type { Json } from '../core/json.ts';
 import type { Owner } from '../core/records.ts';
 import { isAlive, type Conversation } from '../inbox/index.ts';
 import { wakesOf } from './wakes.ts';
 
-/** Nobody tells that the host has died or gone idle, so that is asked so often. */
+/** How often to check whether the host has died or become idle, because no event reports that. */
 const LOOK_EVERY_MS = 1_000;
 
 export type Waited = {
@@ -16,16 +16,16 @@ export type Waited = {
   readonly host: Owner;
   /** Whether the agent waits for its person. */
   readonly isIdle: () => boolean;
-  /** Makes the host ask its model. Rejects where it could not. */
+  /** Makes the host ask its model. Rejects if that failed. */
   readonly wake: () => Promise<void>;
 };
 
-/** Whether somebody waits for this session already. */
+/** Whether another process already waits for this session. */
 export async function isWaitedFor({ inbox, log, id }: Conversation): Promise<boolean> {
   return waits(await inbox.store.setting(keyOf(log, id)));
 }
 
-/** Resolves when the session is over, when another waits for it, or when it cannot be woken. */
+/** Resolves when the session has ended, when another process waits for it, or when it cannot be woken. */
 export async function waitFor({ conversation, host, isIdle, wake }: Waited): Promise<void> {
   const { inbox, log, id } = conversation;
   const { store } = inbox;

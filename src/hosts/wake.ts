@@ -1,4 +1,4 @@
-/** Decides whether a notification may wake an idle agent, and gives the words that wake it. */
+/** Decides whether a notification may wake an idle agent, and gives the text that wakes it. */
 import { conversationOfSession, isSignal, type Conversation } from '../inbox/index.ts';
 import { conversationOf, type Place } from './attend.ts';
 import type { Host } from './host.ts';
@@ -6,7 +6,7 @@ import type { Attended, Caller } from './moment.ts';
 import { wakesAt } from './wakes.ts';
 
 export type Woken =
-  /** The host shows another session by now, or this one has ended: nobody is to be woken. */
+  /** The host shows another session now, or this one has ended: there is no agent to wake. */
   | { readonly kind: 'over' }
   /** `nextAt`: when something may wake without a change of the log, epoch ms. */
   | { readonly kind: 'waits'; readonly nextAt?: number }
@@ -14,21 +14,20 @@ export type Woken =
 
 export async function wake(place: Place, host: Host, caller: Caller): Promise<Woken> {
   const { store } = place.inbox;
-  // Nobody could say whether the session is still the current one.
+  // It is unknown whether the session is still the current one.
   if (caller.process === undefined) return { kind: 'over' };
   const bound = await store.binding(caller.process);
   if (bound !== undefined && bound.conversation !== conversationOfSession(caller.session)) return { kind: 'over' };
   const conversation = await conversationOf(place, host, caller);
   const known = await conversation.presence();
   if (known?.endedAt !== undefined) return { kind: 'over' };
-  // Its SessionStart hook has not said that it is there.
+  // Its SessionStart hook has not reported it yet.
   if (known === undefined || bound === undefined) return { kind: 'waits', nextAt: store.now() + 500 };
 
   const { log, id } = conversation;
   const { ids, nextAt } = await wakesAt(conversation, 'idle');
   if (ids.length === 0) return { kind: 'waits', ...(nextAt === undefined ? {} : { nextAt }) };
-  // Written before the wake: after a crash between the two the agent is not woken, and its next message carries the
-  // notifications.
+  // Written before the wake: after a crash in between, the agent is not woken, and its next message carries the notifications.
   await store.append(log, [{ type: 'agent_woken', conversation: id, ids }]);
   const attended = await told(conversation, host);
   return attended === undefined ? { kind: 'waits' } : { kind: 'wakes', attended };

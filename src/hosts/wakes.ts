@@ -1,10 +1,10 @@
-/** Which notifications wake an idle agent of a coding host now. Each wakes once, in whichever process. */
+/** Finds the notifications that may wake an idle coding agent now. Each wakes it once, whichever process does it. */
 import type { NotificationId } from '../core/notification.ts';
 import type { ContactPoint } from '../core/records.ts';
 import { waking } from '../core/waking.ts';
 import type { Conversation } from '../inbox/index.ts';
 
-/** The prompt of a woken agent. Its hook adds the notifications themselves. */
+/** The prompt that wakes an agent. Its hook adds the notifications themselves. */
 export const NUDGE = 'Earpiece: notifications wait for you.';
 
 /** More than the largest `wake.max_per_hour`. */
@@ -12,15 +12,15 @@ const LOOKED_BACK = 1_000;
 
 type Wakes = {
   readonly ids: readonly NotificationId[];
-  /** When something may wake without a change of the log, epoch ms. */
+  /** The time at which a notification may wake the agent without a change of the log, epoch ms. */
   readonly nextAt?: number;
 };
 
-/** Empty: the agent is left alone. Its prompt hook brings what wakes it. */
+/** Empty: the agent is not woken. Its prompt hook delivers the notifications that wake it. */
 export const wakesOf = async (conversation: Conversation): Promise<readonly NotificationId[]> =>
   (await wakesAt(conversation, 'turn_start')).ids;
 
-/** `at`: what carries to the woken agent. */
+/** `at`: the contact point that carries to the woken agent. */
 export async function wakesAt(conversation: Conversation, at: ContactPoint): Promise<Wakes> {
   const { id, inbox, log } = conversation;
   const { store } = inbox;

@@ -26,7 +26,7 @@ export interface Context {
   readonly ids: Ids;
   /** This process, as the owner of its leases. */
   readonly owner: Owner;
-  /** Undefined: this process cannot know. */
+  /** Undefined: this process cannot find out. */
   readonly isAlive: (owner: Owner) => boolean | undefined;
   readonly timeZone: string;
   /** Renders lines by the templates of their subscribers. */
@@ -38,7 +38,7 @@ export interface Context {
   readonly witnesses: Witnesses;
   readonly leases: LeaseEnds;
   readonly limit: OpenLimit;
-  /** A writer (the bus) holds back notifications that are not queued yet. */
+  /** A writer (the bus) holds notifications back before it queues them. */
   readonly unwritten: boolean;
   /** Resolves when all of them are queued. */
   written(): Promise<void>;
@@ -91,8 +91,8 @@ export type Succession = {
 };
 
 /**
- * Other data of a conversation that passes on with its unread notifications. The drafts and swaps are part of the same
- * append. `undefined` if `from` has none.
+ * Other data of a conversation that its heir takes over together with the unread notifications. The drafts and swaps are part of
+ * the same append. `undefined` if `from` has no such data.
  */
 export type Companion = (
   store: Store,

@@ -39,7 +39,7 @@ function random(bytes: number): Uint8Array {
   return pool.subarray(used - bytes, used);
 }
 
-/** By the file of the system: to load `node:crypto` for it costs each command 5 ms of processor time. */
+/** Read from a system file: loading `node:crypto` for this costs each command 5 ms of processor time. */
 function fill(bytes: Uint8Array): void {
   try {
     const file = openSync('/dev/urandom', 'r');

@@ -153,7 +153,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(first?.view.items[0]?.text).toContain('unit tests are red');
       await first?.release('cancelled');
       await inbox.withdraw('shop/coder', { id: 'n1' }, { by: 'me', reason: 'green again' });
-      // A new one does not join what was sent: it would be called repeated.
+      // A new one does not join the line that was sent, which would mark it as repeated.
       await inbox.queue('shop/coder', { message: 'docs are red', kind: 'ci.failed', level: 'error', id: 'n3' });
       const second = await talk().offer({ at: 'tool_result' });
       expect(second?.view.items).toMatchObject([{ ids: ['n2'], repeated: true }, { ids: ['n3'] }]);
@@ -385,7 +385,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       const again = await inbox.requeue('shop/coder', 'n1', 'me');
       expect(again.id).not.toBe('n1');
       expect((await talk().offer({ at: 'tool_result' }))?.ids).toEqual([again.id]);
-      await expect(inbox.requeue('shop/coder', again.id, 'me')).rejects.toThrow('only a closed one');
+      await expect(inbox.requeue('shop/coder', again.id, 'me')).rejects.toThrow('only a closed notification');
       await expect(inbox.requeue('shop/coder', 'nope', 'me')).rejects.toThrow('no notification "nope"');
     });
 

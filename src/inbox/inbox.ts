@@ -1,6 +1,6 @@
 /**
  * The shell around the core, and the only access to a store. It gathers facts, calls the plan, renders the view and appends.
- * The rules are in core, the transactions in the store.
+ * `core` holds the rules, and the store the transactions.
  */
 import { conversationId, logOf, MAIN, parseAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
@@ -44,15 +44,15 @@ export type InboxDeps = {
   readonly ids?: Ids;
   /** This process, as the owner of its leases. */
   readonly owner?: Owner;
-  /** Undefined: this process cannot know. */
+  /** Undefined: this process cannot find out. */
   readonly isAlive?: (owner: Owner) => boolean | undefined;
-  /** Default: the system's. A function is called when a time is first shown. */
+  /** Default: the system's zone. A function is called when a time is shown for the first time. */
   readonly timeZone?: string | (() => string);
   /** Renders lines by their subscribers' templates. Without it each line has the general form. */
   readonly lines?: LineRenderer;
-  /** Other data that passes on from an ended conversation to its heir. */
+  /** Other data that an heir takes over from an ended conversation. */
   readonly companions?: readonly Companion[];
-  /** This process is a command that an agent runs: everything that it queues is the agent's. */
+  /** The agent that runs this process as a command: everything that this process queues counts as the agent's. */
   readonly speaker?: InsideAgent | undefined;
 };
 
@@ -100,8 +100,8 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * Queues a notification, durably: when this resolves it survives a crash. `project/*` goes to every conversation active
-   * in the project. `subscribed` is for the bus. Throws `bad_notification`, `bad_address`, `nobody_there` (a fan-out that
+   * Queues a notification durably: once this resolves, the notification survives a crash. `project/*` goes to every conversation
+   * active in the project. `subscribed` is for the bus. Throws `bad_notification`, `bad_address`, `nobody_there` (a fan-out that
    * would reach no one).
    */
   queue(to: string | Address, input: NotificationInput, subscribed?: Subscribed): Promise<Queued> {
@@ -183,7 +183,7 @@ export class Inbox implements Logs, AsyncDisposable {
     if (parsed.kind === 'project')
       throw new EarpieceError(
         'bad_address',
-        `address ${JSON.stringify(address)} is a whole project, a conversation belongs to one agent: write project/agent#conversation`,
+        `address ${JSON.stringify(address)} is a whole project, but a conversation belongs to one agent: write project/agent#conversation`,
       );
     return new Conversation(this, logOf(parsed), parsed.kind === 'conversation' ? parsed.conversation : MAIN, options);
   }
@@ -193,7 +193,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return transcriptOf(this.store, log, id, query);
   }
 
-  /** The conversations that make up its transcript, oldest first; the last is itself. */
+  /** The conversations that make up its transcript, oldest first; the last is the conversation itself. */
   lineage({ log, id }: Place): Promise<readonly Stretch[]> {
     return lineageOf(this.store, log, id);
   }
@@ -219,7 +219,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return gatesOf(this, log);
   }
 
-  /** Yields records as they are appended, after `after` (exclusive; default: only new ones). Ends when `signal` aborts. */
+  /** Yields records as they are appended, those after `after` (exclusive; default: only new ones). Ends when `signal` aborts. */
   watch(query: WatchQuery): AsyncGenerator<Stored, void, undefined> {
     return watch(this.store, query, () => this.#closed);
   }
@@ -230,12 +230,15 @@ export class Inbox implements Logs, AsyncDisposable {
     return explain(this, id as NotificationId, to === undefined ? undefined : toLog(to), reader);
   }
 
-  /** The verdict on a notification that is not queued, as if it came for this agent now. */
+  /**
+   * The verdict on a notification that is not queued, as if it came for this agent now. */
   async foretell(to: ForOne, input: NotificationInput, subscribed?: Subscribed): Promise<Verdict> {
     return (await import('./why/foretell.ts')).foretell(this, to, input, subscribed);
   }
 
-  /** Conversations that have not ended and whose process lives. If the process cannot be checked: seen in the last 30 minutes. */
+  /** Conversations that have not ended and whose process lives. If the process cannot be checked, those that were seen in the last
+   * 30 minutes.
+   */
   active(query: { project?: string; log?: LogKey }): Promise<readonly Presence[]> {
     return activeOnes(this, query);
   }
@@ -249,7 +252,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return overBecause(this, presence);
   }
 
-  /** False for a client's connection that called no tool and is closed. */
+  /** False for a closed client connection that called no tool. */
   wasConversation(presence: Presence): boolean {
     return wasConversation(this, presence);
   }
@@ -270,7 +273,7 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * Allows one writer for each conversation: the process that runs its loop holds it, until it releases it or ends. Throws
+   * Allows one writer for each conversation: the process that runs its loop, until it releases the conversation or ends. Throws
    * `store_refused` while another one lives. A holder on another machine keeps it, because this process cannot see whether it
    * lives.
    */
@@ -295,7 +298,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return prune(this, olderMs);
   }
 
-  /** Now, but not after the newest record: a clock that is ahead removes nothing that it should keep. */
+  /** The current time, but not after the newest record: a clock that is ahead then removes no notification too early. */
   pruneTime(): Promise<number> {
     return pruneTime(this);
   }

@@ -5,8 +5,8 @@ const WORK_WITHIN_MS = 5_000;
 const STEPS = 5;
 
 /**
- * `over` when the awaited side has had its time. Each step counts once, however late it comes. If this process did not run (a
- * busy machine, a laptop that slept), the answer may already be there, and is read before the next step. A step in which it
+ * `over` when the awaited side has had enough time. Each step counts once, even if its timer is late. If this process did not run
+ * (a busy machine, a laptop that slept), the answer may already be there, and is read before the next step. A step in which it
  * was `working` does not count.
  */
 export function patience(

@@ -1,5 +1,5 @@
 /**
- * Reads files of other people: only regular ones, and only up to a size. A device, a pipe or a huge file would fill the
+ * Reads files that other people wrote: only regular ones, and only up to a size. A device, a pipe or a huge file would fill the
  * memory.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';

@@ -68,9 +68,9 @@ const problem = (text: string): PatternRead => ({ kind: 'problem', problem: text
 
 const TOO_LARGE = `it is too large: write at most ${MAX_SIZE} repetitions in all, e.g. {20,} instead of {500}`;
 
-const SIMPLER = 'match what stands around the secret as well, or write one pattern for each case';
+const SIMPLER = 'match the text around the secret as well, or write one pattern for each case';
 
-/** Syntax that JavaScript has and linear time rules out. RE2 would read some of it differently. */
+/** Syntax that JavaScript has and linear time rules out. RE2 would give some of this syntax another meaning. */
 function unsupportedIn(source: string): string | undefined {
   const tokens = source.match(TOKENS) ?? [];
   if (tokens.some((token) => /^\(\?(?:=|!|<=|<!)/u.test(token)))

@@ -1,6 +1,6 @@
 /**
- * Checks what a program hands to the library. A table names each key of a type and what its value may be, so that a misspelt
- * key throws where the compiler did not see it: in JavaScript, and in an object that was built before.
+ * Checks the arguments that a program passes to the library. A table names each key of a type and its allowed values, so that a
+ * misspelt key throws even if the compiler did not see it: in JavaScript, and in an object that was built before.
  */
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 
@@ -20,7 +20,7 @@ type Rule =
   | 'signal'
   | 'function'
   | 'object'
-  /** The inner code checks it. */
+  /** Accepts anything: the inner code checks it. */
   | 'any'
   | Words
   | Keys
@@ -31,17 +31,17 @@ type Rule =
   | { readonly each: Rule };
 /** One of these words. */
 type Words = readonly string[];
-/** An object with these keys and no others; `or`: something else instead. */
+/** An object with these keys and no others; `or`: an allowed alternative. */
 type Keys = { readonly keys: Rules; readonly or?: 'text' | Words };
 /** An object whose `kind` says which other keys it has. */
 type Kinds = { readonly kinds: Readonly<Record<string, Rules>> };
-/** An object with these methods, such as a store; `or`: something else instead. */
+/** An object with these methods, such as a store; `or`: an allowed alternative. */
 type Methods = { readonly methods: Words; readonly like: string; readonly or?: 'name' };
-/** The key may not be left out. */
+/** The key is required. */
 type Needed = { readonly needed: Rule };
 type Rules = Readonly<Record<string, Rule | Needed>>;
 
-/** A rule for each key of `T`; a key that `T` demands has a rule that demands it. */
+/** A rule for each key of `T`; keys that `T` requires have a `Needed` rule. */
 export type Table<T> = { readonly [K in keyof T]-?: T extends Required<Pick<T, K>> ? Needed : Rule };
 
 /** Throws `bad_argument`, naming the call, the key, the value seen and the way out. */
@@ -53,7 +53,7 @@ export function bad(message: string, field?: string): EarpieceError {
   return new EarpieceError('bad_argument', message, field === undefined ? {} : { data: { field } });
 }
 
-/** Throws `bad_argument` for anything but one of `words`. */
+/** Throws `bad_argument` for any value that is not one of `words`. */
 export function checkWord(call: string, name: string, value: unknown, words: Words): void {
   if (typeof value === 'string' && words.includes(value)) return;
   const near = typeof value === 'string' ? didYouMean(value, words) : undefined;
@@ -67,7 +67,7 @@ export function checkText(call: string, name: string, value: unknown): void {
   if (typeof value !== 'string') throw bad(`${call}: ${name} must be a text, got ${shown(value)}`, name);
 }
 
-/** Throws `bad_argument` for anything but a text that is not blank. */
+/** Throws `bad_argument` for any value that is not a text with a visible character. */
 export function checkName(call: string, name: string, value: unknown): void {
   checkText(call, name, value);
   if (!isName(value)) throw bad(`${call}: ${name} must be a text that is not blank, got ${shown(value)}`, name);
@@ -175,7 +175,7 @@ function readable(call: string, path: string, error: unknown): EarpieceError {
   );
 }
 
-/** Walks without recursion, so that data of any depth is answered and not a full stack. */
+/** Walks without recursion, so that data of any depth gets an error and not a stack overflow. */
 function checkJson(call: string, path: string, value: unknown): void {
   type Step = { readonly value: unknown; readonly path: string; readonly leave?: true };
   const inside = new Set<unknown>();
@@ -214,7 +214,7 @@ function notJson(value: unknown): string | undefined {
   return value instanceof Map || value instanceof Set ? `is a ${value.constructor.name}` : undefined;
 }
 
-/** A date is its text. */
+/** JSON turns a date into a text. */
 const toJson = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'toJSON' in value && typeof value.toJSON === 'function'
     ? (value.toJSON as () => unknown)()

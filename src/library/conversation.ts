@@ -14,9 +14,9 @@ import { bad, check, checkName, checkText, checkWord, type Table } from './argum
 import { mustBeOpen } from './inner.ts';
 
 export type ConversationOptions = {
-  /** At which moments your loop can add text. Default: at tool results and user messages. */
+  /** The contact points at which your loop can add text. Default: tool results and user messages. */
   readonly points?: readonly ContactPoint[];
-  /** How notifications read. Default: what the configuration says. */
+  /** The view in which the model reads notifications. Default: the configured view. */
   readonly view?: ViewName;
   /** A notification with a `purpose` goes only to conversations of the same purpose. */
   readonly purpose?: string;
@@ -33,11 +33,11 @@ export type ConversationOptions = {
 
 /** A message for the model with the notifications that ride on it. */
 export type Message = {
-  /** The content with the notifications behind it. */
+  /** The content, followed by the notifications. */
   readonly text: string;
-  /** The notifications alone, for an API that takes several parts. Undefined: nothing was due. */
+  /** Only the notifications, for an API that takes several parts. Undefined: nothing was due. */
   readonly view: string | undefined;
-  /** The ids of the notifications in it. */
+  /** The ids of the notifications that ride on it. */
   readonly ids: readonly string[];
   /** Its position in the log. */
   readonly seq: number;
@@ -51,7 +51,7 @@ export type ToolResult = {
   readonly is_error?: boolean;
   /** The tool's name, for notifications that wait for this tool. */
   readonly name?: string;
-  /** News that the agent learned by this call and need not hear: `file:/a/b.ts` → epoch milliseconds. */
+  /** Facts that the agent learned by this call, so that no notification repeats them: `file:/a/b.ts` → epoch milliseconds. */
   readonly known?: Readonly<Record<string, number>>;
 };
 
@@ -60,7 +60,7 @@ export type Refusal = {
   /** Send this as the tool's result. */
   readonly text: string;
   readonly ids: readonly string[];
-  /** The model was refused with the same text before. */
+  /** The model got a refusal with the same text before. */
   readonly repeated: boolean;
 };
 
@@ -74,36 +74,36 @@ const RELEASE_REASONS = [
 export type ReleaseReason = (typeof RELEASE_REASONS)[number];
 
 export type OfferOptions = {
-  /** The moment. Default `tool_result`. */
+  /** The contact point. Default `tool_result`. */
   readonly at?: ContactPoint;
-  /** Names the message that carries it, such as a tool. */
+  /** Names the message that carries the notifications, such as a tool. */
   readonly on?: string;
   /** Room for the text, in characters. A longer text is not offered. */
   readonly maxChars?: number;
 };
 
 /**
- * Notifications on their way to a model whose transcript another program keeps. Confirm or release it: the same call again has
- * the same answer, and the other one throws `bad_argument`.
+ * Notifications on their way to a model whose transcript another program owns. Confirm or release it once. Repeating the same
+ * call returns the same result, and the opposite call throws `bad_argument`.
  */
 export type Offer = {
-  /** Names the lease in the log. */
+  /** Identifies the lease in the log. */
   readonly id: string;
   readonly text: string;
   readonly ids: readonly string[];
   /** The model may have seen them before. The text says so. */
   readonly repeated: boolean;
-  /** The text is out. `late`: another carrier took over first, because the lease had ended. */
+  /** The text was sent. `late`: the lease had ended, and another carrier took over first. */
   confirm(): Promise<'confirmed' | 'late'>;
-  /** The text is not out: the notifications are offered again. Default reason `cancelled`. */
+  /** The text was not sent: the notifications are offered again. Default reason `cancelled`. */
   release(reason?: ReleaseReason): Promise<void>;
 };
 
 /** The answer of a tool `get_notifications`. */
 export type Notifications = Pick<Pulled, 'notifications' | 'more' | 'withheld'> & {
-  /** The answer is out: they count as delivered and read. */
+  /** The answer was sent: the notifications count as delivered and read. */
   confirm(): Promise<void>;
-  /** The answer is not out: they are open again. */
+  /** The answer was not sent: the notifications are open again. */
   release(reason?: ReleaseReason): Promise<void>;
 };
 
@@ -131,7 +131,10 @@ export const CONVERSATION: Table<ConversationOptions> = {
   shared: 'flag',
   folder: 'text',
 };
-/** A loop that lives this long after a refusal has taken it. After an earlier death the next process gets the interrupt again, flagged. */
+/**
+ * If a loop still runs this long after a refusal, the refusal counts as delivered. If the loop dies earlier, the next process
+ * gets the interrupt again, flagged as repeated.
+ */
 const TAKEN_AFTER_MS = 2_000;
 /** The calls of one batch follow each other faster than this. */
 const SAME_BATCH_MS = 1_000;
@@ -139,25 +142,25 @@ const SAME_BATCH_MS = 1_000;
 const OFFER: Table<OfferOptions> = { at: CONTACT_POINTS, on: 'text', maxChars: 'amount' };
 
 /**
- * Two ways to deliver. If your program writes the transcript, `userMessage` and `toolResult` return each message with its
- * notifications: each notification is in exactly one message. If another program writes it, `offer` leases due notifications
- * until you confirm or release them.
+ * A conversation offers two ways to deliver. If your program writes the transcript, `userMessage` and `toolResult` return each
+ * message with its notifications: each notification is in exactly one message. If another program writes it, `offer` leases due
+ * notifications until you confirm or release them.
  */
 export class Conversation {
   /** `project/agent#conversation`. */
   readonly address: string;
   readonly #inner: Inner;
   #begun: Promise<unknown> | undefined;
-  /** The refusal that the loop has, and that is not confirmed yet. */
+  /** The last refusal of this loop that is not confirmed yet. */
   #refusal: { readonly lease: Lease; readonly at: number; readonly timer: NodeJS.Timeout } | undefined;
 
-  /** Made by `Earpiece.conversation`. */
+  /** Use `Earpiece.conversation` instead. */
   constructor(inner: { readonly address: string }) {
     this.#inner = inner as Inner;
     this.address = inner.address;
   }
 
-  /** A message from the user, which begins a turn. An earlier refusal counts as read from here on. */
+  /** Begins a turn with a message from the user. An earlier refusal counts as read from then on. */
   async userMessage(text: string, options: { readonly author?: string } = {}): Promise<Message> {
     checkText('userMessage', 'text', text);
     check('userMessage', options, { author: 'text' });
@@ -167,7 +170,7 @@ export class Conversation {
     return messageOf(await this.#inner.carry([{ type: 'turn_start' }, request], { at: 'turn_start' }));
   }
 
-  /** The result of a tool call. Returns what to send to the model in its place. */
+  /** Carries the result of a tool call. Send the returned text to the model in its place. */
   async toolResult(result: ToolResult): Promise<Message> {
     check('toolResult', result, TOOL_RESULT);
     await this.#goOn();
@@ -180,17 +183,20 @@ export class Conversation {
     );
   }
 
-  /** The tool calls of one answer are all done and the model is asked next. An earlier refusal counts as read from here on. */
+  /**
+   * Call it when all tool calls of one answer have ended and the model is asked next. An earlier refusal counts as read from then
+   * on.
+   */
   async batchEnded(): Promise<void> {
     await this.#goOn();
     await this.#inner.answered('tool_batch_end');
   }
 
   /**
-   * Ask before each tool call. Returns what to answer instead while an interrupt is unread, and undefined when the tool may
-   * run. An interrupt counts as read at the next `userMessage` or `batchEnded`, or at a call that begins at least 1 s after
-   * the last refusal. A `pause` holds until a person resumes the agent. If the process dies within 2 s of the first refusal and
-   * before another call here, the next process gets the interrupt again, flagged as repeated.
+   * Call it before each tool call. While an interrupt is unread, it returns the text to send instead of running the tool;
+   * undefined: run the tool. An interrupt counts as read at the next `userMessage` or `batchEnded`, or at a call that begins at
+   * least 1 s after the last refusal. A `pause` holds until a person resumes the agent. If the process dies within 2 s of the
+   * first refusal and before another call here, the next process gets the interrupt again, flagged as repeated.
    */
   async refuse(tool: string): Promise<Refusal | undefined> {
     checkName('refuse', 'the name of the tool', tool);
@@ -207,7 +213,7 @@ export class Conversation {
     return { text: refusal.text, ids: refusal.ids, repeated: refusal.repeated };
   }
 
-  /** Leases due notifications. Undefined: nothing is due, or the text is longer than `maxChars`. */
+  /** Leases due notifications. Undefined if nothing is due, or if the text is longer than `maxChars`. */
   async offer(options: OfferOptions = {}): Promise<Offer | undefined> {
     check('offer', options, OFFER);
     await this.#goOn();
@@ -235,7 +241,7 @@ export class Conversation {
     };
   }
 
-  /** Shows what a message would take at this moment. Nothing changes. */
+  /** Shows the notifications that a message at this contact point would carry. Changes nothing. */
   async preview(options: { readonly at?: ContactPoint } = {}): Promise<Preview> {
     check('preview', options, { at: CONTACT_POINTS });
     mustBeOpen(this.#inner.inbox);
@@ -256,7 +262,7 @@ export class Conversation {
     await this.#inner.ended();
   }
 
-  /** The loop goes on, so it has the answer to its last call. */
+  /** The loop continues, so it has the answer to its last call. */
   async #goOn(): Promise<void> {
     await this.#begin();
     await this.#confirmRefusal();
@@ -273,7 +279,7 @@ export class Conversation {
     await lease?.confirm();
   }
 
-  /** Unread notifications of an earlier conversation pass to this one. */
+  /** Takes over the unread notifications of an earlier conversation. */
   async #begin(): Promise<void> {
     mustBeOpen(this.#inner.inbox);
     this.#begun ??= begin(this.#inner).catch((error: unknown) => {
@@ -284,12 +290,12 @@ export class Conversation {
   }
 }
 
-/** A lease has one end. A call that failed may be made again, or the other one in its place. */
+/** Settles a lease exactly once. If a call failed, it or the opposite call may be tried again. */
 function settledOnce(lease: Lease | undefined): Pick<Offer, 'confirm' | 'release'> {
   let done: { readonly how: 'confirm' | 'release'; readonly answer: Promise<'confirmed' | 'late'> } | undefined;
   const settle = (how: 'confirm' | 'release', make: () => Promise<'confirmed' | 'late'>): Promise<'confirmed' | 'late'> => {
     if (done !== undefined && done.how !== how)
-      throw bad(`${how}: this offer was ${done.how === 'confirm' ? 'confirmed' : 'released'} before; settle each offer once`);
+      throw bad(`${how}: this offer was already ${done.how === 'confirm' ? 'confirmed' : 'released'}; settle each offer once`);
     if (done !== undefined) return done.answer;
     const answer = make().catch((error: unknown) => {
       done = undefined;

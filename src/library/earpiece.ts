@@ -1,4 +1,4 @@
-/** The object that programs use: it is composed of an inbox, its bus and its tasks. */
+/** The main object of the library. It combines an inbox, its bus and its tasks. */
 import { logOf } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { DEFAULT_POLICY, type Policy } from '../core/policy.ts';
@@ -28,34 +28,34 @@ import { NOTIFICATION } from './notification-table.ts';
 import { Tasks } from './tasks.ts';
 
 export type OpenOptions = {
-  /** A file, `memory:`, or an open store. Default: the configured one, else one file for the user. */
+  /** A file, `memory:`, or an open store. Default: the configured database, otherwise one file for each user. */
   readonly db?: string | Store;
   /** The folder of the project and its `earpiece.toml`. Default: the working folder. */
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** These settings instead of the configured ones. */
+  /** Settings that override the configured ones. */
   readonly policy?: Partial<Policy>;
   readonly clock?: Clock;
   /** Keeps the database in a separate thread, so that a slow disk does not stop this process. Default: false. */
   readonly thread?: boolean;
-  /** Instead of the shipped subscribers and the files of user and project. */
+  /** Replaces the shipped subscribers and the files of the user and the project. */
   readonly subscribers?: SubscriberSource;
-  /** Called once for each problem of a file that the user wrote. Default: silence. */
+  /** Called once for each problem of a file that the user wrote. Default: problems are not reported. */
   readonly onProblem?: (line: string) => void;
 };
 
 export type ReceiptOptions = {
-  /** Wait until it got this far. Default: do not wait. */
+  /** Wait until the notification has this receipt. Default: do not wait. */
   readonly until?: ReceiptName;
-  /** At most this long, in milliseconds. Default 30,000. */
+  /** The longest wait, in milliseconds. Default 30,000. */
   readonly withinMs?: number;
   /** Ends the wait; the promise rejects with its reason. */
   readonly signal?: AbortSignal;
-  /** The agent of the notification. Default: each agent that has a notification of this id. */
+  /** The agent of the notification. Default: every agent that has a notification with this id. */
   readonly of?: string;
 };
 
-/** A conversation that goes on now. */
+/** A conversation that is active. */
 export type Active = {
   readonly address: string;
   readonly host: string | undefined;
@@ -72,7 +72,7 @@ const OPEN: Table<OpenOptions> = {
   policy: { keys: Object.fromEntries(Object.keys({ ...DEFAULT_POLICY, wakeQuiet: 0 }).map((key) => [key, 'any' as const])) },
   clock: { methods: ['now'], like: 'an object with now()' },
   thread: 'flag',
-  subscribers: { methods: ['of'], like: 'what subscriberFolders() returns' },
+  subscribers: { methods: ['of'], like: 'the result of subscriberFolders()' },
   onProblem: 'function',
 };
 const RECEIPT: Table<ReceiptOptions> = { until: RECEIPTS, withinMs: 'amount', signal: 'signal', of: 'text' };
@@ -98,7 +98,7 @@ export class Earpiece implements AsyncDisposable {
   readonly tasks: Tasks;
   readonly #opened: LoadedInbox;
 
-  /** Made by `openEarpiece`. */
+  /** Use `openEarpiece` instead. */
   constructor(inbox: object) {
     this.#opened = inbox as LoadedInbox;
     this.project = this.#opened.project;
@@ -108,8 +108,8 @@ export class Earpiece implements AsyncDisposable {
   }
 
   /**
-   * Queues a notification. When this resolves the notification survives a crash. `*` names every active agent of the project.
-   * Throws `bad_notification`, `bad_address`, and `nobody_there` for a project with no active agent.
+   * Queues a notification. When this resolves, the notification survives a crash. `*` addresses every active agent of the
+   * project. Throws `bad_notification`, `bad_address`, and `nobody_there` for a project with no active agent.
    */
   async queue(to: string, notification: NotificationInput): Promise<Queued> {
     const address = addressOf('queue', this.project, to);
@@ -117,7 +117,7 @@ export class Earpiece implements AsyncDisposable {
     return this.#inbox.queue(address, notification);
   }
 
-  /** One conversation of an agent, for the program that runs its loop. Without `#…` it is the agent's main one. */
+  /** One conversation of an agent, for the program that runs its loop. Without `#…` it is the agent's main conversation. */
   conversation(name: string, options: ConversationOptions = {}): Conversation {
     check('conversation', options, CONVERSATION);
     const process = this.#inbox.owner;
@@ -131,7 +131,7 @@ export class Earpiece implements AsyncDisposable {
     );
   }
 
-  /** How far a notification got. Waits with `until`. Throws `not_found`. */
+  /** Returns how far a notification got. With `until`, waits for that receipt. Throws `not_found`. */
   async receipt(id: string, options: ReceiptOptions = {}): Promise<ReceiptState> {
     checkText('receipt', 'the id', id);
     check('receipt', options, RECEIPT);
@@ -169,19 +169,19 @@ export class Earpiece implements AsyncDisposable {
     return this.#inbox.withdraw(logNamed('withdraw', this.project, from), what, why);
   }
 
-  /** Queues a notification again that ended without being delivered, under a new id. Throws `not_found`. */
+  /** Queues a notification that ended undelivered again, under a new id. Throws `not_found`. */
   async requeue(of: string, id: string, options: { readonly by: string }): Promise<Queued> {
     check('requeue', options, { by: { needed: 'text' } });
     return this.#inbox.requeue(logNamed('requeue', this.project, of), id, options.by);
   }
 
-  /** Lifts the pauses of an agent, of one conversation, or with `*` of the project. Returns what was lifted. */
+  /** Lifts the pauses of an agent, of one conversation, or with `*` of the project. Returns the lifted pauses. */
   async resume(of: string, options: { readonly person: string; readonly message?: string }): Promise<readonly Lifted[]> {
     check('resume', options, { person: { needed: 'text' }, message: 'text' });
     return this.#inbox.resume(addressOf('resume', this.project, of), options);
   }
 
-  /** Keeps a kind (`ci.failed`, `ci.*`, `*`) from an agent for `forMs` milliseconds, or until `off: true` ends that. */
+  /** Mutes a kind (`ci.failed`, `ci.*`, `*`) for an agent, for `forMs` milliseconds or until a call with `off: true`. */
   async mute(
     of: string,
     kind: string,
@@ -198,7 +198,7 @@ export class Earpiece implements AsyncDisposable {
     return this.#inbox.why(id, options.of === undefined ? undefined : logNamed('why', this.project, options.of));
   }
 
-  /** Records as any process writes them, from `after` on; by default only new ones. Ends when `signal` aborts. */
+  /** Yields records as any process writes them, from `after` on; by default only new ones. Ends when `signal` aborts. */
   watch(
     query: {
       readonly of?: string;
@@ -221,7 +221,7 @@ export class Earpiece implements AsyncDisposable {
     });
   }
 
-  /** The conversations of this project that go on now. */
+  /** The active conversations of this project. */
   async active(): Promise<readonly Active[]> {
     const all = await this.#inbox.active({ project: this.project });
     return all.map(({ log, conversation, host, purpose, startedAt, seenAt }) => ({
@@ -233,12 +233,12 @@ export class Earpiece implements AsyncDisposable {
     }));
   }
 
-  /** Housekeeping for a process that lives long: call it about once a minute. */
+  /** Housekeeping for a long-lived process: call it about once a minute. */
   async sweep(): Promise<void> {
     await this.#inbox.sweep();
   }
 
-  /** Writes what is still held back, and lets the log go. */
+  /** Writes the notifications that are still held back, and closes the log. */
   async close(): Promise<void> {
     closeInner(this.#opened);
     await this.#opened.close();

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(async () => ear.close());
 
-/** As JavaScript would call it. */
+/** Calls it as JavaScript would. */
 const any = (value: unknown): never => value as never;
 const call = async (): Promise<string> => 'x';
 const server = (): ReturnType<typeof createServer> => createServer({ earpiece: ear });

@@ -1,4 +1,4 @@
-/** Events of one earpiece: what happens outside, said by subscribers. */
+/** Events of one earpiece, which subscribers turn into notifications. */
 import type { Emitted, EventInput } from '../core/event.ts';
 import type { Subscriber, SubscriberProblem } from '../bus/index.ts';
 import type { LoadedInbox } from '../loaded-inbox.ts';
@@ -9,20 +9,20 @@ import { EVENT } from './notification-table.ts';
 
 export type Subscribers = {
   readonly subscribers: readonly Pick<Subscriber, 'id' | 'name' | 'description' | 'events' | 'from'>[];
-  /** Problems of their files. */
+  /** Problems of the subscribers' files. */
   readonly problems: readonly SubscriberProblem[];
 };
 
 export class Events {
   readonly #inbox: LoadedInbox;
 
-  /** Made by `Earpiece`. */
+  /** Use `Earpiece.events` instead. */
   constructor(inbox: object) {
     this.#inbox = inbox as LoadedInbox;
   }
 
   /**
-   * Tells the subscribers what happened. Resolves when all that they queued is durable, and says what each of them did.
+   * Sends an event to the subscribers. Resolves when everything that they queued is durable, with the result of each subscriber.
    * Throws `bad_event`.
    */
   async emit(event: EventInput): Promise<Emitted> {
@@ -31,14 +31,14 @@ export class Events {
     return this.#inbox.bus.emit({ ...event, subject: fullName('emit', this.#inbox.project, event.subject) });
   }
 
-  /** The subscribers of this project as they are now. */
+  /** The current subscribers of this project. */
   subscribers(): Subscribers {
     mustBeOpen(this.#inbox);
     const { subscribers, problems } = this.#inbox.bus.subscribers(this.#inbox.project);
     return { subscribers, problems };
   }
 
-  /** Switches a subscriber off or on in this project. False: it was so before. Throws `not_found`. */
+  /** Switches a subscriber off or on in this project. False if it already was. Throws `not_found`. */
   async toggle(id: string, options: { readonly on: boolean; readonly by: string }): Promise<boolean> {
     check('toggle', options, { on: { needed: 'flag' }, by: { needed: 'text' } });
     mustBeOpen(this.#inbox);

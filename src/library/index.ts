@@ -1,4 +1,4 @@
-/** The library: what a program of a user gets. The rest of this package is behind it. */
+/** The library: the public API for programs. It hides the rest of this package. */
 export { Earpiece, openEarpiece, type Active, type OpenOptions, type ReceiptOptions } from './earpiece.ts';
 export {
   Conversation,

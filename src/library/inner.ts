@@ -16,7 +16,7 @@ export function mustBeOpen(inbox: object): void {
     throw new EarpieceError('store_unavailable', 'this Earpiece is closed: open a new one', { retryable: false });
 }
 
-/** Throws `bad_argument` for what `openEarpiece` of this very package has not made. */
+/** Throws `bad_argument` for an object that `openEarpiece` of this very package did not make. */
 export function innerOf(ear: object): LoadedInbox {
   const inbox = typeof ear === 'object' && ear !== null ? INBOXES.get(ear) : undefined;
   if (inbox === undefined)

@@ -39,7 +39,7 @@ loop['self'] = { loop };
 describe('misuse that the compiler did not see', () => {
   proves('library:misuse');
   type Call = (ear: Earpiece, coder: Conversation) => unknown;
-  /** As JavaScript would call it. */
+  /** Calls it as JavaScript would. */
   const any = (value: unknown): never => value as never;
   const rows: readonly (readonly [string, Call, string])[] = [
     [
@@ -71,27 +71,27 @@ describe('misuse that the compiler did not see', () => {
     [
       'data that contains itself',
       (e) => e.queue('coder', { message: 'x', data: any(loop) }),
-      'queue: data.self.loop contains itself; pass what JSON can hold',
+      'queue: data.self.loop contains itself; pass only values that JSON can hold',
     ],
     [
       'data with a function',
       (e) => e.queue('coder', { message: 'x', data: any({ a: [() => 1] }) }),
-      'queue: data.a.0 is a function; pass what JSON can hold',
+      'queue: data.a.0 is a function; pass only values that JSON can hold',
     ],
     [
       'data with a bigint',
       (e) => e.queue('coder', { message: 'x', data: any({ n: 1n }) }),
-      'queue: data.n is the bigint 1n; pass what JSON can hold',
+      'queue: data.n is the bigint 1n; pass only values that JSON can hold',
     ],
     [
       'data with a map',
       (e) => e.queue('coder', { message: 'x', data: any({ m: new Map() }) }),
-      'queue: data.m is a Map; pass what JSON can hold',
+      'queue: data.m is a Map; pass only values that JSON can hold',
     ],
     [
       'data that is no number',
       (e) => e.queue('coder', { message: 'x', data: { n: Number.NaN } }),
-      'queue: data.n is NaN; pass what JSON can hold',
+      'queue: data.n is NaN; pass only values that JSON can hold',
     ],
     [
       'a name that is no text',
@@ -128,7 +128,7 @@ describe('misuse that the compiler did not see', () => {
     [
       'subscribers that are no source',
       () => openEarpiece({ db: 'memory:', subscribers: any(5) }),
-      'subscribers must be what subscriberFolders() returns, got 5',
+      'subscribers must be the result of subscriberFolders(), got 5',
     ],
     [
       'a listener that is no function',
@@ -336,7 +336,7 @@ describe('a loop', () => {
     expect([await late?.confirm(), await late?.confirm()]).toEqual(['late', 'late']);
     expect(await taken?.confirm()).toBe('confirmed');
     expect((await thrown(() => taken?.release())).message).toBe(
-      'release: this offer was confirmed before; settle each offer once',
+      'release: this offer was already confirmed; settle each offer once',
     );
     await ear.queue('coder', { message: 'y' });
     const left = await coder.notifications();
@@ -386,7 +386,7 @@ describe('a loop', () => {
 describe('the gate falls by itself', () => {
   proves('library:gate');
   const stop = (): Promise<unknown> => ear.queue('coder', { message: 'Stop deploying', level: 'critical' });
-  /** Whether each of eight calls ran; `between` is what the loop does after each. */
+  /** Whether each of eight calls ran; `between` runs after each. */
   const eight = async (between: () => unknown): Promise<readonly boolean[]> => {
     const ran: boolean[] = [];
     for (let call = 0; call < 8; call++) {

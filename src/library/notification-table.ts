@@ -1,4 +1,4 @@
-/** The keys of what producers hand in. */
+/** The keys of the objects that producers pass. */
 import { SEVERITIES, type EventInput } from '../core/event.ts';
 import { ACTIONS, LEVELS, MOMENTS, type NotificationInput, type Origin } from '../core/notification.ts';
 import type { Table } from './arguments.ts';

@@ -5,7 +5,7 @@ import { Tasks as Inner, type TaskEdit, type TaskInput, type TaskQuery } from '.
 import { check, type Table } from './arguments.ts';
 import { mustBeOpen } from './inner.ts';
 
-/** `expected`: the status or version that you saw; a task that changed since is left as it is (`conflict`). */
+/** `expected`: the status or version that you saw. A task that has changed since is not changed (`conflict`). */
 export type TaskChange = { readonly by: TaskActor; readonly expected?: TaskStatus | number };
 
 const ACTOR = { keys: { kind: ['person', 'agent'], name: 'text' } } as const;
@@ -13,7 +13,7 @@ const TASK: Table<TaskInput> = {
   title: { needed: 'text' },
   description: 'text',
   priority: TASK_PRIORITIES,
-  // Null: nobody.
+  // Null: unassigned.
   assignee: 'any',
   status: ['backlog', 'todo'],
 };
@@ -25,14 +25,14 @@ export class Tasks {
   readonly #inbox: LoadedInbox;
   readonly #inner: Inner;
 
-  /** Made by `Earpiece`. */
+  /** Use `Earpiece.tasks` instead. */
   constructor(inbox: object) {
     this.#inbox = inbox as LoadedInbox;
     this.#project = this.#inbox.project;
     this.#inner = new Inner(this.#inbox);
   }
 
-  /** `once`: your name for it; a second task under the same name is the first one. */
+  /** `once`: your own name for the task; a second call with the same name returns the first task. */
   async create(task: TaskInput, options: { readonly by: TaskActor; readonly once?: string }): Promise<Task> {
     check('create', task, TASK);
     check('create', options, { by: { needed: ACTOR }, once: 'text' });
@@ -56,13 +56,13 @@ export class Tasks {
     return this.#tasks.edit(this.#project, id, edit, change);
   }
 
-  /** Null: nobody. Earpiece asks an agent that works on the task to stop. */
+  /** Null: unassigned. If an agent works on the task, Earpiece asks it to stop. */
   async assign(id: string, assignee: string | null, change: TaskChange): Promise<Task> {
     check('assign', change, CHANGE);
     return this.#tasks.assign(this.#project, id, assignee, change);
   }
 
-  /** Throws `conflict` where the task cannot go there. */
+  /** Throws `conflict` if the task cannot get that status. */
   async move(id: string, to: TaskStatus, change: TaskChange & { readonly reason?: string }): Promise<Task> {
     check('move', change, { ...CHANGE, reason: 'text' });
     return this.#tasks.move(this.#project, id, to, change);

@@ -20,15 +20,15 @@ const EOF_GRACE_MS = 300;
  * passed on to this process's stderr, and the last lines of it explain why the server ended.
  * If this process is killed, the server sees the end of its stdin, as it would if its client were killed.
  *
- * running → exits by itself → waiting (backoff) → running …; a process that never wrote a message leads to gone;
- * `stop` from any of them → stopped.
+ * States: running → exits by itself → waiting (backoff) → running …; a process that never wrote a message leads to gone; `stop`
+ * leads from any state to stopped.
  */
 export class ChildServer implements Link {
   readonly #command: Command;
   readonly #events: LinkEvents;
   #first: Spawned | undefined;
   #child: ChildProcess | undefined;
-  /** Frames of this turn of the event loop for its stdin, in one write. */
+  /** Frames for its stdin from this turn of the event loop, in one write. */
   #batch: Buffer[] = [];
   #spoke = false;
   #failures = 0;
@@ -108,7 +108,7 @@ export class ChildServer implements Link {
     this.#child?.stdout?.resume();
   }
 
-  /** Ends its stdin, then its whole group. Resolves when no process of the group is left. */
+  /** Ends its stdin, then its whole group. Resolves when no process of the group runs. */
   stop(options: StopOptions = {}): Promise<void> {
     if (options.graceMs === 0 && this.#child?.pid !== undefined) signalGroup(this.#child.pid, 'SIGTERM');
     return (this.#stopped ??= this.#stop(options));

@@ -1,8 +1,8 @@
 /**
- * A client of one MCP server, for a program that calls its tools itself. It speaks the generation that the server knows. After
- * a restart of the server it repeats the handshake, and requests wait for that a little.
+ * A client of one MCP server, for a program that calls its tools itself. It speaks the protocol generation that the server
+ * supports. After a restart of the server it repeats the handshake, and requests wait a little for that.
  *
- * starting → ready → down (the process ended) → ready again …; gone: it never worked, or the client is closed.
+ * States: starting → ready → down (the process ended) → ready again …; gone: it never worked, or the client is closed.
  */
 import { errorFrame, frameOf, resultFrame, type Failure, type Frame, type Success } from './frames/frame.ts';
 import { parsed, stringAt, textOf, valueAt } from './frames/json.ts';
@@ -27,10 +27,10 @@ export type McpClientOptions = {
   readonly report: (line: string) => void;
 };
 
-/** The server did not answer. The message says why: it has stopped, or cannot be reached. */
+/** The server sent no answer. The message gives the reason: it has stopped, or cannot be reached. */
 export class Unanswered extends Error {}
 
-/** How long a request waits for a server that is being restarted. */
+/** How long a request waits while its server restarts. */
 const HOLD_MS = 5_000;
 /** How long a restarted process may take for the handshake. */
 const START_MS = 30_000;
@@ -69,7 +69,7 @@ export class McpClient {
         if (this.#up) this.#ready = open();
         this.#up = false;
         this.#loseAll(
-          `The MCP server "${name}" stopped while this ran (${why}). It is being restarted; whether this took effect is not known.`,
+          `The MCP server "${name}" stopped during this call (${why}). It is being restarted; it is unknown whether the call took effect.`,
         );
       },
       up: () => void this.#greetAgain(),
@@ -96,7 +96,7 @@ export class McpClient {
     if (answer.kind === 'failure') throw new Error(messageIn(answer));
     const result = parsed(answer.bytes, answer.result);
     if (this.#generation === 'stateless' && (result as { resultType?: unknown } | null)?.resultType === 'input_required')
-      throw new Unanswered(`"${this.#options.upstream.name}" wants input that an agent has no way to give`);
+      throw new Unanswered(`"${this.#options.upstream.name}" asks for input, which an agent cannot give`);
     return result;
   }
 
@@ -119,7 +119,8 @@ export class McpClient {
   async #greet(generation: Generation, method: string, params: object, signal: AbortSignal): Promise<string | undefined> {
     const answer = await this.#ask(method, params, signal);
     if (answer.kind === 'failure') return messageIn(answer);
-    if (!isWelcome(generation, parsed(answer.bytes, answer.result))) return `it answered ${method} with something else`;
+    if (!isWelcome(generation, parsed(answer.bytes, answer.result)))
+      return `it answered ${method} with another result than expected`;
     this.#generation = generation;
     return undefined;
   }
@@ -129,9 +130,9 @@ export class McpClient {
     try {
       await this.#shakeHands(AbortSignal.timeout(START_MS));
     } catch (error) {
-      // If the process has ended again, the handshake is with the next one.
+      // If the process has ended again, the next one needs the handshake.
       if (!(error instanceof Unanswered))
-        this.#options.report(`MCP server "${name}" runs again, but did not accept the handshake of before`);
+        this.#options.report(`MCP server "${name}" runs again, but refused the earlier handshake`);
       return;
     }
     this.#became();
@@ -141,7 +142,7 @@ export class McpClient {
   async #whenReady(signal: AbortSignal): Promise<void> {
     const { name } = this.#options.upstream;
     const { promise: over, resolve, reject } = Promise.withResolvers<void>();
-    const late = `The MCP server "${name}" has stopped and is not back after ${HOLD_MS / 1000} s. Try again later.`;
+    const late = `The MCP server "${name}" has stopped and did not return within ${HOLD_MS / 1000} s. Try again later.`;
     const timer = setTimeout(() => reject(new Unanswered(late)), HOLD_MS);
     const abort = (): void => reject(signal.reason);
     signal.addEventListener('abort', abort, { once: true });

@@ -1,8 +1,8 @@
-/** How much of a server's stderr is kept, to explain its end. */
+/** How many bytes of a server's stderr are kept, to explain its end. */
 const KEEP_BYTES = 8_192;
 const MAX_CHARS = 300;
 
-/** The most bytes that wait in this process's stderr for a client that does not read it. Further output is dropped. */
+/** The most bytes in this process's stderr that wait for a client that does not read it. Further output is dropped. */
 const MAX_WAITING = 1_048_576;
 
 /** Keeps the end of a server's stderr and passes all of it on to this process's stderr. */

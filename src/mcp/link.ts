@@ -9,11 +9,11 @@ export interface Link {
    * no server runs is lost.
    */
   send(frame: Frame): boolean;
-  /** Stops and continues the server's output, for a client that does not keep up. */
+  /** Stops the server's output for a client that does not keep up; `resume` continues it. */
   pause(): void;
   resume(): void;
   /**
-   * Ends the server if this process started it. May be called again to shorten the grace. Resolves when nothing of it is left.
+   * Ends the server if this process started it. May be called again to shorten the grace. Resolves when no process of it runs.
    */
   stop(options?: StopOptions): Promise<void>;
 }
@@ -26,18 +26,18 @@ export type LinkEvents = {
   readonly frame: (frame: Frame) => void;
   /** A frame was too long to hold. */
   readonly tooLong: (gone: TooLong) => void;
-  /** A server runs again after `down`, without the state of the earlier one. */
+  /** A server runs again after `down`, without its earlier state. */
   readonly up: () => void;
-  /** The server has gone: open requests get no answer. Another attempt follows in `againInMs`. */
+  /** The server has ended: open requests get no answer. Another attempt follows in `againInMs`. */
   readonly down: (why: string, againInMs: number) => void;
   /** The server never worked, and no further attempt follows. */
   readonly gone: (why: string) => void;
-  /** This request will get no answer; others may. */
+  /** This request will get no answer; other requests still may. */
   readonly lost: (requestId: string, why: string) => void;
   /** The server cannot be reached at the moment, but may be later. It keeps its state. */
   readonly away: (why: string) => void;
   readonly back: () => void;
-  /** `send` has room again. */
+  /** `send` accepts frames again. */
   readonly drain: () => void;
 };
 

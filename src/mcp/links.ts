@@ -6,8 +6,8 @@ import type { Upstream } from './upstream.ts';
 export type MakeLink = (upstream: Upstream, events: LinkEvents) => Link;
 
 /**
- * For these servers. Loads only the needed modules: `node:http` alone takes longer than the rest of the gateway, and most
- * gateways have no server behind HTTP.
+ * Makes links for these servers. Loads only the needed modules: `node:http` alone takes longer than the rest of the gateway, and
+ * most gateways have no server behind HTTP.
  */
 export async function linksTo(upstreams: readonly Upstream[]): Promise<MakeLink> {
   const http = upstreams.some(({ kind }) => kind === 'http') ? await import('./http/link.ts') : undefined;
@@ -16,7 +16,7 @@ export async function linksTo(upstreams: readonly Upstream[]): Promise<MakeLink>
       case 'stdio':
         return new ChildServer(upstream, events);
       case 'http':
-        if (http === undefined) throw new TypeError(`nobody has said before that ${upstream.name} is behind HTTP`);
+        if (http === undefined) throw new TypeError(`the list of servers did not say that ${upstream.name} is behind HTTP`);
         return new http.HttpLink(upstream, events);
       case 'absent':
         return absentLink(upstream.why, events);

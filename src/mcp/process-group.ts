@@ -21,7 +21,7 @@ async function groupEnds(pid: number, withinMs: number): Promise<boolean> {
   return true;
 }
 
-/** False if no process of the group is left. */
+/** False if no process of the group runs. */
 export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-pid, signal);

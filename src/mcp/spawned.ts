@@ -13,7 +13,7 @@ export type SpawnedEvents = {
   readonly stdout: (chunk: Buffer) => void;
   readonly stdoutEnd: () => void;
   readonly stderr: (chunk: Buffer) => void;
-  /** Its stdin takes more again. */
+  /** Its stdin accepts more again. */
   readonly drain: () => void;
   /** It could not be started. */
   readonly failed: (error: NodeJS.ErrnoException) => void;
@@ -23,8 +23,8 @@ export type SpawnedEvents = {
 };
 
 /**
- * The process of a server, in a separate process group. It may start long before anybody listens. Events until then are kept,
- * so that the server's start need not wait for this process's start.
+ * The process of a server, in a separate process group. It may start long before anything listens to it. Its events until then
+ * are kept, so that the server need not wait for the start of this process.
  */
 export class Spawned {
   readonly child: ChildProcess;
@@ -40,7 +40,7 @@ export class Spawned {
       ...(cwd !== undefined && { cwd }),
     });
     this.child = child;
-    child.stdin.on('error', () => {}); // The process has gone; its exit is reported.
+    child.stdin.on('error', () => {}); // The process has ended, and its exit is reported elsewhere.
     child.stdin.on('drain', () => this.#tell((events) => events.drain()));
     child.stdout.on('data', (chunk: Buffer) => this.#tell((events) => events.stdout(chunk)));
     child.stdout.on('end', () => this.#tell((events) => events.stdoutEnd()));
@@ -56,7 +56,7 @@ export class Spawned {
     for (const tell of this.#unheard.splice(0)) tell(events);
   }
 
-  /** Ends a process that nobody uses. */
+  /** Ends a process that no client uses. */
   async end(): Promise<void> {
     if (this.child.pid === undefined) return;
     this.child.stdin?.end();

@@ -3,7 +3,7 @@ import type { Command, Spawned } from './spawned.ts';
 /** A server behind the gateway. `name` appears in messages, and is the prefix of its tools if there are several servers. */
 export type Upstream = StdioUpstream | HttpUpstream | AbsentUpstream;
 
-/** `running`: its first process, if that was started before the gateway. For one client only. */
+/** `running`: its first process, if that was started before the gateway. Such a process serves one client only. */
 export type StdioUpstream = { readonly kind: 'stdio'; readonly name: string; readonly running?: Spawned } & Command;
 
 export type HttpUpstream = {

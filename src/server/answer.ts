@@ -1,12 +1,12 @@
 /**
- * The answer of a route on its way to the socket. A `Response` turns its text into a stream, and the adapter reads that back.
- * For a queue over HTTP, that cost more than the write to the log. So for this server's listener (`direct`), a JSON answer is
- * an object of this file, which the listener writes in one go. Any other caller of `app.fetch` gets a `Response`.
+ * The answer of a route on its way to the socket. A `Response` turns its text into a stream, and the adapter reads that back. For
+ * a queue over HTTP, that cost more than the write to the log. So for this server's listener (`direct`), a JSON answer is an
+ * object of this file, which the listener writes at once. Any other caller of `app.fetch` gets a `Response`.
  */
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 
-/** The adapter's data about a request. Another listener passes the data that it has. */
+/** The adapter's data about a request. A different listener passes the data that it has. */
 export type Bindings = Partial<HttpBindings> & { readonly direct?: true };
 
 /** The page may load only from this server, runs no inline script and is shown in no frame. */
@@ -46,7 +46,7 @@ export class JsonAnswer {
   }
 }
 
-/** The headers that each answer has; `id` names it. */
+/** The headers of every answer; `id` identifies the answer. */
 export function complete(answer: Response | JsonAnswer, id: string): void {
   if (answer instanceof JsonAnswer) {
     answer.headers = { ...ALWAYS, 'cache-control': 'no-store', 'content-type': 'application/json', 'x-request-id': id };
@@ -60,7 +60,7 @@ export function complete(answer: Response | JsonAnswer, id: string): void {
 
 /** Writes the answer, if it is a `JsonAnswer`. */
 export function written(answer: Response, outgoing: HttpBindings['outgoing']): Response {
-  // The type says `Response`: routes return it as the type that Hono expects.
+  // The type is `Response`, because Hono expects that type from routes.
   const { status, headers, body } = answer as object as JsonAnswer;
   if (!((answer as object) instanceof JsonAnswer)) return answer;
   outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });

@@ -1,4 +1,4 @@
-/** The permissions of a principal. Every route asks here. A refusal names what the token is for. */
+/** The permissions of a principal. Every route checks them here. A refusal names what the token may do. */
 import { formatAddress, logOf, parseAddress, splitLog, type Address, type LogKey } from '../core/address.ts';
 import { checksum } from '../core/event.ts';
 import { levelRank, LIMITS, type Level, type NotificationInput } from '../core/notification.ts';
@@ -7,7 +7,7 @@ import type { Stored } from '../core/records.ts';
 import { ProblemError } from './problems.ts';
 import type { Principal } from './tokens.ts';
 
-/** The target of a request. With nothing named, it is everything in the store. */
+/** The target of a request. If it names nothing, it is everything in the store. */
 export type Scope = {
   readonly project?: string | undefined;
   readonly log?: LogKey | undefined;
@@ -76,7 +76,7 @@ export function mayRead(who: Principal, scope: Scope): boolean {
 const mayLead = (who: Principal, scope: Scope): boolean =>
   who.kind === 'admin' || (who.kind === 'project' && whole(scope).project === who.project);
 
-/** Whether it may see a record of a log that it reads: an agent's token for one conversation sees no other conversation. */
+/** Whether it may see a record of a log that it may read: an agent's token for one conversation sees no other conversation. */
 export function maySee(who: Principal, record: Stored): boolean {
   const { project, agent } = splitLog(record.log);
   if (who.kind === 'admin') return true;
@@ -85,7 +85,7 @@ export function maySee(who: Principal, record: Stored): boolean {
   return agent === who.agent && (who.conversation === null || concerns(record, who.conversation));
 }
 
-/** A record concerns one conversation, several of them, or the whole agent. */
+/** Whether a record concerns this conversation; it may concern one, several, or the whole agent. */
 export function concerns({ body }: Stored, conversation: string): boolean {
   const { audience } = body as { readonly audience?: readonly string[] };
   if (body.conversation !== undefined) return body.conversation === conversation;
@@ -113,17 +113,17 @@ export function mustQueue(who: Principal, to: Address, input: NotificationInput)
   return {
     ...input,
     level: lowered(input.level ?? 'info'),
-    // An invalid key is reported as it was given.
+    // An invalid key is reported unchanged.
     ...(input.key === undefined || input.key.trim() === '' || input.key.length > LIMITS.keyChars
       ? {}
       : { key: ownKey(who, input.key) }),
-    // A notification of an agent is at least one hop from its cause.
+    // A notification of an agent is at least one hop away from its cause.
     ...(own === null ? {} : { origin: { ...input.origin, depth: Math.max(1, input.origin?.depth ?? 1), agent: own } }),
   };
 }
 
 /**
- * For agents and send-only tokens: a prefix keeps their keys apart. They cannot count into, replace or withdraw the
+ * For agents and send-only tokens: a prefix separates their keys from others. They cannot count into, replace or withdraw the
  * notifications of others.
  */
 export function ownKey({ id }: Principal, key: string): string {
@@ -146,7 +146,7 @@ function described(scope: Scope): string {
 }
 
 function refused(who: Principal, what: string): ProblemError {
-  return new ProblemError('forbidden', `${what} is not what ${allows(who)}; use another token`);
+  return new ProblemError('forbidden', `${what} is beyond what ${allows(who)}; use another token`);
 }
 
 function allows(who: Principal): string {

@@ -25,14 +25,14 @@ export const bodies: MiddlewareHandler<Env> = async (c, next) => {
       { headers: { 'accept-encoding': 'identity' } },
     );
   const body = await (told === undefined ? wholeOf(c.req.raw, max) : ofLength(c.req.raw));
-  // Hono stores promises there, whatever the type says.
+  // Hono stores promises there, contrary to its types.
   c.req.bodyCache.arrayBuffer = Promise.resolve(body) as never;
-  // The events routes report errors in their own words.
+  // The routes for events report errors in their own words.
   if (isEvent(path)) return next();
   // All other bodies are JSON, whatever the content type says.
   const text = textOf(body);
   if (nestsDeeper(text, MAX_DEPTH))
-    throw new ProblemError('bad_argument', `the body nests more than ${MAX_DEPTH} deep; send it flatter`);
+    throw new ProblemError('bad_argument', `the body nests more than ${MAX_DEPTH} deep; send it with less nesting`);
   // Otherwise Hono makes a Response from the bytes and decodes them again.
   c.req.bodyCache.text = Promise.resolve(text) as never;
   await next();
@@ -48,7 +48,7 @@ async function ofLength(request: Request): Promise<ArrayBuffer> {
   try {
     return await request.arrayBuffer();
   } catch {
-    throw new ProblemError('bad_argument', 'the body broke off before its end; send it whole');
+    throw new ProblemError('bad_argument', 'the body ended early; send all of it');
   }
 }
 
@@ -64,7 +64,7 @@ async function wholeOf(request: Request, max: number): Promise<ArrayBuffer> {
   } catch (error) {
     if (error instanceof ProblemError) throw error;
     // The sender has disconnected, or took too long.
-    throw new ProblemError('bad_argument', `the body broke off after ${size} bytes; send it whole`);
+    throw new ProblemError('bad_argument', `the body ended early, after ${size} bytes; send all of it`);
   }
   const all = new Uint8Array(size);
   let at = 0;
@@ -79,6 +79,6 @@ function textOf(body: ArrayBuffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body);
   } catch {
-    throw new ProblemError('bad_argument', 'the body is not UTF-8, which JSON has to be');
+    throw new ProblemError('bad_argument', 'the body is not UTF-8, which JSON requires');
   }
 }

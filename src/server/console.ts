@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 type File = { readonly body: Encoded; readonly type: string; readonly fixed: boolean };
 
-/** Undefined: no file and no page has that path. */
+/** Undefined: neither a file nor a page has that path. */
 export type Console = (c: Context<Env>) => Response | undefined;
 
 export function consoleFrom(folder: string | undefined, version: string): Console {
@@ -37,7 +37,7 @@ export function consoleFrom(folder: string | undefined, version: string): Consol
     const accepts = c.req.header('accept-encoding') ?? '';
     if (file !== undefined) return answer(file, accepts);
     const browser = (c.req.header('accept') ?? '').includes('text/html');
-    // A page of the console, which chooses its view by the address.
+    // A page of the console; the console chooses its view by the address.
     const page = browser && !/\.[a-z0-9]+$/iu.test(path);
     if (page && index !== undefined) return answer(index, accepts);
     // For curl, and for a path without a page.
@@ -70,7 +70,7 @@ function filesOf(folder: string): Map<string, File> {
     for (const entry of readdirSync(join(folder, inside), { withFileTypes: true })) {
       const name = `${inside}/${entry.name}`;
       const type = TYPES[extname(entry.name)];
-      // A link could lead anywhere, so it is neither.
+      // A link could lead anywhere, so it is not served.
       if (entry.isDirectory()) read(name);
       else if (entry.isFile() && type !== undefined)
         // The build puts a hash into the names of files in assets.
@@ -85,7 +85,7 @@ function filesOf(folder: string): Map<string, File> {
   return files;
 }
 
-const HERE = 'open this address in a browser; one that logs it in is printed by: earpiece token login';
+const HERE = 'open this address in a browser; to log the browser in, open the address that this prints: earpiece token login';
 
 const whyNone = (folder: string | undefined): string =>
   `none: ${folder === undefined ? 'this server was started without it' : 'it was not built'}`;

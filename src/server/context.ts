@@ -59,15 +59,15 @@ export type Deps = {
 
 const problemContent = { 'application/problem+json': { schema: problem } };
 const PROBLEMS = {
-  400: { description: 'what was given is wrong', content: problemContent },
-  401: { description: 'no token, or one that is not valid', content: problemContent },
+  400: { description: 'the request is invalid', content: problemContent },
+  401: { description: 'the token is missing or not valid', content: problemContent },
   403: { description: 'the token does not allow that', content: problemContent },
-  404: { description: 'there is no such thing', content: problemContent },
+  404: { description: 'it does not exist', content: problemContent },
   429: { description: 'too many requests; Retry-After says when', content: problemContent },
-  503: { description: 'not now; try again', content: problemContent },
+  503: { description: 'not possible now; try again', content: problemContent },
 } as const;
 
-/** The document entry of a route that answers with JSON of this shape. */
+/** The entry in the API document of a route that answers with JSON of this shape. */
 export const answers = <S extends z.ZodType, const Status extends 200 | 201 = 200>(
   schema: S,
   description: string,
@@ -103,8 +103,8 @@ export const seqQuery = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEG
 export const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1');
 
 /**
- * A name or an id in a path. A value that a path cannot hold (`.`, `..`), or that is also a route, has a space before it
- * there: no name and no id begins with a space.
+ * A name or an id in a path. If a path cannot hold the value (`.`, `..`), or a route has the same name, a space precedes the
+ * value: no name and no id begins with a space.
  */
 export const inPath = (max: number) =>
   z
@@ -114,7 +114,7 @@ export const inPath = (max: number) =>
     .openapi({
       type: 'string',
       minLength: 1,
-      description: 'where it is `.`, `..` or called like a route, with a space before it',
+      description: 'with a space before it if it is `.`, `..` or the name of a route',
     });
 
 export const timeQuery = {
@@ -122,7 +122,7 @@ export const timeQuery = {
   to: seqQuery.optional().openapi({ description: 'epoch milliseconds, exclusive' }),
 };
 
-/** A query gives times as numbers; a person reads them as dates. */
+/** A query gives times as numbers; the error shows them as dates. */
 export function notBefore(from: number, to: number): ProblemError {
   const says = (at: number): string => (at > LAST_TIME ? String(at) : new Date(at).toISOString());
   return new ProblemError('bad_argument', `from ${says(from)} is not before to ${says(to)}`, { field: 'from' });

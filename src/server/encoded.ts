@@ -4,14 +4,14 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 type Bytes = Uint8Array<ArrayBuffer>;
 type Encoding = 'br' | 'gzip';
 
-/** Images and fonts are compressed already. */
+/** Images and fonts are already compressed. */
 const COMPRESSIBLE = /^(?:text\/|application\/(?:json|manifest\+json)|image\/svg)/u;
 const LEAST_BYTES = 1_024;
 
 export class Encoded {
   readonly #plain: Bytes;
   readonly #made = new Map<Encoding, Bytes>();
-  /** Whether clients that accept compression get it. */
+  /** Whether the file is compressed for clients that accept that. */
   readonly squeezes: boolean;
 
   constructor(bytes: Uint8Array, type: string) {
@@ -35,7 +35,7 @@ export class Encoded {
   }
 }
 
-/** `gzip;q=0` is a refusal; `*` takes any that is not refused. */
+/** `gzip;q=0` is a refusal; `*` accepts every encoding that is not refused. */
 function accepted(accepts: string, encoding: Encoding): boolean {
   const weights = new Map(
     accepts.split(',').map((part) => {

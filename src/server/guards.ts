@@ -1,6 +1,6 @@
 /**
- * The checks before every route, in this order. Host: a page whose name was pointed at this machine is refused. No token in the
- * address. Origin: no page of another site, not even by a form. Then the token, and the rate limit.
+ * The checks before every route, in this order. Host: refuses a page whose host name was pointed at this machine. Address: it
+ * must not contain a token. Origin: refuses pages of other sites, and their forms. Then the token is checked, and the rate limit.
  */
 import { hostname } from 'node:os';
 import type { HttpBindings } from '@hono/node-server';
@@ -14,7 +14,7 @@ import type { Principal, Tokens } from './tokens.ts';
 export type GuardOptions = {
   readonly tokens: Tokens;
   readonly metrics: Metrics;
-  /** Names that a request may give for this server, in addition to the loopback names. */
+  /** Host names that a request may use for this server, in addition to the loopback names. */
   readonly allowedHosts: readonly string[];
   readonly rates?: Partial<Rates> | undefined;
   /** The cookie's name; a server on another port uses another one. */
@@ -25,7 +25,7 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 const WILDCARD = new Set(['0.0.0.0', '::', '[::]', '']);
 export const isLoopbackHost = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/iu.test(host);
 
-/** A server that listens on all addresses may be called by any of them, as a number or by the machine's name. */
+/** A server that listens on all addresses accepts any of them, as a number or as the machine's name. */
 const isNumeric = (name: string): boolean => /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/iu.test(name);
 
 export class Guards {
@@ -33,7 +33,7 @@ export class Guards {
   readonly #names: Set<string>;
   readonly #rates: { readonly [K in keyof Rates]: Buckets };
   #anyAddress = false;
-  /** The last accepted Host: most requests have the same one again. */
+  /** The last accepted Host, because most requests repeat it. */
   #accepted: string | undefined;
 
   constructor(options: GuardOptions) {
@@ -48,9 +48,9 @@ export class Guards {
     };
   }
 
-  /** The address that the server listens on decides which names requests may give. */
+  /** The address that the server listens on decides which host names requests may use. */
   listensOn(host: string): void {
-    // The form of the host in a URL: `0` becomes 0.0.0.0 there.
+    // A URL changes the form of a host: `0` becomes 0.0.0.0.
     const name = nameOf(`http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}`) ?? host.toLowerCase();
     if (WILDCARD.has(host) || WILDCARD.has(name)) {
       this.#anyAddress = true;
@@ -74,13 +74,13 @@ export class Guards {
       if (/^(access_?token|token|api_?key|authorization|bearer)$/iu.test(key))
         throw this.#refuse(
           'token_in_url',
-          `${key} is in the address, which ends up in logs and histories; send it as Authorization: Bearer <token>, and revoke this one`,
+          `${key} is in the address, which ends up in logs and histories; send it as Authorization: Bearer <token>, and revoke this token`,
         );
     const origin = c.req.header('origin');
     if (origin !== undefined && hostOf(origin) !== host.toLowerCase())
       throw this.#refuse(
         'bad_origin',
-        `Origin ${JSON.stringify(origin.slice(0, 80))} is not this server (it was asked as ${JSON.stringify(host.slice(0, 80))}), and other pages may not ask it; a proxy before it has to pass on Host as it came`,
+        `Origin ${JSON.stringify(origin.slice(0, 80))} is not this server (its Host was ${JSON.stringify(host.slice(0, 80))}), and pages of other sites may not use it; a proxy in front of it must pass on Host unchanged`,
       );
     await next();
   };
@@ -91,18 +91,18 @@ export class Guards {
     if (asked === undefined)
       throw this.#refuse(
         'unauthorized',
-        'a token is needed: Authorization: Bearer <token>; make one with: earpiece token create',
+        'a token is required: Authorization: Bearer <token>; create one with: earpiece token create',
       );
     if (asked.by === 'cookie') mustBeOwnPage(c, (code, detail) => this.#refuse(code, detail));
     const who = await this.#options.tokens.check(asked.text);
-    if (who === undefined) throw this.failed(c, new ProblemError('unauthorized', 'the token is not valid, or not any more'));
+    if (who === undefined) throw this.failed(c, new ProblemError('unauthorized', 'the token is not valid, or no longer valid'));
     const busy = (who.kind === 'send' ? this.#rates.sendToken : this.#rates.token).take(who.id);
     if (busy !== undefined) throw this.#tooMany('requests', busy);
     c.set('who', who);
     await next();
   };
 
-  /** For routes without a token. */
+  /** For routes that need no token. */
   readonly anyone: MiddlewareHandler<Env> = async (c, next) => {
     const wait = this.#rates.anonymous.take(addressOf(c));
     if (wait !== undefined) throw this.#tooMany('requests', wait);
@@ -141,7 +141,7 @@ function mustBeOwnPage(c: Context<Env>, refuse: (code: 'bad_origin', detail: str
   if (c.req.method === 'GET' || c.req.method === 'HEAD') {
     const site = c.req.header('sec-fetch-site');
     if (site === undefined || site === 'same-origin' || site === 'none') return;
-    throw refuse('bad_origin', `this was asked by another site (${site}); only this server's own pages may use its cookie`);
+    throw refuse('bad_origin', `this request came from another site (${site}); only this server's own pages may use its cookie`);
   }
   if (c.req.header('origin') === undefined || c.req.header('x-earpiece') !== '1')
     throw refuse('bad_origin', 'with a cookie, a change needs the Origin of this server and the header x-earpiece: 1');
@@ -165,7 +165,7 @@ export function cookieOf(header: string, name: string): string | undefined {
   return undefined;
 }
 
-/** The address of the connection. A proxy's claim about another address is not trusted. */
+/** The address of the connection. A proxy's claim about another address does not count. */
 export function addressOf(c: Context<Env>): string {
   const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
   return incoming?.socket.remoteAddress ?? 'unknown';
@@ -175,7 +175,7 @@ export const principalOf = (c: Context<Env>): Principal => c.get('who');
 
 function nameOf(url: string): string | undefined {
   const parsed = URL.parse(url);
-  // A Host is a name and a port, nothing else.
+  // A Host consists only of a name and a port.
   return parsed === null || parsed.pathname !== '/' || parsed.username !== '' || parsed.search !== '' || parsed.hash !== ''
     ? undefined
     : parsed.hostname.toLowerCase();

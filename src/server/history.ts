@@ -1,4 +1,4 @@
-/** Pages of records. The work for one page is bounded, so a page may be short and still have a next one. */
+/** Pages of records. The work for one page is limited, so a page may be short although there is a next one. */
 import type { LogKey } from '../core/address.ts';
 import type { RecordsPage } from '../wire/api.ts';
 import type { Stored } from '../core/records.ts';
@@ -6,7 +6,7 @@ import type { Inbox } from '../inbox/index.ts';
 import { Chunks, PageBytes } from './page-bytes.ts';
 
 export type HistoryQuery = {
-  /** With a log, its index is walked; without one, the positions of the whole store. */
+  /** With a log, the query walks the log's index; without one, the positions of the whole store. */
   readonly log?: LogKey | undefined;
   readonly project?: string | undefined;
   /** Exclusive. */

@@ -1,4 +1,4 @@
-/** A request repeated with the same `Idempotency-Key` is done once: the key is the id. */
+/** Queues a request repeated with the same `Idempotency-Key` only once: the key is the id. */
 import type { RouteConfig } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { LIMITS } from '../core/notification.ts';
@@ -12,7 +12,7 @@ export const idempotency: { parameters: NonNullable<RouteConfig['parameters']> }
       name: 'idempotency-key',
       in: 'header',
       required: false,
-      description: 'sent again with the same key it is queued once',
+      description: 'a second request with the same key is queued once',
       schema: { type: 'string', maxLength: LIMITS.idChars },
     },
   ],

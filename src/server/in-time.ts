@@ -1,6 +1,6 @@
 /**
- * Pages of notifications within a time: those queued, delivered or waiting then. A page reads a bounded number of them near
- * the requested time, however many came later.
+ * Pages of notifications within a time: those queued, delivered or waiting then. A page reads a limited number of them near the
+ * requested time, however many came later.
  */
 import type { LogKey } from '../core/address.ts';
 import type { Item } from '../core/items.ts';
@@ -23,7 +23,7 @@ export type Timed = {
   readonly wants: (item: Item) => boolean;
 };
 
-/** The end of a page: the closing time, if the page is ordered by it, and the position. */
+/** The end of a page: the position, and the closing time if the page is ordered by that. */
 export type Place = { readonly at: number; readonly seq: number };
 
 export type TimedPage = { readonly found: readonly { readonly log: LogKey; readonly item: Item }[]; readonly next: Place | null };
@@ -33,15 +33,15 @@ const MAX_LOOKED_AT = 2_000;
 const CHUNK = 200;
 
 /**
- * The position in a log from which all records were written at `time` or later. Times do not run backwards in a log, so a
- * binary search finds it in some 20 steps.
+ * The position in a log after which all records were written at `time` or later. Times do not run backwards in a log, so a binary
+ * search finds it in some 20 steps.
  */
 export async function positionAt(inbox: Inbox, log: LogKey, time: number): Promise<number> {
   const head = await inbox.store.head();
   let low = 1;
   let high = head + 1;
   if (time > inbox.store.now()) {
-    // Most requests ask for the time up to now: the newest item then gives the answer.
+    // Most requests ask for a period that ends now, and the newest item then gives the answer.
     const [last] = await inbox.store.read({ log, newestFirst: true, limit: 1 });
     if (last === undefined || last.at < time) return high;
   }
@@ -90,7 +90,7 @@ function merged(page: TimedPage, more: readonly Found[], stopped: Place | null, 
   return { found, next: floor };
 }
 
-/** The parts of an item that make up its approximate size on the wire. */
+/** The parts of an item that make up most of its size on the wire. */
 const sizedAs = ({ item: { notification, history, text, group } }: Found): unknown => [notification, history, text, group];
 
 const placeOf = (item: Item, by: TimedBy): Place => ({ at: by === 'delivered' ? (item.closedAt ?? 0) : 0, seq: item.seq });
@@ -130,7 +130,7 @@ async function oneLog(
     for (const item of wanted) items.push(item);
     before = placeOf(last, by);
     if (page.length < chunk || (by === 'queued' && last.at < from)) return { items, stopped: null };
-    // No page holds more than these.
+    // This is the most that a page holds.
     if (items.length > limit || !room.take(wanted.map((item) => sizedAs({ log, item })))) break;
     // Lets other requests run in between.
     await new Promise(setImmediate);

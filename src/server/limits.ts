@@ -19,7 +19,7 @@ export const DEFAULT_RATES: Rates = {
   failures: { perSecond: 0.2, burst: 10 },
 };
 
-/** With more callers than this at once, the buckets that are full again are forgotten first. */
+/** With more callers than this, the buckets that are full again are forgotten first. */
 const MAX_BUCKETS = 10_000;
 
 export class Buckets {
@@ -64,7 +64,7 @@ export class Buckets {
     const { perSecond, burst } = this.#rate;
     for (const [caller, { left, at }] of this.#buckets)
       if (left + ((now - at) / 1000) * perSecond >= burst) this.#buckets.delete(caller);
-    // No bucket is full: the oldest ones go.
+    // If no bucket is full, the oldest ones are forgotten.
     for (const caller of this.#buckets.keys()) {
       if (this.#buckets.size < MAX_BUCKETS) return;
       this.#buckets.delete(caller);

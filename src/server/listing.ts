@@ -1,4 +1,4 @@
-/** Pages of notifications, newest first: for one agent, or across agents. The work for one page is bounded. */
+/** Pages of notifications, newest first: for one agent, or across agents. The work for one page is limited. */
 import type { LogKey } from '../core/address.ts';
 import type { NotificationView, Page } from '../wire/api.ts';
 import type { Item } from '../core/items.ts';
@@ -26,7 +26,7 @@ type ListQuery = {
   readonly wants: (item: Item) => boolean;
 };
 
-/** The filters of a search. */
+/** Filters of a list: by words, kind, level and period. */
 export function wordsOf({ notification }: Item): string {
   const { kind, message, instruction = '', data, origin } = notification;
   const more = data === undefined ? '' : JSON.stringify(data);

@@ -69,21 +69,21 @@ export class Metrics {
         entries.map(([key, n]) => `${key} ${n}`),
       );
     for (const [name, value] of Object.entries(gauges))
-      family(name.split('{')[0] as string, 'gauge', HELP[name] ?? 'As it is now.', [`${name} ${value}`]);
+      family(name.split('{')[0] as string, 'gauge', HELP[name] ?? 'The current value.', [`${name} ${value}`]);
     return `${lines.join('\n')}\n`;
   }
 }
 
 const HELP: Readonly<Record<string, string>> = {
-  earpiece_queued_total: 'Notifications queued over HTTP, by what came of it.',
-  earpiece_carried_total: 'Notifications that carriers took while the server ran, whoever carried.',
+  earpiece_queued_total: 'Notifications queued over HTTP, by result.',
+  earpiece_carried_total: 'Notifications that any carrier took while the server ran.',
   earpiece_events_total: 'Events received.',
   earpiece_refused_total: 'Requests refused before they reached a route, by reason.',
   earpiece_stream_records_total: 'Records sent to streams.',
   earpiece_streams_cut_total: 'Streams cut off because their reader was too slow.',
   earpiece_streams: 'Streams that are open.',
   earpiece_store_head: 'The newest position in the store.',
-  earpiece_up_seconds: 'Since the server started.',
+  earpiece_up_seconds: 'Time since the server started.',
 };
 
 function count(of: Map<string, number>, key: string, by: number): void {

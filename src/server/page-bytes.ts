@@ -1,4 +1,4 @@
-/** Limits the JSON of one page of a list. A page of large records is short, and says where the next one begins. */
+/** Limits the JSON of one page of a list. A page of large records is short, and the next page continues after it. */
 
 /** The most bytes of one page, without its frame. Fifty readers of larger pages would delay every other request. */
 export const PAGE_BYTES = 512 * 1024;
@@ -7,8 +7,8 @@ export class PageBytes {
   #used = 0;
 
   /**
-   * Takes all of these or none, and returns whether they fit. The first ones of a page always fit, so that somebody can read
-   * them.
+   * Takes all of the views or none, and returns whether they fit. The first views of a page always fit, so that they can be read
+   * at all.
    */
   take(views: readonly unknown[]): boolean {
     const bytes = views.reduce<number>((sum, view) => sum + Buffer.byteLength(JSON.stringify(view)) + 1, 0);
@@ -18,14 +18,14 @@ export class PageBytes {
   }
 }
 
-/** The leading ones of these that fit on one page. */
+/** The leading views that fit on one page. */
 export function onOnePage<T>(views: readonly T[]): readonly T[] {
   const room = new PageBytes();
   const over = views.findIndex((view) => !room.take([view]));
   return over === -1 ? views : views.slice(0, over);
 }
 
-/** How many records to read at once for one page: few at first, since they may be large, then twice as many each time. */
+/** How many records to read next for one page: few at first, because they may be large, then twice as many each time. */
 export class Chunks {
   readonly #most: number;
   #next: number;

@@ -7,19 +7,19 @@ import { EarpieceError, GONE, isGone, type ErrorCode } from '../core/errors.ts';
 type Row = { readonly status: ContentfulStatusCode; readonly title: string };
 
 export const STATUS = {
-  bad_address: { status: 400, title: 'The address is wrong' },
-  bad_notification: { status: 400, title: 'The notification is wrong' },
-  bad_event: { status: 400, title: 'The event is wrong' },
-  bad_subscriber: { status: 400, title: 'The subscriber is wrong' },
-  bad_config: { status: 400, title: 'The configuration is wrong' },
-  bad_argument: { status: 400, title: 'The request is wrong' },
-  bad_frame: { status: 400, title: 'The body is wrong' },
-  not_found: { status: 404, title: 'There is no such thing' },
-  conflict: { status: 409, title: 'It is not as it was seen, or may not become that' },
+  bad_address: { status: 400, title: 'The address is invalid' },
+  bad_notification: { status: 400, title: 'The notification is invalid' },
+  bad_event: { status: 400, title: 'The event is invalid' },
+  bad_subscriber: { status: 400, title: 'The subscriber is invalid' },
+  bad_config: { status: 400, title: 'The configuration is invalid' },
+  bad_argument: { status: 400, title: 'The request is invalid' },
+  bad_frame: { status: 400, title: 'The body is invalid' },
+  not_found: { status: 404, title: 'It does not exist' },
+  conflict: { status: 409, title: 'It has changed since you saw it, or does not allow this change' },
   nobody_there: { status: 409, title: 'No conversation can receive it' },
   not_trusted: { status: 403, title: 'Not trusted' },
   store_unavailable: { status: 503, title: 'The store cannot be reached' },
-  store_refused: { status: 409, title: 'The store refuses' },
+  store_refused: { status: 409, title: 'The store refuses this' },
   store_corrupt: { status: 500, title: 'The store is damaged' },
   store_full: { status: 507, title: 'The store is full' },
   upstream: { status: 502, title: 'Another server failed' },
@@ -28,20 +28,20 @@ export const STATUS = {
 
 /** The codes that only a server uses. */
 export const OF_SERVER = {
-  unauthorized: { status: 401, title: 'A token is needed' },
+  unauthorized: { status: 401, title: 'A token is required' },
   forbidden: { status: 403, title: 'The token does not allow that' },
-  bad_host: { status: 421, title: 'Not the name of this server' },
-  bad_origin: { status: 403, title: 'Another page may not do that' },
-  token_in_url: { status: 400, title: 'A token does not belong into an address' },
-  no_such_route: { status: 404, title: 'There is nothing here' },
-  method_not_allowed: { status: 405, title: 'Not that way' },
+  bad_host: { status: 421, title: 'Not a name of this server' },
+  bad_origin: { status: 403, title: 'A page of another site may not do that' },
+  token_in_url: { status: 400, title: 'A token does not belong in an address' },
+  no_such_route: { status: 404, title: 'Nothing exists at this address' },
+  method_not_allowed: { status: 405, title: 'This method is not allowed' },
   too_large: { status: 413, title: 'Too large' },
   unsupported_media_type: { status: 415, title: 'Not JSON' },
   rate_limited: { status: 429, title: 'Too many requests' },
   too_many_streams: { status: 503, title: 'Too many streams' },
   webhook_not_ready: { status: 503, title: 'The webhook cannot receive yet' },
   outdated: { status: 503, title: 'The server is older than its files' },
-  stopping: { status: 503, title: 'The server stops' },
+  stopping: { status: 503, title: 'The server is stopping' },
   internal: { status: 500, title: 'Something unexpected happened' },
 } as const satisfies Record<string, Row>;
 
@@ -72,7 +72,7 @@ type Told = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** `body`: the client's body, if known. */
+/** `body`: the body of the request, if known. */
 export function toldOf(error: unknown, body = ''): Told {
   if (error instanceof ProblemError)
     return { code: error.code, detail: error.message, field: error.field, headers: error.headers };
@@ -94,13 +94,13 @@ export function toldOf(error: unknown, body = ''): Told {
     if (error.status < 500) return { code: 'bad_argument', detail: `the body is not valid JSON${beginning(body)}` };
   }
   if (isGone(error)) return { code: 'outdated', detail: GONE };
-  return { code: 'internal', detail: 'something unexpected happened; the server wrote down what, under this instance' };
+  return { code: 'internal', detail: 'something unexpected happened; the server logged the details under this instance' };
 }
 
 export const beginning = (body: string): string =>
   body === '' ? ': it is empty' : `; it begins with ${JSON.stringify(body.slice(0, 40))}`;
 
-/** `at` identifies the answer, so that its line in the server's log can be found. */
+/** `at` identifies the answer, so that a person can find its line in the server's log. */
 export function problemResponse(error: unknown, at: string, given?: string): Response {
   const { code, detail, field, retryable, headers } = toldOf(error, given);
   const { status, title } = rowOf(code);

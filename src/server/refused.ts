@@ -1,4 +1,4 @@
-/** Describes a schema's refusal in one sentence: the place, the value, the allowed values, and the probable intention. */
+/** Describes a schema's refusal in one sentence: the field, its value, the allowed values, and a likely correction. */
 import type { z } from '@hono/zod-openapi';
 import { didYouMean } from '../core/errors.ts';
 import { ProblemError } from './problems.ts';

@@ -1,6 +1,6 @@
 /**
- * Searches words in the log, newest first. The work for one answer is bounded, in records and in characters. The answer says
- * how far back it searched, and a next request continues there.
+ * Searches words in the log, newest first. The work for one answer is limited, in records and in characters. The answer states
+ * how far back it searched, and the next request continues there.
  */
 import type { LogKey } from '../core/address.ts';
 import type { Hit, SearchPage } from '../wire/api.ts';
@@ -13,7 +13,7 @@ import { positionAt } from './in-time.ts';
 export type SearchQuery = {
   readonly log: LogKey;
   readonly words: Words;
-  /** The time of the write in epoch ms: inclusive, exclusive. */
+  /** The period in which the record was written, epoch ms: inclusive, exclusive. */
   readonly from: number;
   readonly to: number;
   /** Exclusive. */
@@ -64,7 +64,7 @@ export async function search(inbox: Inbox, query: SearchQuery): Promise<SearchPa
   return page(true);
 }
 
-/** The time of the record at or before a position: the reach of a search until there. */
+/** The time of the record at or before a position: how far back a search up to there has come. */
 export async function timeAt(inbox: Inbox, at: number, { log, project }: Scope): Promise<number | null> {
   const within = log !== undefined ? { log } : project !== undefined ? { project } : {};
   const [record] = await inbox.store.read({ ...within, upTo: at, limit: 1, newestFirst: true });
@@ -88,7 +88,7 @@ export class Words {
     return this.#words.every((word) => lower.includes(word));
   }
 
-  /** An id only matches as a whole. */
+  /** An id matches only as a whole. */
   are(id: string | null): boolean {
     return this.#words.length === 1 && this.#words[0] === id?.toLowerCase();
   }
@@ -103,7 +103,10 @@ export class Words {
 
 type SaidHere = { readonly name: string | null; readonly id: string | null; readonly text: string; readonly also?: string };
 
-/** The text of it that a person reads. A carrier repeats queued text, which is found at its queue record. */
+/**
+ * The part of the record that a person reads. A carrier repeats text that its queue record already contains, so that text is left
+ * out.
+ */
 function saidIn({ body }: Stored): SaidHere | undefined {
   if (isType(body, 'chat_request')) return { name: body.author ?? null, id: null, text: body.content };
   if (isType(body, 'chat_response')) return { name: null, id: null, text: lines(body.message, body.reasoning, body.data) };

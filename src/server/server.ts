@@ -159,7 +159,7 @@ export function createServer(options: ServerOptions): Server {
   app.notFound((c) => {
     throw new ProblemError(
       'no_such_route',
-      `${c.req.method} ${c.req.path.slice(0, 200)} is nothing here; /openapi.json lists what there is`,
+      `${c.req.method} ${c.req.path.slice(0, 200)} does not exist; /openapi.json lists all routes`,
     );
   });
 
@@ -172,7 +172,7 @@ export function createServer(options: ServerOptions): Server {
       await next();
       const route = routeOf(c.req.routePath, path);
       set({ 'http.route': route, 'http.response.status_code': c.res.status });
-      // Hono turned the error into an answer, so nothing throws here.
+      // Hono turned the error into an answer, so no exception reaches this code.
       if (c.res.status >= 500) failed(`answered ${c.res.status}`);
       const seconds = (performance.now() - startedAt) / 1_000;
       metrics.request(known(method), route, c.res.status, seconds);
@@ -192,7 +192,7 @@ export function createServer(options: ServerOptions): Server {
   resumeRoutes(app, deps);
   searchRoutes(app, deps);
   forkRoutes(app, deps);
-  // Before the routes that take any id.
+  // Registered before the routes that take any id.
   subscriberRoutes(app, deps);
   muteRoutes(app, deps);
   notificationRoutes(app, deps);
@@ -214,11 +214,11 @@ export function createServer(options: ServerOptions): Server {
     if (allowed.length === 0)
       throw new ProblemError(
         'no_such_route',
-        `there is nothing at ${JSON.stringify(c.req.path.slice(0, 200))}; /openapi.json lists what there is`,
+        `there is nothing at ${JSON.stringify(c.req.path.slice(0, 200))}; /openapi.json lists all routes`,
       );
     throw new ProblemError(
       'method_not_allowed',
-      `${c.req.path.slice(0, 200)} takes ${allowed.join(', ')} and not ${known(c.req.method)}`,
+      `${c.req.path.slice(0, 200)} takes ${allowed.join(', ')}, not ${known(c.req.method)}`,
       {
         headers: { allow: allowed.join(', ') },
       },
@@ -233,7 +233,7 @@ export function createServer(options: ServerOptions): Server {
       if (!isLoopbackHost(host) && !(await tokens.any()))
         throw new EarpieceError(
           'bad_argument',
-          `listening on ${JSON.stringify(host)} lets others reach this server, and there is no token yet; make one first: earpiece token create --kind admin --name <name>`,
+          `listening on ${JSON.stringify(host)} lets other machines reach this server, but no token exists yet; create one first: earpiece token create --kind admin --name <name>`,
         );
       guards.listensOn(host);
       const taken = await running.listen(host, port);
@@ -241,7 +241,7 @@ export function createServer(options: ServerOptions): Server {
       return listening;
     },
     loginUrl: async () => {
-      if (listening === undefined) throw new EarpieceError('bad_argument', 'the server does not listen yet');
+      if (listening === undefined) throw new EarpieceError('bad_argument', 'the server is not listening yet');
       const { host, port, url } = listening;
       return loginUrl(/^(0\.0\.0\.0|::)$/u.test(host) ? `http://127.0.0.1:${port}` : url, await makeCode(store));
     },
@@ -253,11 +253,11 @@ export function createServer(options: ServerOptions): Server {
   };
 }
 
-/** Node's server around the app: limits the time of a client, and finishes the requests in flight on a stop. */
+/** Node's server around the app: limits the time of a client, and finishes requests in flight when it stops. */
 class Running {
   readonly #server: NodeServer;
   readonly #timeouts: Timeouts;
-  /** Node's own `closeIdleConnections` leaves out connections without a request yet; browsers keep such in reserve. */
+  /** Node's own `closeIdleConnections` skips connections without a request yet, which browsers keep in reserve. */
   readonly #open = new Set<Socket>();
   readonly #busy = new Set<Socket>();
   #stopped: Promise<void> | undefined;
@@ -293,7 +293,7 @@ class Running {
 
   listen(host: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
-      // This listener stays: a connection that fails later (too many open files) must not end the server.
+      // This listener is never removed: a connection that fails later (too many open files) must not end the server.
       this.#server.on('error', (error: NodeJS.ErrnoException) =>
         reject(
           new EarpieceError(
@@ -359,7 +359,7 @@ const safe = (text: string): string =>
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 const known = (method: string): string => (METHODS.includes(method) ? method : 'OTHER');
 
-/** One name for many paths, or the metrics would grow without end. */
+/** The path of a route is used for all of its requests: otherwise the metrics would grow without end. */
 const routeOf = (route: string, path: string): string =>
   route === '*' || route === '/*' ? (path.startsWith('/api/') ? 'unknown' : 'console') : route;
 

@@ -1,4 +1,4 @@
-/** Browser login: a code that works once within ten minutes becomes a cookie that no script can read. */
+/** Browser login: a code that works once within ten minutes is exchanged for a cookie that no script can read. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Store } from '../core/ports.ts';
 import { ProblemError } from './problems.ts';
@@ -36,13 +36,13 @@ export class Sessions {
     const hash = hashOf(code);
     const until = await changeCodes(this.#store, ({ [hash]: answer, ...codes }) => ({ codes, answer }));
     if (until === undefined || until <= this.#store.now())
-      throw new ProblemError('unauthorized', 'the code was used before or is too old; for a new one say: earpiece token login');
+      throw new ProblemError('unauthorized', 'the code was already used or is too old; for a new one run: earpiece token login');
     return this.#made(undefined);
   }
 
   async byToken(text: string): Promise<Session> {
     const who = await this.#tokens.check(text);
-    if (who === undefined) throw new ProblemError('unauthorized', 'the token is not valid, or not any more');
+    if (who === undefined) throw new ProblemError('unauthorized', 'the token is not valid, or no longer valid');
     return this.#made(who);
   }
 
@@ -55,8 +55,8 @@ export class Sessions {
 export type Session = { readonly id: string; readonly token: string; readonly maxAgeS: number };
 
 /**
- * Changes the codes in one atomic step among all processes. Keeps the newest codes without a clock, since another process may
- * know the time better.
+ * Changes the codes in one step that is atomic among all processes. Keeps the newest codes without reading a clock, because
+ * another process may know the time better.
  */
 async function changeCodes<T>(store: Store, change: (codes: Codes) => { codes: Codes; answer: T }): Promise<T> {
   for (;;) {

@@ -1,4 +1,4 @@
-/** Converts the store's data to the types of the wire. */
+/** Converts the store's data to the types of the API. */
 import { formatAddress, logOf, parseAddress, splitLog, type LogKey } from '../core/address.ts';
 import { holdsGate } from '../core/clocks.ts';
 import { EarpieceError } from '../core/errors.ts';
@@ -142,10 +142,10 @@ const HOLDS = '; the pause holds until somebody resumes it';
 const SAYS: Readonly<Record<Force, (action: string) => string>> = {
   aborts_stream: (action) =>
     action === 'resume'
-      ? 'goes on now'
+      ? 'continues now'
       : action === 'pause'
         ? 'finishes its turn and waits until somebody resumes it'
-        : 'aborts what the model writes, and its tools',
+        : 'aborts the answer of the model, and its tools',
   refuses_next_call: (action) =>
     action === 'resume'
       ? 'its tools run again'
@@ -158,8 +158,8 @@ const SAYS: Readonly<Record<Force, (action: string) => string>> = {
       : action === 'pause'
         ? 'its calls of wrapped tools are refused until somebody resumes it; built-in tools still run'
         : 'its next call of a wrapped tool is refused until it has read this; built-in tools still run',
-  next_contact: (action) => `reads it at its next message or tool result${action === 'pause' ? HOLDS : ''}`,
-  waits: (action) => `is not active: reads it when it comes${action === 'pause' ? HOLDS : ''}`,
+  next_contact: (action) => `reads it with its next message or tool result${action === 'pause' ? HOLDS : ''}`,
+  waits: (action) => `is not active: reads it when it returns${action === 'pause' ? HOLDS : ''}`,
 };
 
 export function notificationView(log: LogKey, item: Item, now: number): NotificationView {

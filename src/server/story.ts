@@ -1,4 +1,4 @@
-/** The story of one notification and of its deliveries, in the types of the wire. */
+/** The story of one notification and of its deliveries, in the types of the API. */
 import type { Sent, Story, StoryItem } from '../wire/api.ts';
 import type { Item } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';
@@ -53,14 +53,14 @@ function endedBy(records: readonly Stored[]): StoryItem['ended'] {
 }
 
 type Before = {
-  /** The previous record about the notification. */
+  /** The previous record that concerns the notification. */
   readonly last: Stored | undefined;
   readonly sentBefore: boolean;
 };
 
 function sentIn({ seq, at, body }: Stored, { id }: Pick<Item, 'id'>, { last, sentBefore }: Before): Sent[] {
   const base = { seq, at, record: body.type, conversation: body.conversation ?? null };
-  // A frame repeats if one of its items does.
+  // A frame counts as repeated if one of its items does.
   const shown = (view: SentView): Pick<Sent, 'format' | 'item' | 'text' | 'repeated'> => ({
     format: view.format,
     item: itemText(view.items, id),

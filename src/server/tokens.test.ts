@@ -57,7 +57,7 @@ describe('tokens', () => {
     ]);
     expect(told).toEqual([]);
     expect(await store.setting('tokens')).toEqual([short.id]);
-    // Another process may have the right clock: without a witness it is refused and kept.
+    // Another process may have the right clock, so a token is refused but kept unless a second clock agrees.
     await tokens.create({ kind: 'admin', name: 'another' });
     expect(await store.setting(`token ${short.id}`)).toBeDefined();
     await new Tokens(store, async () => true).create({ kind: 'admin', name: 'a third' });
@@ -65,7 +65,7 @@ describe('tokens', () => {
   });
 
   it('last ten years at most, and have a name that a list can show', async () => {
-    await expect(tokens.create({ kind: 'admin', name: 'x', expiresInMs: 8.64e15 })).rejects.toThrow('ten years (3650d) at most');
+    await expect(tokens.create({ kind: 'admin', name: 'x', expiresInMs: 8.64e15 })).rejects.toThrow('at most ten years (3650d)');
     await expect(tokens.create({ kind: 'admin', name: 'x'.repeat(101) })).rejects.toThrow('a name of 101 characters');
   });
 
@@ -81,7 +81,7 @@ describe('tokens', () => {
       if (value !== undefined) made.push(key);
       return set(key, value, options);
     };
-    await expect(tokens.create({ kind: 'admin', name: 'one more' })).rejects.toThrow('there are 1000 tokens already');
+    await expect(tokens.create({ kind: 'admin', name: 'one more' })).rejects.toThrow('there are already 1000 tokens');
     expect(made).toHaveLength(1);
     expect(await store.setting(made[0] ?? '')).toBeUndefined();
   });
@@ -122,7 +122,7 @@ describe('tokens', () => {
     await tokens.revoke(parent.id);
     expect(await tokens.check(session.token)).toBeUndefined();
     expect(told).toEqual([parent.id, session.id]);
-    // Made in the moment in which its token was revoked.
+    // Made at the moment in which its token was revoked.
     const late = await tokens.session(who, 3_600_000);
     expect(await tokens.check(late.token)).toBeUndefined();
     expect(await tokens.any()).toBe(false);
@@ -131,13 +131,13 @@ describe('tokens', () => {
   it.each([
     [{ kind: 'admin', name: ' ' }, 'a token of kind admin needs a name without control characters'],
     [{ kind: 'admin', name: 'x', project: 'shop' }, 'a token of kind admin is for every project; leave the project out'],
-    [{ kind: 'send', name: 'x' }, 'a token of kind send is for one project; say which'],
-    [{ kind: 'agent', name: 'x', project: 'shop' }, 'a token of kind agent is for one agent; say which'],
+    [{ kind: 'send', name: 'x' }, 'a token of kind send is for one project; name it'],
+    [{ kind: 'agent', name: 'x', project: 'shop' }, 'a token of kind agent is for one agent; name it'],
     [
       { kind: 'send', name: 'x', project: 'shop', agent: 'a' },
-      'a token of kind send is for no single agent; leave the agent out, or make one of kind agent',
+      'a token of kind send is not for a single agent; leave the agent out, or create a token of kind agent',
     ],
-    [{ kind: 'project', name: 'x', project: 'a/b' }, 'a token of kind project has "a/b", which is no project'],
+    [{ kind: 'project', name: 'x', project: 'a/b' }, 'a token of kind project has "a/b", which is not a valid project'],
   ] as const)('%j is refused', async (request, why) => {
     await expect(tokens.create(request)).rejects.toThrow(why);
     expect(await tokens.list()).toEqual([]);

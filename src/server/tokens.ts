@@ -19,7 +19,7 @@ type Kept = TokenInfo & {
 
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 const SHAPE = /^ep_([0-9a-z]{12})_[0-9a-z]{40}$/;
-/** The time of the last use is written at most this often. */
+/** How often the time of the last use is written at most. */
 const USED_EVERY_MS = 60_000;
 const MAX_TOKENS = 1_000;
 /** The most browser sessions of one token: with more, the oldest session is logged out. */
@@ -33,7 +33,7 @@ export class Tokens {
   readonly #mayForget: () => Promise<boolean>;
   readonly #revoked = new Set<(id: string) => void>();
 
-  /** `mayForget`: this clock may decide that a token has expired for good. Without it, expired tokens are refused and kept. */
+  /** `mayForget`: this clock may decide that a token has expired for good. Without it, expired tokens are refused but kept. */
   constructor(store: Store, mayForget: () => Promise<boolean> = async () => false) {
     this.#store = store;
     this.#mayForget = mayForget;
@@ -72,7 +72,7 @@ export class Tokens {
     return principalOf(kept);
   }
 
-  /** Whether a principal still has access. */
+  /** Whether the token of this id still exists. */
   async lives(id: string): Promise<boolean> {
     const kept = await this.#kept(id);
     return kept !== undefined && this.#lives(kept);
@@ -84,7 +84,7 @@ export class Tokens {
     return all.flatMap((kept) => (kept === undefined || isOver(kept, now) ? [] : [infoOf(kept)]));
   }
 
-  /** Whether any token exists for access from another machine. */
+  /** Whether a token exists that gives access from another machine. */
   async any(): Promise<boolean> {
     return (await this.list()).some(({ session }) => !session);
   }
@@ -132,19 +132,19 @@ export class Tokens {
         if (ids.length >= MAX_TOKENS)
           throw new EarpieceError(
             'bad_argument',
-            `there are ${ids.length} tokens already; revoke some: earpiece token revoke <id>`,
+            `there are already ${ids.length} tokens; revoke some: earpiece token revoke <id>`,
           );
         return [...ids, id];
       });
     } catch (error) {
-      // The token was not handed out.
+      // The token was never handed out.
       await this.#store.setSetting(`token ${id}`, undefined);
       throw error;
     }
     return { ...infoOf(kept), token };
   }
 
-  /** For one more session of this token. */
+  /** Makes room for one more session of this token. */
   async #makeRoom(parent: string): Promise<void> {
     const all = await Promise.all((await this.#ids()).map((id) => this.#kept(id)));
     const sessions = all.flatMap((kept) => (kept?.parent === parent ? [kept] : [])).toSorted((a, b) => a.createdAt - b.createdAt);
@@ -199,19 +199,20 @@ function checked(request: TokenRequest): TokenRequest {
   };
   // oxlint-disable-next-line no-control-regex -- it stands on terminals and in logs
   if (name.trim() === '' || /[\u0000-\u001f\u007f-\u009f]/u.test(name)) refuse('needs a name without control characters');
-  if (name.length > MAX_NAME_CHARS) refuse(`has a name of ${name.length} characters; at most ${MAX_NAME_CHARS} are kept`);
+  if (name.length > MAX_NAME_CHARS) refuse(`has a name of ${name.length} characters; at most ${MAX_NAME_CHARS} are allowed`);
   if (expiresInMs !== undefined && !(expiresInMs >= LASTS_AT_LEAST_MS))
     refuse(`may not end after ${expiresInMs} ms; give it one second (1000) at least`);
   if (expiresInMs !== undefined && expiresInMs > LASTS_AT_MOST_MS)
-    refuse('may last ten years (3650d) at most; without an end it lasts until it is revoked');
+    refuse('may last at most ten years (3650d); without an end it lasts until it is revoked');
   for (const [what, value] of Object.entries({ project, agent, conversation }))
     if (value !== undefined && nameFrom(value) !== value)
-      refuse(`has ${JSON.stringify(value.slice(0, 80))}, which is no ${what}`);
+      refuse(`has ${JSON.stringify(value.slice(0, 80))}, which is not a valid ${what}`);
   if (kind === 'admin' && project !== undefined) refuse('is for every project; leave the project out');
-  if (kind !== 'admin' && project === undefined) refuse('is for one project; say which');
-  if (kind === 'agent' && agent === undefined) refuse('is for one agent; say which');
-  if (kind !== 'agent' && agent !== undefined) refuse('is for no single agent; leave the agent out, or make one of kind agent');
-  if (kind !== 'agent' && conversation !== undefined) refuse('is for no single conversation; make one of kind agent');
+  if (kind !== 'admin' && project === undefined) refuse('is for one project; name it');
+  if (kind === 'agent' && agent === undefined) refuse('is for one agent; name it');
+  if (kind !== 'agent' && agent !== undefined)
+    refuse('is not for a single agent; leave the agent out, or create a token of kind agent');
+  if (kind !== 'agent' && conversation !== undefined) refuse('is not for a single conversation; create a token of kind agent');
   return {
     kind,
     name,
@@ -240,7 +241,7 @@ const principalOf = ({ id, kind, name, project, agent, conversation, session, ex
 });
 
 const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
-/** Belongs to no token: an unknown one is compared with it. */
+/** The hash that an unknown token is compared with; it belongs to no token. */
 const NOBODYS = digest('').toString('hex');
 
 /** Each character is drawn with equal probability: 5.17 bits, so 40 of them are 206. */

@@ -1,12 +1,12 @@
 /**
- * Observes things outside of an agent and emits them as events. Shared by all sources: a start and a stop that can be called
- * twice, early and together, and counted background work, so that no work outlives the stop.
+ * Observes things outside of an agent and emits them as events. Shared by all sources: a start and a stop that callers may call
+ * twice, early and at the same time, and a count of background work, so that no work outlives the stop.
  */
 
 /**
- * - `start` resolves when it sees all later changes; `stop` when nothing of it is left: no watcher, timer, process or emit.
- *   Both may be called at any time, any number of times; the last call counts. A stopped source can be started again.
- * - Neither rejects for an error of the machine: that is one line for `onTrouble`, and the source is idle.
+ * - `start` resolves when the source sees all later changes; `stop` when no watcher, timer, process or emit of it is left. Both
+ *   may be called at any time, any number of times; the last call counts. A stopped source can be started again.
+ * - Neither rejects for an error of the machine: `onTrouble` gets one line about it, and the source is idle.
  */
 export type Source = {
   readonly name: string;
@@ -15,15 +15,15 @@ export type Source = {
 };
 
 export type Modes = {
-  /** Stopped → running. `signal` aborts if a stop is called in the meantime; `leave` is then still called. */
+  /** From stopped to running. `signal` aborts if a stop is called in the meantime; `leave` is then still called. */
   readonly enter: (signal: AbortSignal) => Promise<void>;
-  /** Running → stopped. */
+  /** From running to stopped. */
   readonly leave: () => Promise<void>;
-  /** An error that either threw: a fault of Earpiece that must not crash the host. */
+  /** An error of one of the two: a bug of Earpiece that must not crash the host. */
   readonly failed: (error: unknown) => void;
 };
 
-/** Start and stop as `Source` demands: one transition at a time, and no outdated one. */
+/** Start and stop as `Source` requires: one transition at a time, and no outdated one. */
 export function startAndStop({ enter, leave, failed }: Modes): Pick<Source, 'start' | 'stop'> {
   let wanted = false;
   let running = false;
@@ -31,7 +31,7 @@ export function startAndStop({ enter, leave, failed }: Modes): Pick<Source, 'sta
   let last: Promise<void> = Promise.resolve();
   const settle = (): Promise<void> => {
     last = last.then(async () => {
-      // An entry that a stop aborted must be left before the next entry.
+      // After a stop aborted an entry, `leave` must run before the next entry.
       while (wanted !== running || (running && abort.signal.aborted)) {
         running = !running;
         try {
@@ -57,7 +57,7 @@ export function startAndStop({ enter, leave, failed }: Modes): Pick<Source, 'sta
   };
 }
 
-/** The only way to start work that nobody awaits. Its errors go to `failed`. */
+/** The only way to start work that nobody awaits. Errors of that work go to `failed`. */
 export class Background {
   readonly #failed: (error: unknown) => void;
   #running = new Set<Promise<void>>();

@@ -2,9 +2,9 @@
 import type { EVENT_TYPES } from '../bus/event-types.ts';
 
 /**
- * - `runs`: the process that runs it. An agent is one of `earpiece chat` and `earpiece run`; a command is one that somebody
+ * - `runs`: the process that runs it. An agent is one of `earpiece chat` and `earpiece run`; a command is one that a person
  *   types.
- * - `switch`: the setting that turns it on. Without one it is always on.
+ * - `switch`: the setting that turns it on. Without a switch it is always on.
  */
 export type SourceEntry = {
   readonly what: string;
@@ -50,8 +50,8 @@ export const SOURCES = {
     runs: 'agent',
     switch: 'agent.budget',
   },
-  loops: { what: 'the same calls again and again', emits: ['agent.loop.detected'], runs: 'agent' },
-  config: { what: 'other tools, another model', emits: ['config.tools_changed', 'config.model_changed'], runs: 'agent' },
+  loops: { what: 'the same calls repeatedly', emits: ['agent.loop.detected'], runs: 'agent' },
+  config: { what: 'changed tools, a changed model', emits: ['config.tools_changed', 'config.model_changed'], runs: 'agent' },
   'rate-limits': { what: "what a provider's headers say", emits: ['ratelimit.low', 'ratelimit.exceeded'], runs: 'agent' },
   sessions: {
     what: 'its turns and conversations',
@@ -59,7 +59,7 @@ export const SOURCES = {
     runs: 'agent',
   },
   notes: {
-    what: 'what it tells itself',
+    what: 'its notes to itself',
     emits: ['agent.self.notify', 'agent.self.remind', 'task.checkpoint'],
     runs: 'agent',
   },
@@ -85,9 +85,9 @@ export const SOURCES = {
     ],
     runs: 'command',
   },
-  cli: { what: 'earpiece emit, with any other type too', emits: ['cli.event'], runs: 'command' },
+  cli: { what: 'earpiece emit, also with any other type', emits: ['cli.event'], runs: 'command' },
   webhooks: {
-    what: 'others, over HTTP',
+    what: 'other programs, over HTTP',
     emits: ['github.*', 'alert.firing', 'alert.resolved', 'webhook.*'],
     runs: 'server',
     switch: 'webhooks',

@@ -1,7 +1,7 @@
 /** Formats names of files, branches and commits for lines and keys of events: other people choose these names. */
 import { hash } from 'node:crypto';
 
-/** Cannot leave its line, whatever its characters. */
+/** The name on one line, whatever its characters. */
 export const inLine = (text: string): string =>
   text.toWellFormed().replaceAll(
     // oxlint-disable-next-line no-control-regex -- names of files may hold them
@@ -9,7 +9,7 @@ export const inLine = (text: string): string =>
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** And cannot leave its quotes. */
+/** The name on one line and in quotes that it cannot end. */
 export const quoted = (text: string): string => `\`${inLine(text).replaceAll('`', '\\u0060')}\``;
 
 /** Keys are short; the end of a longer name is its most specific part. */

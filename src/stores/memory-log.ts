@@ -107,7 +107,7 @@ export function cellOf(item: Item, cells: readonly Cell[], changed: ReadonlyMap<
 /** Records whose new items are copies and have the age of the original. */
 export const COPIES: ReadonlySet<string> = new Set(['conversation_forked', 'notification_extended']);
 
-/** Puts the cell into the indexes where its new item belongs. */
+/** Puts the cell into the indexes that its new item belongs to. */
 export function place(log: Log, cell: Cell, item: Item): void {
   const { key } = item.notification;
   const previous = cell.item;
@@ -206,7 +206,7 @@ export function pruneLog(log: Log, { before, head, gone }: { before: number; hea
     if (outcome === 'folded' && group !== undefined) continue;
     if (cells.every(({ item }) => isPast(item, before) && !item.history.includes(head))) going.add(id);
   }
-  // An item that was folded into another one stays as long as that one, because the other's replay needs the record.
+  // An item that was folded into another one stays as long as that item, because replaying that item needs the record.
   for (const { item } of log.closed)
     if (item.outcome === 'folded' && item.group?.[0] && going.has(item.group[0])) going.add(item.id);
   const old = log.loose.filter((record) => record.at < before && record.seq !== head);
@@ -251,7 +251,7 @@ export function firstAbove(records: readonly Stored[], seq: number): number {
   return low;
 }
 
-/** Removes what the log holds before this position. Returns how many notifications that were. */
+/** Removes everything that the log holds before this position. Returns the number of removed notifications. */
 export function eraseLog(log: Log, before: number): number {
   let notifications = 0;
   log.records = log.records.filter(({ seq }) => seq >= before);

@@ -85,7 +85,7 @@ class MemoryStore implements Store {
     const at = this.ordered();
     const beside = clockBeside(at, this.now());
     const records: Stored[] = [];
-    /** Changes so far, by cell or (new ones) by id. None is applied before all drafts are settled. */
+    /** Changes so far, by cell or (new items) by id. None is applied before all drafts are settled. */
     const changed = new Map<Cell, Item>();
     const made = new Map<NotificationId, Cell[]>();
     const loose: Stored[] = [];
@@ -265,7 +265,7 @@ class MemoryStore implements Store {
     if (gone.size > 0) this.#records = this.#records.filter((record) => !gone.has(record.seq));
     for (const [key, held] of this.#withheld) if (held.until <= this.now()) this.#withheld.delete(key);
     for (const [key, known] of this.#presence)
-      // An end that a wrong clock wrote must not strand notifications that wait there.
+      // An end that a wrong clock recorded must not strand notifications that wait for the conversation.
       if (known.endedAt !== undefined && known.endedAt < before && !this.#waitsFor(known)) this.#presence.delete(key);
     for (const [key, bound] of this.#bindings)
       if (bound.at < before && !this.#presence.has(presenceKey(bound.log, bound.conversation))) this.#bindings.delete(key);

@@ -4,7 +4,7 @@ import { touches } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';
 import type { CarrierId, Draft, KnownDraft, OfferedRecord } from '../core/records.ts';
 
-/** Records that are only about items. The others belong to a transcript (or are unknown) and are never pruned. */
+/** Records that only concern items. The others belong to a transcript (or are unknown) and are never pruned. */
 const HOUSEKEEPING: ReadonlySet<string> = new Set([
   'system_notification_queued',
   'system_notification_folded',
@@ -24,11 +24,11 @@ const HOUSEKEEPING: ReadonlySet<string> = new Set([
 
 export const isHousekeeping = (draft: Draft): boolean => HOUSEKEEPING.has(draft.type);
 
-/** Throws for a record about items, or one that is needed to see their progress: such records go with their items. */
+/** Throws for a record that concerns items, or that shows their progress: such records are removed together with their items. */
 export function mustConcernNoItem({ seq, body }: { readonly seq: number; readonly body: Draft }): void {
   const { ids, creates, carrier } = touches(body);
   if (ids.length === 0 && creates.length === 0 && carrier === undefined && !isHousekeeping(body)) return;
-  throw new EarpieceError('bad_argument', `record ${seq} is a ${body.type}: it goes with what it is about, by prune`);
+  throw new EarpieceError('bad_argument', `record ${seq} is a ${body.type}: prune removes it together with its notifications`);
 }
 
 /** The item closed before `before` and holds no gate up. */
@@ -36,8 +36,8 @@ export const isPast = (item: Item, before: number): boolean =>
   item.state === 'closed' && !item.gate && item.closedAt !== undefined && item.closedAt < before;
 
 /**
- * The records that may go with their items, so that replaying the rest gives the remaining items, unchanged. `history` holds
- * the records in the histories of the removed items; `stays` says whether an item of this id is kept.
+ * The records that can be removed together with their items, so that replaying the rest gives the remaining items, unchanged.
+ * `history` holds the records in the histories of the removed items; `stays` tells whether an item of this id is kept.
  *
  * A record stays while any item that it names stays. A confirm or release names only its carrier, so it goes or stays with
  * that carrier's offer.

@@ -1,7 +1,7 @@
 /**
- * The callers that wait for something new in a store. One set for each store. `wake` is called with the head after each
- * append of this process and after each noticed append of another process. `onBusy` runs when the first caller comes,
- * `onIdle` when the last one goes.
+ * The callers that wait for new records in a store. One set for each store. `wake` is called with the head after each append of
+ * this process and after each noticed append of another process. `onBusy` runs when the first caller starts to wait, `onIdle`
+ * when the last one stops.
  */
 export class Waiters {
   readonly #waiting = new Set<{ after: number; settle: (head: number) => void }>();

@@ -1,4 +1,4 @@
-/** The limit of one agent's messages: a model in a loop must not flood the others. */
+/** The limit on one agent's messages: a model in a loop must not flood other agents. */
 import { EarpieceError } from '../core/errors.ts';
 
 export const QUOTA = { messages: 20, withinMs: 10 * 60_000 } as const;
@@ -7,7 +7,7 @@ export const QUOTA = { messages: 20, withinMs: 10 * 60_000 } as const;
 export class Quota {
   readonly #sent = new Map<string, readonly number[]>();
 
-  /** Throws `too_many` if `sender` has used its share. */
+  /** Throws `too_many` if `sender` has reached its limit. */
   take(sender: string, now: number): void {
     const recent = (this.#sent.get(sender) ?? []).filter((at) => now - at < QUOTA.withinMs && at <= now);
     const [first] = recent;
@@ -15,7 +15,7 @@ export class Quota {
       const minutes = Math.max(1, Math.ceil((first + QUOTA.withinMs - now) / 60_000));
       throw new EarpieceError(
         'bad_argument',
-        `${QUOTA.messages} messages in ${QUOTA.withinMs / 60_000} minutes are the limit; try again in ${minutes} min, with everything in one message`,
+        `at most ${QUOTA.messages} messages in ${QUOTA.withinMs / 60_000} minutes are allowed; try again in ${minutes} min, with everything in one message`,
       );
     }
     this.#sent.set(sender, [...recent, now]);

@@ -42,7 +42,7 @@ describe('agents of one project', () => {
     const [reply] = await openOf('shop/coder');
     expect(reply?.notification.origin).toEqual({ agent: 'shop/reviewer', tool: 'tell_agent', depth: 2, cause: id });
     await expect(say(coder, 'tell_agent', { to: 'reviewer', message: 'x', level: 'critical' })).rejects.toThrow(
-      'level "critical" is none of info, warning, error',
+      'level "critical" must be one of info, warning, error',
     );
   });
 
@@ -79,7 +79,7 @@ describe('agents of one project', () => {
       ];
     }
     await expect(say(pair[MAX_DEPTH % 2], 'tell_agent', { to: 'reviewer', message: 'more', reply_to: last })).rejects.toThrow(
-      `this chain has ${MAX_DEPTH} replies`,
+      `this chain already has ${MAX_DEPTH} replies`,
     );
   });
 
@@ -101,7 +101,7 @@ describe('agents of one project', () => {
     [{ to: 'reviewr', message: 'x' }, 'did you mean reviewer?'],
     [{ to: 'reviewer', message: '  ' }, 'message is missing or empty'],
     [{ to: 'reviewer', message: 'x'.repeat(MESSAGE_CHARS + 1) }, '4001 characters'],
-    [{ to: 'reviewer', message: 'x', reply_to: 'n_unknown' }, 'no message that you received'],
+    [{ to: 'reviewer', message: 'x', reply_to: 'n_unknown' }, 'is not a message that you received'],
     [{ to: 'reviewer', message: 'x', person: 'Anna' }, 'has no argument "person"'],
     [{ to: 7, message: 'x' }, 'to 7 is not a text'],
   ])('%j is refused: %s', async (args, words) => {

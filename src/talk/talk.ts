@@ -1,6 +1,6 @@
 /**
- * Messages between agents of one project. A message is a notification in the sender's name. It never interrupts and is never
- * an order. Its depth grows with each reply, so that two agents do not wake each other forever.
+ * Messages between agents of one project. A message is a notification in the sender's name. It never interrupts, and a receiver
+ * need not obey it. Its depth grows with each reply, so that two agents do not wake each other forever.
  */
 import { conversationId, formatAddress, logKey, logOf, parseAddress, splitLog, type LogKey } from '../core/address.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
@@ -36,7 +36,7 @@ export async function tell(from: Conversation, { to, message, level = 'info', re
   if (depth > MAX_DEPTH)
     throw new EarpieceError(
       'bad_argument',
-      `this chain has ${MAX_DEPTH} replies, more are not sent; decide without asking, or ask a person`,
+      `this chain already has ${MAX_DEPTH} replies, the most that are sent; decide without asking, or ask a person`,
     );
   const queued = await inbox.queue(address, {
     message,
@@ -105,7 +105,7 @@ async function addressOf(from: Conversation, to: string): Promise<string> {
   if (address.kind === 'project')
     throw new EarpieceError('bad_address', `${shown} is a whole project; name one agent (list_agents has the names)`);
   if (address.project !== project)
-    throw new EarpieceError('not_trusted', `${shown} belongs to another project; you reach the agents of ${project} only`);
+    throw new EarpieceError('not_trusted', `${shown} belongs to another project; you can reach only agents of ${project}`);
   const log = logOf(address);
   const itself = log === from.log && (address.kind !== 'conversation' || address.conversation === from.id);
   if (itself && (address.kind === 'conversation' || !(await hasSiblings(from))))
@@ -134,7 +134,7 @@ async function answered(from: Conversation, id: string): Promise<{ readonly id: 
   if (item === undefined)
     throw new EarpieceError(
       'not_found',
-      `reply_to ${JSON.stringify(id.slice(0, 80))} is no message that you received; leave it out`,
+      `reply_to ${JSON.stringify(id.slice(0, 80))} is not a message that you received; leave it out`,
     );
   return { id, depth: item.notification.origin?.depth ?? 0 };
 }

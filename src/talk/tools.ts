@@ -66,7 +66,10 @@ export type TalkCall = { readonly tool: string; readonly args: unknown };
 export class Talk {
   readonly #quota = new Quota();
 
-  /** The answer, as JSON. Throws the agent's mistake, as a sentence for the agent. `also`: arguments that the caller handles. */
+  /**
+   * The answer, as JSON. Throws the agent's mistake, as a sentence for the agent. `also`: arguments that the calling room
+   * handles.
+   */
   async answer(conversation: Conversation, call: TalkCall, also: readonly string[] = []): Promise<object> {
     const args = argumentsOf(call, also);
     switch (call.tool) {
@@ -139,7 +142,7 @@ function argumentsOf({ tool, args }: TalkCall, also: readonly string[]) {
       if (value === undefined) return otherwise;
       const found = words.find((word) => word === value);
       if (found !== undefined) return found;
-      throw new EarpieceError('bad_argument', `${name} ${JSON.stringify(value.slice(0, 80))} is none of ${words.join(', ')}`);
+      throw new EarpieceError('bad_argument', `${name} ${JSON.stringify(value.slice(0, 80))} must be one of ${words.join(', ')}`);
     },
   };
 }

@@ -1,5 +1,5 @@
 /**
- * The agents that asked to be notified when another agent's turn or session ends. Kept beside the log, so that the list
+ * The agents that asked to be notified when another agent's turn or session ends. The list is kept beside the log, so that it
  * survives every process.
  */
 import { parseAddress, splitLog, type LogKey } from '../core/address.ts';
@@ -27,12 +27,17 @@ export async function askedAbout(inbox: Logs, log: LogKey, waiting: Waiting): Pr
       (each) => waiting.at - each.at < KEPT_MS && !(each.by === waiting.by && each.state === waiting.state),
     );
     if (others.length >= MOST)
-      throw new EarpieceError('bad_argument', `${MOST} others wait for ${splitLog(log).agent} already; ask it with tell_agent`);
+      throw new EarpieceError(
+        'bad_argument',
+        `${MOST} other agents already wait for ${splitLog(log).agent}; ask it with tell_agent`,
+      );
     if (await inbox.store.swapSetting(waitingKey(log), before, [...others, waiting])) return;
   }
 }
 
-/** Called when the agent's turn or session has ended: notifies each asking agent once. A session that ended is idle, too. */
+/**
+ * Called when the agent's turn or session has ended: notifies each asking agent once. A session that ended counts as idle, too.
+ */
 export async function became(inbox: Logs, log: LogKey, state: State): Promise<void> {
   for (;;) {
     const before = await inbox.store.setting(waitingKey(log));

@@ -14,14 +14,14 @@ export function agentName(project: string, text: string): string {
   return address.agent;
 }
 
-/** A status or a priority, with "did you mean". */
+/** Checks a status or a priority, with "did you mean". */
 export function oneOf<T extends string>(what: string, given: string, words: readonly T[]): T {
   const found = words.find((word) => word === given);
   if (found !== undefined) return found;
   const near = didYouMean(given, words);
   throw bad(
     what,
-    `${what} ${JSON.stringify(given.slice(0, 80))} is none of ${words.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
+    `${what} ${JSON.stringify(given.slice(0, 80))} must be one of ${words.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
   );
 }
 
@@ -42,7 +42,10 @@ export function titleOf(title: string): string {
 
 export function textOf(what: string, text: string, max: number): string {
   if (text.length > max)
-    throw bad(what, `${what} has ${text.length} characters, at most ${max} are allowed; put the rest into a file and name it`);
+    throw bad(
+      what,
+      `${what} has ${text.length} characters, at most ${max} are allowed; put the remaining text into a file and name the file`,
+    );
   return text.toWellFormed();
 }
 

@@ -54,7 +54,7 @@ const report = (result: 'success' | 'failed' | 'blocked', conversation = S1): Co
 });
 const take = (conversation = S1, agent = 'coder'): Command => ({ kind: 'take', agent, conversation });
 
-/** A task of each status, as it gets there. */
+/** A task of each status, reached by ordinary changes. */
 const IN: Readonly<Record<TaskStatus, Task>> = {
   backlog: given({ type: 'task_status_changed', from: 'todo', to: 'backlog' }),
   todo: given(),
@@ -95,13 +95,13 @@ describe('where a task may go', () => {
     });
   });
 
-  it('what is not as it was seen is left as it is', () => {
+  it('a change based on an outdated view is refused', () => {
     proves('tasks:expected');
     expect(when(IN.blocked, move('cancelled'), { expected: 'in_progress' })).toMatchObject({
       kind: 'refused',
       code: 'conflict',
       message:
-        'task t1 "Fix the login" is blocked (version 5) since Ann changed it, not in_progress as was seen; look at it again',
+        'task t1 "Fix the login" is blocked (version 5) since Ann changed it, and not in_progress any more; look at it again',
     });
     expect(when(IN.blocked, move('cancelled'), { expected: 4 })).toMatchObject({ kind: 'refused' });
     expect(when(IN.blocked, move('cancelled'), { expected: 5 })).toMatchObject({ kind: 'decided' });
@@ -156,7 +156,7 @@ describe('who is told', () => {
 
   it('the old assignee of a task in progress; the new one finds it in todo', () => {
     const decision = decided(when(IN.in_progress, { kind: 'edit', assignee: 'tester' }));
-    expect(decision).toMatchObject({ agent: 'coder', tells: { why: 'reassigned', says: "is now tester's" } });
+    expect(decision).toMatchObject({ agent: 'coder', tells: { why: 'reassigned', says: 'is now assigned to tester' } });
     expect(then(IN.in_progress, { kind: 'edit', assignee: 'tester' })).toMatchObject({ status: 'todo', assignee: 'tester' });
     expect(tells(IN.todo, { kind: 'edit', assignee: 'tester' })).toBeUndefined();
     expect(when(IN.done, { kind: 'edit', assignee: 'tester' })).toMatchObject({ kind: 'refused', code: 'conflict' });
@@ -242,7 +242,8 @@ describe('an execution', () => {
     expect(when(then(IN.in_progress, report('blocked')), report('blocked'))).toMatchObject({
       kind: 'refused',
       code: 'not_found',
-      message: 'coder has nothing to report of task t1 "Fix the login": t1.1 was reported as blocked before; nothing was changed',
+      message:
+        'coder has nothing to report about task t1 "Fix the login": t1.1 was reported as blocked before; nothing was changed',
     });
     expect(then(IN.in_progress, report('success', S2), { isActive: () => false }).status).toBe('done');
   });
@@ -255,7 +256,7 @@ describe('an execution', () => {
     expect(asked).toMatchObject({ status: 'in_progress', executions: [{ endedAt: null }] });
     expect(decided(when(asked, report('blocked')))).toMatchObject({ answer: 'ended' });
     expect(decided(when(back, report('success')))).toMatchObject({ answer: 'ended' });
-    // Nothing had been seen of the block: then it is the agent's own word.
+    // The request to stop was never shown, so the report of a block is the agent's own.
     expect(decided(when(then(IN.blocked, move('in_progress')), report('blocked')))).toMatchObject({ answer: 'ended' });
   });
 

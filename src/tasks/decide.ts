@@ -1,6 +1,6 @@
 /**
- * Decides the effects of a command on a task. Pure. A command is decided on the stored task. Then one append writes the facts
- * and the notifications about them, or nothing.
+ * Decides the effects of a command on a task. Pure. A command is decided on the stored task. Then one append writes either the
+ * facts and the notifications about them, or nothing.
  *
  *   backlog ⇄ todo ──▶ in_progress ⇄ blocked        in_progress ──▶ todo, done
  *   everything but done ──▶ cancelled
@@ -46,11 +46,11 @@ export type Command =
 
 export type Facts = {
   readonly by: TaskActor;
-  /** The status or the version that the caller saw. A task that has neither any more is refused. */
+  /** The status or the version that the caller saw. A task that has neither of them now is refused. */
   readonly expected?: TaskStatus | number;
   /** The id of the notification, if the decision needs one. */
   readonly notification: string;
-  /** A part of the interruption was already shown to the agent. */
+  /** Whether a part of the interruption was already shown to the agent. */
   readonly told: boolean;
   /** Whether this conversation of the agent is active. */
   readonly isActive: (conversation: string) => boolean;
@@ -68,7 +68,7 @@ export type Decision =
       /** For a report: the kind of its answer. */
       readonly answer?: 'ended' | 'interrupted' | 'go_on';
     }
-  /** The task already has this state. */
+  /** The task already has the requested state. */
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'refused'; readonly code: 'conflict' | 'bad_argument' | 'not_found'; readonly message: string };
 
@@ -78,8 +78,8 @@ export type Telling = {
   readonly says: string;
   readonly reason?: string;
   /**
-   * The conversation that works on it and gets the notification. Null: no conversation took it, so each of the agent's gets
-   * it.
+   * The conversation that works on it and gets the notification. Null: no conversation took it, so each conversation of the agent
+   * gets it.
    */
   readonly conversation: string | null;
 };
@@ -89,7 +89,7 @@ export function decide(task: Task, command: Command, facts: Facts): Decision {
   if (expected !== undefined && expected !== task.status && expected !== task.version)
     return refuse(
       'conflict',
-      `${named(task)} is ${task.status} (version ${task.version}) since ${task.statusChangedBy.name} changed it, not ${expected} as was seen; look at it again`,
+      `${named(task)} is ${task.status} (version ${task.version}) since ${task.statusChangedBy.name} changed it, and not ${expected} any more; look at it again`,
     );
   switch (command.kind) {
     case 'edit':
@@ -132,9 +132,9 @@ function assign(task: Task, to: string | null, { by, notification }: Facts): Dec
   const from = task.assignee;
   if (to === from) return { kind: 'unchanged' };
   if (NEXT_STATUSES[task.status].length === 0)
-    return refuse('conflict', `${named(task)} is ${task.status}, nobody works on it any more; add a new one`);
+    return refuse('conflict', `${named(task)} is ${task.status} and can no longer change; add a new one`);
   const assigned: Fact = { type: 'task_assigned', from, to };
-  // Its new agent takes it up; until then nobody works on it.
+  // Its new agent has to take it up, so until then it is not in progress.
   const back: Fact[] = task.status === 'in_progress' ? [{ type: 'task_status_changed', from: 'in_progress', to: 'todo' }] : [];
   const running = runningOf(task, from);
   const leaves = from !== null && task.status === 'in_progress' && !isBy(by, from);
@@ -146,7 +146,7 @@ function assign(task: Task, to: string | null, { by, notification }: Facts): Dec
     takesBack: 'it has another assignee',
     tells: {
       why: 'reassigned',
-      says: to === null ? "is nobody's any more" : `is now ${to}'s`,
+      says: to === null ? 'has no assignee any more' : `is now assigned to ${to}`,
       conversation: running?.conversation ?? null,
     },
   };
@@ -197,12 +197,13 @@ function move(task: Task, { to, reason }: Extract<Command, { kind: 'move' }>, fa
 }
 
 function take(task: Task, { agent, conversation }: Extract<Command, { kind: 'take' }>, { isActive }: Facts): Decision {
-  if (task.assignee !== agent) return refuse('conflict', `${named(task)} is not ${agent}'s but ${task.assignee ?? 'nobody'}'s`);
+  if (task.assignee !== agent)
+    return refuse('conflict', `${named(task)} is assigned to ${task.assignee ?? 'nobody'}, not to ${agent}`);
   const running = runningOf(task, agent);
   const mine = running?.conversation === conversation;
   const elses = running !== undefined && running.conversation !== null && !mine;
   if (elses && isActive(running.conversation))
-    return refuse('conflict', `${named(task)} is worked on in ${agent}#${running.conversation}`);
+    return refuse('conflict', `${agent}#${running.conversation} already works on ${named(task)}`);
   const before: Fact[] = elses ? [lost(running)] : [];
   if (task.status === 'todo' && !(running !== undefined && !elses))
     return {
@@ -227,7 +228,7 @@ function report(
   if (running.conversation !== null && running.conversation !== conversation && isActive(running.conversation))
     return refuse(
       'bad_argument',
-      `${named(task)} is worked on in ${agent}#${running.conversation}; only that conversation reports it, not ${agent}#${conversation}`,
+      `${agent}#${running.conversation} works on ${named(task)}; only that conversation can report it, not ${agent}#${conversation}`,
     );
   const { interrupted: cut } = running;
   if (cut !== null) {
@@ -245,10 +246,10 @@ function report(
       kind: 'decided',
       facts: [{ type: 'task_execution_continued', execution: running.id }],
       agent,
-      takesBack: 'the agent was told',
+      takesBack: 'the agent was informed',
       answer: 'go_on',
     };
-  // A failed task is not simply taken again: a person has to look at it first, or an agent would fail at it forever.
+  // An agent cannot just take a failed task again: a person has to look at it first, or an agent would fail at it forever.
   const to = result === 'success' ? 'done' : 'blocked';
   const reason = result === 'failed' ? `failed: ${summary}` : summary;
   const moves = task.assignee === agent && task.status !== to && (task.status === 'in_progress' || task.status === 'blocked');
@@ -266,9 +267,9 @@ function nothingRuns(task: Task, agent: string): Decision {
   const last = task.executions.findLast((one) => one.agent === agent);
   const why =
     last === undefined
-      ? `it is ${task.status} and ${task.assignee ?? 'nobody'}'s`
+      ? `it is ${task.status} and assigned to ${task.assignee ?? 'nobody'}`
       : `${last.id} was reported as ${last.result} before`;
-  return refuse('not_found', `${agent} has nothing to report of ${named(task)}: ${why}; nothing was changed`);
+  return refuse('not_found', `${agent} has nothing to report about ${named(task)}: ${why}; nothing was changed`);
 }
 
 function lose(task: Task, agent: string, { isActive }: Facts): Decision {
@@ -327,7 +328,7 @@ const lost = (running: TaskExecution): Fact =>
     running,
     'lost',
     running.conversation === null
-      ? `nobody of ${running.agent} took it up`
+      ? `no conversation of ${running.agent} took it up`
       : `its conversation ${running.agent}#${running.conversation} ended without a report`,
   );
 

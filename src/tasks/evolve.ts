@@ -1,7 +1,7 @@
 import { MAX_EXECUTIONS, type Task, type TaskExecution } from '../core/task.ts';
 import type { TaskRecord } from './records.ts';
 
-/** A task after one more record about it. `project` and `at` are those of the record's log and time. */
+/** The state of a task after one more record about it. `project` and `at` are those of the record's log and time. */
 export function evolve(task: Task | undefined, record: TaskRecord, place: { project: string; at: number }): Task {
   const { at, project } = place;
   if (record.type === 'task_created') {

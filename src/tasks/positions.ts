@@ -2,7 +2,7 @@ import type { Store } from '../core/ports.ts';
 import type { Task } from '../core/task.ts';
 import { TASK_RECORDS, type TaskRecord } from './records.ts';
 
-/** Positions that are read at once, so that other work of this process gets its turn. */
+/** Positions that are read without a pause, so that other work of this process can run in between. */
 const WINDOW = 5_000;
 
 /**

@@ -10,7 +10,7 @@ type About = { readonly task: string; readonly version: number; readonly by: Tas
 
 export type TaskRecord = About & Fact;
 
-/** A record before it has its place in the task's history. */
+/** A record before it gets its place in the task's history. */
 export type Fact =
   | {
       readonly type: 'task_created';
@@ -22,7 +22,7 @@ export type Fact =
     }
   | { readonly type: 'task_edited'; readonly title?: string; readonly description?: string; readonly priority?: TaskPriority }
   | { readonly type: 'task_assigned'; readonly from: string | null; readonly to: string | null }
-  /** In the log of the new assignee: the task as it arrived. */
+  /** In the log of the new assignee: the task at that moment. */
   | { readonly type: 'task_received'; readonly from: string | null; readonly snapshot: Task }
   | { readonly type: 'task_status_changed'; readonly from: TaskStatus; readonly to: TaskStatus; readonly reason?: string }
   | {

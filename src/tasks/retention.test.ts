@@ -1,4 +1,4 @@
-/** What is over goes after its time, in each store; what is not over, and what is left, is as it was. */
+/** Finished tasks are removed after the retention time, in each store; other tasks do not change. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ class World {
     return this.inbox.conversation(`shop/${agent}#${id}`, { pulls: true, purpose: 'task' });
   }
 
-  /** Made, worked on and reported. */
+  /** A task that was made, worked on and reported. */
   async done(title: string, session = this.session()): Promise<string> {
     const { id } = await this.tasks.create('shop', { title, assignee: 'coder', priority: 'urgent' }, ANN);
     await nextFor(this.tasks, session);
@@ -60,7 +60,7 @@ class World {
     return stored.map(({ body }) => (body as unknown as TaskRecord).task);
   }
 
-  /** Something newer than all that is said of tasks. */
+  /** Appends a record that is newer than all records of tasks. */
   async goOn(): Promise<void> {
     await this.inbox.store.append(logKey('shop', 'coder'), [{ type: 'turn_start' }]);
   }
@@ -110,12 +110,12 @@ describe.each(Object.entries(STORES))('in %s, what is over', (_name, make) => {
       await expect(work).rejects.toMatchObject({
         code: 'not_found',
         message: expect.stringMatching(
-          /^task t[13] of project shop was over and is forgotten; tasks.retention says how long they are kept$/u,
+          /^task t[13] of project shop has ended and was removed; tasks.retention sets how long ended tasks are kept$/u,
         ),
       });
     await expect(tasks.get('shop', 't99')).rejects.toThrow('there is no task "t99"');
     expect((await tasks.get('elsewhere', 't1')).title).toBe('of another project');
-    // No number is given twice, and what is left goes on.
+    // No number is used twice, and the remaining tasks can go on.
     expect((await tasks.create('shop', { title: 'new', assignee: 'coder' }, ANN)).id).toBe('t5');
     expect(await nextFor(tasks, world.session())).toMatchObject({ kind: 'work', task: { id: 't2' } });
     for (const id of ['t2', 't4', 't5']) {
@@ -164,9 +164,9 @@ describe.each(Object.entries(STORES))('in %s, what is over', (_name, make) => {
     expect((await tasks.get('shop', 't1')).executions[0]).toMatchObject({ endedAt: null });
     expect((await tasks.get('shop', 't2')).executions[0]).toMatchObject({
       result: 'lost',
-      message: 'nobody of coder took it up',
+      message: 'no conversation of coder took it up',
     });
-    // What is only blocked may go on.
+    // A task that is only blocked may go on.
     expect((await tasks.get('shop', 't3')).executions[0]).toMatchObject({ endedAt: null });
     await session.ended();
     world.now += 31 * DAY;
@@ -188,7 +188,7 @@ describe.each(Object.entries(STORES))('in %s, what is over', (_name, make) => {
     world.now += 31 * DAY;
     expect(await world.prune()).toEqual({ tasks: 0, records: 0 });
     await world.goOn();
-    // A person gives it another title while it is looked for.
+    // A person renames it while the removal looks for it.
     const { store } = world.inbox;
     const read = store.read.bind(store);
     store.read = async (...query) => {

@@ -56,7 +56,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     await pulled.offer?.confirm();
     return pulled.notifications.length;
   };
-  /** A task that the agent works on in this conversation. */
+  /** A task in this conversation that the agent works on. */
   const working = async (conversation: Conversation, title = 'Fix the login'): Promise<Task> => {
     const { id } = await tasks.create('shop', { title, assignee: conversation.log.slice(5) }, ANN);
     const next = await nextFor(tasks, conversation);
@@ -65,7 +65,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
   };
   const block = (task: Task, reason = 'ask legal first'): Promise<Task> =>
     tasks.move('shop', task.id, 'blocked', { by: ANN, expected: 'in_progress', reason });
-  /** Put together again from the records of all logs. */
+  /** The task as the records of all logs give it. */
   const replayed = async (task: Task): Promise<Task | undefined> => {
     const records = (await inbox.store.read({ project: 'shop', types: TASK_RECORDS }))
       .map(({ body, at }) => ({ record: body as unknown as TaskRecord, project: 'shop', at }))
@@ -211,7 +211,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       await tasks.move('shop', task.id, 'in_progress', { by: ANN });
       expect(await s1.gate()).toEqual([]);
       expect(await kinds()).toEqual(['task.unblocked → s1']);
-      // Blocked again before that was read: only the last counts.
+      // It is blocked again before the agent reads that: only the last request counts.
       await block(task);
       expect(await kinds()).toEqual(['task.blocked → s1']);
     });
@@ -243,7 +243,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
         expect(await kinds()).toEqual([`${kind} → s1`]);
         expect(await report(tasks, s1, { result: 'blocked', summary: 'stopped' })).toMatchObject({ kind: 'interrupted' });
         expect([await waiting(), await s1.gate()]).toEqual([[], []]);
-        // Out of the way of the next round.
+        // Removes the task from the next round.
         const { status, assignee } = await tasks.get('shop', id);
         if (assignee === 'coder' && status === 'todo') await tasks.move('shop', id, 'backlog', { by: ANN });
       }
@@ -332,7 +332,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
         { by: { kind: 'agent', name: 'coder' } },
       );
       await expect(report(tasks, s1, { result: 'success', summary: 'x' })).rejects.toThrow(
-        'works on t1, t2; say which by task_id',
+        'works on t1, t2; name one of them with task_id',
       );
       await block(first);
       expect(await report(tasks, s1, { result: 'blocked', summary: 'x' })).toMatchObject({
@@ -354,10 +354,10 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       await expect(nextFor(tasks, chat)).rejects.toThrow('shop/coder#chat is for chat');
       const mine = { result: 'success', summary: 'x', task: task.id };
       await expect(report(tasks, chat, mine)).rejects.toThrow('shop/coder#chat is for chat');
-      await expect(report(tasks, await talk('tester'), mine)).rejects.toThrow("it is in_progress and coder's");
-      await expect(report(tasks, await talk('coder', 's2'), mine)).rejects.toThrow('is worked on in coder#s1');
+      await expect(report(tasks, await talk('tester'), mine)).rejects.toThrow('it is in_progress and assigned to coder');
+      await expect(report(tasks, await talk('coder', 's2'), mine)).rejects.toThrow('coder#s1 works on');
       expect(await nextFor(tasks, await talk('coder', 's2'))).toMatchObject({ kind: 'nothing' });
-      // Who carries to the chat and was not told its purpose learns it from those who were.
+      // A carrier to the chat that was not given the conversation's purpose learns it from other carriers.
       const unaware = inbox.conversation({ log: CODER, conversation: 'chat' as ConversationId }, { pulls: true });
       await expect(report(tasks, unaware, mine)).rejects.toThrow('is for chat');
       await block(task);
@@ -378,7 +378,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       await s2.ended();
       await tasks.move('shop', 't1', 'cancelled', { by: ANN });
       const s3 = await talk('coder', 's3');
-      // What was for the others is not for it.
+      // The work of the other conversations is not offered to this one.
       expect(await nextFor(tasks, s3)).toMatchObject({ kind: 'nothing' });
       expect(await tasks.open('shop')).toEqual([]);
       expect(await s2.gate()).toEqual([]);
@@ -392,7 +392,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
         (error: unknown) => String(error instanceof Error ? error.message : error),
       );
     expect(await refused({ priority: 'urgnet' })).toBe(
-      'priority "urgnet" is none of low, normal, high, urgent; did you mean urgent?',
+      'priority "urgnet" must be one of low, normal, high, urgent; did you mean urgent?',
     );
     expect(await refused({ title: ' ' })).toBe('title " ": needs one line of text; more goes into the description');
     expect(await refused({ title: 'a\nb' })).toContain('needs one line of text');

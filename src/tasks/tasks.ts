@@ -1,7 +1,7 @@
 /**
- * The tasks of projects, over the log. One append writes a task's records and the agent's notification, and also swaps the
- * stored task. So a change is whole or absent, and the loser of two simultaneous changes is decided again. (A reassignment
- * needs two appends: first in the old assignee's log, then the task as it arrived in the new one's. If the second is missing,
+ * The tasks of projects, stored in the log. One append writes a task's records and the agent's notification, and also swaps the
+ * stored task. So a change is written whole or not at all, and the loser of two simultaneous changes is decided again. (A
+ * reassignment needs two appends: one in the old assignee's log, then one in the new assignee's log. If the second is missing,
  * the next reader writes it.)
  */
 import { logKey, type ConversationId, type LogKey } from '../core/address.ts';
@@ -44,7 +44,7 @@ export type TaskEdit = { readonly title?: string | undefined } & Pick<TaskInput,
 
 export type Change = {
   readonly by: TaskActor;
-  /** The status or the version that the caller saw. A task that has neither any more is not changed (`conflict`). */
+  /** The status or the version that the caller saw. A task that has neither of them now is not changed (`conflict`). */
   readonly expected?: TaskStatus | number | undefined;
 };
 
@@ -117,7 +117,7 @@ export class Tasks {
     return shown(await this.#load(project, id));
   }
 
-  /** Newest first. */
+  /** The newest tasks first. */
   async list(project: string, query: TaskQuery = {}): Promise<{ readonly tasks: readonly Task[]; readonly next: string | null }> {
     const { statuses, assignee, limit = 50 } = query;
     const board = (await this.#board(project)) ?? EMPTY;
@@ -151,8 +151,8 @@ export class Tasks {
   }
 
   /**
-   * Removes the tasks that ended before `before` (epoch ms), with all their records. A task that has not ended stays, however
-   * old it is. An ended task whose conversation is gone without a report is first marked lost, and is removed the next time.
+   * Removes the tasks that ended before `before` (epoch ms), with all their records. A task that has not ended stays, however old
+   * it is. An ended task whose conversation ended without a report is first marked lost, and is removed the next time.
    */
   async prune(project: string, before: number): Promise<{ readonly tasks: number; readonly records: number }> {
     const board = await this.#board(project);
@@ -179,7 +179,9 @@ export class Tasks {
     return total;
   }
 
-  /** False if one of them was changed meanwhile, or has the newest record of the store: then they wait for the next time. */
+  /**
+   * False if one of them was changed meanwhile, or has the newest record of the store: then all of them stay until the next time.
+   */
   async #forget(project: string, tasks: readonly StoredTask[], seqs: readonly number[]): Promise<boolean> {
     const settings = tasks.flatMap((task): Swap[] => [
       { key: taskKey(project, task.id), from: json(task), to: undefined },
@@ -233,8 +235,7 @@ export class Tasks {
   }
 
   /**
-   * Throws `conflict`, `not_found` or `bad_argument` if the change is refused; then nothing is written and nobody is
-   * notified.
+   * Throws `conflict`, `not_found` or `bad_argument` if the change is refused; then nothing is written and no agent is notified.
    */
   async change(project: string, id: string, command: Command, { by, expected }: Change): Promise<Changed> {
     checkActor(by);
@@ -259,7 +260,7 @@ export class Tasks {
     throw busy(`task ${id} of ${project}`);
   }
 
-  /** Undefined if another process was faster. */
+  /** Undefined if another process changed the task first. */
   async #write(
     task: StoredTask,
     decision: Decided,
@@ -318,11 +319,11 @@ export class Tasks {
   async #whyNone(project: string, id: string): Promise<string> {
     const none = `there is no task ${JSON.stringify(id.slice(0, 80))} in project ${project}`;
     const [, number] = /^[tT]?([1-9]\d{0,8})$/u.exec(id) ?? [];
-    if (number === undefined) return `${none}; their ids look like t7, earpiece tasks list shows those that are not over`;
+    if (number === undefined) return `${none}; task ids look like t7, and earpiece tasks list shows the open ones`;
     if (id !== idOf(Number(number))) return `${none}; did you mean ${idOf(Number(number))}?`;
     if (isGone((await this.#board(project)) ?? EMPTY, Number(number)))
-      return `task ${id} of project ${project} was over and is forgotten; tasks.retention says how long they are kept`;
-    return `${none}; earpiece tasks list shows those that are not over`;
+      return `task ${id} of project ${project} has ended and was removed; tasks.retention sets how long ended tasks are kept`;
+    return `${none}; earpiece tasks list shows the open ones`;
   }
 
   async #stored(project: string, id: string): Promise<StoredTask | undefined> {
@@ -351,7 +352,7 @@ export class Tasks {
     const id = runningOf(task, agent)?.interrupted?.notification;
     if (id === undefined) return false;
     const items = await this.#inbox.store.items(logFor(project, agent), { kind: 'ids', ids: [id as NotificationId] });
-    // An item that the log no longer has was read long ago.
+    // An item that is missing from the log was read long ago.
     return items.length === 0 || items.some((item) => item.offers > 0);
   }
 
@@ -380,4 +381,4 @@ function shown({ handover: _handover, once: _once, ...task }: StoredTask): Task 
 }
 
 const busy = (what: string): EarpieceError =>
-  new EarpieceError('store_unavailable', `${what} is changed by others all the time; try again`, { retryable: true });
+  new EarpieceError('store_unavailable', `${what} keeps changing; try again`, { retryable: true });

@@ -17,7 +17,7 @@ export function tellingOf(
     kind: `task.${why}`,
     message: `Task ${task.id} ${JSON.stringify(task.title)} ${says}${reason === undefined ? '' : `: ${reason}`}`,
     key: keyOf(task),
-    // Only conversations that do the work, not those in which people talk about it.
+    // Only conversations that do the work get it, not those in which people talk about it.
     purpose: 'task',
     data: { task_id: task.id, title: task.title, ...(reason === undefined ? {} : { reason }) },
     origin: by.kind === 'person' ? { person: by.name } : { agent: by.name, depth: 1 },

@@ -1,6 +1,6 @@
 /**
- * The tools for tasks, and the conversations that get them. Their implementation is in `tools.ts`, which most processes that
- * list them never load.
+ * The tools for tasks, and the conversations that get them. `tools.ts` implements them; most processes that list them never load
+ * it.
  */
 import { TASK_RESULTS } from '../core/task.ts';
 
@@ -18,7 +18,7 @@ export type TaskTool = {
   readonly annotations: { readonly title: string; readonly readOnlyHint: boolean } & Readonly<Record<string, unknown>>;
 };
 
-/** The tool that interrupts about tasks ask for. */
+/** The tool that interrupts of tasks ask the agent to call. */
 export const REPORT_TOOL = 'report_completed';
 
 export const TASK_TOOLS: readonly TaskTool[] = [
@@ -53,8 +53,8 @@ export const isTaskTool = (name: string): boolean => TASK_TOOLS.some((tool) => t
 
 /**
  * Whether a new conversation gets the tools. They cost tokens, so by default only if the project has or had tasks; always or
- * never if a setting says so; and only in a conversation for work. Ask once: a changed list of tools costs an agent its
- * cache.
+ * never if a setting says so; and only in a conversation for work. Ask once per conversation: a changed list of tools invalidates
+ * an agent's prompt cache.
  */
 export async function offersTaskTools(of: {
   readonly purpose: string | undefined;

@@ -1,6 +1,6 @@
 /**
  * `get_next_action` and `report_completed`: the tools by which an agent gets tasks and reports their results. Their names,
- * arguments and answers are the same wherever an agent has them; the offering rooms add only the transport.
+ * arguments and answers are the same for every agent; the offering rooms add only the transport.
  */
 import { EarpieceError } from '../core/errors.ts';
 import { liftedBy } from '../core/views/gate.ts';
@@ -26,7 +26,7 @@ export type TaskCallOptions = {
   readonly rides?: boolean;
 };
 
-/** `carries`: open notifications may follow it. An interrupt that is only shown stays for the call that delivers it. */
+/** `carries`: open notifications may follow it. An interrupt that this answer only shows is delivered by a later call. */
 export type TaskAnswer = { readonly body: object; readonly carries: boolean };
 
 /** Throws the agent's mistake, as a sentence for the agent. */
@@ -60,7 +60,7 @@ function saidNext(
 ): object {
   switch (next.kind) {
     case 'interrupt':
-      // Shown once: a notification that follows this answer is not repeated in it.
+      // A notification that follows this answer is not repeated in the answer itself.
       if (rides)
         return {
           action: 'read_interrupt',

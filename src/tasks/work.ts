@@ -1,4 +1,4 @@
-/** An agent's work on its tasks: it asks for the next action, and reports. It acts only for itself. */
+/** An agent's work on its tasks: it asks for the next action, and reports results. It acts only for itself. */
 import { splitLog } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Item } from '../core/items.ts';
@@ -9,7 +9,10 @@ import { runningOf } from './decide.ts';
 import type { Tasks } from './tasks.ts';
 
 export type Next =
-  /** An interrupt is unread: no task is given before it is read. Asking reads and delivers nothing. */
+  /**
+   * An interrupt is unread: the agent gets no task before it reads the interrupt. Asking neither reads nor delivers any
+   * notification.
+   */
   | { readonly kind: 'interrupt'; readonly interrupts: readonly Item[] }
   /** A pause was read, and holds until a person lifts it. */
   | { readonly kind: 'paused' }
@@ -51,7 +54,7 @@ export async function nextFor(tasks: Tasks, conversation: Conversation, { rides 
       const execution = runningOf(taken.task, agent);
       if (execution !== undefined) return { kind: 'work', task: taken.task, execution, resumed };
     } catch (error) {
-      // Another conversation was faster, or has it.
+      // Another conversation took it first.
       if (!(error instanceof EarpieceError && error.code === 'conflict')) throw error;
     }
   }
@@ -66,7 +69,7 @@ export async function report(tasks: Tasks, conversation: Conversation, given: Re
   if (summary === '' || summary.length > TASK_LIMITS.summary)
     throw new EarpieceError(
       'bad_argument',
-      `summary has ${summary.length} characters; say in 1 to ${TASK_LIMITS.summary} what was done or what stands in the way`,
+      `summary has ${summary.length} characters; write 1 to ${TASK_LIMITS.summary} about what was done or what blocks the work`,
     );
   const running = await runningFor(tasks, conversation);
   const meant = given.task === undefined ? chosen(running, conversation, result) : [await tasks.get(project, given.task)];
@@ -84,7 +87,7 @@ export async function report(tasks: Tasks, conversation: Conversation, given: Re
   return { kind, tasks: ended, left: left.map(({ task }) => task) };
 }
 
-/** The executions of a report without a name: the stopped ones if the report says so, else the one in progress. */
+/** The executions that a report without a task id ends: the stopped ones if the report says so, else the one in progress. */
 function chosen(running: readonly Mine[], conversation: Conversation, result: string): readonly Task[] {
   const mine = running.filter(({ execution }) => isMine(execution, conversation));
   const stopped = mine.filter(({ execution }) => execution.interrupted !== null || execution.recalled);
@@ -97,24 +100,24 @@ function chosen(running: readonly Mine[], conversation: Conversation, result: st
   if (only === undefined)
     throw new EarpieceError(
       'not_found',
-      `${conversation.address} works on no task, so there is nothing to report; ${conversation.nameOf('get_next_action')} gives one, and a task that was reported before is named by task_id`,
+      `${conversation.address} works on no task, so there is nothing to report; call ${conversation.nameOf('get_next_action')} for a task, or name an already reported one with task_id`,
     );
   if (others.length > 0)
     throw new EarpieceError(
       'bad_argument',
-      `${conversation.address} works on ${candidates.map(({ task }) => task.id).join(', ')}; say which by task_id`,
+      `${conversation.address} works on ${candidates.map(({ task }) => task.id).join(', ')}; name one of them with task_id`,
     );
   return [only];
 }
 
-/** Only a working conversation may take and report tasks, not one for talking. */
+/** Only a conversation for work may take and report tasks, not a conversation for talking. */
 async function worker(conversation: Conversation): Promise<{ project: string; agent: string; by: TaskActor }> {
   await conversation.seen();
   const purpose = await conversation.purpose();
   if (purpose !== undefined && purpose !== 'task')
     throw new EarpieceError(
       'bad_argument',
-      `${conversation.address} is for ${purpose}; tasks are taken and reported by conversations of purpose task`,
+      `${conversation.address} is for ${purpose}; only conversations of the purpose task take and report tasks`,
     );
   const { project, agent } = splitLog(conversation.log);
   return { project, agent, by: { kind: 'agent', name: agent } };

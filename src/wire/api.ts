@@ -1,7 +1,8 @@
 /**
  * The HTTP API's shapes, shared by the server and its clients. `scripts/wire.ts` makes `types/` of the schemas. Times are epoch
- * ms; an absent value is null. A page's `next` is the `after` of the next call (or `before`, if the list is newest first). Null:
- * there are no more.
+ * ms; an absent value is null. A page's `next` is the `after` of the next call (or `before`, if the list is newest first).
+ * Null:
+ * no further page.
  */
 import type { NotificationView } from './types/notifications.ts';
 import type { SettingChange } from './types/settings.ts';

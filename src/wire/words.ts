@@ -1,4 +1,4 @@
-/** The words of the wire that programs need at run time, without the schemas. */
+/** The words of the API that programs need at run time, without the schemas. */
 
 /**
  * The strongest effect of an interrupt at a host. `refuses_next_call`: of any tool, built-in ones too.

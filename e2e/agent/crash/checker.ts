@@ -1,4 +1,4 @@
-/** What must hold for a talk after any number of kills; one line for each thing that does not. */
+/** The rules for a talk after any number of kills; returns one line for each rule that is broken. */
 import { isType, type Draft } from '../../../src/core/records.ts';
 import type { Recorded } from '../../model/tap.ts';
 import { textsOf } from '../../model/texts.ts';
@@ -7,9 +7,9 @@ import { changes } from '../prefix.ts';
 
 export type Lived = {
   readonly records: readonly Draft[];
-  /** In the order in which they came, whichever process sent them. */
+  /** In the order of their arrival, whichever process sent them. */
   readonly requests: readonly Recorded[];
-  /** Acknowledged to their producers. The message of each is its id and a full stop. */
+  /** The notifications that were acknowledged to their producers. The message of each is its id and a full stop. */
   readonly queued: readonly string[];
 };
 

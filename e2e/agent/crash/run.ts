@@ -1,4 +1,4 @@
-/** Lives of an agent, each ended by kill -9, until its talk is over; notifications come from another process meanwhile. */
+/** Runs lives of an agent, each ended by kill -9, until its talk has ended. Another process queues notifications meanwhile. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -15,14 +15,14 @@ import { elsewhere } from '../elsewhere.ts';
 import { problemsOf } from './checker.ts';
 import { ADDRESS, CALLS, resultsIn, storyStep } from './story.ts';
 
-/** How a life ends. `afterMs` after the n-th request of this life has come to the model. */
+/** How a life ends. `afterMs` after the n-th request of this life has reached the model. */
 export type Kill =
   | { readonly kind: 'point'; readonly point: FaultPoint; readonly times: number }
   | { readonly kind: 'request'; readonly times: number; readonly afterMs: number };
 
 export type Ran = {
   readonly problems: readonly string[];
-  /** Lives that did end by their kill: a talk may be over before. */
+  /** The lives that their kill really ended: the talk may have ended before. */
   readonly killed: number;
   readonly requests: number;
   readonly queued: number;
@@ -35,7 +35,7 @@ export async function runKilled(api: Api, kills: readonly Kill[]): Promise<Ran> 
   const db = join(folder, 'e.db');
   const queued: string[] = [];
   const stop = new AbortController();
-  // Of the life that runs: its requests, and what is done at each before it is answered.
+  // The number of requests of the running life, and a hook that runs before each answer.
   let asked = 0;
   let onRequest = async (_nth: number): Promise<void> => {};
   await using model: Model = await startModel((request: Request) => {
@@ -43,7 +43,7 @@ export async function runKilled(api: Api, kills: readonly Kill[]): Promise<Ran> 
     return {
       ...storyStep(request),
       before: async () => {
-        // Neither runs ahead of the other, whichever of the processes is slow.
+        // Neither the agent nor the producer may run ahead of the other, whichever process is slow.
         while (queued.length < Math.min(2 * came, MAX_QUEUED) && !stop.signal.aborted) await sleep(2);
         await onRequest(nth);
       },
@@ -61,7 +61,7 @@ export async function runKilled(api: Api, kills: readonly Kill[]): Promise<Ran> 
     }
   })();
 
-  /** One life; true when it ended by itself. */
+  /** Runs one life; true if it ended by itself. */
   const live = async (kill: Kill | undefined, last?: string): Promise<boolean> => {
     asked = 0;
     const fault = kill?.kind === 'point' ? { EARPIECE_FAULT: `${kill.point}:${kill.times}` } : {};
@@ -80,7 +80,7 @@ export async function runKilled(api: Api, kills: readonly Kill[]): Promise<Ran> 
     onRequest = async (nth) => {
       if (kill?.kind !== 'request') return;
       if (nth === kill.times) void sleep(kill.afterMs).then(() => child.kill('SIGKILL'));
-      // However late the kill comes, the talk is not over before.
+      // However late the kill comes, the talk must not end before it.
       if (nth > kill.times) await closed;
     };
     const [code, signal] = await closed;
@@ -96,7 +96,7 @@ export async function runKilled(api: Api, kills: readonly Kill[]): Promise<Ran> 
     await live(undefined);
     stop.abort();
     await producing;
-    // Whatever has come since takes this one along.
+    // This turn carries everything that was queued since.
     await live(undefined, 'And the rest?');
     const store = await openSqliteStore({ path: db });
     const records = (await store.read({ log: 'shop/coder' as LogKey, limit: 100_000 })).map(({ body }) => body);
@@ -120,14 +120,14 @@ export async function runKilled(api: Api, kills: readonly Kill[]): Promise<Ran> 
   }
 }
 
-/** A kill somewhere in the loop: while the model answers, tools run, results are written. */
+/** A kill somewhere in the loop: while the model answers, tools run, or results are written. */
 export const randomKill = (chance: () => number, times = 1 + Math.floor(chance() * 2)): Kill => ({
   kind: 'request',
   times,
   afterMs: chance() * 25,
 });
 
-/** Numbers from 0 to 1 that a seed repeats. */
+/** Numbers from 0 to 1 that the seed determines. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,4 +1,4 @@
-/** The talk of 20 tool calls that is killed again and again: the model's side, which knows only the request before it. */
+/** The model's side of a talk of 20 tool calls that is killed repeatedly. It knows only the latest request. */
 import type { Policy } from '../../../src/core/policy.ts';
 import type { Part } from '../../model/answer.ts';
 import type { Request, Step } from '../../model/server.ts';
@@ -6,7 +6,7 @@ import { textsOf } from '../../model/texts.ts';
 
 export const ADDRESS = 'shop/coder#main';
 
-/** Everything is delivered as it was queued, by the turn that runs: what is counted is ids. */
+/** Every notification is delivered as it was queued, by the running turn, so that ids can be counted. */
 export const CRASH_POLICY: Partial<Policy> = {
   coalesceMs: {},
   maxItems: 10_000,
@@ -14,11 +14,11 @@ export const CRASH_POLICY: Partial<Policy> = {
   wake: { info: 'never', warning: 'never', error: 'never', critical: 'never' },
 };
 
-/** Calls of each answer: 20. */
+/** The number of calls in each answer: 20. */
 const BATCHES = [1, 2, 1, 3, 1, 2, 1, 1, 3, 2, 1, 2];
 export const CALLS = BATCHES.reduce((sum, calls) => sum + calls, 0);
 
-/** What follows from how many results the request has; a batch of which only a part was kept is gone on with. */
+/** The next answer, by the number of results in the request. A batch of which only a part was kept is continued. */
 export function storyStep(request: Request): Step {
   const results = resultsIn(request);
   let begin = 0;

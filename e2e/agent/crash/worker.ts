@@ -1,5 +1,5 @@
-// One life of an agent that is killed: `worker.ts DATABASE URL API [the last message]`. Begins the talk or goes on with it,
-// says `done` when the turn is over. EARPIECE_FAULT ends it at a point.
+// One life of an agent that will be killed: `worker.ts DATABASE URL API [the last message]`. It begins or continues the talk, and
+// prints `done` when the turn has ended. EARPIECE_FAULT kills it at a fault point.
 import { createAgent } from '../../../src/agent/agent.ts';
 import { DEFAULT_POLICY } from '../../../src/core/policy.ts';
 import { Inbox } from '../../../src/inbox/index.ts';
@@ -21,7 +21,7 @@ const agent = await createAgent({
   address: ADDRESS,
   system: 'You are brief.',
   providerOptions: THINKING,
-  // A model that was cut off by a kill of this process is not asked again by it.
+  // If the kill of this process interrupts the model, this process does not ask again.
   maxRetries: 0,
   tools: [
     {
@@ -29,7 +29,7 @@ const agent = await createAgent({
       description: 'Works.',
       inputSchema: { type: 'object', properties: { at: { type: 'number' } } },
       execute: async (args, { id }) => {
-        // Results land in another order than that of the calls.
+        // Results are recorded in another order than the calls.
         await new Promise((resolve) => setTimeout(resolve, id.length % 3));
         if (id.endsWith('7')) throw new Error(`${id} failed`);
         return { content: `${id} is done with ${JSON.stringify(args)}` };

@@ -8,19 +8,19 @@ export type McpServer =
   | { readonly url: string; readonly headers?: Readonly<Record<string, string>> };
 
 export interface Hooks {
-  /** A command each, by neutral name or by the client's own event name. opencode and pi have none. */
+  /** One command per event, by neutral name or by the client's own event name. */
   readonly commands?: Readonly<Record<string, string>>;
   /** Plugins of opencode (`.js`) and extensions of pi (`.ts`): source by file name. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** What a run gives a client. */
+/** The inputs of a run. */
 export interface Session {
   readonly home: string;
   /** The model's base URL. */
   readonly url: string;
   readonly prompt: string;
-  /** Goes on with the newest session of its home. */
+  /** Resumes the newest session of its home. */
   readonly resume: boolean;
   readonly mcpServers: Readonly<Record<string, McpServer>>;
   readonly hooks: Hooks;
@@ -33,13 +33,13 @@ export interface Launch {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What one real CLI calls things and how it is started for a single turn without a terminal. */
+/** The names that one real CLI uses, and its command for a single turn without a terminal. */
 export interface Client {
-  /** The name under which the model calls an MCP server's tool. */
+  /** The model's name for an MCP server's tool. */
   tool(server: string, tool: string): NativeCall;
   /** The call of the built-in shell tool. */
   shell(command: string): NativeCall;
-  /** Writes the client's settings below `home` and only there. */
+  /** Writes the client's settings inside `home` and nowhere else. */
   prepare(session: Session): Launch;
 }
 
@@ -58,7 +58,7 @@ const claudeEvents = {
   start: 'SessionStart',
 };
 
-/** Hook settings in the shape that Claude Code began and the others took over; only the events' names differ. */
+/** Hook settings in the form of Claude Code, which other clients copied with other event names. */
 export function commandHooks(hooks: Hooks, matcher: string, events: Readonly<Record<string, string>> = claudeEvents): JsonObject {
   return Object.fromEntries(
     Object.entries(hooks.commands ?? {}).map(([name, command]) => {

@@ -9,7 +9,7 @@ export const codex: Client = {
       home,
       '.codex/config.toml',
       [
-        // An unknown name on purpose: with a known one the MCP tools hide behind tool_search.
+        // The name is unknown on purpose: with a known one, Codex hides the MCP tools behind tool_search.
         'model = "mock-model"',
         'model_provider = "mock"',
         'approval_policy = "never"',
@@ -47,7 +47,7 @@ export const codex: Client = {
 };
 
 function serverSettings(server: McpServer): string[] {
-  // Without `required` Codex asks the model before a slow server's tools are there.
+  // Without `required` Codex asks the model before the tools of a slow server exist.
   if ('url' in server) return ['required = true', `url = ${toml(server.url)}`, `http_headers = ${toml(server.headers ?? {})}`];
   const { command, args = [], env = {} } = server;
   return ['required = true', `command = ${toml(command)}`, `args = ${toml(args)}`, `env = ${toml(env)}`];

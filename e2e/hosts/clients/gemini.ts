@@ -32,7 +32,7 @@ export const gemini: Client = {
   },
 };
 
-/** Settings of Gemini CLI that Qwen Code, its fork, understands too. */
+/** Settings of Gemini CLI that its fork Qwen Code accepts too. */
 export const geminiSettings = (auth: string): JsonObject => ({
   general: { enableAutoUpdate: false, enableAutoUpdateNotification: false, disableAutoUpdate: true },
   privacy: { usageStatisticsEnabled: false },

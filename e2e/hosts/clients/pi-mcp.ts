@@ -1,11 +1,11 @@
-// pi has no MCP client of its own. As its extension, this offers the configured servers' tools as <server>_<tool>.
+// pi has no MCP client of its own. As its extension, this file offers the configured servers' tools as <server>_<tool>.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { McpServer } from './client.ts';
 
-/** The part of pi's extension API that is used here. */
+/** The part of pi's extension API that this file uses. */
 interface Pi {
   registerTool(tool: {
     readonly name: string;

@@ -1,6 +1,6 @@
 import { chunked, event, halvesOf, wordsOf, type Wire } from '../answer.ts';
 
-/** Anthropic messages. Thinking that is not signed has no signature_delta. */
+/** Anthropic messages. Unsigned thinking has no signature_delta. */
 const ENDINGS = { length: 'max_tokens', refusal: 'refusal', error: '' } as const;
 
 export const anthropic: Wire = (answer, n, ending) => {

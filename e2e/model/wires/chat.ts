@@ -1,7 +1,7 @@
 import { chunked, event, halvesOf, wordsOf, type Wire } from '../answer.ts';
 
-/** OpenAI chat completions. Reasoning goes out as `reasoning_content`, as those do who speak this format besides OpenAI. */
-/** `error` is what gateways to other models say (OpenRouter). */
+/** OpenAI chat completions. Reasoning goes out as `reasoning_content`, as from other providers of this format. */
+/** Gateways to other models (OpenRouter) send `error`. */
 const ENDINGS = { length: 'length', refusal: 'content_filter', error: 'error' } as const;
 
 export const chat: Wire = (answer, n, ending) => {

@@ -1,8 +1,8 @@
 import { chunked, event, wordsOf, type Wire } from '../answer.ts';
 
 /**
- * Gemini. It has no blocks, only parts that follow each other: calls come whole, and what was thought is signed in the first
- * call of the answer, without calls in an empty part behind the text.
+ * Gemini. It has a flat list of parts: calls come whole. The first call of the answer carries the signature of the thoughts;
+ * without calls, an empty part after the text does.
  */
 const ENDINGS = { length: 'MAX_TOKENS', refusal: 'SAFETY', error: 'MALFORMED_FUNCTION_CALL' } as const;
 

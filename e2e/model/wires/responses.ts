@@ -1,6 +1,6 @@
 import { chunked, event, halvesOf, wordsOf, type Wire } from '../answer.ts';
 
-/** OpenAI responses. Signed reasoning has its encrypted content in the item's end, as with `store: false`. */
+/** OpenAI responses. Signed reasoning has its encrypted content at the item's end, as with `store: false`. */
 const ENDINGS = { length: 'max_output_tokens', refusal: 'content_filter' } as const;
 
 export const responses: Wire = (answer, n, ending) => {

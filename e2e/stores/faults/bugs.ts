@@ -7,13 +7,13 @@ import type { SqliteStore } from '../../../src/stores/index.ts';
 import { phaseOf, stateOf } from '../../../src/stores/sqlite/rows.ts';
 import { LOGS, OWN } from './roles.ts';
 
-/** What a store would do that closes what its caller saw open before, without looking again. Returns the ids. */
+/** A faulty store: it closes the items that its caller saw open, without a new check. Returns the ids. */
 export async function carryWithoutCondition(store: SqliteStore, result: ToolCallResponseRecord): Promise<readonly string[]> {
   const conversation = OWN as ConversationId;
   const seen = await store.items(LOGS.coder as LogKey, { kind: 'open', conversation, limit: 10 });
   const items = seen.filter((item) => item.state === 'open');
   if (items.length === 0) return [];
-  // So that the other carrier looks meanwhile.
+  // The pause lets the other carrier read meanwhile.
   await sleep(50);
   const body: ToolCallResponseRecord = { ...result, conversation, notifications: items.map((item) => item.notification) };
   const db = new DatabaseSync(store.path, { timeout: 5000 });

@@ -1,6 +1,6 @@
 /**
- * What must hold for a log after any number of kills. Counts closings by itself, record by record, so that a wrong `settle`
- * and a wrong index are both found.
+ * The rules that hold for a log after any number of kills. It counts closings itself, record by record, so it finds both a wrong
+ * `settle` and a wrong index.
  */
 import type { LogKey } from '../../../src/core/address.ts';
 import { ANYONE, type Item } from '../../../src/core/items.ts';
@@ -10,11 +10,11 @@ import { LOGS, STANDING, type Told } from './roles.ts';
 
 export type Counts = {
   acknowledged: number;
-  /** Acknowledged and neither open nor closed. */
+  /** Acknowledged, and neither open nor closed. */
   lost: number;
-  /** More than one closing, or more than one delivery in our own transcript. */
+  /** Closed more than once, or delivered more than once in our own transcript. */
   twice: number;
-  /** Offered more than once, each time but the first flagged as repeated. */
+  /** Offered more than once, each time after the first flagged as repeated. */
   reoffered: number;
   stuck: number;
 };
@@ -44,7 +44,7 @@ export async function check(
     counts.acknowledged++;
     for (const address of line.to) {
       const [log = '', conversation = ''] = address.split('#');
-      // An interrupt of the whole project stands there for who begins later: nobody takes it away.
+      // An interrupt of the whole project stays for later conversations: nothing removes it.
       if (log === STANDING && standing.has(line.id)) continue;
       const item = items.get(keyOf(log, line.id, conversation)) ?? items.get(keyOf(log, line.id, ANYONE));
       if (item === undefined) problem('lost', `${line.id} to ${address} was acknowledged and is lost`);
@@ -75,14 +75,14 @@ export async function check(
   const carriers = new Set<string>();
   const carried = new Set<string>();
   const texts = new Map<string, Line>();
-  /** Where each item was offered last. */
+  /** The last offer of each item. */
   const offeredAt = new Map<string, number>();
   for (const { seq, log, body } of records) {
     if (isType(body, 'tool_call_response')) for (const { id } of body.notifications ?? []) carried.add(id);
     if (!isType(body, 'carrier_offered')) continue;
     carriers.add(body.carrier);
     const keys = (id: string): readonly string[] => keysOf(log, id, body.conversation);
-    // The tool's answer is data, not a frame: it has no place for the word.
+    // The tool's answer is data instead of a frame, so it has no place for the word.
     if (body.on === 'get_notifications') {
       for (const key of body.ids.flatMap(keys)) offeredAt.set(key, seq);
       continue;
@@ -93,7 +93,7 @@ export async function check(
       problems.push(`${body.carrier} offers ${again.join(', ')} again and is not flagged as repeated`);
     for (const { ids, text } of body.view.items) {
       const line: Line = { text, keys: ids.flatMap(keys), seq };
-      // What is left of a line has a text of its own: the others of it are over, or ride elsewhere.
+      // The rest of a line has its own text: its other items have ended, or ride elsewhere.
       const isLeftOf = (first: Line): boolean =>
         line.keys.length < first.keys.length &&
         line.keys.every((key) => first.keys.includes(key)) &&
@@ -124,12 +124,15 @@ export async function check(
   return { counts, problems };
 }
 
-/** A line as it was offered, of these items, last in this record. */
+/** A line of an offer with these items, last in this record. */
 type Line = { readonly text: string; readonly keys: readonly string[]; readonly seq: number };
 
 type KeysOf = (log: string, id: string, conversation: unknown) => readonly string[];
 
-/** Which items a record of a conversation can mean: its own, else anyone's; a record of no conversation: all of that id. */
+/**
+ * The items that a record of a conversation can refer to: its own, else any conversation's. A record without a conversation
+ * refers to every item of that id.
+ */
 function keysIn(items: ReadonlyMap<string, Item>): KeysOf {
   const audiences = new Map<string, string[]>();
   for (const key of items.keys()) {
@@ -142,7 +145,7 @@ function keysIn(items: ReadonlyMap<string, Item>): KeysOf {
   };
 }
 
-/** Each item's closings by position, and how often it stands in our own transcript. */
+/** Each item's closings by position, and its number of occurrences in our own transcript. */
 function closingsOf(records: readonly Stored[], keysOf: KeysOf): { closings: Map<string, string[]>; own: Map<string, number> } {
   const closings = new Map<string, string[]>();
   const own = new Map<string, number>();
@@ -159,7 +162,7 @@ function closingsOf(records: readonly Stored[], keysOf: KeysOf): { closings: Map
       for (const key of ids.flatMap((id) => keysOf(log, id, draft.conversation))) own.set(key, (own.get(key) ?? 0) + 1);
     }
     if (isType(draft, 'carrier_offered')) offers.set(draft.carrier, [...draft.ids, ...(draft.summarizes ?? [])]);
-    // A late one closes only where nothing else did; none of these workers comes late.
+    // A late one closes only if nothing else did; none of these workers is late.
     if (isType(draft, 'carrier_confirmed') && !draft.late) close(offers.get(draft.carrier) ?? [], 'confirm');
     if (isType(draft, 'notification_closed')) close(draft.ids, draft.outcome);
     if (isType(draft, 'system_notification_folded')) close([draft.id], 'fold');

@@ -22,7 +22,7 @@ it('a death at each named point: the same', async () => {
   expect(counts).toMatchObject({ lost: 0, twice: 0, stuck: 0 });
 }, 240_000);
 
-it('the same where each database has a thread of its own', async () => {
+it('the same with a thread for each database', async () => {
   proves('faults:random', 'faults:points', 'store:thread');
   const { random, points, counts, problems } = await run({ rounds: 60, pointsEach: 1, thread: true });
   expect(problems).toEqual([]);
@@ -39,7 +39,7 @@ it.each<[Bug, Point, RegExp]>([
   'the checker finds the fault put in on purpose: %s',
   async (bug, point, found) => {
     proves('faults:checker');
-    // Two processes have to meet, which is up to chance: so often that it does not fail by it.
+    // Two processes have to meet by chance: there are enough tries not to fail by it.
     for (let left = 5; ; left--) {
       const { problems } = await run({ rounds: 8, pointsEach: 5, points: [point], bug });
       if (problems.some((problem) => found.test(problem))) return;

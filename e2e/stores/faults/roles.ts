@@ -4,8 +4,8 @@ export type Role = 'producer' | 'carrier';
 export type Point = (typeof FAULT_POINTS)[number];
 
 /**
- * Who comes by each point, doing what. A worker that is to die at a point does that more often; `opener` is a process
- * that makes the file.
+ * The roles that pass each point, and their operation. A worker that shall die at a point runs that operation more often;
+ * `opener` is a process that creates the file.
  */
 export const AT_POINT = {
   'append.begun': ['producer', 'queue'],
@@ -34,27 +34,27 @@ export const AT_POINT = {
 
 export type Deed = (typeof AT_POINT)[Point][1];
 
-/** Faults put in on purpose, in the workers and never in the product: the checker must find each. */
+/** Deliberate faults in the workers, never in the product: the checker must find each. */
 export const BUGS = ['ack_before_commit', 'close_without_condition', 'forget_release'] as const;
 export type Bug = (typeof BUGS)[number];
 
-/** What a worker prints, one JSON object a line. Written in one go before anything else happens: a kill tears no line. */
+/** A worker's output, one JSON object per line. Written in one call before the next step, so a kill tears no line. */
 export type Told =
   | { readonly kind: 'ready' }
-  /** About to queue; repeated by the next life when no `queued` follows. */
+  /** About to queue; the next life repeats it if no `queued` follows. */
   | { readonly kind: 'queueing'; readonly id: string; readonly to: string }
-  /** The queue returned: this must never get lost. */
+  /** The queue returned: this notification must never be lost. */
   | { readonly kind: 'queued'; readonly id: string; readonly to: readonly string[] }
   /** A carry into our own transcript returned. */
   | { readonly kind: 'carried'; readonly ids: readonly string[] }
-  /** The bytes of a leased carrier are out. */
+  /** The bytes of a leased carrier are written. */
   | { readonly kind: 'bytes'; readonly carrier: string; readonly ids: readonly string[] }
   | { readonly kind: 'drained' }
-  /** A broken invariant that the worker itself met. */
+  /** A broken invariant that the worker itself found. */
   | { readonly kind: 'problem'; readonly text: string };
 
 export const LOGS = { coder: 'shop/coder', tester: 'shop/tester' } as const;
-/** Where an interrupt to all agents of the project stands. */
+/** The log of an interrupt to all agents of the project. */
 export const STANDING = 'shop/*';
 export const OWN = 'own';
 export const HOST = 'host';

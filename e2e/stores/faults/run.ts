@@ -1,9 +1,9 @@
 /**
  * Kills four processes that share one database, at random and at each named point, and checks the log that they leave.
  *
- * A run is a series of epochs, each with a file of its own: workers live in four slots, and each life ends by SIGKILL, from
- * outside after a random time or from inside at a point; the next life begins at once beside the other three. At the end
- * of an epoch one more process delivers all that is left, then the checker reads the log.
+ * A run is a series of epochs, each with its own file. Workers live in four slots, and each life ends by SIGKILL, from outside
+ * after a random time or from inside at a point; the next life starts at once beside the other three. At the end of an epoch one
+ * more process delivers the rest, then the checker reads the log.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,9 +23,9 @@ import { check, type Counts } from './checker.ts';
 import { AT_POINT, type Bug, LOGS, type Point, type Role, type Told } from './roles.ts';
 
 export type Options = {
-  /** How many kills at random. */
+  /** The number of random kills. */
   readonly rounds: number;
-  /** How many deaths at each point. */
+  /** The number of deaths at each point. */
   readonly pointsEach: number;
   /** Only these points; all by default. */
   readonly points?: readonly Point[];
@@ -44,10 +44,10 @@ export type Report = {
 
 type Death = { readonly kind: 'random' } | { readonly kind: 'point'; readonly point: Point };
 
-/** Kills a file sees before it is checked. */
+/** The kills on one file before the check. */
 const EPOCH = 100;
 const SLOTS: readonly Role[] = ['producer', 'producer', 'carrier', 'carrier'];
-/** A worker that does not come by its point in this time is killed and sent again. */
+/** A worker that does not reach its point in this time is killed and replaced. */
 const OVERDUE_MS = 10_000;
 const WORKER = programOf('faults-worker');
 const DAY = 86_400_000;
@@ -73,7 +73,7 @@ export async function run(options: Options): Promise<Report> {
     };
     const points = options.points ?? FAULT_POINTS;
     for (const point of points) report.points[point] = 0;
-    // One that ends by itself leaves its compiled modules to all that are killed: they start 5 x faster.
+    // A process that ends by itself leaves its compiled modules for all killed ones: they start 5 x faster.
     await new Worker([join(folder, 'first.db'), 'drain', 'first'], env).end();
     for (const point of points.filter((name) => AT_POINT[name][0] === 'opener'))
       for (let i = 0; i < options.pointsEach; i++) {
@@ -126,7 +126,7 @@ class Epoch {
       SLOTS.map(async (role) => {
         const unanswered = await this.#livesOf(role, left);
         if (--dying === 0) over.abort();
-        // The others still need someone who queues, or who carries.
+        // The other workers still need a producer or a carrier.
         else await this.#liveOn(role, unanswered, over.signal);
       }),
     );
@@ -145,7 +145,7 @@ class Epoch {
     }
   }
 
-  /** One life after the other, as long as there is a death for its role. Gives what the last one did not hear back of. */
+  /** One life after the other, while a death for its role is left. Returns the last operation without an answer. */
   async #livesOf(role: Role, left: Death[]): Promise<string | undefined> {
     let unanswered: string | undefined;
     for (;;) {
@@ -181,7 +181,7 @@ class Epoch {
   }
 }
 
-/** One life of a worker: what it tells, and how it ends. */
+/** One life of a worker: its output, and its end. */
 class Worker {
   readonly name: string;
   readonly told: Told[] = [];
@@ -189,7 +189,7 @@ class Worker {
   readonly #child: ChildProcess;
   readonly #ready: Promise<void>;
   readonly #ended: Promise<{ code: number | null; signal: string | null; stderr: string }>;
-  /** The next thing that it tells. */
+  /** Resolves with its next output. */
   #heard = Promise.withResolvers<void>();
 
   constructor(args: readonly string[], env: NodeJS.ProcessEnv) {
@@ -223,7 +223,7 @@ class Worker {
     this.#child.kill('SIGKILL');
   }
 
-  /** After it did some of what it is there for, however long this machine takes over that; and where it finds nothing to do. */
+  /** After some of its work, however long this machine takes for that; also when it finds nothing to do. */
   async killedSoon(): ReturnType<Worker['end']> {
     await this.#ready;
     await Promise.race([this.#tells(Math.random() * 40), this.#ended, sleep(1_000)]);
@@ -247,14 +247,14 @@ class Worker {
     return ended;
   }
 
-  /** The queueing that got no answer, for the next life. */
+  /** The unanswered queueing, for the next life. */
   unanswered(): string | undefined {
     const last = this.told.findLast((told) => told.kind === 'queueing' || told.kind === 'queued');
     return last?.kind === 'queueing' ? JSON.stringify({ id: last.id, to: last.to }) : undefined;
   }
 }
 
-/** A file with conversations that are there, and a past for `prune` to remove. */
+/** A file with existing conversations, and old records for `prune` to remove. */
 async function setUp(path: string): Promise<void> {
   const past = await openSqliteStore({ path, clock: { now: () => Date.now() - 3 * DAY } });
   const ids = Array.from({ length: 500 }, (_, i) => `past-${i}` as NotificationId);
@@ -277,7 +277,7 @@ async function setUp(path: string): Promise<void> {
   await store.close();
 }
 
-/** Two processes make one file at the same time and one dies at it: the other, and a third, find it whole. */
+/** Two processes create one file at the same time and one dies: the other, and a third, find it whole. */
 async function opening(path: string, point: Point, env: NodeJS.ProcessEnv): Promise<string[]> {
   const dying = new Worker([path, 'drain', 'dying'], { ...env, EARPIECE_FAULT: `${point}:1` });
   const other = new Worker([path, 'drain', 'other'], env);
@@ -288,7 +288,7 @@ async function opening(path: string, point: Point, env: NodeJS.ProcessEnv): Prom
   await store.close();
   if (ends[1].code !== 0) problems.push(`beside a process that died at ${point}: ${ends[1].stderr.trim()}`);
   if (third.code !== 0) problems.push(`after a process that died at ${point}: ${third.stderr.trim()}`);
-  // Where the other one was faster, there was nothing left to do, and nothing to die at.
+  // If the other one was faster, nothing was left to do, and no point to die at.
   if (ends[0].signal === 'SIGKILL' || problems.length > 0) return problems;
   return opening(`${path}-again`, point, env);
 }

@@ -1,8 +1,8 @@
 /**
- * One of the four processes that live on one database until they are killed: a producer queues, a carrier delivers, into our
- * own transcript (`shop/coder#own`) and as leases (`shop/coder#host`, `shop/tester#main`); `drain` delivers all that is left.
+ * One of the four processes that use one database until they are killed. A producer queues; a carrier delivers, into our own
+ * transcript (`shop/coder#own`) and as leases (`shop/coder#host`, `shop/tester#main`); `drain` delivers the rest.
  *
- * Run: node worker.ts <path> producer|carrier|drain <name> [<queueing that was not answered, JSON>]
+ * Run: node worker.ts <path> producer|carrier|drain <name> [<unanswered queueing, JSON>]
  */
 import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,7 +23,7 @@ const DAY = 86_400_000;
 const [path, role, name, unanswered] = process.argv.slice(2) as [string, Role | 'drain', string, string | undefined];
 const bug = process.env['EARPIECE_BUG'] as Bug | undefined;
 const fault = process.env['EARPIECE_FAULT']?.split(':')[0] as Point | undefined;
-/** What leads to the point where this one is to die; half of what it does is that. */
+/** The operation that leads to this worker's point; it is half of its work. */
 const preferred: Deed | undefined = bug === 'close_without_condition' ? 'carry' : fault && AT_POINT[fault][1];
 
 armFaultsFromEnv();
@@ -54,7 +54,7 @@ switch (role) {
 
 async function produce(): Promise<never> {
   if (unanswered !== undefined) {
-    // What a producer does that never heard back: the same id again.
+    // A producer without an answer repeats the same id.
     const { id, to } = JSON.parse(unanswered) as { id: string; to: string };
     await queue(id, to);
   }
@@ -65,7 +65,7 @@ async function produce(): Promise<never> {
       deed === 'fan_out' ? 'shop/*' : pick([LOGS.coder, LOGS.coder, `${LOGS.coder}#${OWN}`, `${LOGS.coder}#${HOST}`]),
     );
     await sleep(Math.random() * 4);
-    // Carriers keep up on the average; a log that only grows would slow the check.
+    // Carriers keep up on average; a log that only grows would slow the check.
     while (n % 20 === 19 && (await store.countOpen(LOGS.coder as LogKey)) > 60) await sleep(5);
   }
 }
@@ -117,7 +117,7 @@ async function perform(deed: Deed | 'gate' | 'pull'): Promise<void> {
       await conversations.own.seen({ pulls: true });
       return;
     case 'prune':
-      // What the set-up made long ago; what happens now stays, for the check.
+      // The old records of the set-up; new ones stay, for the check.
       await store.prune(store.now() - DAY);
       return;
     case 'queue':
@@ -139,10 +139,10 @@ async function carryOwn(): Promise<void> {
   tell({ kind: 'carried', ids: (carrier?.notifications ?? []).map((notification) => notification.id) });
 }
 
-/** The way of a gateway's answer: begun, written, then settled by the client's next frame. */
+/** The steps of a gateway's answer: begun, written, then settled by the client's next frame. */
 async function ride(offer: Offer | undefined, how: 'confirm' | 'release'): Promise<void> {
   if (offer === undefined) return;
-  // An answer that only repeats what was summarized or refused before claims nothing.
+  // An answer that only repeats summarized or refused items claims nothing.
   if (offer.ids.length === 0) return void (await offer.confirm());
   const settling = new Settling();
   let settled: Promise<unknown> = Promise.resolve();
@@ -168,7 +168,7 @@ async function passGate(conversation: Conversation): Promise<void> {
   await ride((await conversation.pull({ mark: true })).offer, 'confirm');
 }
 
-/** Everything that is left, and what the dead left half done. */
+/** The rest, and the half-finished work of killed processes. */
 async function drain(): Promise<void> {
   await inbox.sweep();
   for (let round = 0; round < 200; round++) {

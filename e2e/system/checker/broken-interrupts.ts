@@ -1,4 +1,6 @@
-/** Rows for `check.test.ts`: histories that break a rule by an interrupt to a whole project, or by a refusal that did not get out. */
+/**
+ * Rows for `check.test.ts`: histories that break a rule by an interrupt to a whole project, or by a refusal that was not sent.
+ */
 import type { History } from '../history.ts';
 import type { Rule } from './check.ts';
 import { ANNA, framed, history, killed, N1, Recorded, sent, TO } from './recorded.ts';

@@ -1,4 +1,4 @@
-/** Rows for `check.test.ts`: histories that break one rule each, and what is said of it. */
+/** Rows for `check.test.ts`: histories that break one rule each, and the expected problem. */
 import { INTERRUPTS, type BrokenRow } from './broken-interrupts.ts';
 import {
   ANNA,

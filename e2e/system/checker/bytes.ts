@@ -1,6 +1,6 @@
-/** Holds a tool result that a client received to the bytes that the wrapped server wrote. */
+/** Compares a tool result that a client received with the bytes of the wrapped server. */
 
-/** A JSON-RPC answer with a tool result in it, as far as the checker reads it. */
+/** The parts of a JSON-RPC tool result that the checker reads. */
 type Answer = {
   readonly result?: {
     readonly content?: readonly { readonly type?: string; readonly text?: string }[];
@@ -12,16 +12,16 @@ type Answer = {
 
 export const parsed = (line: string): Answer => JSON.parse(line) as Answer;
 
-/** The id of a frame is the gateway's own business where it stands before several servers. */
+/** Before several servers the gateway chooses the id of a frame. */
 const ID = /^(\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*)(?:"[^"]*"|-?\d+)/;
 
 export type Compared = {
-  /** Ours, where the client's frame is the server's frame and one block of ours. */
+  /** The gateway's text, if the client's frame is the server's frame plus one block. */
   readonly text?: string;
   readonly altered?: string;
 };
 
-/** Takes our block out of the client's frame. What is left must be the server's frame, byte for byte. */
+/** Removes the gateway's block from the client's frame. The rest must be the server's frame, byte for byte. */
 export function compare(client: string, server: string): Compared {
   const bare = (line: string): string => line.replace(ID, '$1#');
   const [got, sent] = [bare(client), bare(server)];
@@ -36,7 +36,7 @@ export function compare(client: string, server: string): Compared {
   return rest === sent ? { text } : { text, altered: differenceOf(rest, sent) };
 }
 
-/** The text without the last place of `part` and the comma that joins it to its neighbours. */
+/** The text without the last occurrence of `part` and the comma that joins it to its neighbours. */
 function without(text: string, part: string): string {
   const at = text.lastIndexOf(part);
   if (at < 0) return text;

@@ -1,4 +1,4 @@
-/** Each rule of the checker, seen to hold and seen to break, on histories that are written by hand. */
+/** Each rule of the checker, once kept and once broken, on hand-written histories. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ const broken = (of: History, epoch = 0): Partial<Record<Rule, readonly string[]>
   Object.fromEntries(Object.entries(check(of, epoch).problems).filter(([, each]) => each.length > 0));
 
 describe('a history without a fault', () => {
-  it('breaks no rule: a ride, a repeat that says so, a refusal and its pull, a resume', () => {
+  it('breaks no rule: a ride, a marked repeat, a refusal and its pull, a resume', () => {
     const anna = new Recorded(0)
       .call('c1')
       .call('c2', one(N1), { at: 100 })
@@ -40,7 +40,7 @@ describe('a history without a fault', () => {
     expect(kills).toEqual({ host: 1 });
   });
 
-  it('takes no code and no log of the product', () => {
+  it('uses no code and no log of the product', () => {
     const sources = readdirSync(import.meta.dirname).map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'));
     sources.push(
       readFileSync(join(import.meta.dirname, '../history.ts'), 'utf8'),
@@ -309,7 +309,7 @@ describe('a gateway that cannot reach its store', () => {
     return web.call('c2', one(N1), { at: 100 }).over();
   };
 
-  it('lets a call pass, which is counted; afterwards it does not', () => {
+  it('lets a call pass, which is counted; with the store back it does not', () => {
     const out = line(105, 'notifications cannot be reached (before: no answer within 250 ms); calls pass without them');
     const during = history(pause, [shared()], [out]);
     expect(broken(during)).toEqual({});
@@ -329,7 +329,7 @@ describe('a gateway that cannot reach its store', () => {
   });
 });
 
-describe('what is no fault', () => {
+describe('no fault', () => {
   it.each<[string, History]>([
     ...SOUND,
     [

@@ -1,6 +1,6 @@
 /**
- * The verdict on a storm. Reads only what producers were told, what passed on both sides of the gateways, and what a library
- * user wrote down: never the log of the product, and none of its code.
+ * The verdict on a storm. It reads only three sources: the answers that producers got, the traffic on both sides of the gateways,
+ * and a library user's notes. It never reads the product's log and uses none of its code.
  */
 import type { History } from '../history.ts';
 import { noncesIn } from './frames.ts';
@@ -23,9 +23,9 @@ export type Verdict = {
     readonly refused: number;
     readonly repeats: number;
     readonly pulled: number;
-    /** Calls that passed a gate while their gateway said that it cannot reach its store. */
+    /** Calls that passed a gate while their gateway reported that it cannot reach its store. */
     readonly excused: number;
-    /** Broadcasts that a working window was not given while its gateway said so. */
+    /** Broadcasts that a working window did not get while its gateway reported that. */
     readonly unknown: number;
   };
   readonly kills: Readonly<Record<string, number>>;

@@ -1,9 +1,9 @@
 /**
- * Some clients show a model only `structuredContent` where a result has it. For them the frame stands there a second time, as
+ * Some clients show a model only the `structuredContent` of a result that has it. For them the frame appears there again, as
  * `_notices`, and the tool's schema declares it. The others show the blocks, and have no such field.
  */
 
-/** Clients that show the blocks of a result. Measured with the real programs; of all others nothing is known. */
+/** Clients that show the blocks of a result. Measured with the real programs; other clients are untested. */
 const SHOWS_BLOCKS: ReadonlySet<string> = new Set(['qwen-code', 'opencode', 'gemini-cli-mcp-client']);
 const NOTICES = '_notices';
 
@@ -26,7 +26,7 @@ export function wrongFields(line: string, client: string, frame: string | undefi
   return notices === frame ? undefined : `has no ${NOTICES} beside its structured content`;
 }
 
-/** The same for what tools/list declares. */
+/** The same for the schemas of tools/list. */
 export function wrongSchemas(line: string, client: string): string[] {
   const tools = (JSON.parse(line) as List).result?.tools ?? [];
   return tools.flatMap(({ name, outputSchema }) => {

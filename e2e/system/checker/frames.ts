@@ -1,20 +1,20 @@
-/** Reads what a model was shown: the frames of notifications in tool results, and the answers of `get_notifications`. */
+/** Reads the text that a model was shown: the frames of notifications in tool results, and the answers of `get_notifications`. */
 
-/** In each message of the storm. An upstream server never writes one. */
+/** In each message of the storm. An upstream server never writes a nonce. */
 export const NONCE = /nonce-[0-9a-f]{12}/g;
 
 export const noncesIn = (text: string): string[] => [...new Set(text.match(NONCE) ?? [])];
 
-/** One item of a frame: the notifications that it tells, which may be several. */
+/** One item of a frame, with one or more notifications. */
 export type FrameItem = { readonly nonces: readonly string[]; readonly text: string; readonly level: string | undefined };
 
 export type Frame = {
   readonly mark: string;
   readonly items: readonly FrameItem[];
-  /** How many notifications its first line says, and how many it lists. */
+  /** The number of notifications in its first line, and the number of listed ones. */
   readonly says: number;
   readonly lists: number;
-  /** How many items the frame calls repeated. */
+  /** The number of items that the frame marks as repeated. */
   readonly repeated: number;
   readonly refusal: boolean;
   readonly text: string;
@@ -25,7 +25,7 @@ const OPENING =
 const ITEM = /^\S+ (info|warning|error|critical)[:,] /;
 const REFUSED = /^\[ep [^\]\s]+\] this call was not made/;
 
-/** The frame that this text is, or a sentence that says why the text is no frame. */
+/** The frame in this text, or the reason why the text is not a frame. */
 export function frameOf(text: string): Frame | string {
   const opened = OPENING.exec(text);
   if (opened === null) return `the first line is no frame: ${JSON.stringify(text.slice(0, 100))}`;
@@ -56,7 +56,7 @@ export const isRefusal = (text: string): boolean => REFUSED.test(text);
 
 /** One entry of the answer of `get_notifications`. */
 export type Entry = { readonly nonce: string; readonly repeated: boolean; readonly text: string };
-/** `whole`: nothing waits behind these. */
+/** `whole`: nothing else waits. */
 export type Pulled = { readonly entries: readonly Entry[]; readonly whole: boolean };
 
 export function pulledIn(text: string): Pulled | string {

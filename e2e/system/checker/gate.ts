@@ -5,14 +5,14 @@ import { agentOf, conversationOf, isBroadcast, isInterrupt, missableFrom, type N
 import { agentsIn, seenIn, type Call, type Reading, type Seen } from './reading.ts';
 import { overlaps, runsOf, unreachable } from './spans.ts';
 
-/** A call that begins so long after the last refusal lowers the gate of a `critical` or a `cancel`. */
+/** A call that starts this long after the last refusal lowers the gate of a `critical` or a `cancel`. */
 const ASKED_AGAIN_MS = 1_000;
 /** The product rounds its times to whole milliseconds. */
 const ROUNDED_MS = 5;
 
 type All = ReadonlyMap<string, Notification>;
 
-/** Calls that reached a server though an interrupt was acknowledged before they began and nobody had read or lifted it. */
+/** Calls that reached a server although an interrupt was acknowledged before their start and nobody had read or lifted it. */
 export function throughGate(
   all: All,
   readings: readonly Reading[],
@@ -36,7 +36,7 @@ export function throughGate(
           if (wasPulled(one, call, reading, readings) || call.reachedAt - refusedAt >= ASKED_AGAIN_MS - ROUNDED_MS) continue;
           if (mayBeUnread(one, readings, storm, call.sentAt)) continue;
         }
-        // A refusal that nothing could record is known to the gateway that made it, and to no other one.
+        // Only the gateway that made an unrecorded refusal knows of it.
         const from = one.action === 'pause' ? call.sentAt : Math.min(call.sentAt, refusedAt);
         if (overlaps(out, Math.max(from, call.sentAt - ASKED_AGAIN_MS), call.receivedAt ?? Number.POSITIVE_INFINITY)) {
           excused.add(call.call);
@@ -53,12 +53,12 @@ export function throughGate(
   return { problems, excused: excused.size };
 }
 
-/** An answer that was on its way when a process died is let go when the death is seen. */
+/** An answer that was in flight at a crash is released when the crash is noticed. */
 const SETTLED_MS = 1_000;
 
 /**
- * What goes to any of an agent's two windows raises the gate of each until one of them has it. No request was sent before this
- * call's answer that has shown it, or may have.
+ * A notification to either of an agent's two windows raises the gate of each until one of them has it. True if no earlier request
+ * of the model has shown it, for certain or possibly.
  */
 function isFirst(
   one: Notification,
@@ -82,7 +82,10 @@ function isFirst(
   });
 }
 
-/** A line to the agent is read by any of its windows; one to a conversation, and one of which each has a copy, by this window. */
+/**
+ * Any window of the agent reads a line to the agent; this window reads a line to its conversation, and its own copy of a line
+ * that each window gets.
+ */
 function sightsFor(one: Notification, { session: { about } }: Reading, readings: readonly Reading[]): readonly Seen[] {
   const isShared = conversationOf(one.to) === undefined && !isBroadcast(one.to) && !isCopied(one, about.agent, readings);
   return (seenIn(readings).get(one.nonce) ?? []).filter(
@@ -94,9 +97,9 @@ const wasPulled = (one: Notification, call: Call, reading: Reading, readings: re
   sightsFor(one, reading, readings).some(({ form, t }) => form === 'pull' && t <= call.sentAt);
 
 /**
- * When the last call was made that was refused with it before this call, or may have been; Infinity where none was. A gateway
- * writes a refusal down before it answers, and may be killed in between. While nobody has been shown the interrupt, that
- * refusal is a lease, which is let go. Behind a result that carried it the refusal counts: the model has the interrupt.
+ * The time of the last call before this one that was refused with it, for certain or possibly; Infinity without one. A gateway
+ * records a refusal before it answers, and may be killed in between. Until the interrupt is shown, that refusal is a lease, which
+ * is released. After a result that carried it the refusal counts: the model has the interrupt.
  */
 function lastRefusal(one: Notification, call: Call, reading: Reading, readings: readonly Reading[]): number {
   const before = sightsFor(one, reading, readings).filter(({ t }) => t <= call.sentAt);

@@ -1,4 +1,4 @@
-/** Who must be refused because of an interrupt, and when nobody can say whether its refusal was read. */
+/** The sessions that an interrupt must refuse, and the times when a session's refusal may be unread. */
 import type { History } from '../history.ts';
 import { agentOf, conversationOf, isBroadcast, isInterrupt, projectOf, type Notification } from './notifications.ts';
 import { memo } from './memo.ts';
@@ -7,11 +7,11 @@ import { activeRun, endOf, overlaps, runsOf, unreachable } from './spans.ts';
 
 const [ALWAYS, NEVER] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
 
-/** It goes to whichever conversation of the agent comes first. */
+/** Any conversation of the agent may get it; the first one does. */
 export const isAnyones = ({ to, action }: Notification): boolean =>
   !isBroadcast(to) && conversationOf(to) === undefined && action === undefined;
 
-/** Of an agent with two windows each conversation has its own copy of a line to all, and of an order to the agent. */
+/** In an agent with two windows each conversation has its own copy of a line to all, and of an order to the agent. */
 export const isCopied = ({ to, action }: Notification, agent: string, readings: readonly Reading[]): boolean =>
   (isBroadcast(to) || (action !== undefined && conversationOf(to) === undefined)) && windowsOf(agent, readings).size > 1;
 
@@ -29,10 +29,9 @@ export const windowsOf = (agent: string, readings: readonly Reading[]): Readonly
   windowsIn(readings).get(agent) ?? new Set();
 
 /**
- * Until when the interrupt raises this session's gate for certain. The only window of an agent has it in whichever session
- * comes: while it was active, as an heir, or as the first that comes. An agent with two windows is held to the interrupts that
- * name a conversation, or that go to all; what one of its conversations has passes on to whichever begins first when that one
- * is over.
+ * The time until which the interrupt certainly raises this session's gate. The only window of an agent gets it in every session:
+ * as an active one, as an heir, or as the first one. In an agent with two windows the rule covers interrupts that name a
+ * conversation or go to all. When a conversation ends, the first later one inherits its interrupts.
  */
 export function heldUntil(one: Notification, reading: Reading, readings: readonly Reading[], storm: History['storm']): number {
   const { agent, form } = reading.session.about;
@@ -45,15 +44,15 @@ export function heldUntil(one: Notification, reading: Reading, readings: readonl
   const run = activeRun(reading, one, storm);
   if (run !== undefined && (named === undefined || run.conversation === named))
     return windows.size > 1 && !isBroadcast(one.to) ? run.until : ALWAYS;
-  // An interrupt to the whole project also holds for who comes while it is open.
+  // An interrupt to the whole project also holds for sessions that start while it is open.
   const comesLater = reading.session.about.t > (one.acknowledgedAt ?? 0);
   return isBroadcast(one.to) && comesLater ? ALWAYS : NEVER;
 }
 
 /**
- * A host was killed while it waited for an answer, and the gateway may have answered it with this interrupt just before: an
- * answer that was written counts as delivered. It was asked before `by`. No request before it, of a session that had the
- * interrupt for certain, was answered without it.
+ * A host was killed while it waited for an answer. The gateway may have answered it with this interrupt just before, and a
+ * written answer counts as delivered. It was requested before `by`. No earlier request of a session that certainly had the
+ * interrupt was answered without it.
  */
 export function mayBeUnread(
   one: Notification,
@@ -76,7 +75,7 @@ export function mayBeUnread(
   });
 }
 
-/** What it waited for when it was killed. */
+/** The requests that it waited for when it was killed. */
 const openAtDeath = memo((reading: Reading, storm: History['storm']): Requested | undefined => {
   if (reading.session.lines.some(({ kind }) => kind === 'over')) return undefined;
   const end = endOf(reading, storm);
@@ -85,7 +84,7 @@ const openAtDeath = memo((reading: Reading, storm: History['storm']): Requested 
   );
 });
 
-/** A request that was sent after the acknowledgement was answered without it before then. */
+/** A later request was answered without it before then. */
 function wasLeftOut(
   one: Notification,
   reading: Reading,

@@ -1,4 +1,4 @@
-/** What a pull should have listed. */
+/** Notifications that a pull should have listed. */
 import type { History } from '../history.ts';
 import { isCopied, mayBeUnread } from './held.ts';
 import { agentOf, conversationOf, isBroadcast, isReplaced, missableFrom, projectOf, type Notification } from './notifications.ts';
@@ -7,12 +7,12 @@ import { activeRun, overlaps, runsOf, unreachable } from './spans.ts';
 
 type All = ReadonlyMap<string, Notification>;
 
-/** What was on its way when a process died, or when its gateway gave it up, is let go when that is seen. */
+/** Answers in flight at a crash, or given up by their gateway, are released when that is noticed. */
 const SETTLED_MS = 1_000;
 
 /**
- * A pull that is asked after the acknowledgement lists what is open for its conversation. Left out here is what another answer
- * may have had in its hands at that time.
+ * A pull after the acknowledgement lists the open notifications of its conversation. This leaves out notifications that another
+ * answer may have held at that time.
  */
 export function late(all: All, readings: readonly Reading[], storm: History['storm']): string[] {
   const problems: string[] = [];
@@ -48,8 +48,8 @@ const isOpenAt = (one: Notification, pull: Shown, all: All): boolean =>
   !isReplaced(one, all, pull.t);
 
 /**
- * The conversation that pulls is one of those that it is for: any of the agent; or it was active, under that name, all the time.
- * One that was over in between may come back with less: an heir has taken the rest. `isOwn`: each has its own copy.
+ * The pulling conversation is a recipient: any conversation of the agent, or one that was active under that name all the time. A
+ * conversation that ended in between may return with fewer: an heir has taken the rest. `isOwn`: each has its own copy.
  */
 function isFor(
   one: Notification,
@@ -63,8 +63,8 @@ function isFor(
 }
 
 /**
- * Another request of the agent was on its way meanwhile, or has just ended without an answer; or a gateway of the agent has just
- * said that it cannot reach its store, so that an offer of it may be on its way to nobody.
+ * Another request of the agent was in flight meanwhile, or has just ended without an answer. Or a gateway of the agent has just
+ * reported that it cannot reach its store, so one of its offers may reach nobody.
  */
 function isBusy(pull: Shown, readings: readonly Reading[], storm: History['storm']): boolean {
   return readings.some((reading) => {

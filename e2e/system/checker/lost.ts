@@ -1,4 +1,4 @@
-/** What a model was never shown. */
+/** Notifications that no model was shown. */
 import type { History } from '../history.ts';
 import { mayBeUnread } from './held.ts';
 import { agentOf, isBroadcast, isReplaced, missableFrom, projectOf, type Notification } from './notifications.ts';
@@ -8,8 +8,8 @@ import { activeRun, runsOf, wasUnknown, type Run } from './spans.ts';
 type All = ReadonlyMap<string, Notification>;
 
 /**
- * Acknowledged, not taken back, and in no frame that a model was shown. `unknown`: broadcasts that a working window was not
- * given while its gateway said that it could not reach its store, so that nobody could know of the window.
+ * Acknowledged, not withdrawn, and in no frame that a model was shown. `unknown`: broadcasts that a working window did not get
+ * while its gateway reported that it could not reach its store, so the product could not know of the window.
  */
 export function lost(
   all: All,
@@ -47,15 +47,16 @@ export function lost(
 }
 
 /**
- * An heir of the conversation that was over at `end` has it, or dropped it because one that was over before the heir began was
- * told. Who was there at the same time has a copy of its own, which excuses nothing; an heir that has pulled holds nothing back.
+ * An heir of the conversation that ended at `end` has it, or dropped it because it was delivered to a conversation that ended
+ * before the heir started. A simultaneous conversation has its own copy, which proves nothing; an heir that has pulled holds
+ * nothing back.
  */
 function hasHeir(nonce: string, end: number, runs: readonly Run[]): boolean {
   const tells = ({ reading, from, until }: Run): boolean =>
     sightsOf(reading).some((sight) => sight.nonce === nonce && sight.t >= from && sight.t <= until);
   const pulls = ({ reading, begunBy, until }: Run): boolean =>
     reading.shown.some(({ form, whole, sentAt, t }) => form === 'pull' && whole === true && sentAt > begunBy && t < until);
-  // The first one that has begun after the end took everything over; one that began later is the heir of that one.
+  // The first conversation after the end inherited everything; a later one is the heir of that one.
   const first = Math.min(...runs.flatMap(({ from, begunBy }) => (from > end ? begunBy : [])));
   const heirs = runs.filter(
     ({ from, begunBy, until, reading }) =>

@@ -1,6 +1,6 @@
 /**
- * `make`, once for each thing: a storm of half an hour has thousands of sessions and of notifications, and each of these is asked
- * about each of those. What else it depends on is always the same for one thing.
+ * `make`, once for each object: a storm of half an hour has thousands of sessions and notifications, and checks each pair. Its
+ * other inputs are always the same for one object.
  */
 export function memo<Of extends object, Rest extends readonly unknown[], Value>(
   make: (of: Of, ...rest: Rest) => Value,

@@ -1,4 +1,4 @@
-/** What producers know of each notification: to whom, since when it must arrive, and from when on it may be missing. */
+/** The producers' knowledge of each notification: its recipient, from when it must arrive, and from when it may be missing. */
 import type { ProducerLine } from '../history.ts';
 import { memo } from './memo.ts';
 
@@ -8,7 +8,7 @@ type Asked = Extract<ProducerLine, { kind: 'asking' }>;
 export type Notification = Asked & {
   readonly acknowledgedAt?: number;
   readonly withdrawingAt?: number;
-  /** The product has answered, and what it said of each agent that has it. */
+  /** The product's answer, and its result for each agent that has it. */
   readonly withdrawn?: { readonly at: number; readonly results: Readonly<Record<string, string>> };
   readonly resumingAt?: number;
 };
@@ -50,8 +50,8 @@ function resumesIn(producers: readonly ProducerLine[]): Resume[] {
 }
 
 /**
- * A resume lifts every pause that its conversation, its agent or its project has, whoever paused and by which address. Which
- * of an agent's conversations has one is not known here, so a resume of one counts for all of them.
+ * A resume lifts every pause of its conversation, its agent or its project, whoever paused and by whichever address. The checker
+ * does not know which conversations of an agent have one, so a resume of one counts for all of them.
  */
 function liftedAt({ to, t }: Notification, resumes: readonly Resume[]): number | undefined {
   const reaches = (resume: Resume): boolean =>
@@ -68,14 +68,14 @@ export const agentOf = (to: string): string => to.replace(/#.*/, '');
 /** The conversation that an address names. */
 export const conversationOf = (to: string): string | undefined => /#(.*)/.exec(to)?.[1];
 
-/** From when on the notification may be missing: somebody takes it back, resumes, or its time is over. */
+/** The time from which the notification may be missing: its producer withdraws it, a person resumes, or it expires. */
 export const missableFrom = ({ withdrawingAt, resumingAt, ttlMs, t }: Notification): number =>
   Math.min(withdrawingAt ?? Infinity, resumingAt ?? Infinity, ttlMs === undefined ? Infinity : t + ttlMs);
 
 export const isInterrupt = ({ level, action }: Pick<Notification, 'level' | 'action'>): boolean =>
   level === 'critical' || action !== undefined;
 
-/** It also holds for each conversation that begins while it is open: each has a copy of its own. */
+/** It also holds for each conversation that starts while it is open: each has its own copy. */
 export const isStanding = (one: Pick<Notification, 'to' | 'level' | 'action'>): boolean =>
   isBroadcast(one.to) && isInterrupt(one);
 
@@ -87,7 +87,7 @@ export const statesIn = memo((all: All): ReadonlyMap<string, readonly Notificati
   return Map.groupBy(states, ({ to, supersedes }) => `${to} ${supersedes}`);
 });
 
-/** A newer state of its key was asked for by then, or may be: of two that overlap it is not known which came first. */
+/** A newer state of its key was requested by then, for certain or possibly: the order of two overlapping ones is unknown. */
 export const isReplaced = ({ nonce, supersedes, to, t }: Notification, all: All, by: number): boolean =>
   supersedes !== undefined &&
   (statesIn(all).get(`${to} ${supersedes}`) ?? []).some(

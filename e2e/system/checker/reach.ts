@@ -1,11 +1,14 @@
-/** Moments in which promises differ: how often a storm came there. A rule says nothing about a moment that never was. */
+/**
+ * The moments with different promises, and how often a storm reached each. A rule proves nothing about a moment that never
+ * occurred.
+ */
 import type { History } from '../history.ts';
 import { isBroadcast, isInterrupt, isStanding, missableFrom, projectOf, statesIn, type Notification } from './notifications.ts';
 import { agentsIn, seenIn, type Reading, type Seen } from './reading.ts';
 import { readBy } from './repeats.ts';
 import { endOf, wasActive } from './spans.ts';
 
-/** Each must be reached in a storm of five minutes. */
+/** A storm of five minutes must reach each. */
 export const MOMENTS = {
   crossed: 'answers with a notification that a cancel crossed',
   cameAgain: 'notifications that came again for that',
@@ -29,7 +32,7 @@ export const MOMENTS = {
 } as const;
 export type Moment = keyof typeof MOMENTS;
 
-/** Behind it a cancel releases nothing. */
+/** After this time a cancel releases nothing. */
 const CROSSES_MS = 250;
 
 export function reachOf(
@@ -117,7 +120,7 @@ export function reachOf(
   };
 }
 
-/** Its agent has made a connection, and a call on it, since then. */
+/** Its agent has connected again and made a call since then. */
 function wasReadBefore(one: Notification, readings: readonly Reading[]): boolean {
   const [first] = seenIn(readings).get(one.nonce) ?? [];
   if (first === undefined || isInterrupt(one) || isBroadcast(one.to)) return false;
@@ -135,7 +138,7 @@ const cameBetween = ({ acknowledgedAt = Infinity }: Notification, sights: readon
   return first !== undefined && first.reading.session.about.t > acknowledgedAt;
 };
 
-/** It refused two calls of a session, nobody pulled it, and a second later one of that session reached its server. */
+/** It refused two calls of a session, no pull showed it, and a second later a call of that session reached its server. */
 function wasWaitedFor({ action }: Notification, sights: readonly Seen[], readings: readonly Reading[]): boolean {
   const refusals = sights.filter(({ form }) => form === 'refusal');
   const last = refusals.at(-1);
@@ -153,7 +156,7 @@ function hasTwo(one: Notification, readings: readonly Reading[], storm: History[
   return new Set(active.map(({ session }) => session.about.agent)).size < active.length;
 }
 
-/** Frames that came as soon as it read again, of calls that it made before. */
+/** Frames that arrived as soon as it read again, for earlier calls. */
 const deafTo = ({ session, shown }: Reading): number =>
   session.lines
     .flatMap((line) => (line.kind === 'hears' ? line.t : []))

@@ -1,4 +1,4 @@
-/** One session's tap, read: which notification its model was shown, when and how, and what became of each call. */
+/** One session's tap: the notifications that its model was shown, when and how, and the outcome of each call. */
 import type { ClientLine, History, Session } from '../history.ts';
 import { compare, parsed } from './bytes.ts';
 import { wrongFields, wrongSchemas } from './fields.ts';
@@ -9,22 +9,22 @@ import { memo } from './memo.ts';
 type At = {
   readonly t: number;
   readonly sentAt: number;
-  /** The name that the session had, where its host gives it one. */
+  /** The session's name, if its host gives it one. */
   readonly conversation?: string | undefined;
-  /** Counts the connections of a session: each gateway, each close and each new name begins one. */
+  /** Counts the connections of a session: each gateway, each close and each new name starts one. */
   readonly connection: number;
   /** The client cancelled that request. */
   readonly cancelledAt?: number | undefined;
 };
 
-/** One notification in front of a model. */
+/** One notification shown to a model. */
 export type Sight = At & {
   readonly nonce: string;
   readonly form: 'ride' | 'refusal' | 'pull' | 'message';
   readonly repeated: boolean;
-  /** The item that tells it, or the entry's message. */
+  /** Its item's text, or the entry's message. */
   readonly text: string;
-  /** The others that its item tells. */
+  /** The other notifications of its item. */
   readonly with?: readonly string[];
 };
 
@@ -33,7 +33,7 @@ export type Call = {
   readonly sentAt: number;
   readonly receivedAt?: number;
   readonly refused: boolean;
-  /** When its server had it; undefined where none had. */
+  /** The time when its server had it; undefined if no server had. */
   readonly reachedAt?: number;
 };
 
@@ -41,7 +41,7 @@ export type Call = {
 export type Shown = At & {
   readonly form: Sight['form'];
   readonly frame?: Frame;
-  /** Of a pull: nothing waited behind what it lists. */
+  /** Of a pull: nothing else waited. */
   readonly whole?: boolean;
   readonly sights: readonly Sight[];
 };
@@ -52,7 +52,7 @@ export type Requested = {
   readonly connection: number;
   readonly receivedAt?: number;
   readonly cancelledAt?: number;
-  /** Its connection was over. */
+  /** Its connection has ended by then. */
   readonly endsBy?: number;
 };
 
@@ -62,7 +62,7 @@ export type Reading = {
   readonly calls: readonly Call[];
   /** All requests for a tool, pulls too. */
   readonly requests: readonly Requested[];
-  /** How many frames stood beside structured content. */
+  /** The number of frames beside structured content. */
   readonly structured: number;
   readonly altered: readonly string[];
   readonly fields: readonly string[];
@@ -71,8 +71,7 @@ export type Reading = {
 };
 
 /**
- * A client cuts a longer result or writes it to a file, so its model does not see what rides on it. Measured with the real
- * programs.
+ * A client cuts a longer result or writes it to a file, so its model does not see a frame on it. Measured with the real programs.
  */
 const LIMITS: Readonly<Record<string, { readonly result: number; readonly error: number; readonly bytes?: true }>> = {
   'claude-code': { result: 50_000, error: 11_000 },
@@ -205,10 +204,10 @@ const BREAKS: ReadonlySet<ClientLine['kind']> = new Set(['gateway', 'gateway_end
 
 export const sightsOf = memo(({ shown }: Reading): readonly Sight[] => shown.flatMap(({ sights }) => sights));
 
-/** One sight, and the session that it is of. */
+/** One sight, with its session. */
 export type Seen = Sight & { readonly reading: Reading };
 
-/** What the models of these sessions were shown, by notification, oldest first. */
+/** The notifications that the models of these sessions were shown, oldest first. */
 export const seenIn = memo((readings: readonly Reading[]): ReadonlyMap<string, readonly Seen[]> => {
   const all = readings.flatMap((reading) => sightsOf(reading).map((sight): Seen => ({ ...sight, reading })));
   return Map.groupBy(

@@ -1,4 +1,4 @@
-/** Histories for the tests of the checker, written by hand: one producer, and windows whose frames stand line by line. */
+/** Hand-written histories for the tests of the checker: one producer, and windows with frames line by line. */
 import type { ClientLine, History, ProducerLine, SessionLine, StormLine, Upstream } from '../history.ts';
 
 export const N1 = 'nonce-000000000001';
@@ -22,7 +22,7 @@ export const refusal = (nonce: string): string =>
 
 type About = Partial<Omit<SessionLine, 'kind' | 't'>>;
 
-/** One session, built in the order of its time. */
+/** One session, built in order of time. */
 export class Recorded {
   readonly lines: ClientLine[];
   readonly upstream = new Map<string, Upstream[]>();
@@ -34,7 +34,7 @@ export class Recorded {
     this.lines = [{ t, kind: 'session', form: 'mcp', window: 'anna', agent: 'shop/coder', client: 'raw', pid: 10, ...about }];
   }
 
-  /** A call that reached the server, and what the client got: the server's frame, with a block of ours where there is one. */
+  /** A call that reached the server, and the client's frame: the server's frame, with a block of the gateway if there is one. */
   call(
     call: string,
     text?: string,
@@ -61,9 +61,9 @@ export class Recorded {
     return this;
   }
 
-  /** Its gateway says that it cannot reach its store. */
+  /** Its gateway reports that it cannot reach its store. */
   outOfReach(t: number): this {
-    const text = 'notifications cannot be reached (before: no answer within 250 ms); calls pass without them until they can';
+    const text = 'notifications cannot be reached (before: no answer within 250 ms); until they can, calls pass without them';
     this.lines.push({ t, kind: 'stderr', text });
     return this;
   }
@@ -85,7 +85,7 @@ export class Recorded {
     return this;
   }
 
-  /** A call of a tool with structured content; `notices` where the client's frame has that field. */
+  /** A call of a tool with structured content; `notices` if the client's frame has that field. */
   structured(call: string, text: string, notices: boolean): this {
     const id = this.#sent('structured', undefined, call);
     const frame = (more: string, blocks: string): string =>
@@ -103,7 +103,7 @@ export class Recorded {
     return this.#received(JSON.stringify({ jsonrpc: '2.0', id, result: { tools } }), 5);
   }
 
-  /** A call that has no answer, because the gateway died, or because the host died before it read a refusal. */
+  /** An unanswered call: the gateway died, or the host died before it read a refusal. */
   unanswered(call: string, how: { reached: boolean } = { reached: true }): this {
     this.#sent('small', undefined, call);
     if (how.reached) this.upstream.set(call, [{ t: this.t }]);
@@ -120,7 +120,7 @@ export class Recorded {
     return this.#received(`{"jsonrpc":"2.0","id":${id},"result":{"content":[${block(answer)}]}}`, 10);
   }
 
-  /** `tapMs`: how long after its loop asked for the message the tap has it. */
+  /** `tapMs`: the delay of the tap after the loop's request for the message. */
   message(key: string, text: string, way: 'carry' | 'offer' = 'carry', tapMs = 0): this {
     const askedAt = (this.t += 10);
     this.lines.push({ t: (this.t += tapMs), kind: 'message', way, askedAt, key, text });
@@ -191,7 +191,7 @@ export const pair = [...sent(N1, TO, 5, { supersedes: 'k' }), ...sent(N2, TO, 50
 export const two = (...items: readonly string[]) => framed('2 notifications, automatic, no human typed this', ...items);
 export const said = (message: string) => framed('1 notification, automatic, no human typed this', `ci error: ${message}, ${N1}`);
 
-/** Five answers with one notification each, all cancelled at once; the first ones come again. */
+/** Five answers with one notification each, all cancelled at once; the first ones arrive again. */
 export function cancelledOften(again: number): History {
   const nonces = [1, 2, 3, 4, 5].map((n) => `nonce-00000000000${n}`);
   const anna = new Recorded(100);

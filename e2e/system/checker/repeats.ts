@@ -1,4 +1,4 @@
-/** What a model was shown again. */
+/** Repeats that a model was shown. */
 import type { History } from '../history.ts';
 import { isCopied } from './held.ts';
 import { isBroadcast, isInterrupt, isStanding, missableFrom, type Notification } from './notifications.ts';
@@ -6,10 +6,10 @@ import { seenIn, sightsOf, type Reading, type Seen, type Sight } from './reading
 import { overlaps, unheardOf } from './spans.ts';
 
 /**
- * A model was shown the same notification again, and nothing said so. Of an agent with two windows each has its own copy of a
- * line to all. When both end, the next session of one window may take over the unread copy of the other one: nothing tells the
- * product whose window a new session is. A window is therefore asked about such lines session by session, and about an
- * interrupt to all conversation by conversation: each has a copy of its own.
+ * Repeats without a flag: a model was shown the same notification again. In an agent with two windows each has its own copy of a
+ * line to all. When both end, the next session of one window may inherit the unread copy of the other one: the product cannot
+ * know whose window a new session is. So the check works session by session for such lines, and conversation by conversation for
+ * an interrupt to all: each has its own copy.
  */
 export function unflagged(all: ReadonlyMap<string, Notification>, readings: readonly Reading[]): string[] {
   const problems: string[] = [];
@@ -47,24 +47,24 @@ export function unflagged(all: ReadonlyMap<string, Notification>, readings: read
   return problems;
 }
 
-/** All refusals of one gate have one text, and the pull that lowers the gate shows it once more: neither needs a flag. */
+/** All refusals of one gate have the same text, and the pull that lowers the gate shows it once more: neither needs a flag. */
 function isAgain(before: Sight['form'] | undefined, now: Sight['form']): boolean {
   if (before === undefined || now === 'refusal') return false;
   return !(before === 'refusal' && now === 'pull');
 }
 
 /**
- * A cancel releases what is being written, or was written within this time; a busy process may read the cancel before it
- * sees that the time is over.
+ * A cancel releases an answer in progress, or one written within this time; a busy process may read the cancel before it notices
+ * the end of that time.
  */
 const CROSSING_MS = 500;
-/** Cancels every request a while after its answer, which releases nothing. */
+/** Clients that cancel every request some time after its answer, which releases nothing. */
 const CANCELS_ANSWERED: ReadonlySet<string> = new Set(['opencode']);
 
 /**
- * A notification comes once, flagged or not, where it is known that it was read: on one connection, because its gateway lives
- * and knows what it has shown; on any later one, because the receipt of the first answer was written. It may come again where
- * the client cancelled the call that carried it, and where the gateway says that it could not write a receipt.
+ * A notification that was certainly read arrives once, flagged or not: on one connection, because its living gateway knows what
+ * it has shown; on any later one, because the receipt of the first answer was written. It may arrive again if the client
+ * cancelled the call that carried it, or if the gateway reports that it could not write a receipt.
  */
 export function again(
   all: ReadonlyMap<string, Notification>,
@@ -94,7 +94,7 @@ const isSameConversation = (a: Held, b: Held): boolean =>
 
 const isSameConnection = (a: Seen, b: Seen): boolean => a.reading === b.reading && a.connection === b.connection;
 
-/** What the earlier sight has shown is not to be shown by the later one. */
+/** The later sight must not show what the earlier one has shown. */
 function isOver(one: Notification, earlier: Seen, later: Seen, readings: readonly Reading[]): boolean {
   const { client } = earlier.reading.session.about;
   if (!CANCELS_ANSWERED.has(client) && (earlier.cancelledAt ?? Infinity) < earlier.t + CROSSING_MS) return false;
@@ -110,12 +110,12 @@ function isSameCopy(one: Notification, a: Seen, b: Seen, readings: readonly Read
   return a.reading === b.reading || !isCopied(one, agent, readings);
 }
 
-/** So long behind an answer its receipt is written, if the gateway lives and answers another call, however busy it is. */
+/** A living gateway that answers another call writes the receipt within this time, however busy it is. */
 const RECEIPT_WITHIN_MS = 1_000;
 
 /**
- * By when it was read for certain: the same connection had the answer to a call that it made a second later. A library user
- * that offers confirms before it goes on; of one that carries see `twice`.
+ * The time by which it was certainly read: the same connection had the answer to a call made a second later. A library user that
+ * offers confirms before it continues; for one that carries see `twice`.
  */
 export function readBy({ t, connection, reading: { session, requests } }: Seen): number {
   const { form, client } = session.about;
@@ -128,17 +128,17 @@ export function readBy({ t, connection, reading: { session, requests } }: Seen):
   );
 }
 
-/** The gateway of one of them says that it could not write a receipt in between. */
+/** The gateway of one of them reports that it could not write a receipt in between. */
 const isUnheard = (earlier: Seen, later: Seen, storm: History['storm']): boolean =>
   [earlier.reading, later.reading].some((reading) => overlaps(unheardOf(reading, storm), earlier.sentAt, later.t));
 
-/** So soon behind an answer a cancel has crossed with it, however busy the gateway is, most of the time. */
+/** A cancel this soon after an answer has usually crossed with it, however busy the gateway is. */
 const SURELY_CROSSES_MS = 100;
 const ENOUGH = 5;
 
 /**
- * A cancel that crosses with an answer releases what it carried, which comes again. A gateway that is stopped for a while may
- * read one too late, so one alone says nothing; when none of several comes again, none was released.
+ * A cancel that crosses with an answer releases its notifications, which arrive again. A paused gateway may read a cancel too
+ * late, so one alone proves nothing; if none of several arrives again, none was released.
  */
 export function unreleased(all: ReadonlyMap<string, Notification>, readings: readonly Reading[]): string[] {
   const sights = readings.flatMap((reading) => sightsOf(reading));
@@ -165,7 +165,7 @@ function mayFollow(one: Notification, earlier: Sight, later: Sight): boolean {
   return one.action === 'pause' || earlier.form !== 'pull' || later.sentAt < earlier.t;
 }
 
-/** In the transcript that we own a notification is in one record, however often its process was killed. */
+/** In our own transcript a notification is in one record, however often its process was killed. */
 export function twice(readings: readonly Reading[]): string[] {
   const records = new Map<string, Set<string>>();
   for (const { session } of readings)

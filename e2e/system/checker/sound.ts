@@ -1,4 +1,4 @@
-/** Rows for `check.test.ts`: histories that look like a fault, and are none. */
+/** Rows for `check.test.ts`: histories that look faulty and are correct. */
 import type { History } from '../history.ts';
 import {
   ANNA,

@@ -1,10 +1,10 @@
-/** When a session was there: until when it lived, from when on it was active, when its gateway could not reach its store. */
+/** The times of a session: its life, its activity, and the times when its gateway could not reach its store. */
 import type { ClientLine, History, StormLine } from '../history.ts';
 import { memo } from './memo.ts';
 import type { Notification } from './notifications.ts';
 import type { Reading } from './reading.ts';
 
-/** When this life of a session was over for certain, as far as the storm knows. */
+/** The time when this life of a session had certainly ended, as far as the storm knows. */
 export const endOf = memo(({ session }: Reading, storm: History['storm']): number => {
   const killed = storm.find((line) => line.kind === 'killed' && line.pid === session.about.pid && line.t >= session.about.t);
   const over = session.lines.find((line) => line.kind === 'over');
@@ -16,21 +16,21 @@ export type Spans = readonly (readonly [from: number, to: number])[];
 export const overlaps = (spans: Spans, from: number, to: number): boolean =>
   spans.some(([start, end]) => start <= to && end >= from);
 
-/** What a session is under one name and without an end in between. */
+/** A part of a session under one name and without an end in between. */
 export type Run = {
   readonly reading: Reading;
   readonly conversation: string | undefined;
   readonly from: number;
   readonly until: number;
-  /** By then a call was answered. */
+  /** A call was answered by then. */
   readonly answeredBy: number;
-  /** By then others could know of it for certain: a call was answered by a gateway that could reach its store. */
+  /** By then others could certainly know of it: a gateway that could reach its store had answered a call. */
   readonly begunBy: number;
 };
 
 /**
- * A conversation is over, and may begin again, when it has another name, when its connection closes, and behind HTTP when its
- * gateway is killed: there is no other process to know of. A killed gateway changes nothing while its host lives.
+ * A conversation ends, and may start again, when it gets another name, when its connection closes, and behind HTTP when its
+ * gateway is killed: no other process shows that it exists. A killed gateway changes nothing while its host lives.
  */
 export const runsOf = memo((reading: Reading, storm: History['storm']): readonly Run[] => {
   const { about, lines } = reading.session;
@@ -71,20 +71,20 @@ const isEnd = (line: ClientLine, isKilled: boolean): boolean =>
   (line.kind === 'deaf' && line.how === 'never') ||
   (line.kind === 'gateway_ended' && line.signal === null);
 
-/** The session was active all the time from before the question until after its answer. */
+/** The session was active from before the request until after its answer. */
 export const wasActive = (reading: Reading, one: Notification, storm: History['storm']): boolean =>
   activeRun(reading, one, storm) !== undefined;
 
 export const activeRun = (reading: Reading, one: Notification, storm: History['storm']): Run | undefined =>
   runsOf(reading, storm).find(({ begunBy, until }) => begunBy < one.t && until > (one.acknowledgedAt ?? one.t));
 
-/** It worked all that time, and its gateway could not write that it is there: until then no call reached the store. */
+/** It worked all that time, and its gateway could not record its presence: until then no call reached the store. */
 export const wasUnknown = (reading: Reading, one: Notification, storm: History['storm']): boolean =>
   runsOf(reading, storm).some(
     ({ answeredBy, begunBy, until }) => answeredBy < one.t && begunBy >= one.t && until > (one.acknowledgedAt ?? one.t),
   );
 
-/** While a gateway says that it cannot reach its store, calls pass: an agent never stops for it. */
+/** While a gateway reports that it cannot reach its store, calls pass: an agent never stops for it. */
 export const unreachable = memo((reading: Reading, storm: History['storm']): Spans => {
   const spans: [number, number][] = [];
   for (const line of saidBy(reading, storm)) {
@@ -97,7 +97,7 @@ export const unreachable = memo((reading: Reading, storm: History['storm']): Spa
   return spans;
 });
 
-/** The same, and the moments at which a gateway says that it could not write down what became of an answer. */
+/** The same, and the times at which a gateway reports that it could not record the outcome of an answer. */
 export const unheardOf = memo((reading: Reading, storm: History['storm']): Spans => {
   const moments = saidBy(reading, storm).flatMap((line) =>
     line.kind === 'stderr' && line.text.includes('receipt was not written') ? [[line.t, line.t] as const] : [],
@@ -105,7 +105,7 @@ export const unheardOf = memo((reading: Reading, storm: History['storm']): Spans
   return [...unreachable(reading, storm), ...moments];
 });
 
-/** What the gateways of a session said and how they ended, also those that it shares with others. */
+/** The reports and ends of a session's gateways, including shared ones. */
 function saidBy({ session }: Reading, storm: History['storm']): (ClientLine | StormLine)[] {
   const shared = new Set(session.lines.flatMap((line) => (line.kind === 'gateway' && line.shared ? line.pid : [])));
   return [...session.lines, ...storm.filter((line) => 'pid' in line && shared.has(line.pid))];

@@ -1,4 +1,4 @@
-/** What a model should not have been shown. */
+/** Notifications that a model should not have been shown. */
 import type { History, SessionLine } from '../history.ts';
 import { agentOf, conversationOf, isBroadcast, projectOf, statesIn, type Notification } from './notifications.ts';
 import { seenIn, sightsOf, type Reading, type Sight } from './reading.ts';
@@ -6,10 +6,7 @@ import { overlaps, runsOf, unreachable, type Run } from './spans.ts';
 
 type All = ReadonlyMap<string, Notification>;
 
-/**
- * Someone else's notification, one of another conversation, one that nobody asked for, one before its time or after it, one
- * that was taken back.
- */
+/** A notification of another agent or conversation, an unknown one, one before its time or after its expiry, a withdrawn one. */
 export function uncalled(all: All, readings: readonly Reading[], storm: History['storm'], epoch: number): string[] {
   const problems: string[] = [];
   const runs = readings.flatMap((reading) => runsOf(reading, storm));
@@ -31,7 +28,10 @@ export function uncalled(all: All, readings: readonly Reading[], storm: History[
   return problems;
 }
 
-/** What one conversation is told, only that one is shown, or one that began when it was over: its heir, and the heir of that. */
+/**
+ * Only the conversation of a notification is shown it, or a conversation that started after its end: its heir, and the heir of
+ * that.
+ */
 function isElsewhere({ to }: Notification, { conversation, t }: Sight, reading: Reading, runs: readonly Run[]): boolean {
   const named = conversationOf(to);
   if (named === undefined || conversation === named) return false;
@@ -40,12 +40,12 @@ function isElsewhere({ to }: Notification, { conversation, t }: Sight, reading: 
   return own.length > 0 && now !== undefined && own.every(({ until }) => until > now.begunBy);
 }
 
-/** By a call that was sent when its producer had been told that it is taken back, or when its time was over. */
+/** Shown by a call that was sent after its producer had the answer to a withdrawal, or after its expiry. */
 function overdue(one: Notification, { sentAt }: Sight, { agent, window }: SessionLine): string[] {
   const { nonce, withdrawn, ttlMs, acknowledgedAt } = one;
   if (withdrawn !== undefined && sentAt > withdrawn.at) {
     const { [agent]: own, [`${projectOf(agent)}/*`]: later } = withdrawn.results;
-    // A session that begins behind it gets none, also where its agent had none.
+    // A later session gets none, also if its agent had none.
     const result = own ?? later;
     if (result === 'withdrawn')
       return [`${nonce} was withdrawn before anybody was told, and a later call of ${window} carried it`];
@@ -56,7 +56,10 @@ function overdue(one: Notification, { sentAt }: Sight, { agent, window }: Sessio
   return [`${nonce} had expired ${Math.round(sentAt - acknowledgedAt - ttlMs)} ms before the call of ${window} that carried it`];
 }
 
-/** Of two states of one key the older one was shown, for the first time or again, by a call that began when the newer one was acknowledged. */
+/**
+ * The older of two states of one key was shown, for the first time or again, by a call that started after the acknowledgement of
+ * the newer one.
+ */
 export function outdated(all: All, readings: readonly Reading[]): string[] {
   return [...statesIn(all).values()].flatMap((of) =>
     of.flatMap((older) =>
@@ -73,13 +76,13 @@ export function outdated(all: All, readings: readonly Reading[]): string[] {
   );
 }
 
-/** Called `withdrawn`, which says that no agent was told, though a model was shown it: it may have been seen. */
+/** The product answered `withdrawn`, which means that no agent has seen it, although a model was shown it. */
 export function denied(all: All, readings: readonly Reading[], storm: History['storm']): string[] {
   return readings.flatMap((reading) => {
     const { agent, window } = reading.session.about;
     return sightsOf(reading).flatMap(({ nonce, sentAt, t }) => {
       const { withdrawn, withdrawingAt = 0 } = all.get(nonce) ?? {};
-      // A later call is a fault of its own: see `overdue`. A refusal that nothing could record is known to its gateway alone.
+      // A later call is another fault: see `overdue`. Only the gateway that made an unrecorded refusal knows of it.
       if (withdrawn?.results[agent] !== 'withdrawn' || sentAt > withdrawn.at) return [];
       if (overlaps(unreachable(reading, storm), sentAt, t)) return [];
       const when = t < withdrawingAt ? `${Math.round(withdrawingAt - t)} ms before` : 'while';

@@ -1,4 +1,4 @@
-/** What frames say, and in which order. */
+/** The text and the order of frames. */
 import { isBroadcast, isReplaced, missableFrom, type Notification } from './notifications.ts';
 import { sightsOf, type Reading } from './reading.ts';
 import type { FrameItem } from './frames.ts';
@@ -6,8 +6,8 @@ import type { FrameItem } from './frames.ts';
 type All = ReadonlyMap<string, Notification>;
 
 /**
- * What is told has the words of its producer in it, and a repeat has the item's text of the first time. Where a part of its
- * line is over, the rest has a text of its own from then on. A copy of a line to all has one in each conversation.
+ * A shown notification contains its producer's words, and a repeat has the item's text of the first time. When a part of its line
+ * has ended, the rest has its own text from then on. A copy of a line to all has its own text in each conversation.
  */
 export function reworded(all: All, readings: readonly Reading[]): string[] {
   const problems: string[] = [];
@@ -34,7 +34,7 @@ export function reworded(all: All, readings: readonly Reading[]): string[] {
 
 type Said = { readonly text: string; readonly others: readonly string[] };
 
-/** Fewer notifications are in the line than before, and those that are missing may be over. */
+/** The line holds fewer notifications than before, and the missing ones may have ended. */
 function isRest(all: All, before: readonly string[], now: readonly string[], t: number): boolean {
   const missing = before.filter((nonce) => !now.includes(nonce));
   if (missing.length === 0 || now.some((nonce) => !before.includes(nonce))) return false;
@@ -44,7 +44,7 @@ function isRest(all: All, before: readonly string[], now: readonly string[], t: 
   });
 }
 
-/** On one connection all calls that the same interrupts refuse get the same text. */
+/** On one connection all calls refused by the same interrupts get the same text. */
 function refusals(readings: readonly Reading[]): string[] {
   return readings.flatMap(({ session, shown }) => {
     const texts = new Map<string, string>();
@@ -59,7 +59,7 @@ function refusals(readings: readonly Reading[]): string[] {
   });
 }
 
-/** All frames of an agent have one mark. */
+/** All frames of an agent carry the same mark. */
 function marks(readings: readonly Reading[]): string[] {
   return [...Map.groupBy(readings, ({ session }) => session.about.agent)].flatMap(([agent, each]) => {
     const found = new Set(each.flatMap(({ shown }) => shown.flatMap(({ frame }) => frame?.mark ?? [])));
@@ -69,7 +69,7 @@ function marks(readings: readonly Reading[]): string[] {
 
 const LEVELS: readonly (string | undefined)[] = ['info', 'warning', 'error', 'critical'];
 
-/** In one frame the most urgent stands first, and inside of a level the oldest. */
+/** In one frame the most urgent comes first, and within a level the oldest. */
 export function disordered(all: All, readings: readonly Reading[]): string[] {
   return readings.flatMap(({ session, shown }) =>
     shown.flatMap(({ frame }) => {
@@ -86,7 +86,10 @@ export function disordered(all: All, readings: readonly Reading[]): string[] {
 
 const rankOf = ({ level }: FrameItem): number => LEVELS.indexOf(level);
 
-/** For certain: it was acknowledged before the other one was asked for. Of a line to all each log has a copy, which may be younger. */
+/**
+ * For certain: it was acknowledged before the other one was requested. Each log has its own copy of a line to all, which may be
+ * younger.
+ */
 function isOlder(all: All, one: FrameItem, other: FrameItem): boolean {
   const [a, b] = [one, other].map(({ nonces }) => (nonces.length === 1 ? all.get(nonces[0] ?? '') : undefined));
   if (a === undefined || b === undefined || isBroadcast(a.to) || isBroadcast(b.to)) return false;

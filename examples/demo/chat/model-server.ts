@@ -1,6 +1,6 @@
 /**
- * A server on 127.0.0.1 that speaks OpenAI's chat API and says what `script.ts` says, word by word. The agent knows no
- * better than that it is a model.
+ * A server on 127.0.0.1 that speaks OpenAI's chat API and answers with the texts of `script.ts`, word by word. The agent cannot
+ * distinguish it from a real model.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,16 +10,16 @@ import { nextOf, type Message, type Says, type Step } from './script.ts';
 export type Asked = {
   readonly step: Step;
   readonly messages: readonly Message[];
-  /** When the agent closed the connection before the answer was over, epoch ms. */
+  /** When the agent closed the connection before the answer was complete, epoch ms. */
   cutOffAt?: number;
 };
 
 export type ModelServerOptions = {
   /** Awaited before the answer begins. */
   readonly before: (step: Step) => Promise<void> | void;
-  /** Asked when so many words are said: how long until the next one, ms. */
+  /** Called after each word with the number of words so far: returns the delay until the next word, in ms. */
   readonly pace: (step: Step, words: number) => number;
-  /** What is said to a conversation. Default: the story. */
+  /** The script for a conversation. Default: the story. */
   readonly script?: (messages: readonly Message[]) => Says;
 };
 
@@ -39,7 +39,7 @@ export class ModelServer implements AsyncDisposable {
     return server;
   }
 
-  /** What an OpenAI-compatible client is to be given as its address. */
+  /** The base URL for an OpenAI-compatible client. */
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;
   }
@@ -78,7 +78,7 @@ export class ModelServer implements AsyncDisposable {
       write({ content: word });
       await sleep(pace(step, n + 1));
     }
-    // Its text is over, and it is not: until somebody ends it.
+    // Its text has ended, but the answer has not: somebody has to abort it.
     while (endless && !response.destroyed && !this.#ended) await sleep(50);
     for (const [index, { name, args }] of calls.entries())
       write({

@@ -1,9 +1,9 @@
 /**
- * What the demo's model says. It is no model: it looks at what the conversation holds and says the next thing of a story.
- * It has no state, so a request that is sent again gets the same answer.
+ * The answers of the demo's model, which is a script: it reads the conversation and gives the next answer of the story. It has no
+ * state, so a repeated request gets the same answer.
  */
 
-/** A message as OpenAI's chat API has it. */
+/** A message in the format of OpenAI's chat API. */
 export type Message = {
   readonly role: string;
   readonly content?: string | readonly { readonly text?: string }[] | null;
@@ -16,17 +16,17 @@ export type Says = {
   readonly step: Step;
   readonly text: string;
   readonly calls: readonly { readonly name: string; readonly args: Readonly<Record<string, unknown>> }[];
-  /** It would go on for ever; only an interrupt ends it. */
+  /** The answer never ends by itself; only an interrupt ends it. */
   readonly endless?: true;
 };
 
 export const TESTS = 'node check.js';
 export const EDIT = 'sed s/Math.floor/Math.round/ src/cart.js > new.js && mv new.js src/cart.js';
 export const UNDO = 'sed s/Math.round/Math.floor/ src/cart.js > new.js && mv new.js src/cart.js';
-/** What it does while the tests run; the last of it as often as it takes. */
+/** The commands that it runs while the tests run; the last one is repeated as often as needed. */
 const MEANWHILE = ['cat src/prices.json', 'node bench.js'];
 
-/** In the words of notifications: what the story waits for. */
+/** The story waits for these words of notifications. */
 export const FAILED = 'failed with exit code 1';
 export const STOP = 'Stop, please.';
 
@@ -49,16 +49,16 @@ export function nextOf(messages: readonly Message[]): Says {
   if (!done.has(EDIT))
     return {
       step: 'edit',
-      text: 'The tests say it: half a cent is to be rounded up, and total() rounds it down. I change that.',
+      text: 'The tests show it: half a cent must be rounded up, and total() rounds it down. I change that.',
       calls: [run(EDIT)],
     };
   if (!told.includes(STOP)) return { step: 'write', text: ENTRY, calls: [], endless: true };
   if (!done.has(UNDO)) return { step: 'undo', text: 'Maria stops me. I put the cart back as it was.', calls: [run(UNDO)] };
   if (messages.at(-1)?.role === 'tool')
-    return { step: 'wait', text: 'src/cart.js is as it was, and I wrote nothing else. I wait for Maria.', calls: [] };
+    return { step: 'wait', text: 'src/cart.js is restored, and I wrote nothing else. I wait for Maria.', calls: [] };
   return {
     step: 'over',
-    text: 'I am a script, and my story is told. With a key of yours, or with Ollama, npm start talks to a real model.',
+    text: 'I am a script, and my story ends here. With your own key, or with Ollama, npm start talks to a real model.',
     calls: [],
   };
 }

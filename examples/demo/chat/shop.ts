@@ -1,9 +1,9 @@
-/** The project of the chat's story: the shop of the other story, with tests that take their time. */
+/** The project of the chat's story: the shop of the other story, with slow tests. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeShop } from '../shop.ts';
 
-/** As slow as a real suite, so that there is something to do meanwhile. */
+/** As slow as a real suite, so that the agent has time for other work. */
 const CHECK = `import { setTimeout as sleep } from 'node:timers/promises';
 import { total } from './src/cart.js';
 

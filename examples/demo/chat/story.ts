@@ -1,7 +1,7 @@
 /**
- * The story of `npm start`: our own agent mends a small shop in `earpiece chat`. Its tests run in the background and fail, an
- * import changes a file, and a person says stop in the middle of its answer. The model is a script that ships with this,
- * or a real one; everything else is what it is in real use. With the script the story checks itself.
+ * The story of `npm start`: Earpiece's own agent repairs a small shop in `earpiece chat`. Its tests run in the background and
+ * fail, an import changes a file, and a person stops it in the middle of its answer. The model is a script that ships with the
+ * demo, or a real one; everything else is real. With the script, the story checks itself.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -24,23 +24,23 @@ import { writeChatShop } from './shop.ts';
 export type ChatStoryOptions = {
   readonly stage: Stage;
   readonly page: Page;
-  /** `provider:model`; without it the script. */
+  /** `provider:model`; default: the script. */
   readonly model?: string;
-  /** Where the same is to be seen in a browser. */
+  /** The address at which a browser shows the same conversation. */
   readonly console?: string;
-  /** The person before this terminal leads the conversation; else it is led by the story alone. */
+  /** True: the person at this terminal leads the conversation. False: the story alone does. */
   readonly terminal: boolean;
   readonly write: (text: string) => void;
 };
 
 const CONVERSATION = 'story';
 const TASK =
-  'The checkout is a cent off. Run `node check.js` in the background, look at src/cart.js meanwhile, mend it, and write an entry for CHANGELOG.md.';
+  'The checkout is a cent off. Run `node check.js` in the background, read src/cart.js meanwhile, fix it, and write an entry for CHANGELOG.md.';
 const CHANGES = 3;
-/** Of the entry, before Maria has read enough. */
+/** How many words of the entry Maria reads before she stops it. */
 const WORDS_UNTIL_STOP = 14;
 const SCRIPT = 'a-script-and-no-model';
-/** The terminal shows one line of it: what to press comes early. */
+/** The terminal shows one line of it, so the key to press comes early. */
 const OVER = 'That was the story: Ctrl+D shows its receipts.';
 
 /** Resolves with the exit code of the conversation. */
@@ -58,11 +58,11 @@ export async function tellChatStory(options: ChatStoryOptions): Promise<number> 
     '',
     ABOUT,
     '',
-    `An agent of ours, ${AGENT}, is to mend a small shop in a temporary folder. ` +
+    `The agent ${AGENT} repairs a small shop in a temporary folder. ` +
       (model === undefined
-        ? 'Its model is a mock: a script that ships with this demo, so no key and no network is needed. '
+        ? 'Its model is a mock: a script that ships with this demo, so it needs no key and no network. '
         : `Its model is ${model}. `) +
-      'The rest is real: the commands that it runs, the files, the log, and the other processes that queue notifications while it works.',
+      'Everything else is real: the commands that it runs, the files, the log, and the other processes that queue notifications while it works.',
     '',
     ...(options.console === undefined ? [] : [seenAt(options.console), '']),
     command(`earpiece chat --model ${named} "The checkout is a cent off. …"`),
@@ -89,7 +89,7 @@ function startChat({ stage, terminal, write }: ChatStoryOptions, model: string, 
   child.stderr?.setEncoding('utf8').on('data', write);
   const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? 1)));
   stage.onEnd(async () => {
-    // It ends what it has started.
+    // It ends the processes that it has started.
     child.kill('SIGTERM');
     await ended;
   });
@@ -97,7 +97,7 @@ function startChat({ stage, terminal, write }: ChatStoryOptions, model: string, 
 }
 
 class ChatStory {
-  /** The person took part: what then happens is theirs. */
+  /** The person took part, so the story no longer checks what happens. */
   disturbed = false;
   readonly #options: ChatStoryOptions;
   readonly #log = AGENT as LogKey;
@@ -111,14 +111,14 @@ class ChatStory {
     this.#options = options;
   }
 
-  /** What happens around the agent, by what it is about to say. */
+  /** Starts the events around the agent, chosen by the next answer. */
   async before(step: Step): Promise<void> {
     if (step === 'start') this.#watch();
-    // Its changes ride on the next result: that of the edit.
+    // The changes of the import ride on the next result, that of the edit.
     if (step === 'edit') await this.#import();
   }
 
-  /** Words come as fast as one reads, or as fast as a pipe takes them; when Maria has read enough of the entry, slower. */
+  /** Words come at reading speed, or as fast as a pipe takes them. When Maria has read enough of the entry, they come slower. */
   pace(step: Step, words: number): number {
     if (step === 'write' && words >= WORDS_UNTIL_STOP) {
       this.stop();
@@ -153,16 +153,16 @@ class ChatStory {
       if (isType(body, 'chat_request') && body.source !== 'system' && ++requests > 1) this.disturbed = true;
       if (model !== undefined && isType(body, 'tool_call_response') && this.#file(CART) !== FILES[CART]) this.#happenAnyway();
       if (isType(body, 'chat_response') && (body.message ?? '').endsWith('I wait for Maria.')) {
-        // Without a terminal nobody else would end it.
+        // Without a terminal, nothing else would end it.
         if (!terminal) return void chat.process.stdin?.end();
         await this.#options.stage.earpiece(['send', '--kind', 'demo.over', OVER]);
       }
     }
-    // A person who leaves before the story is over has seen enough.
+    // A person who leaves before the story ends has seen enough.
     if (this.#stopped === undefined) this.disturbed = true;
   }
 
-  /** A real model goes its own way: things happen as soon as it has edited the file. */
+  /** A real model chooses its own way, so the events start as soon as it has edited the file. */
   #happenAnyway(): void {
     if (this.#imported !== undefined) return;
     void this.#import().then(
@@ -171,7 +171,7 @@ class ChatStory {
     );
   }
 
-  /** A watcher of the price list tells each change; what it says goes to whoever waits for it. */
+  /** Starts a watcher of the price list that reports each change; the returned function waits for one of its words. */
   #watch(): (word: string) => Promise<void> {
     this.#watcher ??= (() => {
       const { stage } = this.#options;
@@ -200,16 +200,19 @@ class ChatStory {
     return this.#imported;
   }
 
-  /** Everything that was to happen did, once. */
+  /** Checks that all events of the story happened, once each. */
   async check(ear: LoadedInbox, { asked }: ModelServer): Promise<void> {
     const stop = await this.#stopped;
     const records = await ear.store.read({ log: this.#log });
     const rode = records.flatMap((record) => ridingOn(record));
     for (const kind of ['tool.failed', 'files.changed', 'user.message'])
-      expect(rode.filter((each) => each.kind === kind).length === 1, `${kind} should have ridden once: ${JSON.stringify(rode)}`);
+      expect(
+        rode.filter((each) => each.kind === kind).length === 1,
+        `${kind} should have been delivered once: ${JSON.stringify(rode)}`,
+      );
     expect(
       rode.find(({ kind }) => kind === 'files.changed')?.count === CHANGES,
-      `${CHANGES} changes of one file should be one notification`,
+      `${CHANGES} changes of one file should become one notification`,
     );
 
     const last = JSON.stringify(asked.at(-1)?.messages);
@@ -219,14 +222,14 @@ class ChatStory {
     }
     const cut = asked.find(({ step }) => step === 'write');
     const queued = (await ear.store.items(this.#log, { kind: 'ids', ids: [stop as Item['id']] }))[0];
-    expect(cut?.cutOffAt !== undefined && queued !== undefined, 'the stop should have ended what the model was writing');
+    expect(cut?.cutOffAt !== undefined && queued !== undefined, 'the stop should have ended the answer of the model');
     expect(
       records.some(({ body }) => isType(body, 'chat_response') && body.truncated === true),
-      'what the model had written before the stop should be kept',
+      'the text that the model had written before the stop should be kept',
     );
     for (const [i, { messages }] of asked.entries())
       expect(extendsEach(asked[i - 1]?.messages ?? [], messages), `request ${i + 1} does not begin with the one before`);
-    expect(this.#file(CART) === FILES[CART], `${CART} is not as it was`);
+    expect(this.#file(CART) === FILES[CART], `${CART} does not have its earlier content again`);
     expect(!existsSync(join(this.#options.stage.project, CHANGELOG)), `${CHANGELOG} was written although Maria said stop`);
 
     this.#options.page.text(
@@ -242,7 +245,7 @@ class ChatStory {
     );
   }
 
-  /** What the model was sent of the failed tests, and what became of the stop, step by step. */
+  /** Shows the text that the model read about the failed tests, and the steps of the stop. */
   async receipts(ear: LoadedInbox): Promise<void> {
     const carrier = (await ear.store.read({ log: this.#log })).find(
       (record) => isType(record.body, 'tool_call_response') && ridingOn(record).some(({ kind }) => kind === 'tool.failed'),
@@ -250,7 +253,7 @@ class ChatStory {
     if (carrier !== undefined && isType(carrier.body, 'tool_call_response'))
       this.#options.page.text(
         '',
-        'What the model was sent behind a result, when the tests had failed:',
+        'The text that the model got after a result, when the tests had failed:',
         ...riding(carrier.body.view?.text ?? ''),
       );
     const stop = await this.#stopped?.catch(() => undefined);
@@ -269,7 +272,7 @@ class ChatStory {
     page.printed(await stage.earpiece(['why', stop], { env: { ...env, ...page.env } }));
   }
 
-  /** Another process queues one; its id. */
+  /** Starts a process that queues a notification, and returns its id. */
   async #send(args: readonly string[]): Promise<string> {
     this.#sends++;
     return (await this.#options.stage.earpiece(['send', ...args])).split(/\s+/u)[0] ?? '';

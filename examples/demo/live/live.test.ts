@@ -21,7 +21,7 @@ describe('the agent that works in the console', { timeout: 120_000 }, () => {
     stage.onEnd(() => ear.close());
     return { stage, ear };
   };
-  /** What it has said and been told so far, until there is something of this sort. */
+  /** The texts that the agent wrote and read so far, once there is one that matches. */
   const seen = async (ear: LoadedInbox, is: (body: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> => {
     for await (const { body } of ear.watch({ log: AGENT as LogKey, after: 0 })) if (is(body)) return body;
     throw new Error('the log ended');
@@ -30,7 +30,7 @@ describe('the agent that works in the console', { timeout: 120_000 }, () => {
   it('goes on with its next round after a person has stopped it in the middle of a sentence', async () => {
     const { stage, ear } = await open();
     const rounds = live(stage, { rounds: 2, wordMs: 40, betweenMs: 100 });
-    // The results of its measures come before the long answer, and that is begun by then.
+    // The results of its measurements come before the long answer, which has begun by then.
     await seen(ear, ({ type, content }) => type === 'tool_call_response' && String(content).includes('million carts'));
     await stage.earpiece(['send', '--to', `${AGENT}#live`, '--action', 'cancel', '--as', 'Ann', 'stop that']);
     await rounds;

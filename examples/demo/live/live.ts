@@ -1,6 +1,6 @@
 /**
- * The end of `npm start`: a server with the console, and the agent of the story at work in it until somebody has seen
- * enough. What happens around it comes from other processes, as in the story.
+ * The end of `npm start`: a server with the console, with the agent of the story at work, until the person ends it. Events around
+ * the agent come from other processes, as in the story.
  */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -14,17 +14,26 @@ const CONVERSATION = 'live';
 const MODEL = 'compatible:a-script-and-no-model';
 const BETWEEN_ROUNDS_MS = 20_000;
 
-/** What happens between the rounds, one after the other. */
+/** The events between the rounds, one after the other. */
 const HAPPENINGS: readonly (readonly string[])[] = [
   ['send', '--kind', 'ci.failed', '--level', 'error', '--key', 'ci', 'CI failed on main: 2 of 418 tests'],
-  ['send', '--kind', 'files.changed', '--level', 'warning', '--key', 'prices', '`src/prices.json` changed outside'],
+  [
+    'send',
+    '--kind',
+    'files.changed',
+    '--level',
+    'warning',
+    '--key',
+    'prices',
+    '`src/prices.json` was changed by another program',
+  ],
   ['send', '--kind', 'budget.warning', '--level', 'warning', 'tokens at 80 %, 40,000 of 200,000 left'],
 ];
 
-/** Its own port, so that a bookmark serves; a free one where somebody has it. */
+/** A fixed port, so that a bookmark works; a free one if the fixed one is in use. */
 const PORT = 4747;
 
-/** Starts the server; resolves with the address that logs a browser in, once. */
+/** Starts the server; resolves with an address that logs a browser in, once. */
 export async function startConsole(stage: Stage): Promise<string> {
   return served(stage, PORT).catch(() => served(stage, 0));
 }
@@ -36,7 +45,7 @@ async function served(stage: Stage, port: number): Promise<string> {
   server.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
   const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
   const first = await Promise.race([
-    within(20_000, 'the server did not say its address', lines.next()),
+    within(20_000, 'the server did not print its address', lines.next()),
     closed.then(() => Promise.reject(new Error(complaintIn(said)))),
   ]);
   stage.onEnd(async () => {
@@ -49,12 +58,12 @@ async function served(stage: Stage, port: number): Promise<string> {
 export type LiveOptions = {
   readonly rounds?: number;
   readonly signal?: AbortSignal;
-  /** How long it takes to say a word, and to wait from one round to the next. */
+  /** How long each word takes, and the pause between two rounds. */
   readonly wordMs?: number;
   readonly betweenMs?: number;
 };
 
-/** Until `signal` aborts, or for so many rounds. Rejects when the last of them does not bring what it is to bring. */
+/** Runs until `signal` aborts, or for a number of rounds. Rejects if the last of these rounds misses its notification. */
 export async function live(
   stage: Stage,
   { rounds = Number.POSITIVE_INFINITY, signal, wordMs = 60, betweenMs = BETWEEN_ROUNDS_MS }: LiveOptions = {},
@@ -73,8 +82,8 @@ export async function live(
     await Promise.race([once(chat, 'close'), sleep(2_000)]);
   });
   const events = createInterface({ input: chat.stdout })[Symbol.asyncIterator]();
-  // The story ended with a pause, which lasts until somebody takes it back.
-  await stage.earpiece(['send', '--to', `${AGENT}#story`, '--action', 'resume', 'The story is over, look after the shop.']);
+  // The story ended with a pause, which lasts until a person lifts it.
+  await stage.earpiece(['send', '--to', `${AGENT}#story`, '--action', 'resume', 'The story has ended, look after the shop.']);
   const pause = (): Promise<unknown> => sleep(betweenMs / 2, undefined, signal ? { signal } : {}).catch(() => undefined);
   const aborted = new Promise<undefined>((resolve) =>
     signal?.addEventListener('abort', () => resolve(undefined), { once: true }),
@@ -82,7 +91,7 @@ export async function live(
   for (let round = 1; round <= rounds && !signal?.aborted; round++) {
     chat.stdin.write(`${ROUND}\n`);
     const rode = await Promise.race([ended(events), aborted]);
-    if (round === rounds) expect(rode === true, 'the end of the tests should have ridden on a result');
+    if (round === rounds) expect(rode === true, 'the end of the tests should have been delivered on a result');
     if (round === rounds || signal?.aborted) break;
     await pause();
     if (signal?.aborted) break;
@@ -94,7 +103,7 @@ export async function live(
 
 type Told = { readonly type: string; readonly content?: string; readonly at?: string };
 
-/** The turn of a round is over, whatever a person has made of it: whether something rode on its results. */
+/** Waits for the end of a round's turn, whatever a person did meanwhile. True if a notification rode on its results. */
 async function ended(events: AsyncIterator<string>): Promise<boolean> {
   let began = false;
   let rode = false;

@@ -1,19 +1,19 @@
 /**
- * What the demo's model says once the story is told: it looks after the shop for as long as somebody watches it in the
- * console. Each message, and each notification that wakes it, is a round; what it says follows from what it was sent. It asks
- * for a task in each round, and reports the one that it gets; a task that a person takes out of its hands it lets go.
+ * The answers of the demo's model after the story: it looks after the shop while somebody watches it in the console. Each
+ * message, and each notification that wakes it, begins a round. Its answers depend on what it reads. It asks for a task in each
+ * round and reports the one that it gets. It lets go of a task that a person takes away.
  */
 import type { Message, Says } from '../chat/script.ts';
 
 const TESTS = 'node check.js';
 const BENCH = 'node bench.js';
-/** While the tests run it measures, so that there are results for things to ride on. */
+/** It measures while the tests run, so that there are results for notifications to ride on. */
 const LONGEST = 6;
 
-export const ROUND = 'Look after the shop: run its tests, and tell me what you see.';
+export const ROUND = 'Look after the shop: run its tests, and report the result.';
 
 export function nextRound(messages: readonly Message[]): Says {
-  // What rides behind results stands in a message of its own, and begins no round.
+  // A notification after results is in a separate message, which begins no round.
   const isRound = (message: Message): boolean => message.role === 'user' && !textOf(message).trimStart().startsWith('[ep ');
   const begins = messages.findLastIndex(isRound);
   const round = messages.filter(isRound).length;
@@ -30,26 +30,26 @@ export function nextRound(messages: readonly Message[]): Says {
   if (stopped !== undefined && !told.includes(`"already_interrupted":true`))
     return {
       step: 'read',
-      text: `I let go of task ${stopped}, as I am asked to, and report that. `,
-      calls: [report({ result: 'blocked', summary: 'I stopped when I was told to.', task_id: stopped })],
+      text: `I let go of task ${stopped}, as requested, and report that. `,
+      calls: [report({ result: 'blocked', summary: 'I stopped because I was asked to.', task_id: stopped })],
     };
   if (stopped !== undefined && !told.includes('Nothing was ended'))
     return {
       step: 'over',
       text:
-        `Task ${stopped} is out of my hands: I was stopped between two words, read why, and its execution is closed. ` +
-        'See it under Tasks in the console, and “why” beside it; once it may go on I take it up with my next round.',
+        `I no longer have task ${stopped}: I was stopped between two words, read why, and its execution is closed. ` +
+        'See it under Tasks in the console, with “why” beside it. When it may continue, I take it up in my next round.',
       calls: [],
     };
 
-  // Said by a person, in the console or on a command line, and not by whoever leads the demo.
+  // Words of a person, in the console or on a command line, and not of the program that leads the demo.
   const words = /(?:wrote|asks to \w+)[^“]*“([^”]*)”/u.exec(told)?.[1];
   if (words !== undefined && results === 0)
     return {
       step: 'over',
       text:
-        `“${words.slice(0, 200)}”: that reached me with what was sent to me next, and only once. I am a script and no model, so I cannot do ` +
-        'more than tell you so; with a model of yours I would answer. Look at “why” in the console to see how it came to me.',
+        `“${words.slice(0, 200)}”: that reached me once, with the next message that I got. I am a script and no model, so I can only ` +
+        'confirm that; your own model would answer. “Why” in the console shows how it reached me.',
       calls: [],
     };
   if (calls.length === 0)
@@ -76,21 +76,18 @@ export function nextRound(messages: readonly Message[]): Says {
     text:
       (task === undefined ? '' : `I have task ${task['id']}, “${task['title']}”, and work on it while the tests run. `) +
       (ended
-        ? `The tests of this round have ended, and I was told so while I measured: half a cent is rounded down in src/cart.js, where the test asks for up. `
+        ? `The tests of this round have ended, and I learned that while I measured: src/cart.js rounds half a cent down, but the test expects up. `
         : `The tests of this round are still running. `) +
-      `Asked was “${asked.slice(0, 80)}”. I leave the cart as it is, since Accounting wants it so, and look again in a while. ` +
+      `The request was “${asked.slice(0, 80)}”. I leave the cart unchanged, because Accounting wants it so, and look again in a while. ` +
       'Until then you may write to me, pause me, or stop me in the middle of a sentence such as this one, which is long enough for that: ' +
-      'whatever you say reaches me with the next message that I am sent, or at once if it is critical.',
-    calls:
-      task === undefined
-        ? []
-        : [report({ result: 'success', summary: 'I am a script: I said that I worked on it, and no more.' })],
+      'every message of yours reaches me with the next message that I get, or at once if it is critical.',
+    calls: task === undefined ? [] : [report({ result: 'success', summary: 'I am a script: I only said that I worked on it.' })],
   };
 }
 
-/** What is asked of whoever works on a task that was taken away, in a notification or as the answer of a tool. */
+/** The request to an agent whose task was taken away, in a notification or in the answer of a tool. */
 const STOP = /report_completed\(result=\\?"blocked\\?", task_id=\\?"(t\d+)\\?"\)/u;
-/** What get_next_action gave it. */
+/** The task in an answer of get_next_action. */
 const TASK = /"action":"work","task":\{"id":"(?<id>t\d+)","title":"(?<title>(?:[^"\\]|\\.)*)"/u;
 
 const textOf = ({ content }: Message): string =>

@@ -1,4 +1,4 @@
-/** The schema of an entry of JP that providers accept in a conversation. */
+/** Checks entries of JP against the forms that providers accept in a conversation. */
 import { z } from 'zod';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
@@ -20,7 +20,7 @@ const SHAPES: Readonly<Record<string, z.ZodType>> = {
   chat_response: z
     .object({ message: text.optional(), reasoning: text.optional(), data: z.json().optional() })
     .refine(({ message, reasoning, data }) => [message, reasoning, data].some((each) => each !== undefined), {
-      message: 'has none of message, reasoning and data',
+      message: 'has neither message nor reasoning nor data',
     }),
   tool_call_request: z.object({ id: name, name, arguments: z.record(z.string(), z.json()) }),
   tool_call_response: z.object({ id: name, content: text, is_error: z.boolean().optional(), ...carried }),
@@ -68,7 +68,7 @@ export function checkEntries(entries: readonly Json[], file: string): readonly J
 
 function problemOf(error: z.ZodError, entry: JpEntry): string {
   const [issue] = error.issues;
-  if (issue === undefined || issue.path.length === 0) return issue?.message ?? 'is not what JP writes';
+  if (issue === undefined || issue.path.length === 0) return issue?.message ?? 'does not have the form that JP writes';
   let seen: Json | undefined = entry;
   for (const part of issue.path) seen = (seen as Record<string, Json> | undefined)?.[part as string];
   const value = seen === undefined ? 'nothing' : JSON.stringify(seen).slice(0, 80);

@@ -68,7 +68,7 @@ function encodeFields(entry: Table & { type: string }): Table {
   return field === undefined || entry[field] === undefined ? entry : { ...entry, [field]: encoded_(entry[field]) };
 }
 
-/** Decodes every base64 string in it; a string that is not base64 of UTF-8 text stays. */
+/** Decodes every base64 string in the value; a string that is not base64 of UTF-8 text does not change. */
 function decoded(value: Json): Json {
   if (typeof value === 'string') {
     const bytes = Buffer.from(value, 'base64');

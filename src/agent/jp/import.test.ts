@@ -15,7 +15,7 @@ import { importJp } from './import.ts';
 const b64 = (text: string): string => Buffer.from(text).toString('base64');
 const at = (n: number): { timestamp: string } => ({ timestamp: `2026-04-10 17:04:${String(n).padStart(2, '0')}.531233` });
 
-/** One of each shape that JP writes, and some that it does not. */
+/** An entry of each form that JP writes, and some other forms. */
 const ENTRIES: readonly JpEntry[] = [
   { type: 'config_delta', ...at(0), delta: { assistant: { model: 'x' } }, inherit: true },
   { ...at(1), type: 'turn_start' },
@@ -138,7 +138,7 @@ describe('conversations of JP', () => {
     expect(text.match(/still pending/g)).toHaveLength(1);
     for (const hidden of ['github has disconnected', '1 passed', 'filtered away', 'sure?']) expect(text).not.toContain(hidden);
 
-    await expect(importJp(inbox, folder, 'shop/jp')).rejects.toThrow('has records already');
+    await expect(importJp(inbox, folder, 'shop/jp')).rejects.toThrow('already has records');
   });
 
   it('is sent whole where nothing is compacted', async () => {
@@ -174,7 +174,7 @@ describe('conversations of JP', () => {
     ['a type of ours', { type: 'carrier_offered', carrier: 'x' }, 'has the type "carrier_offered", which belongs to Earpiece'],
     ['a compaction without turns', { type: 'compaction', summary: 'x' }, 'has nothing as from_turn'],
     ['a compaction that ends before it begins', { type: 'compaction', from_turn: 2, to_turn: 1 }, 'ends before it begins'],
-    ['an answer that says nothing', { type: 'chat_response' }, 'has none of message, reasoning and data'],
+    ['an answer that says nothing', { type: 'chat_response' }, 'has neither message nor reasoning nor data'],
   ])('refuses %s, naming file and entry', async (_what, entry, message) => {
     write([call, entry]);
     const refused = importJp(inbox, folder, 'shop/jp');

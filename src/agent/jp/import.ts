@@ -22,7 +22,7 @@ const MAX_BYTES = 256 * 1_048_576;
 
 /**
  * Reads a conversation folder of JP (`metadata.json`, `base_config.json`, `events.json`) into the log, as a conversation of
- * `agent`. Its name is the folder's, unless `to` names one. Throws `bad_argument` if the folder is not one of JP, and if the
+ * `agent`. Its name is the folder's, unless `to` names one. Throws `bad_argument` if the folder is not one of JP, or if the
  * conversation already has records.
  */
 export async function importJp(inbox: Inbox, folder: string, to: string): Promise<Imported> {
@@ -47,7 +47,7 @@ export async function importJp(inbox: Inbox, folder: string, to: string): Promis
   if (first.length > 0)
     throw new EarpieceError(
       'bad_argument',
-      `${log}#${conversation} has records already; import to another conversation: --to ${log}#<name>`,
+      `${log}#${conversation} already has records; import to another conversation: --to ${log}#<name>`,
     );
 
   const policy = inbox.policies.policy(log.slice(0, log.indexOf('/')));
@@ -68,7 +68,7 @@ export async function importJp(inbox: Inbox, folder: string, to: string): Promis
   ].map((draft) => ({ ...draft, conversation }));
   const appended = await inbox.store.append(log, drafts);
   if (appended.kind !== 'appended')
-    throw new EarpieceError('bad_argument', `notifications of ${name} are in ${log} already; import to another agent`);
+    throw new EarpieceError('bad_argument', `${log} already has the notifications of ${name}; import to another agent`);
 
   const byType: Record<string, number> = {};
   for (const { type } of events) byType[type] = (byType[type] ?? 0) + 1;

@@ -1,5 +1,5 @@
 /**
- * Derives from JP's rule which notifications a conversation of JP has delivered: those queued after the last message to the
+ * Derives which notifications a conversation of JP has delivered, from JP's rule: those queued after the last message to the
  * model are pending, earlier ones are not. JP's notifications have no ids, so they get ids from their positions.
  */
 import { makeNotification, type Kind, type Level, type Notification, type NotificationInput } from '../../core/notification.ts';
@@ -12,8 +12,8 @@ import { render } from '../../core/views/index.ts';
 type JpNotification = { readonly kind: Kind | string; readonly level?: Level; readonly message: string };
 
 /**
- * Queue records get ids. Carriers get the notifications that they carried, with those ids and a view. The rest is closed as
- * filtered.
+ * Queue records get ids. Carriers get the notifications that they carried, with those ids and a view. Other notifications are
+ * closed as filtered.
  */
 export function closeByPosition(
   records: readonly Draft[],

@@ -10,9 +10,9 @@ export type BudgetOptions = {
   readonly tokens?: number;
   /** The context window of the model: the last request and its answer must fit. */
   readonly contextTokens?: number;
-  /** How long a turn should take. It only warns: to end the turn, stop it. */
+  /** How long a turn should take. It only warns. To end the turn, call `stop`. */
   readonly timeoutMs?: number;
-  /** The part of each limit at which the warning comes. Default 0.8 of tokens and time, 0.7 of iterations and context. */
+  /** The fraction of each limit at which the warning comes. Default 0.8 of tokens and time, 0.7 of iterations and context. */
   readonly warnAt?: {
     readonly tokens?: number;
     readonly iterations?: number;
@@ -58,10 +58,10 @@ export class Budget {
     };
   }
 
-  /** A turn begins: everything except the context starts again. */
+  /** Begins a turn: all counts except the context's start again. */
   begin(now: number): void {
     this.#told.clear();
-    // The end of the last turn emitted it, so the beginning of this turn shows it.
+    // The event was emitted at the end of the last turn, so the beginning of this turn shows it.
     if (this.#contextToldLate) this.#told.add('context.approaching_limit');
     this.#contextToldLate = false;
     this.#beganAt = now;
@@ -69,7 +69,7 @@ export class Budget {
     this.#iterations = 0;
   }
 
-  /** The model has answered. A provider that does not count gives no usage: then only the requests are counted. */
+  /** Counts an answer of the model. A provider without counts gives no usage: then only the requests are counted. */
   answered(usage: Usage | undefined): void {
     this.#iterations += 1;
     if (usage === undefined) return;
@@ -86,7 +86,7 @@ export class Budget {
     return this.#tokens > (this.#limits.token ?? Number.POSITIVE_INFINITY);
   }
 
-  /** The limits reached, without those already emitted in this turn. */
+  /** The limits that are reached now, without those already emitted in this turn. */
   reached(now: number): readonly Seen[] {
     const elapsed = now - this.#beganAt;
     return [
@@ -110,8 +110,8 @@ export class Budget {
   }
 
   /**
-   * The events for a turn that ends by itself: exceeded limits, and the size of the context. The warnings before a limit end
-   * with the turn.
+   * The events at the end of a turn that ended by itself: exceeded limits, and the size of the context. The warnings before a
+   * limit end with the turn.
    */
   reachedLate(now: number): readonly Seen[] {
     const late = this.reached(now).filter(({ type }) => !/^budget\..*\.warning$/u.test(type));
@@ -119,7 +119,7 @@ export class Budget {
     return late;
   }
 
-  /** The turn ended because it may make no further request. */
+  /** The event for a turn that ended because it may make no further request. */
   outOfIterations(): Seen {
     const limit = this.#limits.iteration ?? 0;
     return seen(`The last turn was ended: it took more than ${plainNumber(limit)} requests to the model`, {
@@ -166,7 +166,7 @@ export class Budget {
 /** Rounded down: a value below the limit must not show as 100. */
 const percent = (current: number, limit: number): number => Math.floor((current / limit) * 100);
 
-/** Under the names of both vocabularies, so that the templates of either find them. */
+/** The fields appear under the names of both vocabularies, so that templates of either find them. */
 function counted(kind: Kind, current: number, limit: number): Record<string, string | number> {
   const remaining = Math.max(0, limit - current);
   const percentage = percent(current, limit);

@@ -31,7 +31,7 @@ export function changes(before: Setup, now: Setup, session: string): readonly Se
   const removed = before.tools.filter((name) => !now.tools.includes(name));
   const told = [
     ...(added.length > 0 ? [`${names(added)} ${added.length === 1 ? 'is' : 'are'} new`] : []),
-    ...(removed.length > 0 ? [`${names(removed)} ${removed.length === 1 ? 'is' : 'are'} gone`] : []),
+    ...(removed.length > 0 ? [`${names(removed)} ${removed.length === 1 ? 'was' : 'were'} removed`] : []),
   ].join('; ');
   return [
     ...(told === ''

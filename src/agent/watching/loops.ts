@@ -1,6 +1,6 @@
 /**
- * Detects that an agent repeats a call: the same signature in three of its last six batches. Emitted once a turn. The signature
- * is the tools' names with their identifying arguments. A call without such arguments is compared by all of them.
+ * Detects that an agent repeats a call: the same signature in three of its last six batches. Emits that once for each turn. The
+ * signature is the tools' names with their identifying arguments. A call without such arguments is compared by all of them.
  */
 import type { Json } from '../../core/json.ts';
 import { cut, plainDuration, seen, type Seen } from './seen.ts';
@@ -18,7 +18,7 @@ export class Loops {
   #batches: { readonly signature: string; readonly at: number }[] = [];
   #told = false;
 
-  /** A turn begins. */
+  /** Begins a turn. */
   begin(): void {
     this.#batches = [];
     this.#told = false;

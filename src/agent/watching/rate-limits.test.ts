@@ -82,7 +82,7 @@ describe('what providers say of their limits', () => {
     const limits = new RateLimits({ provider: 'anthropic' });
     expect(limits.refused({ afterMs: 30_000 })).toMatchObject({
       type: 'ratelimit.exceeded',
-      message: 'anthropic refused a request: its rate limit is exceeded; it wants 30 s of waiting',
+      message: 'anthropic refused a request: its rate limit is exceeded; wait for 30 s',
       data: { provider: 'anthropic', retry_after_ms: 30_000 },
     });
     expect(limits.refused({}).message).toBe('anthropic refused a request: its rate limit is exceeded');

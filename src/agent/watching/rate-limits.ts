@@ -41,7 +41,7 @@ export class RateLimits {
             severity: 'warning',
             key: `ratelimit:${this.#provider}:${name}`,
             supersede: true,
-            // The notification expires then.
+            // The notification expires at that time.
             ttlMs: Math.max(1_000, until - now),
             data: {
               provider: this.#provider,
@@ -60,9 +60,9 @@ export class RateLimits {
     });
   }
 
-  /** A request was refused with 429. `afterMs`: the provider's requested wait. */
+  /** A request was refused with 429. `afterMs`: the wait that the provider requests. */
   refused({ afterMs }: { readonly afterMs?: number | undefined }): Seen {
-    const after = afterMs === undefined ? '' : `; it wants ${plainDuration(afterMs)} of waiting`;
+    const after = afterMs === undefined ? '' : `; wait for ${plainDuration(afterMs)}`;
     return seen(`${this.#provider} refused a request: its rate limit is exceeded${after}`, {
       type: 'ratelimit.exceeded',
       severity: 'error',
@@ -78,7 +78,7 @@ export class RateLimits {
 }
 
 /**
- * Every limit with both its size and its remainder in the headers:
+ * Every limit whose size and remainder are both in the headers:
  * - `anthropic-ratelimit-<name>-{limit,remaining,reset}`, reset as RFC 3339 (Anthropic's API reference, "Rate limits");
  * - `x-ratelimit-{limit,remaining,reset}[-<name>]`, reset as "6m0s", seconds or epoch (OpenAI's "Rate limits" and compatible
  *   APIs);

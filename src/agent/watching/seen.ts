@@ -1,4 +1,4 @@
-/** Shared by the small event sources around an agent's loop: they decide from values, and their caller emits. */
+/** Shared by the event sources around an agent's loop: they decide from values, and their caller emits. */
 import type { EventInput } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
 
@@ -18,7 +18,7 @@ export function plainDuration(ms: number): string {
   return `${plainNumber(Math.round(ms / 60_000))} min`;
 }
 
-/** One line, at most `max` characters. */
+/** Makes one line of at most `max` characters. */
 export function cut(text: string, max: number): string {
   const line = text.replaceAll(/\s+/gu, ' ').trim();
   return line.length <= max ? line : `${line.slice(0, max - 1).toWellFormed()}…`;

@@ -1,11 +1,11 @@
-/** Events of a conversation that is resumed, runs, and is closed. */
+/** Events about a conversation that is resumed, runs, and is closed. */
 import { isType, type Draft } from '../../core/records.ts';
 import { cut, plainNumber, seen, type Seen } from './seen.ts';
 
 const QUESTION_CHARS = 100;
 const QUERY_CHARS = 200;
 
-/** Events of an opened conversation, by its records: none for a new one. `session` is its address. */
+/** The events of opening a conversation with these records: none for a new conversation. `session` is its address. */
 export function resumed(records: readonly Draft[], session: string): readonly Seen[] {
   const asked = records.flatMap((record) => (isType(record, 'chat_request') ? [record] : []));
   if (asked.length === 0) return [];

@@ -5,7 +5,7 @@ import { cut, plainDuration, seen, type Seen } from './seen.ts';
 /** Why a call failed. `type`: "timeout", "unknown_tool", the name of the error, … */
 export type CallFailure = { readonly type: string; readonly message: string; readonly timeoutMs?: number };
 
-/** `interrupted`: it was ended with its turn or its batch, so its tool is not the cause. */
+/** `interrupted`: the call was ended with its turn or its batch, so its tool is not the cause. */
 export type CallEnd =
   | { readonly kind: 'success'; readonly resultLength: number }
   | { readonly kind: 'failed'; readonly failure: CallFailure }
@@ -13,7 +13,7 @@ export type CallEnd =
 
 export type ToolUse = { readonly id: string; readonly name: string; readonly args: Json };
 
-/** The kept part of a tool's error: the beginning, which usually names the error, and the end, where programs print it. */
+/** How much of a tool's error is kept: the beginning, which usually names the error, and the end, where programs print it. */
 const ERROR_CHARS = 300;
 const END_CHARS = 100;
 /** Longer arguments are left out of the event. */

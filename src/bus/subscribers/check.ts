@@ -1,4 +1,4 @@
-/** Finds problems that show only at run time: whether templates and conditions compile, and what they make of a sample. */
+/** Finds problems that show only at run time: templates and conditions that do not compile, or that fail for a sample. */
 import { dirname, join } from 'node:path';
 import type { Json } from '../../core/json.ts';
 import { levelOf, messageOf } from '../../core/event.ts';
@@ -12,7 +12,7 @@ import type { FolderState } from './folder.ts';
 type Checked = FolderState['files'][number];
 type Engine = Pick<TemplateEngine, 'check' | 'checkExpression' | 'render'>;
 
-/** Returns only problems that `files` do not have yet. A template with several users is checked once. */
+/** Returns only problems that `files` do not have yet. A template that several subscribers use is checked once. */
 export async function checkRunning(files: readonly Checked[], engine: Engine): Promise<readonly SubscriberProblem[]> {
   const problems: SubscriberProblem[] = [];
   const seen = new Set<string>();
@@ -42,7 +42,7 @@ export async function checkRunning(files: readonly Checked[], engine: Engine): P
   return problems;
 }
 
-/** Checks only known event types: the fields that a template of other events needs are unknown. */
+/** Checks only known event types, because the fields of other events are unknown. */
 async function failsForSample(
   subscriber: Subscriber,
   engine: Engine,
@@ -67,7 +67,7 @@ async function failsForSample(
     const line = { subscriber: subscribed, group, kind: { source: type.split('.')[0] ?? '', name }, level, lastAt: time };
     const rendered = await engine.render(template, contextOf(line));
     if (rendered.kind === 'text' && rendered.text.trim() !== '') continue;
-    const reason = rendered.kind === 'text' ? 'it says nothing' : rendered.reason;
+    const reason = rendered.kind === 'text' ? 'its text is empty' : rendered.reason;
     return { severity: 'warning', message: `fails for ${count === 1 ? `a ${type}` : `${count} of ${type}`}: ${reason}` };
   }
   return undefined;

@@ -6,7 +6,7 @@ import { parseKind } from '../../core/notification.ts';
 import { INJECTION_POINTS, PRIORITIES } from '../subscriber.ts';
 
 export const LIMITS = {
-  /** For a subscriber's file and for a template, each. */
+  /** A limit for a subscriber's file and for a template. */
   fileBytes: 65_536,
   idChars: 64,
   nameChars: 100,
@@ -42,7 +42,7 @@ export const FIELDS = {
   subscriber: {
     id: field(
       text(
-        `small letters, digits and "_", a letter first, at most ${LIMITS.idChars} characters`,
+        `lower-case letters, digits and "_", beginning with a letter, at most ${LIMITS.idChars} characters`,
         (id) => id.length <= LIMITS.idChars && /^[a-z][a-z0-9_]*$/.test(id),
       ),
       'the identifier; a file with the same id in a later folder replaces this one',
@@ -78,7 +78,7 @@ export const FIELDS = {
   output: {
     priority: field(
       oneOf(PRIORITIES),
-      "critical interrupts; high and normal ride next; low waits for the end of the agent's cycle",
+      "critical interrupts; high and normal are delivered next; low waits for the end of the agent's cycle",
       { default: '"normal"' },
     ),
     inject_at: field(oneOf(INJECTION_POINTS), 'the moment of delivery', {
@@ -142,7 +142,7 @@ function types(): Value<readonly string[]> {
 function wrongType(type: string): string | undefined {
   if (type.length > EVENT_LIMITS.typeChars)
     return `it has ${type.length} characters, at most ${EVENT_LIMITS.typeChars} are allowed`;
-  if (type === '*') return '"*" alone would hear everything; name a prefix such as "build.*"';
+  if (type === '*') return '"*" alone would match every event; name a prefix such as "build.*"';
   const stem = type.endsWith('.*') ? type.slice(0, -2) : type;
   if (stem.includes('*')) return '"*" is allowed only at the end, after a dot, such as "build.*"';
   return /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/.test(stem)
@@ -163,7 +163,7 @@ function dedupeKey(): Value<readonly string[]> {
   const part = (name: string): boolean => WHOLE.includes(name) || /^payload(?:\.[A-Za-z0-9_-]+)+$/.test(name);
   const read = (raw: unknown): Read<readonly string[]> => {
     if (typeof raw !== 'string' || raw.length > 500) return problem(`is ${seen(raw)}; write ${expects}`);
-    // An empty text means none, as in the files of the fifth design.
+    // An empty text means no key, for compatibility with files of an earlier design.
     if (raw.trim() === '') return value([]);
     const parts = raw.split(':');
     const wrong = parts.find((name) => !part(name));

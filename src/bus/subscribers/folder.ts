@@ -1,6 +1,6 @@
 /**
- * One folder of subscribers, in its current state. It has no timer and no file watch: a caller triggers a look, and
- * unchanged files are kept.
+ * One folder of subscribers, in its current state. It has no timer and no file watch: a caller triggers each check, and unchanged
+ * files are kept.
  */
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
@@ -12,12 +12,12 @@ import type { FolderName, SubscriberProblem, Template } from '../subscriber.ts';
 import { LIMITS } from './fields.ts';
 import { NOWHERE, parseSubscriber, type Parsed, type TemplateFound } from './parse.ts';
 
-/** A readable file. Without `subscriber` it defines nothing usable. */
+/** A readable file. Without `subscriber` it defines no usable subscriber. */
 export type SubscriberFile = Parsed & { readonly file: string };
 
 /** A new object only if something has changed. Unchanged files and subscribers are the same objects in it. */
 export type FolderState = {
-  /** The files that are used, by file name; each id once. */
+  /** The files in use, by file name; each id once. */
   readonly files: readonly (SubscriberFile & Required<Pick<Parsed, 'subscriber'>>)[];
   readonly problems: readonly SubscriberProblem[];
 };
@@ -27,7 +27,7 @@ export type FolderOptions = {
   readonly name: FolderName;
   /** A missing folder is not a problem. */
   readonly optional: boolean;
-  /** The shortest time between two looks, in milliseconds. Infinity: only the first look. */
+  /** The shortest time between two checks, in milliseconds. Infinity: only the first check. */
   readonly lookEveryMs: number;
 };
 
@@ -36,7 +36,7 @@ const HALF_MS = 0.5;
 
 export class Folder {
   readonly #options: FolderOptions;
-  /** The state of everything before it was read: the next look sees a change during the read. */
+  /** The state of each file before it was read, so that the next check sees a change during the read. */
   #stamps = new Map<string, Stamp>();
   #files = new Map<string, Known>();
   #templates = new Map<string, KnownTemplate>();
@@ -54,7 +54,7 @@ export class Folder {
     const began = performance.now();
     const unchanged = this.#stamps.size > 0 && [...this.#stamps].every(([path, stamp]) => isSame(stamp, stampOf(path)));
     if (!unchanged) this.#read();
-    // A very large folder is read less often: looks take at most a twentieth of the time.
+    // A very large folder is read less often: checks take at most a twentieth of the time.
     const took = unchanged ? performance.now() - began : 0;
     this.#nextLook = now + lookEveryMs * Math.max(1, took / HALF_MS);
     return this.#state;
@@ -96,7 +96,7 @@ export class Folder {
       if (code === 'ENOENT' && optional) return [];
       const way =
         code === 'ENOENT'
-          ? 'is not there; install earpiece again'
+          ? 'does not exist; install earpiece again'
           : code === 'ENOTDIR'
             ? 'is not a folder; subscribers are *.toml files in a folder of this name'
             : `cannot be read (${code}); make it readable or remove it`;
@@ -165,12 +165,12 @@ export class Folder {
 
   /** Undefined if the file no longer exists. */
   #text(path: string, { stat }: Stamp): Text | undefined {
-    // Without rights on the folder the file's state is unknown; reading it reports why.
-    if (stat !== undefined && !stat.isFile()) return { kind: 'refused', why: 'is no file' };
+    // Without rights on the folder the state of the file is unknown; reading the file reports the reason.
+    if (stat !== undefined && !stat.isFile()) return { kind: 'refused', why: 'is not a file' };
     if (stat !== undefined && stat.size > LIMITS.fileBytes)
       return { kind: 'refused', why: `has ${stat.size} bytes, at most ${LIMITS.fileBytes} are read` };
     try {
-      // A cloned repository must not bring files of its user to a model. A user's own links are allowed.
+      // A cloned repository must not bring the user's own files to a model. A user's own links are allowed.
       if (this.#options.name === 'project' && !realpathSync(path).startsWith(realpathSync(this.#options.path) + sep))
         return { kind: 'refused', why: 'is a link that leaves the folder' };
       return decoded(readLimited(path, LIMITS.fileBytes));
@@ -179,7 +179,7 @@ export class Folder {
       if (code !== 'ENOENT') return { kind: 'refused', why: `cannot be read (${code})` };
       return lstatSync(path, { throwIfNoEntry: false }) === undefined
         ? undefined
-        : { kind: 'refused', why: 'is a link to nothing' };
+        : { kind: 'refused', why: 'is a link to a missing file' };
     }
   }
 
@@ -200,7 +200,7 @@ export class Folder {
           file,
           ...at.id,
           severity: 'error',
-          message: `subscriber.id ${seen(subscriber.id)} is also that of ${other}, which counts; ${name === 'shipped' ? 'each' : 'choose another one: each'} id may appear only once in a folder`,
+          message: `subscriber.id ${seen(subscriber.id)} is also that of ${other}, which is used; ${name === 'shipped' ? 'each' : 'choose another one: each'} id may appear only once in a folder`,
         });
     }
     const before = this.#state;
@@ -226,7 +226,7 @@ type Known = {
 };
 type KnownTemplate = { readonly stamp: Stamp; readonly found: TemplateFound };
 
-/** Files of Windows may begin with a byte-order mark, or have another encoding. */
+/** Files from Windows may begin with a byte-order mark, or have another encoding. */
 function decoded(bytes: Buffer): Text {
   const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
   if (isUtf16 || !isUtf8(bytes)) return { kind: 'refused', why: `is ${isUtf16 ? 'UTF-16' : 'not UTF-8'}; save it as UTF-8` };
@@ -243,11 +243,11 @@ const refusal = (file: string, why: string): Parsed => ({
 
 type Stamp = {
   readonly stat: Stats | undefined;
-  /** Written so recently that another write of the same length might leave the same stamp. */
+  /** The file was written so recently that another write of the same length might leave the same stamp. */
   readonly fresh: boolean;
 };
 
-/** File systems count time in steps of some milliseconds. Within a step only reading shows a change. */
+/** File systems count time in steps of some milliseconds. Within a step, only reading the file shows a change. */
 const STEP_MS = 100;
 
 function stampOf(path: string): Stamp {

@@ -31,12 +31,12 @@ type World = {
   readonly names: () => string[];
   readonly problems: () => string[];
   readonly find: (id: string) => Subscriber | undefined;
-  /** What `onProblem` was told, a list for each call. */
+  /** The problems that `onProblem` got, a list for each call. */
   readonly told: string[][];
   readonly short: (text: string) => string;
 };
 
-/** Everything is looked at each time that it is asked for, unless `more` says otherwise. */
+/** Every request reads all files again, unless `more` says otherwise. */
 function world(files: Readonly<Record<string, string>> = {}, more: Partial<SubscriberFoldersOptions> = {}): World {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'earpiece-folders-')));
   onTestFinished(() => {
@@ -118,7 +118,7 @@ describe('three folders', () => {
     expect(names()).toEqual([]);
     const without = subscriberFolders({ shipped: join(root, 'none') });
     expect(without.of('web').problems).toEqual([
-      { file: join(root, 'none'), severity: 'error', message: 'is not there; install earpiece again' },
+      { file: join(root, 'none'), severity: 'error', message: 'does not exist; install earpiece again' },
     ]);
   });
 
@@ -139,7 +139,7 @@ describe('three folders', () => {
     const { names, problems } = world({ 'user/z.toml': toml('a', 'second'), 'user/b.toml': toml('a', 'first') });
     expect(names()).toEqual(['a first']);
     expect(problems()).toEqual([
-      'user/z.toml:2:6: subscriber.id "a" is also that of user/b.toml, which counts; choose another one: each id may appear only once in a folder',
+      'user/z.toml:2:6: subscriber.id "a" is also that of user/b.toml, which is used; choose another one: each id may appear only once in a folder',
     ]);
   });
 
@@ -173,7 +173,7 @@ describe('the core', () => {
     const { find, problems } = world({ 'shipped/a.toml': core('a'), 'web/a.toml': toml('a', 'ours', '[output]\ncore = false') });
     expect(find('a')?.output.core).toBe(true);
     expect(problems()).toEqual([
-      'warning: web/a.toml:7:8: output.core is false, but a is of the core (shipped/a.toml) and stays so',
+      'warning: web/a.toml:7:8: output.core is false, but a is a core subscriber (shipped/a.toml) and stays one',
     ]);
   });
 
@@ -192,7 +192,7 @@ describe('the core', () => {
     expect(find('mine')?.output.core).toBe(true);
     expect(find('ours')?.output.core).toBe(false);
     expect(problems()).toEqual([
-      "warning: web/ours.toml:7:8: output.core is true, which a project's file cannot say; it can be disabled",
+      "warning: web/ours.toml:7:8: output.core is true, which a project's file cannot set; it can be disabled",
     ]);
   });
 });
@@ -303,7 +303,7 @@ describe('what did not change', () => {
     });
     const before = source.of('web');
     expect(source.of('web')).toBe(before);
-    // Rewritten with what it held, it is nothing new.
+    // Writing the same content again changes nothing.
     write('web/b.toml', toml('b', 'b', '[output]\ntemplate = "b.toon.j2"'));
     write('web/b.toon.j2', 'b');
     expect(source.of('web')).toBe(before);
@@ -373,10 +373,10 @@ describe('what the machine refuses', () => {
     symlinkSync('/dev/zero', join(at, 'c.toml'));
     symlinkSync(join(folder, 'nothing'), join(at, 'd.toml'));
     expect(problems()).toEqual([
-      'user/a.toml: is no file',
-      'user/b.toml: is no file',
-      'user/c.toml: is no file',
-      'user/d.toml: is a link to nothing',
+      'user/a.toml: is not a file',
+      'user/b.toml: is not a file',
+      'user/c.toml: is not a file',
+      'user/d.toml: is a link to a missing file',
     ]);
   });
 
@@ -445,7 +445,7 @@ describe('what the machine refuses', () => {
   });
 });
 
-/** Ids and problems as somebody sees them who is not root, whom no rights stop. */
+/** Ids and problems as a user other than root sees them, because no rights apply to root. */
 function askedByOther(root: string): string {
   const code = `import { formatProblem } from ${JSON.stringify(join(import.meta.dirname, '../../config/index.ts'))};
     import { subscriberFolders } from ${JSON.stringify(join(import.meta.dirname, 'folders.ts'))};

@@ -1,6 +1,6 @@
 /**
- * Finds subscribers in three folders: the package's, the user's, the project's. A file in a later folder replaces one with
- * the same id in an earlier folder. A new, changed or removed file has effect from the next event on.
+ * Finds subscribers in three folders: the package's, the user's, the project's. A file in a later folder replaces one with the
+ * same id in an earlier folder. A new, changed or removed file takes effect at the next event.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -16,7 +16,7 @@ export type SubscriberFoldersOptions = {
   readonly user?: string;
   /** Undefined: the project's folder is unknown. */
   readonly projectRoot?: (project: string) => string | undefined;
-  /** Which of a project's subscribers are used. Default: all. `state` changes with the permissions. */
+  /** The subscribers of a project that may be used. Default: all. `state` changes with the permissions. */
   readonly projectTrust?: ProjectTrust;
   /** Called with new problems, once for each state of a folder. Its exceptions are ignored. */
   readonly onProblem?: (problems: readonly SubscriberProblem[]) => void;
@@ -84,7 +84,7 @@ export function subscriberFolders(options: SubscriberFoldersOptions): Subscriber
   };
 }
 
-const NOT_TRUSTED = 'does not count until you trust it; look at it and at its template, then: earpiece trust';
+const NOT_TRUSTED = 'has no effect until you trust it; read it and its template, then run: earpiece trust';
 
 type Project = {
   folder: Folder | undefined;
@@ -94,7 +94,10 @@ type Project = {
   set: SubscriberSet;
 };
 
-/** Names of projects come from outside, so their number is bounded. A dropped project is found again at its next use. */
+/**
+ * Names of projects come from outside, so the number of remembered ones is limited. A dropped project is found again at its next
+ * use.
+ */
 function forget(projects: Map<string, Project>, roots: Map<string, Folder>): void {
   projects.delete(projects.keys().next().value ?? '');
   if (roots.size > MAX_PROJECTS) roots.delete(roots.keys().next().value ?? '');
@@ -122,13 +125,13 @@ function merge(
       let counts = subscriber;
       if (below?.output.core) {
         if (each.core === false)
-          warn(at.core, `output.core is false, but ${subscriber.id} is of the core (${below.from.file}) and stays so`);
+          warn(at.core, `output.core is false, but ${subscriber.id} is a core subscriber (${below.from.file}) and stays one`);
         const left = below.events.types.filter((type) => !subscriber.events.types.some((own) => matchesType(own, type)));
         if (left.length > 0)
           warn(at.types, `events.types leaves out ${left.join(', ')}, which the core subscriber ${below.from.file} listens to`);
         counts = withCore(subscriber, true);
       } else if (subscriber.output.core && subscriber.from.folder === 'project') {
-        warn(at.core, "output.core is true, which a project's file cannot say; it can be disabled");
+        warn(at.core, "output.core is true, which a project's file cannot set; it can be disabled");
         counts = withCore(subscriber, false);
       }
       byId.set(subscriber.id, counts);
@@ -148,7 +151,7 @@ function withCore(subscriber: Subscriber, core: boolean): Subscriber {
 }
 const OTHERWISE = new WeakMap<Subscriber, Subscriber>();
 
-/** Reports for each place only the problems that its last state did not have. */
+/** Reports for each place only the problems that its previous state did not have. */
 class Reporter {
   readonly #onProblem: SubscriberFoldersOptions['onProblem'];
   readonly #told = new Map<string, ReadonlySet<string>>();

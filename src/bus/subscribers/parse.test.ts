@@ -31,7 +31,7 @@ const loaded = (text: string): Subscriber => {
   return subscriber as Subscriber;
 };
 
-/** Right but for what `more` adds: from line 6 on. */
+/** Valid, except for the part that `more` adds from line 6 on. */
 const HEAD = '[subscriber]\nid = "build"\nname = "Builds"\n[events]\ntypes = ["build.failed"]\n';
 const with_ = (more: string): string => HEAD + more;
 const withTypes = (types: string): string => HEAD.replace('["build.failed"]', types);
@@ -165,17 +165,17 @@ describe('a file that is wrong', () => {
       'an empty file',
       '',
       [
-        '1:1: subscriber.id is missing; write small letters, digits and "_", a letter first, at most 64 characters',
+        '1:1: subscriber.id is missing; write lower-case letters, digits and "_", beginning with a letter, at most 64 characters',
         '1:1: subscriber.name is missing; write a text of 1 to 100 characters on one line',
         '1:1: events.types is missing; write a list of types of events such as ["build.failed", "deploy.*"]',
       ],
     ],
-    // Tables and keys.
+    // Tables and keys
     ['a table near a known one', with_('[batchin]'), ['6:2: batchin is unknown; did you mean "batching"?']],
     [
       'a table near none',
       with_('[foo]'),
-      ['6:2: foo is unknown; there is subscriber, events, batching, output, withdraw, condition'],
+      ['6:2: foo is unknown; allowed are subscriber, events, batching, output, withdraw, condition'],
     ],
     [
       'a key near a known one',
@@ -185,7 +185,7 @@ describe('a file that is wrong', () => {
     [
       'a key near none',
       with_('[output]\ncolour = "red"'),
-      ['7:1: output.colour is unknown; there is priority, inject_at, template, core, kind, supersede'],
+      ['7:1: output.colour is unknown; allowed are priority, inject_at, template, core, kind, supersede'],
     ],
     [
       'a key of another table',
@@ -202,17 +202,17 @@ describe('a file that is wrong', () => {
       'a key of the language',
       with_('[constructor]\na = 1\n[output]\n__proto__ = 1'),
       [
-        '6:2: constructor is unknown; there is subscriber, events, batching, output, withdraw, condition',
-        '9:1: output.__proto__ is unknown; there is priority, inject_at, template, core, kind, supersede',
+        '6:2: constructor is unknown; allowed are subscriber, events, batching, output, withdraw, condition',
+        '9:1: output.__proto__ is unknown; allowed are priority, inject_at, template, core, kind, supersede',
       ],
     ],
-    // Who it is.
+    // The table [subscriber]
     ...(['"Build"', '"2build"', '"_b"', '"a-b"', '"a b"', '""', `"${'a'.repeat(65)}"`, '"é"'] as const).map(
       (id): [string, string, string[]] => [
         `the id ${id.slice(0, 12)}`,
         withId(id),
         [
-          `2:6: subscriber.id is ${id.length > 63 ? `${id.slice(0, 60)}…` : id}; write small letters, digits and "_", a letter first, at most 64 characters`,
+          `2:6: subscriber.id is ${id.length > 63 ? `${id.slice(0, 60)}…` : id}; write lower-case letters, digits and "_", beginning with a letter, at most 64 characters`,
         ],
       ],
     ),
@@ -236,7 +236,7 @@ describe('a file that is wrong', () => {
       HEAD.replace('[events]', `version = ${version}\n[events]`),
       [`4:11: subscriber.version is ${version === '1.0' ? '1' : version}; write a version such as "1.0.0"`],
     ]),
-    // What it hears.
+    // The table [events]
     [
       'no types',
       withTypes('[]'),
@@ -250,7 +250,7 @@ describe('a file that is wrong', () => {
     [
       'a lone *',
       withTypes('["a.b", "*"]'),
-      ['5:17: events.types has "*" as element 2: "*" alone would hear everything; name a prefix such as "build.*"'],
+      ['5:17: events.types has "*" as element 2: "*" alone would match every event; name a prefix such as "build.*"'],
     ],
     [
       '* in the middle',
@@ -287,7 +287,7 @@ describe('a file that is wrong', () => {
       ['6:19: events.severity_filter is "waring"; did you mean "warning"? It is one of debug, info, warning, error, critical'],
     ],
     ['no sources', with_('sources = []'), ['6:11: events.sources is an empty list; write a list of sources such as ["github"]']],
-    // How it is counted.
+    // The table [batching]
     ...[
       ['window_ms', '10001', '0 to 10000'],
       ['window_ms', '-1', '0 to 10000'],
@@ -315,7 +315,7 @@ describe('a file that is wrong', () => {
         '7:14: batching.dedupe_key is "type:", with the part ""; write parts joined by ":", each one of type, source, severity, subject or payload.<field>, such as "type:payload.tool_name"',
       ],
     ],
-    // What comes out.
+    // The table [output]
     [
       'a priority',
       with_('[output]\npriority = "hihg"'),
@@ -349,7 +349,7 @@ describe('a file that is wrong', () => {
     [
       'supersede without a key',
       with_('[output]\nsupersede = true'),
-      ['7:1: output.supersede needs [batching] dedupe_key: of one key the newest wins'],
+      ['7:1: output.supersede needs [batching] dedupe_key: the newest state of each key wins'],
     ],
     [
       'withdraw without a key',
@@ -360,13 +360,13 @@ describe('a file that is wrong', () => {
       'withdraw with a key that tells types apart',
       with_('[batching]\ndedupe_key = "type:payload.job"\n[withdraw]\ntypes = ["build.fixed"]'),
       [
-        '7:14: batching.dedupe_key is "type:payload.job"; with [withdraw] it cannot hold "type": an event of another type would have another key',
+        '7:14: batching.dedupe_key is "type:payload.job"; with [withdraw] it cannot contain "type": an event of another type would have another key',
       ],
     ],
     [
       'withdraw without types',
       with_('[withdraw]'),
-      ['6:2: withdraw is empty; write types = ["build.fixed"], or leave the table out'],
+      ['6:2: withdraw is empty; write types = ["build.fixed"], or remove the table'],
     ],
     [
       'an expression of two lines',
@@ -387,8 +387,8 @@ describe('a file that is wrong', () => {
       '[subscriber]\nid = "B"\n[events]\ntypes = ["*"]\n[output]\ncore = 1\n',
       [
         '1:2: subscriber.name is missing; write a text of 1 to 100 characters on one line',
-        '2:6: subscriber.id is "B"; write small letters, digits and "_", a letter first, at most 64 characters',
-        '4:10: events.types has "*" as element 1: "*" alone would hear everything; name a prefix such as "build.*"',
+        '2:6: subscriber.id is "B"; write lower-case letters, digits and "_", beginning with a letter, at most 64 characters',
+        '4:10: events.types has "*" as element 1: "*" alone would match every event; name a prefix such as "build.*"',
         '6:8: output.core is 1; write true or false',
       ],
     ],

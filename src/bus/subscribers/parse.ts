@@ -11,7 +11,7 @@ import { FIELDS, LIMITS } from './fields.ts';
 /** The file under a template's name in the subscriber's folder. */
 export type TemplateFound =
   | { readonly kind: 'template'; readonly template: Template }
-  /** Then the generic view renders the line. */
+  /** The generic view then renders the line. */
   | { readonly kind: 'missing' }
   | { readonly kind: 'refused'; readonly why: string };
 
@@ -133,11 +133,11 @@ function unknownField(table: string, key: string): string {
 function checkTogether(said: Said, walk: Walk): void {
   const key = said.batching?.dedupe_key;
   if (said.output?.supersede === true && key === undefined)
-    complain(walk, ['output', 'supersede'], 'key', 'needs [batching] dedupe_key: of one key the newest wins');
+    complain(walk, ['output', 'supersede'], 'key', 'needs [batching] dedupe_key: the newest state of each key wins');
   if (said.withdraw === undefined) return;
   if (said.withdraw.types === undefined) {
     if (!walk.problems.some(({ message }) => message.startsWith('withdraw.')))
-      complain(walk, ['withdraw'], 'key', 'is empty; write types = ["build.fixed"], or leave the table out');
+      complain(walk, ['withdraw'], 'key', 'is empty; write types = ["build.fixed"], or remove the table');
   } else if (key === undefined)
     complain(walk, ['withdraw'], 'key', 'needs [batching] dedupe_key, because it withdraws open notifications with the same key');
   else if (key.includes('type'))
@@ -145,7 +145,7 @@ function checkTogether(said: Said, walk: Walk): void {
       walk,
       ['batching', 'dedupe_key'],
       'value',
-      `is ${seen(key.join(':'))}; with [withdraw] it cannot hold "type": an event of another type would have another key`,
+      `is ${seen(key.join(':'))}; with [withdraw] it cannot contain "type": an event of another type would have another key`,
     );
 }
 

@@ -1,6 +1,6 @@
 /**
- * A project's subscribers decide what its agents read, in frames that agents believe. So the folder is used only after its
- * user has trusted it. From then on its files come and go like the user's own.
+ * A project's subscribers decide which texts its agents read, in frames that the agents believe. So the folder is used only after
+ * its user has trusted it. From then on, new and changed files in it are used like the user's own.
  */
 import { dirname } from 'node:path';
 import type { Surroundings } from '../../config/places.ts';

@@ -18,7 +18,7 @@ export function complaintOf(error: Error, source: string, { fuel }: Limits, word
   const place = PLACE.exec(error.message);
   const what = (place ? error.message.slice(0, place.index) : (error.message.split('\n')[0] ?? '')).trim();
   const found = place?.groups?.['line'];
-  // For an empty text the line is 0.
+  // The line is 0 for an empty text.
   const line = found === undefined ? undefined : Math.max(1, Number(found));
   const at = (message: string): Complaint => {
     const short = message.length > MESSAGE_CHARS ? `${message.slice(0, MESSAGE_CHARS - 1).toWellFormed()}…` : message;
@@ -33,7 +33,7 @@ export function complaintOf(error: Error, source: string, { fuel }: Limits, word
   }
   if (what === 'undefined value') {
     const text = source.split('\n')[(line ?? 1) - 1]?.trim() ?? '';
-    return at(`a field of something that is not there: ${text.length > 120 ? `${text.slice(0, 119).toWellFormed()}…` : text}`);
+    return at(`a field of something that does not exist: ${text.length > 120 ? `${text.slice(0, 119).toWellFormed()}…` : text}`);
   }
   return at(what);
 }
@@ -43,11 +43,13 @@ export function unknownWord(kind: keyof Words, name: string, words: Words): stri
   return `unknown ${kind} ${name}${near === undefined ? '' : `; did you mean ${near}?`}`;
 }
 
-/** The meaning of a trap of the engine's WebAssembly machine. `panic`: its last output. Out of memory, it cannot write any. */
+/**
+ * The meaning of a trap of the engine's WebAssembly machine. `panic`: its last output. There is none after running out of memory.
+ */
 export function trapOf(error: unknown, panic: string | undefined, { memoryMb }: Limits): Complaint {
   const said = String(error);
   if (error instanceof RangeError || said.includes('out of bounds')) return { message: 'is nested too deeply' };
-  // So the text ends at a tag's end without a beginning.
+  // The text ends at the end of a tag that has no beginning.
   if (panic === 'empty lexer stack') return { message: 'syntax error: unexpected "}}" or "%}"' };
   const isTrap = error instanceof Error && error.name === 'RuntimeError';
   if (panic === 'capacity overflow' || (isTrap && panic === undefined))

@@ -1,4 +1,4 @@
-/** The context that subscribers' templates see: the seed's words for a line of the plan. */
+/** The context that subscribers' templates see for a line of the plan. */
 import type { Json } from '../../core/json.ts';
 import { formatKind } from '../../core/notification.ts';
 import type { Grouped, Line } from '../../core/plan.ts';
@@ -7,7 +7,7 @@ import { LISTED_EVENTS } from '../../core/unlisted.ts';
 /** For a text in a payload, and for a message. */
 const TEXT_CHARS = 500;
 const MESSAGE_CHARS = 2_000;
-/** For the payload of one event, and for all payloads and messages of a line. The rest is replaced by "…". */
+/** For the payload of one event, and for all payloads and messages of a line. A longer part is replaced by "…". */
 const EVENT_CHARS = 20_000;
 const LINE_CHARS = 100_000;
 const MAX_DEPTH = 50;
@@ -16,11 +16,12 @@ const MAX_DEPTH = 50;
  * - `notification`: `{subscriber_id, kind, level}`.
  * - `events`, oldest first, one for each different detail: `{type, source, severity, timestamp, payload, data, message,
  *   count}`. `data` is `payload`, `timestamp` is ISO. `event` is the first of them; missing if there is none.
- * - `count`: the number of all, also of unlisted ones. The engine itself adds the number of those (`core/unlisted.ts`).
- * - `timestamp`: of the last; `time_zone`: for `format_time`.
+ * - `count`: the number of all events, including those that are not listed. The engine adds the number of unlisted ones itself
+ *   (`core/unlisted.ts`).
+ * - `timestamp`: of the last event; `time_zone`: for `format_time`.
  *
- * For events that were counted together, the count of each detail is unknown: each other detail gets one, and the first
- * gets the rest. Control characters stay, because views neutralize the templates' results.
+ * For events that were counted together, the count of each detail is unknown: every other detail gets 1, and the first gets the
+ * remainder. Control characters stay, because views neutralize the templates' results.
  */
 export function contextOf(
   line: Pick<Line, 'subscriber' | 'group' | 'kind' | 'level' | 'lastAt'>,
@@ -56,7 +57,7 @@ function eventOf(item: Grouped, at: number, purse: Purse): Json {
     type: event.type,
     source: event.source,
     severity: event.severity,
-    // The time of each of the others is not kept: it is at the latest that of the last.
+    // The log does not keep the time of each of the others, which is at the latest that of the last.
     timestamp: isoOf(at === 0 ? event.time : item.lastAt),
     payload,
     data: payload,
@@ -69,7 +70,7 @@ const countOf = ({ count, details }: Grouped, at: number): number => (at === 0 ?
 
 type Purse = { left: number };
 
-/** Copies the value with long texts cut. Parts that exceed the purse become "…". */
+/** Copies the value with long texts cut. Parts beyond the limits in `purse` become "…". */
 function lighter(value: Json, purse: Purse, chars: number, depth = 0): Json {
   if (purse.left <= 0) return '…';
   if (typeof value === 'string') {

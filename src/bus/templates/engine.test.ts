@@ -40,8 +40,8 @@ const CONTEXT = {
 const named = (text: string, name = 'test.toon.j2'): { name: string; text: string } => ({ name, text });
 
 /**
- * The longest that this thread worked without letting its loop turn, in ms of its own processor time: how busy the machine
- * is with others does not count.
+ * The longest time that this thread worked without returning to its loop, in ms of its own processor time, so that the load of
+ * the machine does not count.
  */
 async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   const spent = (): number => {
@@ -63,7 +63,7 @@ async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   return longest;
 }
 
-/** Where what is wrong is found before the time is up, however busy the machine. */
+/** For tests that must find the problem before the deadline, however busy the machine is. */
 const PATIENT = { deadlineMs: 20_000 };
 
 describe('what a template makes', () => {
@@ -120,7 +120,7 @@ describe('what a template makes', () => {
     ['{{ rang(3) }}', 'line 1: unknown function rang; did you mean range?'],
     ['{{ 1 is evn }}', 'line 1: unknown test evn; did you mean even?'],
     ['\n{% if a %}', 'line 2: syntax error: unexpected end of input, expected end of block'],
-    ['a\n  {{ event.nothing.more }}', 'line 2: a field of something that is not there: {{ event.nothing.more }}'],
+    ['a\n  {{ event.nothing.more }}', 'line 2: a field of something that does not exist: {{ event.nothing.more }}'],
     ['{{ "x" * 20000 }}', 'result has more than 16,384 characters'],
     ['{% for i in range(9999) %}{% for j in range(9999) %}{% endfor %}{% endfor %}', 'takes more than 1,000,000 steps'],
     [
@@ -170,7 +170,7 @@ describe('conditions', () => {
 
   test.each([
     ['event.payload.count >', 'syntax error: unexpected end of input, expected expression'],
-    ['event.nothing.more', 'a field of something that is not there: event.nothing.more'],
+    ['event.nothing.more', 'a field of something that does not exist: event.nothing.more'],
     ['"a" * 1000000000', 'needs more than 64 MB of memory'],
     ['true }}{% for', 'syntax error: unexpected "}}" or "%}"'],
     ['"a" * 4000000000', 'needs more than 64 MB of memory'],
@@ -210,7 +210,7 @@ describe('attacks', () => {
   const engine = templateEngine({ onTrouble: (reason) => troubles.push(reason) });
   afterAll(() => engine.close());
 
-  /** What this thread does meanwhile, and a worker that starts anew. */
+  /** Time for the work of this thread meanwhile, and for the start of a new worker. */
   const SLACK_MS = 500;
   const usedMs = (): number => {
     const { user, system } = process.cpuUsage();
@@ -219,7 +219,7 @@ describe('attacks', () => {
 
   type Run = () => Promise<{ readonly kind: string; readonly reason?: string }>;
 
-  /** The best of six: a machine that has other things to do makes all of it slower now and then, an attack each time. */
+  /** The best of six attacks, because a busy machine sometimes slows one of them down. */
   async function attack(run: Run): Promise<string | undefined> {
     for (let left = 5; ; left--) {
       const { outcome, ms, blockedMs } = await attackOnce(run);
@@ -236,11 +236,11 @@ describe('attacks', () => {
     let outcome: Awaited<ReturnType<Run>> = { kind: 'none' };
     let ms = Number.POSITIVE_INFINITY;
     const blockedMs = await longestTurn(async () => {
-      // Of the processor: how long that takes by the clock is up to whoever else wants it.
+      // Processor time: the clock would also count the load of the machine.
       const from = usedMs();
       outcome = await run();
       ms = usedMs() - from;
-      // What follows it, in this thread too, is its cost.
+      // The work that follows in this thread is part of its cost.
       expect(await engine.render(named('next {{ n }}'), { n: 1 })).toEqual({ kind: 'text', text: 'next 1' });
     });
     return { outcome, ms, blockedMs };
@@ -280,7 +280,7 @@ describe('attacks', () => {
     ['a chain of filters', `{{ 1${'|int'.repeat(15_000)} }}`, deep],
   ])('%s', async (_what, text, reason) => {
     const seen = await attack(() => engine.render(named(text), CONTEXT));
-    // On a busy machine time may be up first.
+    // On a busy machine the deadline may pass first.
     if (seen !== slow) expect(seen).toEqual(typeof reason === 'string' ? reason : expect.stringMatching(reason));
   });
 
@@ -337,7 +337,7 @@ describe('attacks', () => {
     '{% set event.__proto__ = {"polluted": 1} %}{{ polluted }}',
   ])('code: %s', async (text) => {
     const made = await engine.render(named(text), CONTEXT);
-    // Nothing is called and nothing is reached: it fails, or finds nothing.
+    // It calls nothing and reaches nothing: it fails, or finds nothing.
     expect(made.kind === 'failed' || made.text === '', JSON.stringify(made)).toBe(true);
     expect(await engine.render(named('{{ polluted }}{{ event.polluted }}ok'), CONTEXT)).toEqual({ kind: 'text', text: 'ok' });
   });
@@ -360,7 +360,7 @@ describe('its life', () => {
   const slow = named('{% set s = "a" * 1000000 %}{% for i in range(10000) %}{% set t = s|replace("a", "b") %}{% endfor %}');
   const hello = named('hello');
 
-  /** Workers that this test left. */
+  /** Workers that this test did not end. */
   async function leftBy(run: (engine: TemplateEngine) => Promise<void>): Promise<number> {
     const before = new Set(alive);
     const engine = templateEngine();

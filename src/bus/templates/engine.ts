@@ -1,10 +1,10 @@
 /**
- * Runs templates and conditions of subscribers in a worker, one at a time, with limits for steps, time, memory, input and
- * output. A worker that exceeds its time, or that a template broke, is ended. The next question starts a new one.
+ * Runs templates and conditions of subscribers in a worker, one at a time, with limits for steps, time, memory, input and output.
+ * A worker that exceeds its time, or that a template broke, is ended. The next question starts a new one.
  *
- * States: *idle* (no worker: before the first question, and after a worker was lost), *starting*, *ready* (a worker that
- * waits; it keeps no process alive), *asked*, *closed*. Questions queue. Only `#answer`, one run of it at a time, and
- * `close` change the state.
+ * States: *States: *idle* (no worker: before the first question, and after a worker was lost), *starting*, *ready* (a worker that
+ * waits; it keeps no process alive), *asked*, *closed*. Questions queue. Only `#answer`, one run of it at a time, and `close`
+ * change the state.
  */
 import type { Json } from '../../core/json.ts';
 import type { Rendered } from '../../core/ports.ts';
@@ -19,7 +19,7 @@ export interface TemplateEngine extends AsyncDisposable {
   render(template: { readonly name: string; readonly text: string }, context: Json): Promise<Rendered>;
   /** Whether an expression is true of a context. As in Jinja, empty, zero and missing values are false. */
   evaluate(expression: string, context: Json): Promise<Evaluated>;
-  /** The problem of a template, as far as it shows without a context. Undefined: none. */
+  /** The problem of a template, as far as it can be found without a context. Undefined: none. */
   check(template: { readonly text: string }): Promise<Complaint | undefined>;
   checkExpression(expression: string): Promise<Complaint | undefined>;
   /** Whether a question has no answer yet. */
@@ -37,7 +37,7 @@ export type TemplateEngineOptions = {
   readonly deadlineMs?: number;
   /** The time for the worker to start. Default 30,000: it takes about 50 ms, but a very busy machine needs seconds. */
   readonly startMs?: number;
-  /** The longest result. Default 16,384. */
+  /** The longest result, in characters. Default 16,384. */
   readonly maxChars?: number;
   /** The longest context as JSON, approximately. Default 524,288. */
   readonly maxContextChars?: number;
@@ -46,8 +46,8 @@ export type TemplateEngineOptions = {
   /** The memory of the engine itself, without its code. Default 64. */
   readonly memoryMb?: number;
   /**
-   * Called when a worker was lost, with the template or expression and the reason. A merely wrong template does not trigger
-   * it.
+   * Called when a worker was lost, with the template or expression and the reason. A template with an ordinary error does not
+   * trigger it.
    */
   readonly onTrouble?: (reason: string) => void;
 };
@@ -66,7 +66,7 @@ type Verdict = Exclude<Answer, { kind: 'wrong' | 'broken' }> | Failure;
 class WorkerEngine implements TemplateEngine {
   readonly #options: Required<Omit<TemplateEngineOptions, 'onTrouble'>> & Pick<TemplateEngineOptions, 'onTrouble'>;
   #thread: Thread | undefined;
-  /** Resolves when all questions so far have their answers. */
+  /** Resolves when all questions so far have been answered. */
   #queue: Promise<unknown> = Promise.resolve();
   /** Resolves when the discarded workers have ended. */
   #leaving: Promise<void> = Promise.resolve();
@@ -181,7 +181,7 @@ class WorkerEngine implements TemplateEngine {
   #giveUp(): void {
     const thread = this.#thread;
     this.#thread = undefined;
-    // The answer does not wait for this, the next question does.
+    // The answer does not wait for this, but the next question does.
     if (thread) this.#leaving = thread.end();
   }
 
@@ -226,8 +226,8 @@ function reasonOf(verdict: Verdict, expression?: string): string {
 }
 
 /**
- * Whether a value is at most about this many characters of JSON. Stops at the first excess. Small values also count, for
- * the work that they cause.
+ * Whether a value has at most about this many characters of JSON. Stops at the first excess. Small values also count, because
+ * each of them causes work.
  */
 function isWithin(value: Json, maxChars: number): boolean {
   let left = maxChars;

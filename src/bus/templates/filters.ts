@@ -22,7 +22,7 @@ export const filtersFor = (timeZone: () => string, nulls: () => Nulls = () => NO
 export type Nulls = ReadonlyMap<string, readonly string[]>;
 const NO_NULLS: Nulls = new Map();
 
-/** Encodes with the official encoder. Nothing becomes the empty text. */
+/** Encodes a value with the official TOON encoder. An undefined value becomes the empty text. */
 export function toonOf(value: unknown, nulls: Nulls = NO_NULLS): string {
   const json = jsonOf(value, nulls);
   return json === null ? '' : encode(Array.isArray(json) ? asTable(json) : json);
@@ -40,13 +40,13 @@ function jsonOf(value: unknown, nulls: Nulls = NO_NULLS): Json {
   return typeof value === 'bigint' ? String(value) : (value as Json);
 }
 
-/** Equal for equal fields and values, in any order of the fields. */
+/** The same for objects with equal fields and values, whatever the order of the fields. */
 export const nameOf = (object: Readonly<Record<string, Json>>): string =>
   JSON.stringify(Object.entries(object).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
 /**
- * Gives rows of plain values the same fields, with null for missing ones: one table instead of a list that repeats each
- * name. Only if most cells exist, else a list is shorter.
+ * Gives rows of plain values the same fields, with null for missing ones: one table instead of a list that repeats each name.
+ * Done only if most cells exist; otherwise a list is shorter.
  */
 function asTable(rows: readonly Json[]): readonly Json[] {
   const flat = rows.filter(

@@ -1,6 +1,6 @@
 /**
- * minijinja with Earpiece's filters and limits, in the importing thread. It blocks: only `worker.ts` and tests use it.
- * Templates reach nothing but their context: no files, no other templates, no JavaScript.
+ * minijinja with Earpiece's filters and limits, in the importing thread. It blocks: only `worker.ts` and tests use it. Templates
+ * can use only their context: no files, no other templates, no JavaScript.
  */
 import { Environment } from 'minijinja-js';
 import type { Json } from '../../core/json.ts';
@@ -17,7 +17,7 @@ export type Sandbox = { readonly answer: (question: Question) => Answer };
 export function sandbox(limits: Limits): Sandbox {
   const compiled = new Map<string, Environment>();
   let timeZone = 'UTC';
-  /** A filter must not throw into minijinja, which would break permanently: the render fails afterwards. */
+  /** A filter must not throw into minijinja, which that would break permanently. The render fails afterwards. */
   let trouble: Error | undefined;
   const takeTrouble = (): Error | undefined => {
     const taken = trouble;
@@ -61,7 +61,7 @@ export function sandbox(limits: Limits): Sandbox {
   };
   const plain = environment();
   try {
-    // From its first error on, the machine reports why it panics.
+    // After its first error, the machine reports the reason for each panic.
     plain.evalExpr('!', {});
   } catch {
     // This error is intended.
@@ -151,8 +151,8 @@ export function sandbox(limits: Limits): Sandbox {
 }
 
 /**
- * minijinja prints null as "none" and offers no way to change that. So a null field is removed, as if it were missing (it
- * prints as nothing, `default` and `is defined` work), and `nulls` keeps it for tables. In a list, null becomes the empty
+ * minijinja prints null as "none" and offers no way to change that. A null field is therefore removed, as if it were missing (it
+ * prints as nothing, and `default` and `is defined` work), and `nulls` keeps it for tables. In a list, null becomes the empty
  * text. A whole number that minijinja would print with ".0" becomes a text.
  */
 function plainFor(value: Json, nulls?: Map<string, readonly string[]>): Json {

@@ -40,7 +40,7 @@ const lineOf = (hash: string | undefined): Line => {
 };
 const how = { timeZone: 'Europe/Berlin' };
 
-/** A store's settings, with what was asked of them. */
+/** The settings of a store, with the requests that it got. */
 function settings(): {
   calls: string[];
   setting: (key: string) => Promise<Json | undefined>;
@@ -136,6 +136,6 @@ test('a template that fails says why', async () => {
   await templates.keep(bad);
   expect(await templates.render(lineOf(bad.hash), how)).toEqual({
     kind: 'failed',
-    reason: 'line 2: a field of something that is not there: {{ event.payload.nothing.more }}',
+    reason: 'line 2: a field of something that does not exist: {{ event.payload.nothing.more }}',
   });
 });

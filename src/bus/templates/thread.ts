@@ -1,4 +1,4 @@
-/** A worker's life: started, asked one question at a time, each with a deadline, and ended. */
+/** The life of a worker: it is started, answers one question at a time, each with a deadline, and is ended. */
 import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { GONE, isGone } from '../../core/errors.ts';
@@ -11,7 +11,7 @@ export type Thread = {
   end(): Promise<void>;
 };
 
-/** `reason`: the worker's fate, for people. */
+/** `reason`: why the worker was lost, for people. */
 export type Lost = { readonly kind: 'lost'; readonly reason: 'late' | { readonly died: string } };
 
 /** Beside the sources; in the package, in a separate folder beside or above this chunk. */
@@ -60,8 +60,7 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
   };
 
   /**
-   * The next message. `late` if `left` returns no time and `grace` adds none. It keeps the process alive only while it
-   * waits.
+   * The next message. `late` if `left` returns no time and `grace` adds no more. It keeps the process alive only while it waits.
    */
   const next = async (left: () => number, grace: () => Promise<number> = async () => 0): Promise<unknown> => {
     let timer: NodeJS.Timeout | undefined;
@@ -73,7 +72,7 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
           const ms = left();
           const more = ms > 0 ? ms : await grace();
           if (waiting !== resolve) return;
-          // One more turn of the loop: a message that arrived while this thread was busy must not count as late.
+          // Waits one more turn of the loop, because a message that arrived while this thread was busy must not count as late.
           if (more <= 0) setImmediate(() => waiting === resolve && heard(LATE));
           else timer = setTimeout(() => void watch(), more);
         };
@@ -106,7 +105,7 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
           // On a busy machine the worker may start late.
           return from === 0n ? Math.min(deadlineMs, startMs - msSince(asked)) : deadlineMs - msSince(from);
         },
-        // The worker may also run rarely: its own processor time counts.
+        // The worker may also get little processor time, so its own processor time counts.
         async () => {
           if (msSince(asked) >= BUSY * deadlineMs) return 0;
           const [before, now] = await Promise.all([usedBefore, usedMs(worker)]);
@@ -123,7 +122,7 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
  * that never ends.
  */
 const BUSY = 40;
-/** A shorter rest is not worth another check. */
+/** A remaining time below this share is not worth another check. */
 const NEARLY = 0.1;
 
 /** The worker's processor time. Undefined if it is unknown (Node before 24.6, a worker that ended). */

@@ -7,7 +7,7 @@ declare const WebAssembly: { Module: new (bytes: Bytes) => object };
 const PAGE_BYTES = 65_536;
 const MEMORY_SECTION = 5;
 
-/** From now on, every module that this thread compiles from bytes has at most this memory. Only for a separate worker. */
+/** From then on, every module that this thread compiles from bytes has at most this much memory. Only for a separate worker. */
 export function boundMemory(megabytes: number): void {
   const { Module } = WebAssembly;
   WebAssembly.Module = class extends Module {

@@ -1,4 +1,4 @@
-/** Chooses the conversation that `chat` and `run` write: a new one, or an existing one to continue. */
+/** Chooses the conversation that `chat` and `run` continue, or a new one. */
 import { formatAddress, logOf, type ConversationId, type LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Presence } from '../../core/ports.ts';
@@ -9,9 +9,9 @@ import { addressFrom } from '../context.ts';
 export type Wish = {
   /** `agent`, `project/agent` or `project/agent#conversation`. */
   readonly as?: string;
-  /** True: the one that was seen last. */
+  /** True: the conversation that was seen last. */
   readonly resume?: string | true;
-  /** A new one that begins as this one; true: as the one that was seen last. */
+  /** Forks this conversation; true: the one that was seen last. */
   readonly fork?: string | true;
   /** Fork only the first n turns. */
   readonly turns?: number;
@@ -23,13 +23,13 @@ export type Choice = {
   readonly address: string;
   readonly log: LogKey;
   readonly conversation: string;
-  /** Named by its starter: the same command continues it. */
+  /** Whether the user named it: the same command then continues it. */
   readonly named: boolean;
-  /** It has records. */
+  /** Whether it has records. */
   readonly goesOn: boolean;
-  /** It may continue its own interrupted turn; a fork leaves that turn to the process that leads the original. */
+  /** Whether it may continue its own unfinished turn. A fork leaves that turn to the process that runs the original. */
   readonly resumes: boolean;
-  /** Its stored settings from the beginning; empty for a new one. */
+  /** The settings stored at its beginning; empty for a new one. */
   readonly begun: Begun;
 };
 
@@ -47,9 +47,12 @@ const AGENT = 'agent';
 export async function chooseConversation(ear: LoadedInbox, wish: Wish): Promise<Choice> {
   const { log, named } = agentOf(ear, wish.as);
   if (wish.fork !== undefined && wish.resume !== undefined)
-    throw new EarpieceError('bad_argument', '--resume goes on with a conversation, --fork begins another one like it: say one');
+    throw new EarpieceError(
+      'bad_argument',
+      '--resume continues a conversation, --fork begins a copy of one: use only one of them',
+    );
   if (wish.turns !== undefined && wish.fork === undefined)
-    throw new EarpieceError('bad_argument', '--turns says how much of a conversation is forked: it needs --fork');
+    throw new EarpieceError('bad_argument', '--turns sets how much of a conversation is forked, so it needs --fork');
   const conversation =
     wish.fork === undefined ? await idOf(ear, log, named, wish.resume, wish.kind) : await forkOf(ear, log, named, wish);
   const goesOn = wish.fork !== undefined || (await hasRequests(ear, log, conversation));
@@ -73,13 +76,13 @@ async function forkOf(ear: LoadedInbox, log: LogKey, named: string | undefined, 
   return (await ear.fork({ log, id: from as ConversationId }, { to, ...(upTo === undefined ? {} : { upTo }) })).conversation;
 }
 
-/** The last record of its n-th turn. */
+/** The last record of the conversation's n-th turn. */
 async function endOfTurn(ear: LoadedInbox, log: LogKey, conversation: string, turns: number): Promise<number | undefined> {
   const begins: number[] = [];
   for await (const { seq } of ear.transcript({ log, id: conversation as ConversationId }, { types: ['turn_start'] }))
     begins.push(seq);
   if (turns > begins.length)
-    throw new EarpieceError('bad_argument', `--turns ${turns}: ${log}#${conversation} has ${begins.length}`);
+    throw new EarpieceError('bad_argument', `--turns ${turns}: ${log}#${conversation} has only ${begins.length}`);
   const next = begins[turns];
   return next === undefined ? undefined : next - 1;
 }
@@ -89,7 +92,7 @@ async function hasRequests(ear: LoadedInbox, log: LogKey, conversation: string):
   return false;
 }
 
-/** A conversation keeps the settings that it began with: another system prompt would change the prompt from its first byte. */
+/** A conversation keeps its first settings: another system prompt would change the prompt from its first byte on. */
 export const begunRecord = (begun: Begun): Draft => ({ type: 'config_delta', delta: begun });
 
 async function begunWith(ear: LoadedInbox, log: LogKey, conversation: string): Promise<Begun> {
@@ -101,16 +104,16 @@ async function begunWith(ear: LoadedInbox, log: LogKey, conversation: string): P
 
 function agentOf(ear: LoadedInbox, as: string | undefined): { log: LogKey; named?: string } {
   const address = addressFrom(ear, as);
-  // A whole project can receive, but cannot be one agent.
+  // A whole project can receive notifications, but it is not an agent.
   if (address.kind === 'project') {
     if (as !== undefined)
       throw new EarpieceError(
         'bad_address',
-        `--as ${JSON.stringify(formatAddress(address))} is a whole project; an agent is ${address.project}/<agent>`,
+        `--as ${JSON.stringify(formatAddress(address))} is a whole project; write ${address.project}/<agent>`,
       );
     return { log: `${address.project}/${AGENT}` as LogKey };
   }
-  // An address in the environment names the surrounding agent; that agent's conversation is not this one.
+  // An address in the environment names the surrounding agent, whose conversation is not this one.
   return { log: logOf(address), ...(as !== undefined && address.kind === 'conversation' ? { named: address.conversation } : {}) };
 }
 
@@ -133,14 +136,14 @@ async function idOf(
 
 async function newestOf(ear: LoadedInbox, log: LogKey, option: 'resume' | 'fork'): Promise<string> {
   const all = await conversationsOf(ear, log);
-  // A conversation that another process leads can be forked, but not continued.
+  // A conversation that another process runs can be forked, but not continued.
   const newest = (option === 'resume' ? all.find((presence) => !isHeld(ear, presence)) : undefined) ?? all[0];
   if (newest === undefined)
-    throw new EarpieceError('not_found', `${log} has no conversation to go on with; without --${option} a new one begins`);
+    throw new EarpieceError('not_found', `${log} has no conversation to continue; without --${option} a new one begins`);
   return newest.conversation;
 }
 
-/** Conversations that Earpiece's own agent led, the last seen first. */
+/** Conversations of Earpiece's own agent, the last seen first. */
 async function conversationsOf(ear: LoadedInbox, log: LogKey): Promise<readonly Presence[]> {
   return (await ear.store.presence({ log })).filter(({ host }) => host === 'earpiece').toSorted((a, b) => b.seenAt - a.seenAt);
 }

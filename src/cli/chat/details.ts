@@ -1,7 +1,7 @@
-/** Shortened texts: each has a number with which `/show` prints the whole. */
+/** Texts that were shown shortened: each has a number with which `/show` prints the whole. */
 export type Detail = { readonly title: string; readonly text: string };
 
-/** So many are kept; the oldest go first. */
+/** The most details that are kept; the oldest are dropped. */
 const KEPT = 500;
 
 export class Details {

@@ -1,6 +1,6 @@
 /**
- * The actions of a person (or a script) on a conversation, for any front. Messages wait for their turn; all other actions
- * happen at once.
+ * The actions of a person (or a script) on a conversation, for any front. Messages wait for their turn; all other actions take
+ * effect at once.
  */
 import type { AgentEvent, TurnResult } from '../../agent/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -10,11 +10,11 @@ import type { Session } from './session.ts';
 
 export type DriverOptions = {
   readonly session: Session;
-  /** Called with each event, one after the other. */
+  /** Called with the events, one after the other. */
   readonly show: (event: AgentEvent) => Promise<void> | void;
-  /** A message goes to the agent now. */
+  /** Called when a message goes to the agent. */
   readonly sent: (text: string) => void;
-  /** An internal error; the conversation continues. */
+  /** Called with an internal error; the conversation continues. */
   readonly trouble: (message: string) => void;
 };
 
@@ -29,7 +29,7 @@ export class Driver {
   readonly #events: ReturnType<Session['agent']['events']>;
   readonly #showing: Promise<void>;
   #waiting: string[] = [];
-  /** A turn that this driver requested. */
+  /** A turn that this driver started. */
   #turn: Promise<unknown> | undefined;
   #woken = false;
   #again: NodeJS.Timeout | undefined;
@@ -43,7 +43,7 @@ export class Driver {
     this.#showing = this.#show();
   }
 
-  /** A turn runs, or is about to. */
+  /** Whether a turn runs or is about to begin. */
   get busy(): boolean {
     return this.#turn !== undefined || this.session.agent.mode !== 'idle' || this.#woken;
   }
@@ -53,7 +53,7 @@ export class Driver {
     return this.#waiting;
   }
 
-  /** The message is shown as sent only after it was sent. */
+  /** A message is shown as sent only after it was sent. */
   send(text: string): void {
     this.#waiting.push(text);
     this.#pump();
@@ -64,7 +64,7 @@ export class Driver {
     return this.#waiting.splice(0);
   }
 
-  /** Adds text to the running turn; without one it is a message. */
+  /** Adds text to the running turn. Without a running turn, the text is a message. */
   reply(text: string): void {
     if (!this.busy) return this.send(text);
     this.#options.sent(text);
@@ -75,7 +75,7 @@ export class Driver {
     this.session.agent.stop();
   }
 
-  /** A turn about the open notifications. False if none is open, or a turn already runs. */
+  /** Begins a turn about the open notifications. False if none is open, or a turn already runs. */
   async wake(ids?: readonly NotificationId[]): Promise<boolean> {
     if (this.busy) return false;
     const about = ids ?? (await this.open()).map(({ id }) => id);
@@ -84,7 +84,7 @@ export class Driver {
     return true;
   }
 
-  /** Continues an interrupted turn, if there is one. */
+  /** Continues an unfinished turn, if there is one. */
   resume(): void {
     this.#begin(this.session.agent.resume());
   }
@@ -113,7 +113,7 @@ export class Driver {
     while (this.busy || this.#waiting.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** No more events are shown after this; the session stays open. */
+  /** Shows no more events after this; the session stays open. */
   async end(): Promise<void> {
     this.#ended = true;
     this.#waiting = [];
@@ -130,7 +130,7 @@ export class Driver {
     if (next === undefined) return;
     this.#begin(
       this.session.agent.send(next).catch((error: unknown) => {
-        // If the agent has just begun a turn by itself, it refuses at once, before anything is shown.
+        // If the agent has just begun a turn itself, it refuses before any event is shown.
         if (!(error instanceof EarpieceError && error.code === 'bad_argument')) throw error;
         this.#waiting.unshift(next);
         this.#again ??= setTimeout(() => {

@@ -1,8 +1,8 @@
-/** The line that a person types: editing, history, several lines by paste or Alt+Enter. Draws nothing by itself. */
+/** The line that a person types: editing, history, and several lines by paste or Alt+Enter. It draws nothing. */
 import { widthOf } from '../table.ts';
 import { safe } from './wrap.ts';
 
-/** As `node:readline` gives them. */
+/** A key as `node:readline` reports it. */
 export type Key = { readonly name?: string; readonly ctrl?: boolean; readonly meta?: boolean; readonly sequence?: string };
 
 const SEGMENTS = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
@@ -30,7 +30,7 @@ export class Editor {
     this.#after = '';
   }
 
-  /** Takes what was typed, and remembers it. */
+  /** Returns the typed line and adds it to the history. */
   take(): string {
     const { text } = this;
     if (text.trim() !== '' && this.#history.at(-1) !== text) this.#history.push(text);
@@ -39,7 +39,7 @@ export class Editor {
     return text;
   }
 
-  /** `submit` when it was Enter; `unknown` when the key means nothing here. */
+  /** Returns `submit` for Enter, and `unknown` for a key without a function here. */
   key(typed: string | undefined, key: Key): 'changed' | 'submit' | 'unknown' {
     const { name, ctrl = false, meta = false } = key;
     if (name === 'paste-start' || name === 'paste-end') {
@@ -60,7 +60,9 @@ export class Editor {
     return /^[\u0000-\u001f\u007f]/u.test(typed) && typed !== '\t' ? 'unknown' : this.insert(typed);
   }
 
-  /** Wrapped behind `prompt`; the rows below it are indented as wide. At most `most` rows, those around the cursor. */
+  /**
+   * The rows of the line, wrapped after `prompt` and indented to its width. Returns at most `most` rows, those around the cursor.
+   */
   view(prompt: string, width: number, most: number): { rows: string[]; cursor: { row: number; column: number } } {
     const indent = widthOf(prompt);
     const room = Math.max(4, width - indent);
@@ -112,7 +114,7 @@ export class Editor {
     this.#goTo(by < 0 ? this.#before.replace(/\S+\s*$/u, '').length : text.length - this.#after.replace(/^\s*\S+/u, '').length);
   }
 
-  /** The beginning or the end of the line. */
+  /** Moves to the beginning or the end of the line. */
   moveFar(by: 1 | -1): void {
     const end = this.#after.indexOf('\n');
     if (by < 0) this.#goTo(this.#before.lastIndexOf('\n') + 1);
@@ -167,7 +169,7 @@ const PLAIN: Readonly<Record<string, Does>> = {
   delete: (editor) => editor.delete(),
 };
 
-/** As in a shell. */
+/** Keys with Ctrl, as in a shell. */
 const CONTROL: Readonly<Record<string, Does>> = {
   a: (editor) => editor.moveFar(-1),
   e: (editor) => editor.moveFar(1),

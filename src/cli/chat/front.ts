@@ -1,12 +1,12 @@
-/** The front of a conversation: a terminal, a pipe, or another program. */
+/** A front shows a conversation: on a terminal, in a pipe, or to another program. */
 import type { Session } from './session.ts';
 
 export interface Front {
-  /** Shows a person a line about events outside of the conversation. May be called before `run`. */
+  /** Shows a line about events outside of the conversation. May be called before `run`. */
   note(line: string): void;
-  /** The agent sends its user a message during its work. */
+  /** Shows a message that the agent sends its user during its work. */
   told(message: string): void;
-  /** Something in the background began or ended. */
+  /** Called when a background tool begins or ends. */
   handles(): void;
   /**
    * Runs the conversation to its end, and resolves with the exit code. `first` is sent at once, unless it is empty. The caller

@@ -9,7 +9,7 @@ import { wrapAll } from './wrap.ts';
 const TURNS = 3;
 const ROWS = 4;
 
-/** The last turns: the person's message, the number of calls, the beginning of the answer. Empty for a new conversation. */
+/** The last turns: the person's message, the number of calls, and the beginning of the answer. Empty for a new conversation. */
 export function historyLines(records: readonly Draft[], width: number): string[] {
   const turns = turnsOf(records);
   if (turns.length === 0) return [];
@@ -49,7 +49,7 @@ function linesOf(turn: readonly Draft[], width: number): string[] {
     ...(first === undefined
       ? []
       : first.source === 'system'
-        ? [paint('dim', 'Nobody had written.')]
+        ? [paint('dim', 'No messages of a person.')]
         : said(first.content, width).slice(0, ROWS)),
     ...(calls === 0 ? [] : [paint('dim', `⚙ ${calls} ${calls === 1 ? 'call' : 'calls'}`)]),
     ...notes.map((note) =>

@@ -1,6 +1,6 @@
 /**
- * A conversation for programs. Output: one event a line, `AgentEvent` and the front's own. Input: one message a line, as text
- * or as an object: {"type":"send"|"reply","text":…}, {"type":"stop"}, {"type":"wake","ids":[…]?}, {"type":"quit"}.
+ * A conversation for programs. Output: one event per line, those of `AgentEvent` and of the front. Input: one message per line,
+ * as text or as an object: {"type":"send"|"reply","text":…}, {"type":"stop"}, {"type":"wake","ids":[…]?}, {"type":"quit"}.
  */
 import { createInterface } from 'node:readline';
 import { didYouMean } from '../../core/errors.ts';
@@ -72,7 +72,7 @@ export class JsonFront implements Front {
         else if (said.type === 'reply') driver.reply(said.text);
         else if (said.type === 'stop') driver.stop();
         else if (!(await driver.wake(said.ids)))
-          say({ type: 'error', message: driver.busy ? 'a turn runs already' : 'nothing waits' });
+          say({ type: 'error', message: driver.busy ? 'a turn is already running' : 'nothing waits' });
       }
       await driver.settled();
       ended.resolve(undefined);
@@ -91,7 +91,7 @@ export function inputOf(line: string): Input {
   try {
     given = JSON.parse(line) as Readonly<Record<string, unknown>>;
   } catch {
-    return { type: 'wrong', why: `a line that begins with "{" is to be JSON, this is none: ${line.slice(0, 80)}` };
+    return { type: 'wrong', why: `a line that begins with "{" must be JSON, which this is not: ${line.slice(0, 80)}` };
   }
   const { type, text, ids } = given;
   switch (type) {
@@ -105,13 +105,13 @@ export function inputOf(line: string): Input {
     case 'wake':
       if (ids === undefined) return { type };
       if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string'))
-        return { type: 'wrong', why: 'ids is a list of ids' };
+        return { type: 'wrong', why: 'ids must be a list of ids' };
       return { type, ids: ids as NotificationId[] };
     default: {
       const near = typeof type === 'string' ? didYouMean(type, INPUTS) : undefined;
       return {
         type: 'wrong',
-        why: `type ${JSON.stringify(type) ?? 'is missing and'} is none of ${INPUTS.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
+        why: `type ${JSON.stringify(type) ?? 'is missing and'} must be one of ${INPUTS.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
       };
     }
   }

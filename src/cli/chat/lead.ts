@@ -1,4 +1,4 @@
-/** `earpiece chat`: opens what a conversation needs and leads it through a terminal, a pipe or another program. */
+/** `earpiece chat`: opens everything that a conversation needs, and runs it in a terminal, a pipe or for another program. */
 import { openLoadedInbox } from '../../loaded-inbox.ts';
 import { loadAheadSoon } from '../ahead.ts';
 import { countOption, type GlobalOptions } from '../context.ts';
@@ -22,7 +22,7 @@ export type ChatOptions = GlobalOptions & {
   purpose?: string;
 };
 
-/** `message`: the first one, where it is not empty. Resolves with the exit code, when everything that was started has ended. */
+/** `message`: the first message, unless it is empty. Resolves with the exit code when everything that it started has ended. */
 export async function lead(message: string, options: ChatOptions): Promise<number> {
   const purpose = purposeOf(options);
   const front: Front = options.json ? new JsonFront() : isTerminal() ? new TerminalFront() : new PipeFront();

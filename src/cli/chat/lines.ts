@@ -1,36 +1,36 @@
-/** Formats the parts of a conversation. All lines are safe to print and fit the width, wherever their text came from. */
+/** Formats the parts of a conversation. All lines are safe to print and fit the width, whatever the source of their text. */
 import type { Json } from '../../core/json.ts';
 import { formatKind, type Level, type Notification } from '../../core/notification.ts';
 import { cut, widthOf } from '../table.ts';
 import { level, paint, plain } from '../terminal.ts';
 import { safe, wrapAll } from './wrap.ts';
 
-/** A notification that is longer is shown in part. */
+/** A longer notification is shortened. */
 const NOTE_LINES = 3;
 const NOTE_CHARS = 200;
-/** The most characters of a result if no width cuts it. */
+/** The most characters of a result that is not cut to a width. */
 const RESULT_CHARS = 200;
 
-/** A message of a person. */
+/** Formats a message of a person. */
 export const said = (text: string, width: number): string[] =>
   wrapAll(text, width, `${paint(['cyan', 'bold'], '›')} `, '  ').map((line) => paint('bold', line));
 
 export type CallView = { readonly name: string; readonly args: Json };
 export type ResultView = { readonly content: string; readonly isError: boolean };
 
-/** `⚙ run  npm test`, at most one row. */
+/** Formats a call, `⚙ run npm test`, in at most one row. */
 export function callLine({ name, args }: CallView, width: number): string {
   const what = summaryOf(args);
   return cut(`${paint('cyan', '⚙')} ${paint('bold', plain(name, 60))}${what === '' ? '' : `  ${plain(what, 500)}`}`, width);
 }
 
-/** The same with the first line of its result behind it, or with `tail`: dim, cut to the row. */
+/** Formats the same with the first line of its result, or with `tail`, behind it: dim, and cut to the row. */
 export function resultLine(call: CallView, { content, isError }: ResultView, width: number, number?: () => number): string {
   const { text, whole } = gistOf(content, isError);
   const gist = safe(text.trim());
   const sign = isError ? `${paint('red', '✗')} ` : '';
   const between = isError ? 5 : 3;
-  // The call gets the room that its result leaves, and always more than half.
+  // The call gets the width that its result leaves, but always more than half.
   const wanted = widthOf(gist) + between + (whole ? 0 : MORE_CHARS);
   const head = callLine(call, Math.max(width - wanted, Math.floor(width * 0.55)));
   const room = Math.min(RESULT_CHARS, width - widthOf(head) - between);
@@ -47,7 +47,7 @@ function partly(gist: string, room: number, more: string): string {
   return `${shown}${shown.endsWith('…') ? '' : ' …'}${more}`;
 }
 
-/** The most informative line: for a handle its state, for a failure the last line. `whole`: nothing is left out. */
+/** The most informative line: for a handle its state, for a failure the last line. `whole`: whether the line shows everything. */
 function gistOf(content: string, isError: boolean): { readonly text: string; readonly whole: boolean } {
   const handle = handleIn(content);
   if (handle !== undefined) return handle;
@@ -57,12 +57,12 @@ function gistOf(content: string, isError: boolean): { readonly text: string; rea
     .filter((line) => line.trim() !== '');
   const [last = '', before] = [lines.at(-1), lines.at(-2)];
   if (!isError || before === undefined) return { text: lines[0] ?? '', whole: lines.length <= 1 };
-  // An exit code alone says little.
+  // An exit code alone has little information.
   const both = /^\[.*\]$/u.test(last.trim());
   return { text: both ? `${before} ${last.trim()}` : last, whole: both && lines.length === 2 };
 }
 
-/** The state of a handle, if a result is an answer about one; the answer contains the handle's output. */
+/** The state of a handle, if the result is an answer about a handle, which also contains the handle's output. */
 function handleIn(content: string): { readonly text: string; readonly whole: boolean } | undefined {
   if (!content.startsWith('{"id":')) return undefined;
   try {
@@ -96,7 +96,7 @@ export function summaryOf(args: Json): string {
   return about === '' ? how : `${about} (${how})`;
 }
 
-/** The arguments under which tools name their subject. */
+/** Names of arguments that hold the subject of a call. */
 const MAIN = ['command', 'task', 'path', 'file', 'file_path', 'url', 'query', 'pattern', 'message', 'input', 'text'] as const;
 
 function compact(rest: { readonly [key: string]: Json }): string {
@@ -112,7 +112,7 @@ const DELIVERED = (): string => paint('yellow', '┃');
 
 export type PendingView = { readonly level: Level; readonly kind: string; readonly message: string; readonly count: number };
 
-/** Hollow until it rides: one row. */
+/** Formats a waiting notification in one row, with a hollow mark. */
 export function pendingLine({ level: of, kind, message, count }: PendingView, width: number, tail = ''): string {
   const end = tail === '' ? '' : ` ${paint('dim', tail)}`;
   const line = `${PENDING()} ${level(of)} ${paint('bold', plain(kind))}  ${plain(message, 400)}${count > 1 ? ` (${count} times)` : ''}`;
@@ -120,7 +120,9 @@ export function pendingLine({ level: of, kind, message, count }: PendingView, wi
   return `${shown}${' '.repeat(Number.isFinite(width) ? Math.max(0, width - widthOf(shown) - widthOf(end)) : 1)}${end}`.trimEnd();
 }
 
-/** Solid once delivered. `number` is called if a part is left out; without it, everything is shown. */
+/**
+ * Formats a delivered notification, with a solid mark. `number` is called if a part is left out; without it, everything is shown.
+ */
 export function noteLines(note: Notification, width: number, number?: () => number): string[] {
   const bar = DELIVERED();
   const who = note.origin?.person === undefined ? '' : ` ${plain(note.origin.person, 60)}:`;
@@ -130,7 +132,7 @@ export function noteLines(note: Notification, width: number, number?: () => numb
   const body = note.instruction === undefined ? note.message : `${note.message}\n→ ${note.instruction}`;
   const { text, short } = number === undefined ? { text: body.trimEnd(), short: false } : shortened(body);
   const hang = `${bar}   `;
-  // The first line is beside the head if there is room for a few words.
+  // The first line follows the head if there is room for a few words.
   const beside = width - widthOf(head) >= 24;
   const lines = beside ? besideHead(text, width, head, hang) : [head.trimEnd(), ...wrapAll(text, width, hang)];
   if (short && number !== undefined) lines.push(`${hang}${paint('dim', `… /show ${number()}`)}`);
@@ -139,7 +141,8 @@ export function noteLines(note: Notification, width: number, number?: () => numb
 
 function besideHead(text: string, width: number, head: string, hang: string): string[] {
   const [first = '', ...others] = text.split('\n');
-  // Wrapped as if all rows began where the head ends, then the others move left: a row may be short, never too long.
+  // Wrapped as if all rows began at the end of the head; then the other rows move left. A row may become short, but never too
+  // long.
   const [row = '', ...more] = wrapAll(first, width, head, head);
   const rest = more.map((each) => each.slice(head.length)).join(' ');
   return [
@@ -149,7 +152,7 @@ function besideHead(text: string, width: number, head: string, hang: string): st
   ];
 }
 
-/** The carrier's name, and how long the notifications waited. */
+/** Formats the carrier's name, and how long the notifications waited. */
 export const rodeLine = (on: string, waitedMs: number | undefined, count: number, width: number, show?: number): string =>
   cut(
     `${DELIVERED()}   ${paint('dim', `${on}${waitedMs === undefined ? '' : ` · ${count > 1 ? 'the oldest ' : ''}${seconds(waitedMs)} after it was queued`}${show === undefined ? '' : ` · /show ${show}`}`)}`,

@@ -20,12 +20,12 @@ export type RowsOptions = {
   readonly driver: Driver;
 };
 
-/** The state of the turn, as the terminal's keys and events have it. */
+/** The state of the turn, from the terminal's keys and events. */
 export type TurnState = {
   readonly pending: readonly Item[];
-  /** A person has stopped this turn; it is about to end. */
+  /** A person has stopped this turn, which is about to end. */
   readonly stopping: boolean;
-  /** The person who pauses the agent; empty where no person is named, undefined where nothing pauses it. */
+  /** The person who paused the agent; empty if no person is named, undefined if nothing pauses it. */
   readonly pausedBy: string | undefined;
   /** When the turn began, by the monotonic clock. */
   readonly since: number;
@@ -49,7 +49,7 @@ export class LiveRows {
     return [...this.#moving(width), ...this.#waits(turn.pending, width), ...this.#status(turn, width)];
   }
 
-  /** The text, the thought and the calls of this moment. */
+  /** The current text, thought and calls. */
   #moving(width: number): string[] {
     const now = performance.now();
     const running = this.#narrator.running.slice(0, RUNNING_ROWS).map((call) => {
@@ -100,7 +100,7 @@ export class LiveRows {
     if (stopping) return 'stopping';
     const { mode } = this.#session.agent;
     const { running } = this.#narrator;
-    if (mode === 'continuing') return 'ending the turn';
+    if (mode === 'continuing') return 'stopping the turn';
     if (running.length > 0) return running.length === 1 ? 'running a tool' : `running ${running.length} tools`;
     return { nothing: 'waiting for the model', thoughts: 'thinking', words: 'writing' }[writes];
   }

@@ -1,4 +1,4 @@
-/** The narrator's surface on a screen: finished rows are printed, the open row of the model's words lives. */
+/** The narrator's surface on a screen: finished rows are printed, and the row that the model is writing stays live. */
 import type { Screen } from './screen.ts';
 import type { Surface } from './narrator.ts';
 import { Flow } from './wrap.ts';

@@ -1,4 +1,4 @@
-/** Chooses the model of Earpiece's own agent, and the advice for a person who has named none. */
+/** Chooses the model of Earpiece's own agent, and advises a person who has named none. */
 import { openModel, PROVIDERS } from '../../agent/index.ts';
 import type { Env } from '../../config/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -7,7 +7,7 @@ export type Model = { readonly name: string; readonly model: Awaited<ReturnType<
 
 const OLLAMA_WITHIN_MS = 500;
 
-/** The first named one counts. Throws `bad_argument` with the ways to name one. */
+/** The first named model is used. Throws `bad_argument` with the ways to name a model. */
 export async function chooseModel(names: readonly (string | undefined)[], env: Env): Promise<Model> {
   const name = names.find((each) => each !== undefined && each !== '');
   if (name === undefined) throw new EarpieceError('bad_argument', await noModel(env));
@@ -56,7 +56,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   google: 'gemini-3-pro-preview',
 };
 
-/** The models of Ollama on this machine (or at OLLAMA_HOST); undefined if it does not answer. */
+/** The models of Ollama on this machine (or at OLLAMA_HOST); undefined if Ollama does not answer. */
 export async function ollamaModels(env: Env): Promise<readonly string[] | undefined> {
   const host = env['OLLAMA_HOST'] ?? '127.0.0.1:11434';
   try {

@@ -1,6 +1,6 @@
 /**
- * Shows an agent's work on a surface. A call is shown at its end, with its result. A notification is shown on its delivery,
- * below the call that carried it. `running` holds the current calls, for a surface that shows them live.
+ * Shows an agent's work on a surface. A call is shown when it ends, with its result. A notification is shown when it is
+ * delivered, below the call that carried it. `running` holds the current calls, for a surface that shows them live.
  */
 import type { AgentEvent } from '../../agent/index.ts';
 import type { Json } from '../../core/json.ts';
@@ -12,9 +12,9 @@ import { safe, wrapAll } from './wrap.ts';
 
 /** A place that shows a conversation. */
 export interface Surface {
-  /** In columns; Infinity where nothing is cut. */
+  /** In columns; Infinity if nothing is cut. */
   readonly width: number;
-  /** Shows open notifications by itself, as long as they are open. */
+  /** Whether it shows open notifications itself, as long as they are open. */
   readonly showsPending: boolean;
   /** Finished lines, safe and painted. */
   print(lines: readonly string[]): void;
@@ -28,9 +28,9 @@ export interface Surface {
 export type Delivered = {
   readonly notifications: readonly Notification[];
   readonly summarized: number;
-  /** The text for the model of each; notifications with a shared text are one entry. */
+  /** The texts that the model read; notifications with a shared text are one entry. */
   readonly said: readonly { readonly ids: readonly NotificationId[]; readonly text: string }[];
-  /** When the oldest was queued, and the time now: epoch ms. */
+  /** When the oldest notification was queued, and the present time: epoch ms. */
   readonly queuedAt?: number;
   readonly now: number;
 };
@@ -41,11 +41,11 @@ type Block = 'none' | 'said' | 'text' | 'tools' | 'note';
 
 export class Narrator {
   readonly #surface: Surface;
-  /** Without it nothing can be shown later, so notifications are shown whole. */
+  /** Without it, `/show` is not available, so notifications are shown whole. */
   readonly #details: Details | undefined;
   readonly #lookUp: (ids: readonly NotificationId[]) => Promise<Delivered>;
   readonly #running = new Map<string, { name: string; args: Json; since: number; progress: string }>();
-  /** Notifications on a batch, kept until its last call is shown. */
+  /** Notifications of a batch, kept until its last call is shown. */
   #riding: { readonly text: string; readonly delivered: Delivered } | undefined;
   #thought = '';
   #thoughtSince = 0;
@@ -66,7 +66,7 @@ export class Narrator {
     return this.#thought;
   }
 
-  /** The last printed item is a call, so the next one follows without a blank line. */
+  /** Whether the last printed item is a call, so that the next one follows without a blank line. */
   get amongCalls(): boolean {
     return this.#block === 'tools';
   }
@@ -122,14 +122,14 @@ export class Narrator {
         return;
       case 'left_out':
         this.note(
-          `The provider refuses the request with ${event.ids.length === 1 ? 'this notification' : `these ${event.ids.length} notifications`} and takes it without (${event.why}). The model has not read ${event.ids.length === 1 ? 'it' : 'them'}: earpiece why ${event.ids[0] ?? ''}`,
+          `The provider refuses the request with ${event.ids.length === 1 ? 'this notification' : `these ${event.ids.length} notifications`} and accepts it without (${event.why}). The model has not read ${event.ids.length === 1 ? 'it' : 'them'}: earpiece why ${event.ids[0] ?? ''}`,
         );
         return;
       case 'wake_asked':
         return;
       case 'turn_started':
         if (event.by === 'notification') this.note('This turn is about what happened meanwhile:');
-        else if (event.content === '') this.note('The last turn was cut off; it goes on.');
+        else if (event.content === '') this.note('The last turn was cut off; it continues now.');
         return;
       case 'turn_ended':
         this.#surface.endText();
@@ -148,7 +148,7 @@ export class Narrator {
     }
   }
 
-  /** Other code has printed above. */
+  /** Leaves a blank line before the next item, because other code has printed in between. */
   apart(): void {
     this.#block = 'note';
   }
@@ -171,7 +171,7 @@ export class Narrator {
     this.#print('note', wrapAll(message, this.#surface.width, `${paint('cyan', '»')} `, '  '));
   }
 
-  /** Shows requested lines as they are. */
+  /** Shows requested lines unchanged. */
   lines(lines: readonly string[]): void {
     this.#surface.endText();
     this.#surface.print([...(this.#block === 'none' ? [] : ['']), ...lines]);
@@ -180,7 +180,7 @@ export class Narrator {
 
   #begin(block: Block, text: string): void {
     if (this.#block !== block) {
-      // A model may begin with blank lines; the narrator sets the distance.
+      // A model may begin with blank lines, but the narrator sets the distance itself.
       if (text.trim() === '') return;
       if (this.#block !== 'none') this.#surface.print(['']);
       this.#block = block;
@@ -205,12 +205,12 @@ export class Narrator {
     const number = whole && (() => (n ??= whole()));
     const lines = notifications.flatMap((note) => {
       const item = items.find(({ ids }) => ids.includes(note.id));
-      // Notifications with a shared text are one line, at the first of them.
+      // Notifications with a shared text are shown once, at the first of them.
       if (item !== undefined && item.ids[0] !== note.id) return [];
       return noteLines(item === undefined ? note : asSaid(note, item.text), width, number);
     });
     if (summarized > 0)
-      lines.push(rodeLine(`and ${summarized} more that were only counted: get_notifications has them`, undefined, 1, width));
+      lines.push(rodeLine(`and ${summarized} more that were only counted: get_notifications shows them`, undefined, 1, width));
     lines.push(rodeLine(on, queuedAt === undefined ? undefined : now - queuedAt, notifications.length, width, number?.()));
     this.#print('note', lines);
   }
@@ -235,7 +235,7 @@ function asSaid(note: Notification, text: string): Notification {
   const words = (all: string): string => all.replaceAll(/\s+/gu, ' ').trim();
   if (words(text).includes(words(note.message))) return note;
   const { instruction: _instruction, ...rest } = note;
-  // The screen already shows level and kind before it.
+  // The screen already shows level and kind before the text.
   const before = `${note.kind.source} ${note.level}: `;
   return { ...rest, message: text.startsWith(before) ? text.slice(before.length) : text };
 }
@@ -250,7 +250,7 @@ const RODE: Readonly<Record<string, string>> = {
   turn_start: 'rode on your message',
   cycle_start: 'rode on your reply',
   tool_batch_end: 'rode on the results',
-  turn_end: 'came while it answered',
+  turn_end: 'arrived while it answered',
   idle: 'woke the agent',
   forced: 'interrupted',
 };

@@ -1,6 +1,6 @@
 /**
- * A conversation without a terminal. Each line of stdin is a message or a slash command; all output goes to stdout as plain
- * text. Ends when stdin and the last turn have ended.
+ * A conversation without a terminal. Each line of stdin is a message or a slash command; all output goes to stdout as plain text.
+ * It ends when stdin and the last turn have ended.
  */
 import { createInterface, type Interface } from 'node:readline';
 import type { AgentEvent, TurnResult } from '../../agent/index.ts';
@@ -83,7 +83,7 @@ export class PipeFront implements Front {
 
   async #show(narrator: Narrator, event: AgentEvent): Promise<void> {
     await narrator.tell(event);
-    if (event.type === 'wake_asked') narrator.note(`wake? write /wake, or go on: ${plain(event.text, 400)}`);
+    if (event.type === 'wake_asked') narrator.note(`wake? write /wake, or continue: ${plain(event.text, 400)}`);
   }
 }
 

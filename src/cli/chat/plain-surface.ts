@@ -1,4 +1,4 @@
-/** A surface for pipes and files: prints items in sequence, and only whole words. */
+/** A surface for pipes and files: prints items one after the other, and only whole words. */
 import { stripVTControlCharacters } from 'node:util';
 import { Flow } from './wrap.ts';
 import type { Surface } from './narrator.ts';
@@ -15,7 +15,7 @@ export class PlainSurface implements Surface {
   readonly showsPending = false;
   readonly #options: PlainSurfaceOptions;
   readonly #flow = new Flow();
-  /** How much of the open row is written. */
+  /** How much of the open row has been written. */
   #written = 0;
 
   constructor(options: PlainSurfaceOptions) {
@@ -34,7 +34,7 @@ export class PlainSurface implements Surface {
       this.#written = 0;
     }
     const { open } = this.#flow;
-    // The last word may end in half a character; the text before it is safe to show.
+    // The last word may end in half a character, so only the text before it is safe to show.
     this.#options.text(open.slice(this.#written));
     this.#written = open.length;
   }

@@ -10,12 +10,12 @@ export type Output = {
   write(text: string): unknown;
 };
 
-/** `cursor` is a position in `rows`, from 0; without it the cursor is hidden. */
+/** `cursor` is a position in `rows`, from 0; without it, the cursor is hidden. */
 export type Living = { readonly rows: readonly string[]; readonly cursor?: { readonly row: number; readonly column: number } };
 
 const HIDE = '\u001b[?25l';
 const SHOW = '\u001b[?25h';
-/** Between these, a supporting terminal shows no half drawn state. */
+/** Between these two sequences, a terminal that supports them shows no half-drawn state. */
 const HOLD = '\u001b[?2026h';
 const LET_GO = '\u001b[?2026l';
 
@@ -34,7 +34,7 @@ export class Screen {
     this.#ask = living;
   }
 
-  /** One less than there are: a full row would make some terminals wrap it. */
+  /** One less than the terminal's width, because some terminals wrap a full row. */
   get width(): number {
     return Math.max(20, this.#out.columns - 1);
   }
@@ -43,7 +43,7 @@ export class Screen {
     return Math.max(4, this.#out.rows);
   }
 
-  /** Nothing is drawn before. */
+  /** Nothing is drawn before this. */
   start(): void {
     this.#over = false;
     this.draw();
@@ -54,7 +54,7 @@ export class Screen {
     else if (rows.length > 0) this.#draw(rows, this.#ask());
   }
 
-  /** Draws the living rows, if they are others than before. */
+  /** Draws the live rows, if they have changed. */
   draw(): void {
     if (this.#over) return;
     const living = this.#ask();
@@ -94,7 +94,7 @@ export class Screen {
   #draw(finished: readonly string[], living: Living): void {
     this.#living = living;
     const { rows, cursor } = living;
-    // Rows beyond the terminal's height would scroll away and could not be drawn again: the last ones are kept.
+    // Rows beyond the terminal's height would scroll away and could not be drawn again, so only the last ones are kept.
     const cut = Math.max(0, rows.length - (this.height - 1));
     const shown = rows.slice(cut);
     const up = this.#at > 0 ? `\u001b[${this.#at}A` : '';

@@ -1,4 +1,4 @@
-/** An agent with all of its parts: model, tools, background handles, MCP servers. Opened and closed as one. */
+/** An agent with all of its parts (model, tools, background handles, MCP servers), opened and closed together. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { agentTool } from '../../agent/sub-agents.ts';
@@ -32,23 +32,23 @@ import { surroundingsOf, type Surroundings } from './surroundings.ts';
 export type SessionOptions = {
   readonly choice: Choice;
   readonly model: Model;
-  /** The system prompt. Default: the stored one of the conversation, the configured one, a short built-in one. */
+  /** The system prompt. Default: the conversation's stored one, otherwise the configured one, otherwise a short built-in one. */
   readonly system?: string;
   readonly withTools: boolean;
-  /** The purpose of the conversation: `task` for work, `chat` for talking. Default: the stored one, otherwise both. */
+  /** The purpose of the conversation: `task` for work, `chat` for talking. Default: the stored purpose, otherwise both. */
   readonly purpose?: string;
-  /** In addition to the configuration. */
+  /** Limits in addition to the configured ones. */
   readonly budget?: BudgetOptions;
-  /** For the built-in background tools at the end of a turn. Default `inquire`. */
+  /** How the built-in background tools are treated at the end of a turn. Default `inquire`. */
   readonly onTurnEnd?: OnTurnEnd;
   readonly tellUser: (message: string) => void;
   /** Shows a person one line about events outside of the conversation. */
   readonly note: (line: string) => void;
-  /** Something in the background began or ended. */
+  /** Called when a background tool begins or ends. */
   readonly onHandles?: () => void;
 };
 
-/** Agents below agents; the last of them cannot have one. */
+/** How deep agents may start agents; the last one cannot start another. */
 const MAX_DEPTH = 3;
 const SWEEP_EVERY_MS = 60_000;
 
@@ -132,7 +132,7 @@ export class Session implements AsyncDisposable {
     };
   }
 
-  /** Stops the turn, ends what runs in the background and the servers. */
+  /** Stops the turn, and ends the background tools and the servers. */
   close(): Promise<void> {
     return (this.#closed ??= (async () => {
       clearInterval(this.#sweeping);
@@ -157,7 +157,7 @@ type Room = {
   readonly depth: number;
   /** The purpose of the conversation. */
   readonly purpose?: string;
-  /** It has the tools for tasks. */
+  /** Whether it has the tools for tasks. */
   readonly tasks: boolean;
 };
 
@@ -185,7 +185,7 @@ async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat>
       ? {}
       : { onTurnEnd: (turn) => handles.endOfTurn({ signal: turn.signal, ask: askInquiries((question) => turn.ask(question)) }) }),
   };
-  // Before the agent answers for what was cut off: only what is there now was really told.
+  // Read before the agent answers interrupted calls: only the present answers have really reached the model.
   const answers = await answeredCalls(ear, address);
   agent = await createAgent(agentOptions);
   await handles?.recover({ answered: (call) => answers.has(call) });
@@ -195,11 +195,11 @@ async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat>
     ...(handles === undefined ? {} : { handles }),
     close: async () => {
       room.seats.delete(seat);
-      // Foreground calls end with their turn; agents in the background are handles.
+      // A foreground call ends with its turn, but an agent in the background is a handle.
       made().stop();
       await handles?.close();
       await around?.stop(made().conversation);
-      // Nobody goes on with the conversation of an agent that another has started.
+      // The conversation of a sub-agent is never continued.
       await made().close({ over: depth > 1 });
       if (depth === 1) options.onHandles?.();
     },
@@ -216,7 +216,7 @@ function handlesFor(room: Room, address: string, log: LogKey, agent: () => Agent
     log,
     open: async (its) =>
       takeSeat(
-        // Nobody could give a task to what it leads, or talk with it.
+        // Nobody can give a sub-agent a task, or talk with it.
         { ...shared, system: `${room.system}\n\n${SUB_AGENT}`, depth: depth + 1, tasks: false },
         its,
         its.slice(0, its.indexOf('#')) as LogKey,
@@ -242,7 +242,7 @@ function handlesFor(room: Room, address: string, log: LogKey, agent: () => Agent
     owner: ear.owner,
     record: async (draft: Draft) => void (await agent().conversation.record([draft])),
     onChange: () => options.onHandles?.(),
-    onTrouble: (error) => options.note(`a background tool could not be written down: ${messageOf(error)}`),
+    onTrouble: (error) => options.note(`a background tool could not be recorded: ${messageOf(error)}`),
   });
 }
 
@@ -261,13 +261,14 @@ function toolsOf(
   for (const tool of mcp.tools) {
     if (!tools.some(({ name }) => name === tool.name)) tools.push(tool);
     else if (depth === 1)
-      options.note(`the tool ${tool.name} of an MCP server is left out: there is a built-in one of this name`);
+      options.note(`the tool ${tool.name} of an MCP server is left out, because a built-in tool has the same name`);
   }
   return tools;
 }
 
 /**
- * Fixed when a conversation begins, so that the beginning of its requests stays the same; only the configuration overrides it.
+ * Decided once when a conversation begins, so that the beginning of its requests stays the same. Only the configuration overrides
+ * it.
  */
 async function worksOnTasks(ear: LoadedInbox, { begun, log }: Choice, purpose: string | undefined): Promise<boolean> {
   return offersTaskTools({
@@ -296,7 +297,7 @@ async function serversOf(
   for (const { message } of problems) note(message);
   const untrusted = ear.config.untrusted[0];
   if (untrusted !== undefined)
-    note(`what ${untrusted.file} would start is not trusted and left out; look at it and say: earpiece trust`);
+    note(`the commands in ${untrusted.file} are not trusted and are left out; read the file, then run: earpiece trust`);
   const upstreams = Object.values(servers).map((server) =>
     ofAgent(upstreamOf(server), server, address, ear.config.agent.passEnv),
   );
@@ -314,7 +315,7 @@ async function serversOf(
       },
     });
   } catch (error) {
-    note(`${messageOf(error)}; going on without their tools`);
+    note(`${messageOf(error)}; continuing without their tools`);
     return NO_SERVERS;
   }
 }
@@ -334,7 +335,7 @@ function ofAgent(upstream: Upstream, { target }: ServerConfig, address: string, 
   };
 }
 
-/** It must be the same at each start: it is the beginning of each request. */
+/** The text must be the same at each start, because each request begins with it. */
 function defaultSystem(withTools: boolean): string {
   if (!withTools) return 'You talk with a person in a terminal. Answer in plain text, without Markdown tables.';
   return [

@@ -9,18 +9,18 @@ import { wrapAll } from './wrap.ts';
 
 export const COMMANDS = {
   help: { args: '', says: 'this' },
-  show: { args: '<n>', says: 'the whole of what was shown in short' },
-  pending: { args: '', says: 'what waits to ride' },
-  wake: { args: '', says: 'a turn about what waits, now' },
-  dismiss: { args: '[n]', says: 'take back what waits, or the n-th of it' },
-  reply: { args: '<text>', says: 'into the turn that runs' },
-  stop: { args: '', says: 'end the turn that runs' },
-  quit: { args: '', says: 'end the conversation; earpiece chat --resume goes on with it' },
+  show: { args: '<n>', says: 'the whole text of a shortened part' },
+  pending: { args: '', says: 'waiting notifications' },
+  wake: { args: '', says: 'begin a turn about the waiting notifications' },
+  dismiss: { args: '[n]', says: 'withdraw the waiting notifications, or the n-th of them' },
+  reply: { args: '<text>', says: 'add text to the running turn' },
+  stop: { args: '', says: 'stop the running turn' },
+  quit: { args: '', says: 'end the conversation; earpiece chat --resume continues it' },
 } as const satisfies Record<string, { args: string; says: string }>;
 
 export type Slash = { readonly driver: Driver; readonly details: Details; readonly width: number; readonly quit: () => void };
 
-/** A message that begins with a slash is typed with two: `//etc` sends "/etc". */
+/** A message that begins with a slash is typed with two slashes: `//etc` sends "/etc". */
 export const isCommand = (text: string): boolean => /^\/(?!\/)\S*/u.test(text) && !/^\/\S*\//u.test(text);
 
 export const messageOf = (text: string): string => (text.startsWith('//') ? text.slice(1) : text);
@@ -35,7 +35,7 @@ export async function slash(text: string, { driver, details, width, quit }: Slas
           ([command, { args, says }]) => `${paint('bold', `/${command} ${args}`.padEnd(14))} ${says}`,
         ),
         ...wrapAll(
-          'Ctrl+C in a turn: stop, reply or continue. At the prompt Ctrl+C or Ctrl+D ends. A message that begins with "/" is written with two.',
+          'Ctrl+C in a turn: stop, reply or continue. At the prompt, Ctrl+C or Ctrl+D ends the conversation. Type a message that begins with "/" with two slashes.',
           width,
         ),
       ];
@@ -53,20 +53,20 @@ export async function slash(text: string, { driver, details, width, quit }: Slas
       );
     }
     case 'wake':
-      if (driver.busy) return ['a turn runs already; what waits rides in it'];
+      if (driver.busy) return ['a turn is already running; the waiting notifications ride in it'];
       return (await driver.wake()) ? [] : ['nothing waits'];
     case 'dismiss': {
       const gone = await driver.dismiss(argument === '' ? undefined : Number(argument));
       return gone.length === 0
-        ? [argument === '' ? 'nothing waits' : `there is no ${plain(argument, 40)} that waits`]
-        : gone.map((what) => `taken back: ${plain(what, 200)}`);
+        ? [argument === '' ? 'nothing waits' : `no notification ${plain(argument, 40)} is waiting`]
+        : gone.map((what) => `withdrawn: ${plain(what, 200)}`);
     }
     case 'reply':
       if (argument === '') return ['/reply needs a text'];
       driver.reply(argument);
       return [];
     case 'stop':
-      if (!driver.busy) return ['no turn runs'];
+      if (!driver.busy) return ['no turn is running'];
       driver.stop();
       return [];
     case 'quit':

@@ -1,5 +1,5 @@
 /**
- * Observes the surroundings of an agent in a terminal: files that it has read and others change, and changes of others in its
+ * Observes the surroundings of an agent in a terminal: changes of other programs to files that it has read, and to its
  * repository.
  */
 import { existsSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { filesSource, type FilesSource } from '../../sources/files/index.ts';
 import { gitSource, type GitSource } from '../../sources/git/index.ts';
 
 export type Surroundings = {
-  /** The built-in file tools and the given tools, wrapped: their changes to the repository count as the agent's. */
+  /** The built-in file tools, and the given tools, wrapped so that their changes to the repository count as the agent's. */
   tools(given: readonly Tool[]): readonly Tool[];
   start(): Promise<void>;
   /** Also stores the agent's knowledge of its files for the next start. */
@@ -58,7 +58,7 @@ export async function surroundingsOf({ ear, address, withGit, note }: Surroundin
   };
 }
 
-/** Only for foreground commands: nobody knows when a background command changes what. */
+/** Only for foreground commands: when a background command changes a file is unknown. */
 const ofItsOwn = (tool: Tool, git: GitSource): Tool => ({
   ...tool,
   execute: (args, call) => {
@@ -69,7 +69,7 @@ const ofItsOwn = (tool: Tool, git: GitSource): Tool => ({
 });
 
 const KNOWN = 'files_known';
-/** The files that were read last. */
+/** The most files that are kept, those that were read last. */
 const KEPT = 500;
 
 async function lastKnown(ear: LoadedInbox, address: string): Promise<Readonly<Record<string, string>>> {

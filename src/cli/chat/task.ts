@@ -1,4 +1,4 @@
-/** `earpiece run`: one task, to the end of its turn. */
+/** `earpiece run`: runs one task, to the end of its turn. */
 import { EarpieceError } from '../../core/errors.ts';
 import { formatDuration } from '../../config/index.ts';
 import { openLoadedInbox } from '../../loaded-inbox.ts';
@@ -19,7 +19,7 @@ import { onReaderGone, onSignals, SIGNAL_CODES } from './signals.ts';
 
 export type TaskOptions = ChatOptions & { timeout?: string };
 
-/** Resolves with the exit code, when everything that was started has ended. */
+/** Resolves with the exit code when everything that it started has ended. */
 export async function runTask(words: readonly string[], options: TaskOptions): Promise<number> {
   const timeoutMs = options.timeout === undefined ? undefined : durationOption('--timeout', options.timeout);
   const purpose = purposeOf(options);
@@ -49,9 +49,9 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
     choice,
     model,
     withTools: options.tools,
-    // Nobody can answer a question here, and nothing outlives the task.
+    // No person can answer a question here, and nothing outlives the task.
     onTurnEnd: 'await',
-    // The agent is warned when little of the time is left.
+    // The agent is warned when little time is left.
     ...(timeoutMs === undefined ? {} : { budget: { timeoutMs } }),
     ...(options.system === undefined ? {} : { system: options.system }),
     ...(purpose === undefined ? {} : { purpose }),
@@ -61,7 +61,7 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
   if (task === undefined && !session.agent.cutOff)
     throw new EarpieceError(
       'bad_argument',
-      `the last turn of ${choice.conversation} is over; write what comes next: earpiece run --resume ${choice.conversation} "<task>"`,
+      `the last turn of ${choice.conversation} has ended; write the next task: earpiece run --resume ${choice.conversation} "<task>"`,
     );
   const told = (narrator = new Narrator(surface, undefined, (ids) => session.delivered(ids)));
   if (options.json)
@@ -91,7 +91,7 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
   clearTimeout(timer);
   if (code === EXIT.waited.code)
     note(
-      `stopped: it did not end within ${formatDuration(timeoutMs ?? 0)}; earpiece run --resume ${choice.conversation} goes on`,
+      `stopped: it did not end within ${formatDuration(timeoutMs ?? 0)}; earpiece run --resume ${choice.conversation} continues it`,
     );
   await driver.end();
   return code ?? codeOf(driver.last);
@@ -101,14 +101,15 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
 const MAX_STDIN = 16 * 1_048_576;
 
 /**
- * The words, with stdin in place of a last "-". `resumes`: returns undefined without a task, to continue the interrupted turn.
+ * The words of the task, with stdin in place of a final "-". `resumes`: without a task, returns undefined, to continue the
+ * interrupted turn.
  */
 async function taskFrom(words: readonly string[], resumes: boolean): Promise<string | undefined> {
   const last = words.at(-1);
   if (last !== undefined && last !== '-') return words.join(' ');
   if (process.stdin.isTTY && last === undefined && resumes) return undefined;
   if (process.stdin.isTTY && last === undefined)
-    throw new EarpieceError('bad_argument', 'no task is given; write earpiece run "<task>", or pipe it in');
+    throw new EarpieceError('bad_argument', 'there is no task; write earpiece run "<task>", or pipe it in');
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {

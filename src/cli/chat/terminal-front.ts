@@ -31,7 +31,7 @@ import type { Session } from './session.ts';
 import { onReaderGone, onSignals, SIGNAL_CODES } from './signals.ts';
 import { isCommand, messageOf, slash } from './slash.ts';
 
-/** Both ends are a terminal that can move its cursor. */
+/** Whether stdin and stdout are a terminal that can move its cursor. */
 export const isTerminal = (): boolean => process.stdin.isTTY && process.stdout.isTTY && process.env['TERM'] !== 'dumb';
 
 type Mode =
@@ -84,16 +84,16 @@ class Chat {
   readonly #over = Promise.withResolvers<number>();
   #mode: Mode = PROMPT;
   #pending: readonly Item[] = [];
-  /** A person has stopped this turn; it is about to end. */
+  /** A person has stopped this turn, which is about to end. */
   #stopping = false;
   /** The person who pauses the agent; empty if no person is named, undefined if nothing pauses it. */
   #pausedBy: string | undefined;
   /** When the turn began, by the monotonic clock. */
   #since = 0;
   #writes: 'nothing' | 'thoughts' | 'words' = 'nothing';
-  /** Several changes at once are drawn once. */
+  /** Several changes at the same time are drawn once. */
   #drawing = false;
-  /** The typed line at the beginning of a reply. */
+  /** The line that was typed before a reply began. */
   #draft = '';
 
   constructor(session: Session) {
@@ -126,7 +126,7 @@ class Chat {
       if (signal === 'SIGINT') onKey(undefined, { name: 'c', ctrl: true });
       else this.#quit(SIGNAL_CODES[signal]);
     });
-    // The terminal itself is gone.
+    // The terminal itself has closed.
     using _reader = onReaderGone(() => this.#quit(SIGNAL_CODES.SIGHUP));
     const ticking = setInterval(() => void this.#tick(), TICK_MS);
     process.once('exit', restore);
@@ -165,7 +165,7 @@ class Chat {
     this.#narrator.told(message);
   }
 
-  /** All living rows, at the end of this moment. */
+  /** Draws all live rows, at the end of this turn of the event loop. */
   draw(): void {
     if (this.#drawing) return;
     this.#drawing = true;
@@ -213,7 +213,7 @@ class Chat {
       this.draw();
   }
 
-  /** Open notifications, the most urgent first. */
+  /** Reads the open notifications, the most urgent first. */
   async #refresh(): Promise<void> {
     const open = await this.#driver.open().catch(() => this.#pending);
     this.#pending = open.toSorted((a, b) => levelRank(b.notification.level) - levelRank(a.notification.level) || a.seq - b.seq);
@@ -268,7 +268,7 @@ class Chat {
   #stop(): void {
     this.#mode = PROMPT;
     this.#stopping = true;
-    // The person may send the waiting messages again.
+    // The person may want to send the waiting messages again.
     const waiting = this.#driver.takeBack();
     if (waiting.length > 0) this.#editor.text = [...waiting, this.#editor.text].filter((text) => text !== '').join('\n');
     this.#driver.stop();
@@ -280,7 +280,7 @@ class Chat {
     this.#mode = PROMPT;
     if (mode.kind === 'question') {
       if (/^y(es)?$/iu.test(text)) return void this.#driver.wake(mode.ids);
-      if (text === '' || /^no?$/iu.test(text)) return this.#narrator.note('It waits; /wake lets it go on.');
+      if (text === '' || /^no?$/iu.test(text)) return this.#narrator.note('It waits; /wake delivers it.');
     }
     if (mode.kind === 'reply') {
       this.#editor.text = this.#draft;
@@ -299,7 +299,7 @@ class Chat {
     );
   }
 
-  /** The shell gets its terminal back until it says `fg`. */
+  /** The shell gets its terminal back until the user types `fg`. */
   #suspend(): void {
     this.#screen.end();
     process.stdin.setRawMode(false);

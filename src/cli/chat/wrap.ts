@@ -5,12 +5,12 @@ import { plain } from '../terminal.ts';
 const TAB = '    ';
 const SEGMENTS = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** One line of foreign text, made safe; tabs become spaces, other control characters visible. */
+/** Makes one line of foreign text safe: tabs become spaces, other control characters visible. */
 export const safe = (line: string): string => plain(line.replaceAll('\r', '').replaceAll('\t', TAB));
 
 /**
- * Wraps at spaces, and inside words that are longer than a row. `line` has no line end and is safe; the indent of its first row
- * stays.
+ * Wraps at spaces, and inside words that are longer than a row. `line` has no line end and is safe; the indentation of its first
+ * row stays.
  */
 export function wrap(line: string, width: number): string[] {
   const rows: string[] = [];
@@ -28,7 +28,7 @@ export function wrap(line: string, width: number): string[] {
       used += wide;
       continue;
     }
-    // The spaces at a break are the break.
+    // The spaces at a line break disappear.
     const blank = token.startsWith(' ');
     if (row !== '' || blank) close();
     if (blank) continue;
@@ -59,7 +59,7 @@ export function wrapAll(text: string, width: number, first = '', rest: string = 
  */
 export class Flow {
   #open = '';
-  /** Half of a character; the next piece has the other half. */
+  /** Half of a character, whose other half comes with the next piece. */
   #half = '';
 
   /** The rows that this piece finished. */
@@ -80,12 +80,12 @@ export class Flow {
     return finished;
   }
 
-  /** The row that is not finished. */
+  /** The unfinished row. */
   get open(): string {
     return this.#open;
   }
 
-  /** The last row, when the text is over; none when it ended with a line end. */
+  /** The last row, when the text has ended; no row if it ended with a line end. */
   end(): string[] {
     const last = this.#open.trimEnd();
     this.#open = '';

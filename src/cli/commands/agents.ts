@@ -71,7 +71,7 @@ export function agents(command: CommandLine): void {
 }
 
 type Options = GlobalOptions & { readonly all?: boolean; readonly server?: string };
-/** Without `conversation` and `seenAt`: an agent that has records, and of which no conversation was seen. */
+/** Without `conversation` and `seenAt`: an agent that has records, but none of whose conversations was seen. */
 type Row = Pick<Presence, 'host' | 'hostVersion' | 'endedAt' | 'carriers' | 'passedTo'> & {
   readonly log: string;
   readonly conversation?: string;
@@ -79,17 +79,17 @@ type Row = Pick<Presence, 'host' | 'hostVersion' | 'endedAt' | 'carriers' | 'pas
   readonly active: boolean;
 } & Agent;
 
-/** `paused`: a pause holds for the agent, or for one of its conversations. */
+/** `paused`: whether the agent, or one of its conversations, is paused. */
 type Agent = { readonly open: LogOverview['open'] | undefined; readonly paused: boolean };
 const NOBODY: Agent = { open: undefined, paused: false };
 
 function seenAs({ endedAt, seenAt, active, passedTo }: Row, now: number): string {
   if (seenAt === undefined) return 'not seen yet';
   const seen = endedAt === undefined ? ago(seenAt, now) : `ended ${ago(endedAt, now)}`;
-  return active || passedTo === undefined ? seen : `${seen}, passed on to #${plain(passedTo.conversation, 40)}`;
+  return active || passedTo === undefined ? seen : `${seen}, continued by #${plain(passedTo.conversation, 40)}`;
 }
 
-/** Agents that somebody imported, or wrote to, before they were ever seen. */
+/** Agents that got records by an import or a producer before they were ever seen. */
 function unseen(overview: ReadonlyMap<string, Agent>, rows: readonly Row[]): readonly Row[] {
   const seen = new Set(rows.map(({ log }) => log));
   return [...overview].flatMap(([log, agent]) =>

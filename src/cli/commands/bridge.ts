@@ -9,7 +9,7 @@ export function bridge(command: CommandLine, answer: Answer): void {
         'and reads the answers on stdout. It ends with the agent. ' +
         'earpiece install puts the plugin into the agent; you never type this command.',
     )
-    .option('--as <address>', 'whose conversations these are: agent or project/agent (default: the agent of the host)')
+    .option('--as <address>', 'the agent of these conversations: agent or project/agent (default: the agent of the host)')
     .action(async (name: string, options: BridgeOptions) => {
       const { PLUGIN_HOSTS } = await import('../../hosts/index.ts');
       const host = PLUGIN_HOSTS.find((each) => each.name === name);
@@ -18,7 +18,7 @@ export function bridge(command: CommandLine, answer: Answer): void {
         const near = didYouMean(name, names);
         throw new EarpieceError(
           'bad_argument',
-          `host ${JSON.stringify(name.slice(0, 80))} is none of ${names.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
+          `host ${JSON.stringify(name.slice(0, 80))} must be one of ${names.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
         );
       }
       const { bridge: run } = await import('../bridge.ts');

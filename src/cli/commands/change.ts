@@ -26,11 +26,11 @@ export function withdraw(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Withdraws a notification and reports whether it was in time: withdrawn (nobody read it), maybe_seen (it had been offered before), ' +
-        'gate_lowered (an interrupt that was delivered before; its gate is down now) or too_late (it was delivered; exit code 4).',
+        'gate_lowered (an interrupt that was already delivered; its gate is down now) or too_late (it was delivered; exit code 4).',
     )
-    .option('--key <key>', 'instead of an id: every open one with this key')
-    .option('--to <address>', 'only of this agent (default: an id wherever it is, a key in this project)')
-    .option('--reason <text>', 'kept in the log', 'by hand')
+    .option('--key <key>', 'instead of an id: every open notification with this key')
+    .option('--to <address>', 'only of this agent (default: every agent for an id, those of this project for a key)')
+    .option('--reason <text>', 'the reason, stored in the log', 'by hand')
     .example(`earpiece withdraw n_01m8055j3z0d6pek19x3
 npm test && earpiece withdraw --key tests --reason "they pass again"`)
     .action(async (id: string | undefined, options: GlobalOptions & { key?: string; to?: string; reason: string }) => {
@@ -53,12 +53,12 @@ npm test && earpiece withdraw --key tests --reason "they pass again"`)
             results.push({ log, ...result });
         };
         const logs = await logsOf();
-        // First for those who begin later: none gets it when the log of its agent was looked at.
+        // The project's log comes first, so that no conversation gets the notification after its agent's log was searched.
         const whole = logs.filter(isProject);
         for (const log of whole) await takeBack(log);
         for (const log of whole.length === 0 ? logs : await logsOf()) if (!isProject(log)) await takeBack(log);
         if (options.json) results.forEach((result) => printJson(result));
-        else if (results.length === 0) print(paint('dim', `nothing open has the key ${plain(key ?? '')}`));
+        else if (results.length === 0) print(paint('dim', `no open notification has the key ${plain(key ?? '')}`));
         else
           for (const { log, id: each, result } of results.toSorted((a, b) => Number(isProject(a.log)) - Number(isProject(b.log))))
             print(`${plain(each)}  ${isProject(log) && result === 'withdrawn' ? NOT_LATER : WITHDRAWN[result]} (${plain(log)})`);
@@ -72,17 +72,17 @@ const isProject = (log: LogKey): boolean => log.endsWith('/*');
 const NOT_LATER = 'withdrawn: conversations that begin from now on do not get it';
 
 const WITHDRAWN: Readonly<Record<Withdrawn['result'], string>> = {
-  withdrawn: 'withdrawn, nobody was told',
+  withdrawn: 'withdrawn before an agent read it',
   maybe_seen: 'withdrawn, but it had been offered: the agent may have seen it',
-  gate_lowered: 'delivered before; its gate is down now',
-  too_late: 'too late, it was delivered',
+  gate_lowered: 'already delivered; its gate is down now',
+  too_late: 'too late, it was already delivered',
   unknown: 'is unknown',
 };
 
 export function requeue(command: CommandLine): void {
   command
-    .description('Queues a closed notification again, under a new id; one that was filtered comes back too.')
-    .option('--to <address>', 'only of this agent (default: wherever the id is)')
+    .description('Queues a closed notification again, under a new id, even if it was filtered.')
+    .option('--to <address>', 'only of this agent (default: every agent that has the id)')
     .example('earpiece requeue n_01m8055j3z0d6pek19x3')
     .action(async (id: string, options: GlobalOptions & { to?: string }) => {
       await readInbox(options, async (ear) => {
@@ -92,7 +92,7 @@ export function requeue(command: CommandLine): void {
           try {
             again.push(await ear.requeue(log, id, whoAmI()));
           } catch (error) {
-            // Some copies of a fan-out may still be open: these will be delivered anyway.
+            // Some copies of a fan-out may still be open, and are delivered anyway.
             if (!(error instanceof EarpieceError) || error.code !== 'bad_argument') throw error;
             refused = error;
           }
@@ -110,11 +110,11 @@ export function mute(command: CommandLine): void {
   command
     .description(
       'Silences a kind for an agent, or for every agent that this project knows: "*", a source, or source.name. ' +
-        'Muted notifications are closed as filtered and can be queued again. Critical ones of the core cannot be muted. ' +
-        'Without a pattern it lists what is muted.',
+        'Muted notifications close as filtered and can be queued again. Criticals of core kinds cannot be muted. ' +
+        'Without a pattern, it lists the mutes.',
     )
     .option('--for <duration>', 'how long: 30m, 1h, or today (default: until --off)')
-    .option('--off', 'let it speak again')
+    .option('--off', 'lift the mute')
     .example(`earpiece mute file.changed claude-code --for 30m
 earpiece mute file.changed --off
 earpiece mute`)
@@ -170,7 +170,7 @@ earpiece mute`)
     );
 }
 
-/** Until midnight by the clock of this machine. */
+/** The time until midnight by the clock of this machine. */
 const leftOfToday = (now = new Date()): number =>
   new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1).getTime() - now.getTime();
 

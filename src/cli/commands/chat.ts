@@ -5,8 +5,8 @@ export function chat(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Talks with an agent in this terminal. Notifications ride on its messages and on the results of its tools, or interrupt it. ' +
-        'With a message it begins with that. Without a terminal each line of stdin is a message; with --json one event a line comes out, and messages or {"type": "send" | "reply" | "stop" | "wake" | "quit"} go in. ' +
-        'A signal that ends it gives 128 and its number: 130 for Ctrl+C, 143 for SIGTERM, 129 for SIGHUP.',
+        'With a message, the conversation begins with that message. Without a terminal, each line of stdin is a message. With --json, the output is one event per line, and the input is messages or {"type": "send" | "reply" | "stop" | "wake" | "quit"}. ' +
+        'If a signal ends it, the exit code is 128 plus the number of the signal: 130 for Ctrl+C, 143 for SIGTERM, 129 for SIGHUP.',
     )
     .option(
       '--model <provider:model>',
@@ -14,13 +14,16 @@ export function chat(command: CommandLine, answer: Answer): void {
     )
     .option(
       '--as <address>',
-      'who the agent is: agent, project/agent or project/agent#conversation (default: what `address` says, else "agent")',
+      'the name of the agent: agent, project/agent or project/agent#conversation (default: `address`, otherwise "agent")',
     )
-    .option('--resume [conversation]', 'go on with this conversation, or with the last one')
-    .option('--fork [conversation]', 'a new conversation that begins as this one is, or the last one; both have what is open')
-    .option('--turns <n>', 'of what is forked, only the first n turns')
-    .option('--system <text>', 'the words before the conversation (default: agent.system)')
-    .option('--purpose <purpose>', 'what the conversation is for: task (work) or chat (default: EARPIECE_PURPOSE, else both)')
+    .option('--resume [conversation]', 'continue this conversation, or the last one')
+    .option('--fork [conversation]', 'begin a copy of this conversation, or of the last one; open notifications are open in both')
+    .option('--turns <n>', 'fork only the first n turns')
+    .option('--system <text>', 'the system prompt (default: agent.system)')
+    .option(
+      '--purpose <purpose>',
+      'the purpose of the conversation: task (work) or chat (default: EARPIECE_PURPOSE, otherwise both)',
+    )
     .option('--no-tools', 'only talk: no commands, no MCP servers')
     .example(
       `earpiece chat --model anthropic:claude-sonnet-5

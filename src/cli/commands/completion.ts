@@ -4,7 +4,7 @@ import { print } from '../terminal.ts';
 
 export function completion(command: CommandLine): void {
   command
-    .description('Prints a script by which bash, zsh or fish completes commands, options and their values.')
+    .description('Prints a script that lets bash, zsh or fish complete commands, options and their values.')
     .example(
       `earpiece completion bash > ~/.local/share/bash-completion/completions/earpiece
 echo 'source <(earpiece completion zsh)' >> ~/.zshrc
@@ -17,7 +17,7 @@ earpiece completion fish > ~/.config/fish/completions/earpiece.fish`,
       const near = didYouMean(given, SHELLS);
       throw new EarpieceError(
         'bad_argument',
-        `there is no completion for ${JSON.stringify(given.slice(0, 80))}; give one of ${SHELLS.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
+        `${JSON.stringify(given.slice(0, 80))} is not a supported shell; choose one of ${SHELLS.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
       );
     });
 }

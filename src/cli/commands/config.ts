@@ -11,12 +11,12 @@ import { table } from '../table.ts';
 import { paint, plain, print, printJson } from '../terminal.ts';
 
 export function config(group: CommandLine, answer: Answer): void {
-  group.description('Checks earpiece.toml, tells who decided a value, or changes one.');
+  group.description('Checks earpiece.toml, explains which source decides a value, or changes a value.');
   group
     .command('check [file]')
-    .summary('every problem with its place')
+    .summary('list every problem with its place')
     .description(
-      'Every problem with its line and column (default: of the files and variables that count here). Exit code 8 when there is one.',
+      'Lists every problem with its line and column (default: in the files and variables that apply here). The exit code is 8 if there is one.',
     )
     .action((file: string | undefined, options: GlobalOptions) => {
       const { problems, files } =
@@ -26,15 +26,17 @@ export function config(group: CommandLine, answer: Answer): void {
       else
         print(
           files.length === 0
-            ? 'no earpiece.toml counts here; the defaults do'
-            : files.map((f) => `${plain(f)} is fine`).join('\n'),
+            ? 'no earpiece.toml applies here, so the defaults do'
+            : files.map((f) => `${plain(f)} has no problems`).join('\n'),
         );
       if (problems.length > 0) answer(EXIT.problems.code);
     });
   group
     .command('explain [key]')
-    .summary('a value and who decided it')
-    .description('The value of a key, or of all keys of a table, and who decided it; without a key, of everything.')
+    .summary('show a value and the source that decides it')
+    .description(
+      'Shows the value of a key, or of all keys of a table, and the source that decides it. Without a key, it shows everything.',
+    )
     .example(`earpiece config explain budget.max_items
 earpiece config explain db
 earpiece config explain conversation.notifications`)
@@ -51,16 +53,16 @@ earpiece config explain conversation.notifications`)
           paint('dim', plain(other.decidedBy)),
         ]),
       ]);
-      print(rows.length === 0 ? paint('dim', 'nothing is set there') : table(rows, [{}, {}, {}]));
+      print(rows.length === 0 ? paint('dim', 'no value is set there') : table(rows, [{}, {}, {}]));
     });
   group
     .command('set <key> <value>')
     .summary('change a value in your file')
     .description(
-      "Changes one value in your own file, which is for all projects, or in the project's; its comments and layout stay. " +
-        'It is checked before anything is written, and most of it counts for running agents from the next carrier on.',
+      "Changes one value in your own file, which applies to all projects, or in the project's. Comments and layout stay. " +
+        'The value is checked before it is written. Most changes reach running agents with the next carrier.',
     )
-    .option('--project', "in the project's file, for everybody who works there")
+    .option('--project', "in the project's file, which applies to everybody who works there")
     .example(`earpiece config set budget.max_items 5
 earpiece config set wake.error auto --project
 earpiece config set 'conversation.notifications.kinds."mcp.reconnected"' false
@@ -92,7 +94,7 @@ async function change(asked: Asked, options: ChangeOptions): Promise<void> {
   const set = asked.to.kind !== 'unset';
   if (said.kind !== 'setting') {
     if (options.json) return printJson({ key, file, written });
-    return print(`${plain(key)} is out of ${plain(file)}`);
+    return print(`${plain(key)} was removed from ${plain(file)}`);
   }
   const { value, text, decidedBy } = said;
   if (options.json) return printJson({ key, file, written, value: value ?? null, decidedBy, takesEffect: counts });
@@ -100,10 +102,10 @@ async function change(asked: Asked, options: ChangeOptions): Promise<void> {
   const decider = deciderOf(now, key);
   const own = decider?.kind === 'file' && decider.file === file;
   if (set && now.held.some((each) => each.key === key))
-    print(`It stands in ${plain(file)}, and counts when you have said: earpiece trust`);
-  else if (set && !own) print(`It stands in ${plain(file)}, but ${plain(decidedBy)} is stronger and decides here`);
-  else if (!written) print(paint('dim', set ? `${plain(file)} said so already` : `${plain(file)} did not say anything of it`));
-  else if (counts !== undefined) print(paint('dim', `It counts ${counts}.`));
+    print(`${plain(file)} has the value, which has no effect before you run: earpiece trust`);
+  else if (set && !own) print(`${plain(file)} has the value, but ${plain(decidedBy)} has higher priority and decides here`);
+  else if (!written) print(paint('dim', set ? `${plain(file)} already had this value` : `${plain(file)} did not set it`));
+  else if (counts !== undefined) print(paint('dim', `It takes effect ${counts}.`));
 }
 
 const here = (options: GlobalOptions): Parameters<typeof readConfig>[0] => ({

@@ -11,12 +11,12 @@ export function db(group: CommandLine, answer: Answer): void {
   group.description('Checks, prunes or backs up the database.');
   group
     .command('check')
-    .summary('is it sound')
-    .description('Is the file sound, and does the index agree with the log? Exit code 8 when not.')
+    .summary('check whether it is intact')
+    .description('Checks the file, and whether the index agrees with the log. The exit code is 8 if not.')
     .action(async (options: GlobalOptions) => {
       const { store, problems, todo } = await checked(options);
       if (options.json) printJson({ store, sound: problems.length === 0, problems });
-      else if (problems.length === 0) print(`${plain(store)} is sound`);
+      else if (problems.length === 0) print(`${plain(store)} is intact`);
       else {
         for (const problem of problems) print(plain(problem));
         if (todo !== undefined) print(todo);
@@ -25,14 +25,11 @@ export function db(group: CommandLine, answer: Answer): void {
     });
   group
     .command('prune')
-    .summary('remove what was closed long ago')
+    .summary('remove what closed long ago')
     .description(
-      'Removes notifications and tasks that were closed long ago. Open ones stay, however old. The file shrinks by the removed data.',
+      'Removes notifications and tasks that closed long ago. Open ones stay, however old. The file shrinks by the removed data.',
     )
-    .option(
-      '--older <duration>',
-      'closed longer ago than this (default: what the configuration calls retention and tasks.retention, 30d)',
-    )
+    .option('--older <duration>', 'closed longer ago than this (default: the settings retention and tasks.retention, 30d)')
     .example('earpiece db prune --older 7d')
     .action(async (options: GlobalOptions & { older?: string }) => {
       onlyAPerson('to prune the database');
@@ -42,22 +39,22 @@ export function db(group: CommandLine, answer: Answer): void {
         if (!(await ear.witnesses.mayRemove()))
           throw new EarpieceError(
             'store_refused',
-            `nothing was pruned: the clock of this process says ${new Date(ear.store.now()).toISOString()}, and no other process that uses this database agrees; set the clock, then try again`,
+            `nothing was pruned: the clock of this process shows ${new Date(ear.store.now()).toISOString()}, and no other process that uses this database agrees; set the clock, then try again`,
           );
         const pruned = await ear.prune(older);
         const bytes = await compacted(ear.store);
         if (options.json) printJson({ ...pruned, ...(bytes === undefined ? {} : { bytes }) });
         else {
           const { items, tasks, records } = pruned;
-          const over = tasks === 0 ? '' : `, ${count(tasks, 'task')} that ${tasks === 1 ? 'was' : 'were'} over`;
+          const over = tasks === 0 ? '' : `, ${count(tasks, 'finished task')}`;
           print(`removed ${count(items, 'closed notification')}${over} and ${count(records, 'record')}${freed(bytes)}`);
         }
       });
     });
   group
     .command('backup <file>')
-    .summary('copy it while everything goes on')
-    .description('Makes a consistent copy, while everything goes on.')
+    .summary('copy it while other processes use it')
+    .description('Makes a consistent copy while other processes use the database.')
     .example('earpiece db backup ~/earpiece-$(date +%F).db')
     .action(async (file: string, options: GlobalOptions) => {
       await withDatabase(options, async (ear) => {
@@ -73,13 +70,13 @@ export function db(group: CommandLine, answer: Answer): void {
 
 type Checked = { readonly store: string; readonly problems: readonly string[]; readonly todo?: string };
 
-/** A file too damaged to be opened or read is one problem, which says itself what to do. */
+/** A file that is too damaged to be opened or read counts as one problem, whose message has the way out. */
 async function checked(options: GlobalOptions): Promise<Checked> {
   try {
     return await withDatabase(options, async ({ store }) => ({
       store: store.name,
       problems: await verified(store),
-      todo: 'put a backup in its place, or move the file away: what is open in it is then lost',
+      todo: 'put a backup in its place, or move the file away: its open notifications are then lost',
     }));
   } catch (error) {
     if (!(error instanceof EarpieceError) || error.code !== 'store_corrupt') throw error;
@@ -92,7 +89,7 @@ type Bytes = { readonly before: number; readonly after: number; readonly unused:
 const compacted = async (store: Store): Promise<Bytes | undefined> =>
   'compact' in store && typeof store.compact === 'function' ? await (store.compact as () => Promise<Bytes>)() : undefined;
 
-/** Prune's report about the file. */
+/** The sentence about the file's size after a prune. */
 function freed(bytes: Bytes | undefined): string {
   if (bytes !== undefined && bytes.unused > 0 && bytes.after >= bytes.before)
     return `; the file keeps its ${megabytes(bytes.after)}, of which ${megabytes(bytes.unused)} are unused: it was made by earpiece 0.0.0 and is too large to shrink while others use it. To shrink it, stop the programs that use it and run: sqlite3 <file> "PRAGMA auto_vacuum=INCREMENTAL; VACUUM"`;

@@ -19,8 +19,8 @@ import { wrongClocks } from '../wrong-clocks.ts';
 export function doctor(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Versions, configuration, database, who this process would be, who carries and when they last did; and what to do about what is wrong. ' +
-        'For each coding agent that earpiece install has set up, a test notification goes through its hook. Exit code 8 when something is wrong.',
+      'Checks versions, configuration, database, the address of this process, and the carriers with their last contact; and shows how to fix each problem. ' +
+        'It sends a test notification through the hook of each coding agent that earpiece install has set up. The exit code is 8 if there is a problem.',
     )
     .action(async (options: GlobalOptions) => {
       const findings = await examine(options);
@@ -30,12 +30,12 @@ export function doctor(command: CommandLine, answer: Answer): void {
     });
 }
 
-/** A line for each finding, its advice below it. */
+/** A line for each finding, with its advice below. */
 function rows(findings: readonly Finding[]): readonly string[] {
   const lines = table(
     findings.map((f) => [signOf(f), f.what, plain(f.value)]),
     [{}, {}, {}],
-    // Findings are never cut: the terminal wraps them.
+    // Findings are never cut, because the terminal wraps them.
     { width: Number.POSITIVE_INFINITY },
   ).split('\n');
   return findings.flatMap(({ advice }, i) => [
@@ -61,16 +61,16 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
       ? [
           {
             what: 'config',
-            value: config.files.map((f) => f.file).join(', ') || 'no earpiece.toml, the defaults count',
+            value: config.files.map((f) => f.file).join(', ') || 'no earpiece.toml, so the defaults apply',
             ok: true,
           },
         ]
       : problems.map((problem) => ({ what: 'config', value: formatProblem(problem), ok: false }))),
     ...config.untrusted.map(({ file, what }) => ({
       what: 'trust',
-      value: `${file}: ${what.join(', ')} left out`,
+      value: `${file}: ${what.join(', ')} ignored`,
       ok: true,
-      advice: 'look at it, then: earpiece trust',
+      advice: 'read it, then run: earpiece trust',
     })),
     ...stateOf(stateFolder(at)),
     projectOf(config),
@@ -120,16 +120,16 @@ function heldSubscribers({ project, projectRoot }: Config): Finding[] {
   const held = source.of(project).held ?? [];
   if (held.length === 0) return [];
   const value = `${projectFolder(projectRoot)}: ${held.map(({ id }) => id).join(', ')} left out`;
-  return [{ what: 'trust', value, ok: true, advice: 'look at it, then: earpiece trust' }];
+  return [{ what: 'trust', value, ok: true, advice: 'read it, then run: earpiece trust' }];
 }
 
 async function storeOf(inbox: Inbox, config: Config): Promise<Finding[]> {
   const broken = await verified(inbox.store);
-  const advice = 'put a backup in its place, or move the file away: what is open in it is then lost';
+  const advice = 'put a backup in its place, or move the file away: its open notifications are then lost';
   if (broken.length > 0) return broken.map((value) => ({ what: 'store', value, ok: false, advice }));
   const overview = await inbox.store.overview();
   const open = overview.reduce((sum, { open: by }) => sum + by.info + by.warning + by.error + by.critical, 0);
-  return [{ what: 'store', value: `${inbox.store.name}${sizeOf(config.db)}, sound, ${open} open`, ok: true }];
+  return [{ what: 'store', value: `${inbox.store.name}${sizeOf(config.db)}, intact, ${open} open`, ok: true }];
 }
 
 async function identityOf(inbox: Inbox, config: Config): Promise<Finding> {
@@ -152,7 +152,8 @@ async function agentsOf(inbox: Inbox, config: Config): Promise<Finding[]> {
         what: 'agent',
         value: 'none active in this project',
         ok: true,
-        advice: 'let your coding agents hear: earpiece install; or put the gateway before an MCP server: earpiece help gateway',
+        advice:
+          'connect your coding agents: earpiece install; or put the gateway in front of an MCP server: earpiece help gateway',
       },
     ];
   return there.flatMap((p) => [

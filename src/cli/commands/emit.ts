@@ -16,18 +16,18 @@ import { wayToBeHeard } from '../unheard.ts';
 type Options = GlobalOptions & { to?: string; server?: string };
 
 const MAX_BYTES = 64 * 1_048_576;
-/** Emitted together; so much is in memory at a time. */
+/** The most events that are emitted, and held in memory, together. */
 const AT_ONCE = 1_000;
 
 export function emit(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Emits events: a CloudEvent in JSON, a list of them, or one a line; "-" reads stdin. Only type is needed. ' +
-        'Says which subscribers heard each, and what came of it, or what file would let an agent hear it; ends with 5 when nobody heard any.',
+      'Emits events: a CloudEvent in JSON, a list of them, or one per line; "-" reads stdin. Only type is required. ' +
+        'Shows which subscribers matched each event, and the result, or the file that would let an agent get it. The exit code is 5 if no subscriber matched any event.',
     )
     .option(
       '--to <address>',
-      'whom they concern, whatever their subject says (default: their subject, else EARPIECE_ADDRESS or `address`, else everyone active in this project)',
+      'the receivers, whatever the subject of an event (default: the subject, otherwise EARPIECE_ADDRESS or `address`, otherwise all active agents of this project)',
     )
     .option(...SERVER_OPTION)
     .example(
@@ -87,7 +87,7 @@ type Place = { readonly config: Parameters<typeof addressIn>[0]; readonly ids: I
 
 type Given = { readonly text: string; readonly file: string };
 
-/** An error names the file that the events are from. */
+/** The error names the file of the events. */
 async function readFrom({ text, file }: Given, subject: string): Promise<readonly EventInput[]> {
   const { cloudEventsIn } = await import('../../sources/webhooks/cloud-event.ts');
   try {
@@ -98,7 +98,7 @@ async function readFrom({ text, file }: Given, subject: string): Promise<readonl
   }
 }
 
-/** All of them are checked before the first is emitted. */
+/** All events are checked before the first one is emitted. */
 async function eventsIn(given: Given, { config, ids, now }: Place, to: string | undefined): Promise<readonly Event[]> {
   const subject = formatAddress(addressIn(config, to));
   const events = await readFrom(given, subject);
@@ -116,7 +116,7 @@ async function eventsIn(given: Given, { config, ids, now }: Place, to: string | 
   });
 }
 
-/** From a file, or with "-" from stdin. Also used by `subscribers test`. */
+/** Reads from a file, or with "-" from stdin. `subscribers test` uses this too. */
 export const eventText = async (file: string): Promise<string> => (file === '-' ? fromStdin() : fromFile(file));
 
 function fromFile(file: string): string {
@@ -127,7 +127,7 @@ function fromFile(file: string): string {
   } catch (error) {
     if (error instanceof EarpieceError) throw error;
     const { code } = error as NodeJS.ErrnoException;
-    const why = code === 'ENOENT' ? 'is not there' : code === 'EISDIR' ? 'is a folder' : `cannot be read (${code})`;
+    const why = code === 'ENOENT' ? 'does not exist' : code === 'EISDIR' ? 'is a folder' : `cannot be read (${code})`;
     throw new EarpieceError(
       'bad_argument',
       `the file ${JSON.stringify(file)} ${why}; name a file with an event in JSON, or - for stdin`,
@@ -149,12 +149,12 @@ async function fromStdin(): Promise<string> {
 }
 
 const tooBig = (what: string): EarpieceError =>
-  new EarpieceError('bad_event', `${what} has more than ${MAX_BYTES} bytes, which is more than events may have; split it`);
+  new EarpieceError('bad_event', `${what} has more than ${MAX_BYTES} bytes, the most that events may have; split it`);
 
 function utf8(bytes: Buffer, what: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new EarpieceError('bad_event', `${what} is not UTF-8, which JSON has to be`);
+    throw new EarpieceError('bad_event', `${what} is not UTF-8, which JSON requires`);
   }
 }

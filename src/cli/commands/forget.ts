@@ -1,4 +1,4 @@
-/** `earpiece forget`: erases what is kept of one agent. */
+/** `earpiece forget`: erases all data of one agent. */
 import type { LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Erased, Store } from '../../core/ports.ts';
@@ -15,12 +15,12 @@ type ForgetOptions = GlobalOptions & { readonly yes?: boolean; readonly force?: 
 export function forget(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Erases what the database keeps of one agent: its records and transcript, its notifications, also those that are open, ' +
+      'Erases the data of one agent from the database: its records and transcript, its notifications, including open ones, ' +
         'withheld results, its conversations, its tokens and its settings. It asks once, and cannot be undone. ' +
         'It refuses while a conversation of the agent is active.',
     )
     .option('--yes', 'do not ask')
-    .option('--force', 'also while a conversation of the agent is active')
+    .option('--force', 'even while a conversation of the agent is active')
     .example('earpiece forget coder\nearpiece forget shop/coder --yes --json')
     .action(async (text: string, options: ForgetOptions) => {
       onlyAPerson('to erase an agent');
@@ -35,17 +35,17 @@ export function forget(command: CommandLine, answer: Answer): void {
         if (what.active.length > 0 && options.force !== true)
           throw new EarpieceError(
             'conflict',
-            `${log} is active (${what.active.join(', ')}), so nothing is erased: end it first, or add --force`,
+            `${log} is active (${what.active.join(', ')}), so nothing was erased: end it first, or add --force`,
           );
         if (options.yes !== true && (options.json === true || !isTerminal())) {
-          complain('nothing is erased: without a terminal nobody can be asked; to erase it, add --yes');
+          complain('nothing was erased, because there is no terminal to ask on; to erase it, add --yes');
           return answer(EXIT.usage.code);
         }
         if (options.yes !== true) {
           print(
             `This erases ${plain(log)}: ${count(what.open, 'open notification')}, ${count(what.conversations, 'conversation')}, ${count(what.tokens.length, 'token')}, and every record of them.`,
           );
-          if (!(await agreed('It cannot be undone. Erase it? [y/N] '))) return print('nothing is erased');
+          if (!(await agreed('It cannot be undone. Erase it? [y/N] '))) return print('nothing was erased');
         }
         const { readable, ...erased } = await erase(ear, log, what.tokens);
         if (options.json) return printJson({ log, ...erased, tokens: what.tokens.length, stays: STAYS, readable });
@@ -55,7 +55,7 @@ export function forget(command: CommandLine, answer: Answer): void {
         );
         if (readable.length > 0)
           complain(
-            `the text is still readable in ${readable.map((file) => plain(file)).join(' and ')}, because another process uses the database. It is gone when the last process has closed it; or end the one that reads, then run earpiece db prune`,
+            `the text is still readable in ${readable.map((file) => plain(file)).join(' and ')}, because another process uses the database. It disappears when the last process has closed the database; or end the process that reads, then run earpiece db prune`,
           );
         print(`What stays:\n${STAYS.map((line) => `- ${line}`).join('\n')}`);
       });
@@ -63,8 +63,8 @@ export function forget(command: CommandLine, answer: Answer): void {
 }
 
 const STAYS: readonly string[] = [
-  'one record with the name of the agent and the time: it keeps its place, so that no position in the log is given twice',
-  'what this agent told other agents, and broadcasts to the project: they belong to those who received them',
+  'one record with the name of the agent and the time, so that no position in the log is used twice',
+  'messages of this agent to other agents, and to the project: they belong to their receivers',
   'tasks of the project: earpiece tasks shows them',
   'the transcripts of the coding agent itself, backups, and files that Earpiece wrote for an installation',
 ];
@@ -76,14 +76,14 @@ type Kept = {
   readonly tokens: readonly string[];
 };
 
-/** Throws `not_found` where nothing is kept of the agent. */
+/** Throws `not_found` if the database has no data of the agent. */
 async function kept(ear: UserInbox, log: LogKey): Promise<Kept> {
   const { store } = ear;
   const [records, presence] = [await store.read({ log, limit: 2 }), await store.presence({ log })];
   const tokens = await tokensFor(store, log);
   const past = records.length === 0 || (records.length === 1 && records[0]?.body.type === 'agent_forgotten');
   if (past && presence.length === 0 && tokens.length === 0)
-    throw new EarpieceError('not_found', `nothing is kept of ${log}; earpiece agents --all lists the agents`);
+    throw new EarpieceError('not_found', `there is no data of ${log}; earpiece agents --all lists the agents`);
   return {
     open: await store.countOpen(log),
     conversations: presence.length,
@@ -104,13 +104,13 @@ async function erase(
   const appended = await ear.store.append(log, [record]);
   if (appended.kind !== 'appended') throw new EarpieceError('conflict', `${log} keeps changing; try again`);
   const erased = await ear.store.erase(log, appended.records[0]?.seq ?? 0);
-  // A store without files has nothing that could be read.
+  // A store without files leaves nothing readable.
   if (!('compact' in ear.store) || typeof ear.store.compact !== 'function') return { ...erased, readable: [] };
   const { readable } = await (ear.store.compact as () => Promise<{ readonly readable: readonly string[] }>)();
   return { ...erased, readable };
 }
 
-/** The tokens that open this agent and nothing else. */
+/** The tokens that open only this agent. */
 async function tokensFor(store: Store, log: LogKey): Promise<readonly string[]> {
   const { Tokens } = await import('../../server/tokens.ts');
   const all = await new Tokens(store).list();

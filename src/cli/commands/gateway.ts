@@ -13,23 +13,23 @@ const PROFILES = ['blocks', 'extend', 'strip'] as const satisfies readonly Profi
 export function gateway(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Runs between an MCP client and its servers; notifications ride on the results of their tools. ' +
-        'With a command behind -- it wraps that one server, with --url one over HTTP, else it fronts all servers of the configuration.',
+      'Runs between an MCP client and its servers, so that notifications ride on the results of their tools. ' +
+        'With a command after --, it wraps that server; with --url, a server over HTTP; otherwise all servers of the configuration.',
     )
-    .option('--name <name>', 'what the wrapped server is called')
+    .option('--name <name>', 'the name of the wrapped server')
     .option('--url <url>', 'wrap this streamable HTTP server')
-    .option('--servers <file>', 'front all servers of this mcpServers JSON file')
-    .addOption(choice('--print <client>', INSTALL_HOSTS, 'only print what installs this in a client, and what undoes it'))
-    .option('--all', 'with --print: one line for all servers that the client has')
+    .option('--servers <file>', 'wrap all servers of this mcpServers JSON file')
+    .addOption(choice('--print <client>', INSTALL_HOSTS, 'only print how to install this in a client, and how to undo it'))
+    .option('--all', 'with --print: one line for all servers of the client')
     .option('--http', 'serve streamable HTTP instead of stdio')
-    .option('--host <host>', 'with --http: where to listen (default: 127.0.0.1)')
-    .option('--port <port>', 'with --http: 0 takes a free one (default: 4748)')
+    .option('--host <host>', 'with --http: the address to listen on (default: 127.0.0.1)')
+    .option('--port <port>', 'with --http: the port; 0 chooses a free one (default: 4748)')
     .option('--token-env <variable>', 'with --http: the environment variable that holds the bearer token that clients must send')
-    .option('--as <address>', 'whose conversation this is: agent, project/agent or project/agent#conversation')
-    .option('--purpose <purpose>', 'what its conversations are for: task (work) or chat (default: EARPIECE_PURPOSE)')
-    .addOption(choice('--view <view>', VIEW_NAMES, 'what the model reads (default: what the configuration says)'))
-    .addOption(choice('--profile <profile>', PROFILES, 'how notifications ride (default: by the client)'))
-    .onMistake("what belongs to the server's command stands behind --: earpiece gateway -- <command>")
+    .option('--as <address>', 'the conversation of the client: agent, project/agent or project/agent#conversation')
+    .option('--purpose <purpose>', 'the purpose of its conversations: task (work) or chat (default: EARPIECE_PURPOSE)')
+    .addOption(choice('--view <view>', VIEW_NAMES, 'the view for the model (default: the configured one)'))
+    .addOption(choice('--profile <profile>', PROFILES, 'how notifications ride (default: chosen by the client)'))
+    .onMistake("put the options of the server's command after --: earpiece gateway -- <command>")
     .example(
       `earpiece gateway --print claude -- npx -y @playwright/mcp
 earpiece gateway -- npx -y @modelcontextprotocol/server-filesystem .
@@ -52,22 +52,22 @@ earpiece gateway --servers ~/.cursor/mcp.json --http --port 0`,
         if (options.all) return;
         const { hindrance } = await import('../gateway.ts');
         const why = await hindrance(words, options);
-        if (why !== undefined) complain(`in this folder it would not start yet: ${why}`);
+        if (why !== undefined) complain(`it would not start in this folder yet: ${why}`);
         return;
       }
-      // Servers and transports are loaded only where they are needed: every other command starts faster.
+      // Servers and transports are loaded only here, so that every other command starts faster.
       const { serve } = await import('../gateway.ts');
       answer(await serve(words, options, { running: takeEarly() }));
     });
 }
 
-/** A client starts what is printed over stdio. */
+/** A client starts the printed line over stdio. */
 function refuseHttp({ http, host, port, tokenEnv }: GatewayOptions): void {
   const [given] = Object.entries({ http, host, port, 'token-env': tokenEnv }).filter(([, value]) => value !== undefined);
   if (given === undefined) return;
   const [name, value] = given;
   throw new EarpieceError(
     'bad_argument',
-    `--${name}${value === true ? '' : ` ${value}`} is for a gateway over HTTP, and --print writes a line that starts one over stdio; leave it out`,
+    `--${name}${value === true ? '' : ` ${value}`} is for a gateway over HTTP, but --print writes a line that starts one over stdio; leave it out`,
   );
 }

@@ -5,13 +5,13 @@ import { print, printJson } from '../terminal.ts';
 
 export function help(command: CommandLine): void {
   command
-    .description('Explains a command, or what the exit codes mean.')
+    .description('Explains a command, or the exit codes.')
     .action(async (topic: readonly string[], options: GlobalOptions) => {
       if (topic[0] === 'exit-codes') {
         if (topic.length > 1)
           throw new EarpieceError(
             'bad_argument',
-            `help exit-codes takes no more words, got ${JSON.stringify(topic.slice(1).join(' ').slice(0, 80))}; leave them out`,
+            `help exit-codes takes no other words, got ${JSON.stringify(topic.slice(1).join(' ').slice(0, 80))}; leave them out`,
           );
         const codes = Object.entries(EXIT).map(([name, { code, means }]) => ({ code, name, means }));
         if (options.json) return codes.forEach((code) => printJson(code));

@@ -6,14 +6,14 @@ import { hookAnswers } from '../hook-answers.ts';
 export function hook(command: CommandLine): void {
   command
     .description(
-      'Answers one hook call of a coding agent: it reads the event on stdin and prints what the agent is to read. ' +
+      'Answers one hook call of a coding agent: reads the event on stdin and prints the text for the agent. ' +
         'earpiece install writes this command into the settings of the agent; you never type it. ' +
-        'If something goes wrong, it says so on stderr and the agent goes on.',
+        'If something fails, it reports that on stderr and the agent continues.',
     )
-    .option('--as <address>', 'whose conversation this is: agent or project/agent (default: the agent of the host)')
+    .option('--as <address>', 'the agent of this conversation: agent or project/agent (default: the agent of the host)')
     .option('--beside <session>', 'wait beside a session and wake its idle agent; the hook of a prompt starts this')
-    .option('--wait', 'wait in the background, and wake the idle agent when something may; the host starts this')
-    .option('--look', 'say what may wake the idle agent now; the waiting command starts this')
+    .option('--wait', 'wait in the background, and wake the idle agent when a notification may; the host starts this')
+    .option('--look', 'print the notifications that may wake the idle agent now; the waiting command starts this')
     .action(async (name: string, options: HookOptions) => {
       const { HOOK_HOSTS, HOOK_HOST_NAMES } = await import('../../hosts/index.ts');
       const host = HOOK_HOSTS.find((each) => each.name === name);
@@ -21,7 +21,7 @@ export function hook(command: CommandLine): void {
         const near = didYouMean(name, HOOK_HOST_NAMES);
         throw new EarpieceError(
           'bad_argument',
-          `host ${JSON.stringify(name.slice(0, 80))} is none of ${HOOK_HOST_NAMES.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
+          `host ${JSON.stringify(name.slice(0, 80))} must be one of ${HOOK_HOST_NAMES.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
         );
       }
       if (options.beside !== undefined) {

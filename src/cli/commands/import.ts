@@ -4,15 +4,15 @@ import { formatAddress } from '../../core/address.ts';
 import { paint, plain, print, printJson } from '../terminal.ts';
 
 export function importing(group: CommandLine): void {
-  group.description("Brings another program's conversations into the log.");
+  group.description("Imports another program's conversations into the log.");
   group
     .command('jp <folder>')
-    .summary('a conversation of JP')
+    .summary('import a conversation of JP')
     .description(
-      'A conversation folder of JP (metadata.json, base_config.json, events.json) becomes a conversation of the log, which an agent can go on with. ' +
-        'Notifications that JP had not delivered wait for that agent.',
+      'Makes a conversation folder of JP (metadata.json, base_config.json, events.json) a conversation of the log, which an agent can continue. ' +
+        'Notifications that JP had not delivered then wait for that agent.',
     )
-    .option('--to <address>', 'whose conversation it becomes (default: the agent jp of this project)')
+    .option('--to <address>', 'the agent of the conversation (default: the agent jp of this project)')
     .action(async (folder: string, options: GlobalOptions & { to?: string }) => {
       await withInbox(options, async (ear) => {
         const to = options.to === undefined ? `${ear.project}/jp` : formatAddress(addressFrom(ear, options.to));

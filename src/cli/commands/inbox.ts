@@ -30,12 +30,12 @@ type Options = GlobalOptions & { all?: boolean; read?: boolean; peek?: boolean; 
 export function inbox(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'In a shell that an agent runs (EARPIECE_ADDRESS is set, or its program is an ancestor of this one) it reads what is for this conversation, newest first, ' +
-        'as the tool get_notifications does. Shown notifications count as read and are not delivered again, and the gate opens. ' +
-        'For a person it lists the open notifications of this project, those delivered only as a summary, and active pauses. That changes nothing.',
+      'In a shell that an agent runs (EARPIECE_ADDRESS is set, or the agent is an ancestor of this process), it reads the notifications of this conversation, newest first, ' +
+        'like the tool get_notifications. Shown notifications count as read and are not delivered again, and the gate falls. ' +
+        'For a person, it lists open notifications of this project, those delivered only as a summary, and active pauses. That changes nothing.',
     )
-    .option('--peek', 'only list, in an agent too')
-    .option('--read', "read in the agent's place: its conversation counts as told")
+    .option('--peek', 'only list, even in an agent')
+    .option('--read', "read in the agent's place: they count as delivered to its conversation")
     .option('--all', 'list every project')
     .option(...SERVER_OPTION)
     .example(
@@ -51,7 +51,7 @@ earpiece inbox --read shop/coder#main`,
         if (options.read)
           throw new EarpieceError(
             'bad_argument',
-            '--read marks for an agent where it runs; with --server what waits is only listed',
+            '--read works only on the machine of the agent; with --server, notifications can only be listed',
           );
         const there = await import('../remote.ts');
         return there.remotely(options.server, async (remote) => {
@@ -74,12 +74,12 @@ async function readerFor(ear: UserInbox, address: string | undefined, options: O
   if (options.read && reader === undefined)
     throw new EarpieceError(
       'bad_argument',
-      `this shell is no agent's, so --read needs to know whose: earpiece inbox --read ${ear.project}/<agent>`,
+      `this shell does not belong to an agent, so --read needs a name: earpiece inbox --read ${ear.project}/<agent>`,
     );
   return reader;
 }
 
-/** Reading lets the gate fall and counts as told, so a command of an agent reads for its own conversation only. */
+/** Reading lowers the gate and counts as delivery, so a command of an agent may read only for its own conversation. */
 function mayRead({ log, conversation }: Reader): void {
   const inside = speaker();
   if (inside === undefined) return;
@@ -96,7 +96,7 @@ async function read(ear: UserInbox, { log, conversation, host }: Reader, options
   if (host !== undefined) await begin(mine, { nested: host.nested, folder: worktreeOf(process.cwd()) });
   const pulled = await mine.pull({ mark: true });
   const text = options.json ? asLines(log, conversation, pulled) : asPage(pulled, ear.store.now());
-  // Delivered once it is written; a reader that went away gets it again.
+  // They count as delivered once they are written; a reader that disconnected gets them again.
   const lost = await handOver(text);
   if (lost === undefined) {
     await pulled.offer?.confirm();
@@ -138,7 +138,7 @@ function asPage({ notifications, withheld, more }: Pulled, now: number): string 
 
 const titleOf = ({ type, action }: PulledNotification): string => plain(action === null ? type : `${type}: ${action}`);
 
-/** Rows of a table. `--json` lists all. */
+/** The most rows of a table. `--json` lists all. */
 const MOST_ROWS = 200;
 
 async function list(ear: UserInbox, address: string | undefined, options: Options): Promise<void> {
@@ -151,7 +151,7 @@ async function list(ear: UserInbox, address: string | undefined, options: Option
   });
 }
 
-/** Data that only the store's own machine has. `words`: for a list that fits on a page. */
+/** Data that only the store's own machine has. `words`: the rendered texts, for a list that fits on a page. */
 type Known = {
   readonly words: (rows: readonly Waiting[]) => Promise<ReadonlyMap<string, string>>;
   readonly muted: (row: Waiting) => Promise<boolean>;
@@ -169,7 +169,7 @@ async function tell(
   const rows: Waiting[] = [];
   let step = await rest.next();
   for (; step.done !== true && rows.length < MOST_ROWS; step = await rest.next()) rows.push(step.value);
-  // One form in one list: as JSON it may go on for ever.
+  // Every row of one list has the same form. As JSON, the list may be very long.
   const said = options.json && step.done !== true ? new Map<string, string>() : await words(rows);
   if (options.json) {
     const line = async (row: Waiting): Promise<string> =>
@@ -202,10 +202,11 @@ async function tell(
       ],
     ),
   );
-  if (step.done !== true) print(paint('dim', `these are the newest ${MOST_ROWS}; more wait: earpiece inbox --json lists all`));
+  if (step.done !== true)
+    print(paint('dim', `these are the newest ${MOST_ROWS}; more are waiting, and earpiece inbox --json lists all`));
 }
 
-/** Waits where the reader is slower: the list may be longer than the memory. */
+/** Waits for a slow reader, because the list may be larger than the memory. */
 async function written(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain');
 }
@@ -217,10 +218,10 @@ function messageOf({ notification: { action, message }, count }: Item): string {
   return `${action === undefined ? '' : `${action}: `}${message}${count > 1 ? ` (${count} times)` : ''}`;
 }
 
-/** In words that a person knows; the receipt itself is in the JSON. */
+/** Uses words that a person knows; the JSON has the receipt itself. */
 function stateOf(item: Item, now: number): string {
   const receipt = receiptOf(item);
-  const state = receipt === 'queued' ? 'waits' : item.state === 'open' ? 'waits, was offered' : receipt;
+  const state = receipt === 'queued' ? 'waits' : item.state === 'open' ? 'waiting, was offered' : receipt;
   return holdsGate(item, now) ? `${state} (gate)` : state;
 }
 

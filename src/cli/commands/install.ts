@@ -7,16 +7,16 @@ export type InstallOptions = SetupOptions & { readonly scope: Scope; readonly wr
 export function install(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Finds the coding agents of this machine, shows what it would change in their settings, asks once, and changes it: hooks, and the MCP server of Earpiece. ' +
-        'earpiece uninstall gives back what was there before. Without a terminal it changes nothing unless --yes is given.',
+      'Finds the coding agents of this machine, shows the changes to their settings, asks once, and makes them: hooks, and the MCP server of Earpiece. ' +
+        'earpiece uninstall restores the settings from before. Without a terminal, it changes nothing unless --yes is given.',
     )
-    .option('--all', 'each agent that is found here (default without names)')
+    .option('--all', 'every agent that is found here (default without names)')
     .option('--yes', 'do not ask')
-    .option('--status-line', 'also show what is open in the status line of Claude Code, behind the one that you have')
-    .option('--wrap', 'also put one gateway before the MCP servers that the agent has')
+    .option('--status-line', 'also show open notifications in the status line of Claude Code, after your own')
+    .option('--wrap', 'also put one gateway in front of the MCP servers of the agent')
     .addOption({
       flags: '--scope <scope>',
-      description: 'whose settings: yours (user), or yours in this project',
+      description: 'the settings to change: yours (user), or yours in this project',
       words: ['user', 'project'],
       fallback: 'user',
     })

@@ -18,11 +18,9 @@ import { clock, columns, level, paint, plain, print, printJson } from '../termin
 
 export function log(command: CommandLine): void {
   command
-    .description(
-      'The newest records of an agent (or one conversation of it), or of everyone in this project; oldest of them first.',
-    )
+    .description('Lists the newest records of an agent (or of one conversation), or of all agents in this project, oldest first.')
     .option('--limit <n>', 'how many', '50')
-    .option('--follow', 'and those to come, until Ctrl+C')
+    .option('--follow', 'also show new records, until Ctrl+C')
     .option('--all', 'of every project')
     .option(...SERVER_OPTION)
     .example(`earpiece log claude-code --limit 20
@@ -60,7 +58,7 @@ earpiece log --follow --json | jq -c 'select(.type == "carrier_confirmed")'`)
 
 export function watch(command: CommandLine): void {
   command
-    .description('Records as they are written, by any process, until Ctrl+C.')
+    .description('Shows records as any process writes them, until Ctrl+C.')
     .option('--all', 'of every project')
     .option(...SERVER_OPTION)
     .example(`earpiece watch
@@ -86,12 +84,12 @@ async function follow(ear: UserInbox, scope: Scope, after: number, view: LogView
   for await (const record of ear.watch({ ...scope, after, signal: untilStopped() })) view.show([record]);
 }
 
-/** Records as lines. It remembers what each carrier took, since its receipt names the carrier alone. */
+/** Formats records as lines. It remembers the notifications of each carrier, because a receipt names only the carrier. */
 class LogView {
   readonly #json: boolean;
   readonly #oneLog: boolean;
   readonly #layout: readonly Column[];
-  /** So that records printed one by one have the same columns. */
+  /** Records that are printed one by one should have the same columns. */
   readonly #widths: number[] = [];
   readonly #carriers = new Map<string, readonly string[]>();
 
@@ -105,7 +103,7 @@ class LogView {
     if (this.#json) {
       for (const { seq, log: key, at, body } of records) {
         const place = { seq, log: key, at: new Date(at).toISOString() };
-        // Types that we do not know may have fields of these names; the place in the log is ours.
+        // Unknown record types may have fields with these names; the place in the log must win.
         printJson({ ...place, ...body, ...place });
       }
       return;
@@ -200,15 +198,15 @@ const whatOf = ({ body }: Stored): string =>
       ? body.outcome
       : (WORDS[body.type] ?? plain(body.type, 40));
 
-/** Output into a pipe or a file is not cut. */
+/** Output to a pipe or a file is not cut. */
 const cuts = (): boolean => columns() !== Number.POSITIVE_INFINITY;
 
-/** Hosts name their sessions by UUIDs; the first part tells them apart for the eye. */
+/** Hosts name their sessions by UUIDs, whose first part is enough to distinguish them. */
 const shortened = (conversation: string): string =>
   conversation.length > 14 && cuts() ? `${plain(conversation, 12)}…` : plain(conversation);
 
 const riding = ({ notifications = [] }: { notifications?: readonly { readonly id: string }[] }): readonly string[] =>
   notifications.map((n) => n.id);
 
-/** A producer's id may be long; ours is 22 characters and stands whole, for `why`. */
+/** A producer's id may be long; ids of Earpiece have 22 characters and are shown whole, for `why`. */
 const shortId = (id: string): string => (cuts() ? plain(id, 24) : plain(id));

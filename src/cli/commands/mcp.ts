@@ -4,11 +4,11 @@ import type { GatewayOptions } from '../gateway.ts';
 export function mcp(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'An MCP server on stdio with the tools of Earpiece: get_notifications, tell_agent, list_agents, tell_me_when, follow, and those for tasks. ' +
-        'earpiece install registers it beside the hooks of a coding agent. An agent without wrapped servers reads and answers by it.',
+      'Serves the tools of Earpiece over MCP on stdio: get_notifications, tell_agent, list_agents, tell_me_when, follow, and those for tasks. ' +
+        'earpiece install registers it beside the hooks of a coding agent. An agent without wrapped servers reads and answers through it.',
     )
-    .option('--as <address>', 'whose conversation this is: agent, project/agent or project/agent#conversation')
-    .option('--purpose <purpose>', 'what its conversations are for: task (work) or chat (default: EARPIECE_PURPOSE)')
+    .option('--as <address>', 'the conversation of the client: agent, project/agent or project/agent#conversation')
+    .option('--purpose <purpose>', 'the purpose of its conversations: task (work) or chat (default: EARPIECE_PURPOSE)')
     .example('claude mcp add earpiece -- earpiece mcp')
     .action(async (options: GatewayOptions) => {
       const { serveMcp } = await import('../mcp.ts');

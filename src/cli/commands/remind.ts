@@ -24,19 +24,19 @@ type Options = GlobalOptions & {
 export function remind(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Reminds an agent at a time, or after a number of its turns. The reminder is kept like any notification and rides at the first contact point after its time; ' +
-        'nothing has to run until then. A time is such as "in 10m", "at 15:30", "tomorrow at 9", "May 1 at 10:00" or "after 3 turns", in the time zone of the configuration.',
+      'Reminds an agent at a time, or after a number of its turns. The reminder is stored like any notification and rides at the first contact point after its time; ' +
+        'no process has to run until then. Examples of times: "in 10m", "at 15:30", "tomorrow at 9", "May 1 at 10:00", "after 3 turns", in the time zone of the configuration.',
     )
     .option(
       '--to <address>',
-      'who is reminded; with --list and --cancel: whose (default: EARPIECE_ADDRESS or `address`, else everyone active in this project)',
+      'the agent to remind, or the owner with --list and --cancel (default: EARPIECE_ADDRESS or `address`, otherwise all active agents of this project)',
     )
-    .option('--key <key>', 'its name: a newer one of the same name replaces it')
-    .addOption(choice('--level <level>', REMINDER_LEVELS, 'how urgent (default: info)'))
-    .option('--ttl <duration>', 'how long after its time it is still of use (default: 24h; after turns: 7d from now)')
-    .option('--list', 'list the reminders that wait')
+    .option('--key <key>', 'a name: a newer reminder with the same key replaces it')
+    .addOption(choice('--level <level>', REMINDER_LEVELS, 'the level (default: info)'))
+    .option('--ttl <duration>', 'how long after its time it expires (default: 24h; after turns: 7d from now)')
+    .option('--list', 'list the waiting reminders')
     .option('--cancel <id>', 'cancel a reminder, by its id or key')
-    .onMistake('a text that begins with "-" stands behind --')
+    .onMistake('put a text that begins with "-" after --')
     .example(
       `earpiece remind "in 10m" "look at the build"
 earpiece remind --to coder "tomorrow at 9" "the freeze begins at noon"
@@ -57,9 +57,9 @@ earpiece remind --cancel standup`,
           'bad_argument',
           `remind needs ${when === undefined ? 'a time and a text' : `a text behind the time ${JSON.stringify(when.slice(0, 80))}`}: earpiece remind "in 10m" "look at the build" (or --list, --cancel <id>)`,
         );
-      if (options.key?.trim() === '') throw new EarpieceError('bad_argument', '--key "" names nothing; leave it out');
+      if (options.key?.trim() === '') throw new EarpieceError('bad_argument', '--key "" is empty; leave it out');
       const ttlMs = options.ttl === undefined ? undefined : durationOption('--ttl', options.ttl);
-      if (ttlMs === 0) throw new EarpieceError('bad_argument', '--ttl "0" would be over before it is read; write e.g. 10m');
+      if (ttlMs === 0) throw new EarpieceError('bad_argument', '--ttl "0" would expire before it is read; write e.g. 10m');
       await withInbox(options, async (ear) => {
         const { parseWhen, reminderEvent, shortId } = await import('../../sources/timers/index.ts');
         const now = Date.now();
@@ -81,7 +81,7 @@ earpiece remind --cancel standup`,
         const unseen = await turnsUnseen(ear, address, due);
         if (unseen !== undefined) complain(unseen);
         if (options.json) printJson({ id, to, ...('at' in due ? { at: new Date(due.at).toISOString() } : due), ...emitted });
-        else print(`${id}  ${to} is reminded ${await shown(due, ear.config.timeZone)}`);
+        else print(`${id}  reminds ${to} ${await shown(due, ear.config.timeZone)}`);
       });
     });
 }
@@ -92,7 +92,7 @@ function checkAlone(options: Options, when: string | undefined): void {
   if (when !== undefined)
     throw new EarpieceError(
       'bad_argument',
-      `${options.list ? '--list' : '--cancel'} takes no time and no text, and there is ${JSON.stringify(when.slice(0, 80))}; leave one of them out`,
+      `${options.list ? '--list' : '--cancel'} takes no time and no text, got ${JSON.stringify(when.slice(0, 80))}; leave one of them out`,
     );
 }
 
@@ -110,7 +110,7 @@ async function waiting(ear: UserInbox, { to }: Options): Promise<readonly Waitin
   return found;
 }
 
-/** The newest of a key is the one that will ride. */
+/** Only the newest reminder of a key is delivered. */
 function replaces(newer: Waiting, older: Waiting): boolean {
   const [a, b] = [newer.item, older.item];
   return (
@@ -139,7 +139,7 @@ async function list(ear: UserInbox, options: Options): Promise<void> {
     }
     return;
   }
-  if (sorted.length === 0) return print('no reminder waits');
+  if (sorted.length === 0) return print('no reminder is waiting');
   const rows = sorted.map(async (one) => {
     const { id, message, deliver } = one.item.notification;
     const due = typeof deliver === 'object' && !('afterTool' in deliver) ? await shown(deliver, ear.config.timeZone) : 'now';
@@ -152,17 +152,18 @@ async function cancel(ear: UserInbox, options: Options, word: string, answer: An
   const { isMeant, reminderId } = await import('../../sources/timers/index.ts');
   const all = await waiting(ear, options);
   const asked = all.filter(({ item }) => isMeant(word, item));
-  // The newest of a key is cancelled together with those that it replaces: else the one before would be back.
+  // The newest reminder of a key is cancelled together with those that it replaces, because otherwise the previous one would
+  // return.
   const meant = asked.filter((one) => !asked.some((other) => replaces(other, one)));
   if (meant.length === 0)
     throw new EarpieceError(
       'not_found',
-      `no reminder ${JSON.stringify(word.slice(0, 80))} waits in ${options.to ?? ear.project}; earpiece remind --list shows those that do`,
+      `no reminder ${JSON.stringify(word.slice(0, 80))} waits in ${options.to ?? ear.project}; earpiece remind --list shows the waiting ones`,
     );
   const seen = new Set<string>();
   for (const { log, item } of meant) {
     const { id } = item.notification;
-    // A fan-out has one for each conversation, withdrawn together.
+    // A fan-out has one item for each conversation, and all are withdrawn together.
     if (seen.has(`${log} ${id}`)) continue;
     seen.add(`${log} ${id}`);
     const newer = all.filter((other) => replaces(other, { log, item })).toSorted((a, b) => b.item.seq - a.item.seq)[0];
@@ -170,7 +171,9 @@ async function cancel(ear: UserInbox, options: Options, word: string, answer: An
       const waits = reminderId(newer.item.id);
       if (options.json) printJson({ id: reminderId(id), log, result: 'superseded', by: waits });
       else
-        print(`${reminderId(id)}  ${waits} has replaced it for ${plain(log)} and still waits: earpiece remind --cancel ${waits}`);
+        print(
+          `${reminderId(id)}  was replaced for ${plain(log)} by ${waits}, which still waits: earpiece remind --cancel ${waits}`,
+        );
       continue;
     }
     for (const older of all.filter((other) => replaces({ log, item }, other)))

@@ -22,12 +22,12 @@ export function resume(command: CommandLine): void {
   command
     .description(
       'Lifts the pauses of a conversation, an agent or a project (default: `address` in earpiece.toml, else this project), and ' +
-        'tells each paused conversation to go on. A pause holds every tool call of its agent until it is lifted, withdrawn or ' +
+        'tells each paused conversation to continue. A pause holds every tool call of its agent until it is lifted, withdrawn or ' +
         'expires. Without a pause, nothing is sent. An agent cannot lift its own pause: the command is refused in a command of ' +
         'an agent, and in a shell where EARPIECE_ADDRESS names one.',
     )
-    .option('--message <text>', 'what the agent reads', 'Go on.')
-    .option('--as <person>', 'who lifts it (default: your user name)')
+    .option('--message <text>', 'the text for the agent', 'Go on.')
+    .option('--as <person>', 'the person who lifts it (default: your user name)')
     .option(...SERVER_OPTION)
     .example(`earpiece send --to coder --action pause "hold on"
 earpiece resume coder
@@ -35,7 +35,8 @@ earpiece resume shop/coder#main --message "the migration is over"`)
     .action(async (text: string | undefined, options: GlobalOptions & { message: string; as?: string; server?: string }) => {
       onlyAPerson('to lift a pause');
       notInItsShell('to lift a pause');
-      if (options.as?.trim() === '') throw new EarpieceError('bad_argument', '--as "" names nobody; write who lifts the pause');
+      if (options.as?.trim() === '')
+        throw new EarpieceError('bad_argument', '--as "" is empty; write the name of the person who lifts the pause');
       const how = { person: options.as ?? whoAmI(), message: options.message };
       const tell = (to: Address, lifted: readonly Lifted[], standing: boolean): void => {
         if (options.json) return lifted.forEach((each) => printJson(each));
@@ -75,5 +76,5 @@ const isPaused = (items: readonly Item[], now: number): boolean =>
 function saying({ log, conversation, message, person, since }: Lifted): string {
   const who = conversation === null ? log : `${log}#${conversation}`;
   const by = person === null ? '' : ` by ${plain(person)}`;
-  return `${plain(who)}  goes on; lifted the pause${by} of ${clock(since)}: ${plain(message, 200)}`;
+  return `${plain(who)}  continues; lifted the pause${by} of ${clock(since)}: ${plain(message, 200)}`;
 }

@@ -25,15 +25,18 @@ export function runAndTell(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Runs a command with unchanged input, output and exit code (124 after --timeout). ' +
-        'Then notifies an agent how it ended, with its last lines. If that fails, stderr shows the command that does it later.',
+        'Then notifies an agent of the result, with the last lines of output. If that fails, stderr shows the command that does it later.',
     )
-    .option('--to <address>', 'who is notified (default: EARPIECE_ADDRESS or `address`, else everyone active in this project)')
-    .option('--name <label>', 'what it is called, instead of the command line')
-    .option('--lines <n>', 'how many lines of its output the agent reads: the failure and the end, 0 for none', '20')
-    .addOption(choice('--level-on-failure <level>', LEVELS, 'how urgent a failure is', { fallback: 'error' }))
+    .option(
+      '--to <address>',
+      'the agent to notify (default: EARPIECE_ADDRESS or `address`, otherwise all active agents of this project)',
+    )
+    .option('--name <label>', 'a name, used instead of the command line')
+    .option('--lines <n>', 'how many lines of output the agent reads: those about the failure, and the end; 0: none', '20')
+    .addOption(choice('--level-on-failure <level>', LEVELS, 'the level of a failure', { fallback: 'error' }))
     .option('--timeout <duration>', 'end the command after this time')
     .option(...SERVER_OPTION)
-    .onMistake('what belongs to the command itself stands behind --: earpiece run-and-tell -- <command>')
+    .onMistake('put the options of the command after --: earpiece run-and-tell -- <command>')
     .example(
       `earpiece run-and-tell -- npm test
 earpiece run-and-tell --to coder --name "the build" --timeout 20m -- make -j8
@@ -42,7 +45,7 @@ earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
     .action(async (words: string[], options: Options) => {
       const lines = countOption('--lines', options.lines, { min: 0, max: 200 });
       const timeoutMs = options.timeout === undefined ? undefined : durationOption('--timeout', options.timeout);
-      // Checks the configuration and the address before the command runs; opens the store after it.
+      // Checks the configuration and the address before the command runs, and opens the store after it.
       const to = addressIn(loadConfig({ cwd: process.cwd(), env: process.env }), options.to);
       const source = await import('../../sources/processes/index.ts');
       const [program = '', ...args] = words;
@@ -70,15 +73,15 @@ earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
     });
 }
 
-/** Into the database, or with `--server` to a running server. */
+/** Emits into the database, or with `--server` to a running server. */
 async function emitTo(options: Options, event: EventInput): Promise<Emitted> {
   if (options.server === undefined) return withInbox(options, async (ear) => ear.emitter.emit(event));
   const { emit, remotely } = await import('../remote.ts');
-  // The project of a bare agent name is known once the server has said what the token is for.
+  // The project of a bare agent name is known once the server has named the project of the token.
   return remotely(options.server, async (remote) => {
     const subject = formatAddress(addressIn(remote.config, options.to));
     for await (const emitted of emit(remote, [{ ...(event as Event), subject }])) return emitted;
-    throw new EarpieceError('upstream', `${options.server} did not say what came of the event`);
+    throw new EarpieceError('upstream', `${options.server} did not report the result of the event`);
   });
 }
 
@@ -88,8 +91,8 @@ async function untold(event: Event, error: unknown, server: string | undefined):
     const { cloudEventOf } = await import('../../sources/webhooks/cloud-event.ts');
     const file = join(mkdtempSync(join(tmpdir(), 'earpiece-')), 'event.json');
     writeFileSync(file, JSON.stringify(cloudEventOf(event)), { mode: 0o600 });
-    return `${event.subject} was not told how it ended: ${why}; to tell it later: earpiece emit ${server === undefined ? '' : `--server ${quote(server)} `}${file}`;
+    return `${event.subject} was not notified of the result: ${why}; to notify it later: earpiece emit ${server === undefined ? '' : `--server ${quote(server)} `}${file}`;
   } catch {
-    return `${event.subject} was not told how it ended: ${why}; tell it with earpiece send`;
+    return `${event.subject} was not notified of the result: ${why}; notify it with earpiece send`;
   }
 }

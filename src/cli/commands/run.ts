@@ -4,8 +4,8 @@ import type { TaskOptions } from '../chat/task.ts';
 export function task(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Gives an agent one task. Its words go to stdout and its actions to stderr. The command ends with the turn: 0 when it completed, 1 when it failed, 130 when it was stopped, ' +
-        '3 after --timeout, 9 when the answer reached its token limit, 10 when the model refused. It waits for background work. Without a task stdin is the task; "-" at its end adds stdin to it.',
+      'Gives an agent one task. Its answer goes to stdout and its actions to stderr. The command ends with the turn. Exit codes: 0 completed, 1 failed, 130 stopped, ' +
+        '3 after --timeout, 9 the answer reached its token limit, 10 the model refused. It waits for background work. Without a task, stdin is the task; a final "-" adds stdin to it.',
     )
     .option(
       '--model <provider:model>',
@@ -13,13 +13,16 @@ export function task(command: CommandLine, answer: Answer): void {
     )
     .option(
       '--as <address>',
-      'who the agent is: agent, project/agent or project/agent#conversation (default: what `address` says, else "agent")',
+      'the name of the agent: agent, project/agent or project/agent#conversation (default: `address`, otherwise "agent")',
     )
-    .option('--resume [conversation]', 'as the next turn of this conversation, or of the last one')
-    .option('--fork [conversation]', 'a new conversation that begins as this one is, or the last one; both have what is open')
-    .option('--turns <n>', 'of what is forked, only the first n turns')
-    .option('--system <text>', 'the words before the conversation (default: agent.system)')
-    .option('--purpose <purpose>', 'what the conversation is for: task (work) or chat (default: EARPIECE_PURPOSE, else both)')
+    .option('--resume [conversation]', 'continue this conversation, or the last one, with a new turn')
+    .option('--fork [conversation]', 'begin a copy of this conversation, or of the last one; open notifications are open in both')
+    .option('--turns <n>', 'fork only the first n turns')
+    .option('--system <text>', 'the system prompt (default: agent.system)')
+    .option(
+      '--purpose <purpose>',
+      'the purpose of the conversation: task (work) or chat (default: EARPIECE_PURPOSE, otherwise both)',
+    )
     .option('--no-tools', 'only talk: no commands, no MCP servers')
     .option('--timeout <duration>', 'stop the turn after this time')
     .example(

@@ -53,38 +53,38 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 export function send(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Queues a notification; it rides on the next message that goes to the agent anyway. When this returns it survives a crash. ' +
-        'Without a message, or with "-", the text is read from stdin.',
+      'Queues a notification, which rides on the next message that goes to the agent anyway. It is durable when this command returns. ' +
+        'Without a message, or with "-", it reads the text from stdin.',
     )
     .option(
       '--to <address>',
-      'agent, project/agent, project/agent#conversation or project/* (default: EARPIECE_ADDRESS or `address` in earpiece.toml, else everyone active in this project)',
+      'agent, project/agent, project/agent#conversation or project/* (default: EARPIECE_ADDRESS or `address` in earpiece.toml, otherwise all active agents of this project)',
     )
     .addOption(
       choice(
         '--level <level>',
         LEVELS,
-        'how urgent; critical interrupts (default: info, and critical with --action cancel or pause)',
+        'the level; critical interrupts (default: info, and critical with --action cancel or pause)',
       ),
     )
-    .option('--kind <source.name>', 'what it is about', 'user.message')
-    .option('--id <id>', 'your own id: sending it again changes nothing')
+    .option('--kind <source.name>', 'the kind, source.name (default: user.message)', 'user.message')
+    .option('--id <id>', 'your own id: a second notification with it changes nothing')
     .option('--key <key>', 'notifications with the same key are counted together')
     .option('--supersede', 'with --key: the newest replaces the older ones')
-    .option('--data <json>', 'JSON that the agent reads behind the message')
-    .addOption(choice('--action <action>', ACTIONS, 'an interrupt that asks for something'))
-    .option('--instruction <text>', 'what the agent is asked to do')
+    .option('--data <json>', 'JSON that the agent reads after the message')
+    .addOption(choice('--action <action>', ACTIONS, 'the order of an interrupt'))
+    .option('--instruction <text>', 'a request to the agent')
     .option(
       '--deliver <moment>',
-      `when it may ride: ${MOMENTS.join(', ')}, in:<duration>, turns:<n> or after:<tool> (the tool as files__read, files:read or read; default: next)`,
+      `the moment of delivery: ${MOMENTS.join(', ')}, in:<duration>, turns:<n> or after:<tool> (the tool as files__read, files:read or read; default: next)`,
     )
-    .option('--ttl <duration>', 'after which it is of no use any more, or "never" (default: by level)')
+    .option('--ttl <duration>', 'when it expires: a duration, or "never" (default: by level)')
     .option('--purpose <purpose>', 'only for conversations of this purpose')
-    .option('--as <person>', 'it is a person who says this')
-    .addOption(choice('--wait <receipt>', RECEIPTS, 'wait until it got this far'))
-    .option('--timeout <duration>', 'with --wait: how long (default: 30s)')
+    .option('--as <person>', 'the person who says this')
+    .addOption(choice('--wait <receipt>', RECEIPTS, 'wait until it has this receipt'))
+    .option('--timeout <duration>', 'with --wait: the longest time (default: 30s)')
     .option(...SERVER_OPTION)
-    .onMistake('a message that begins with "-" stands behind --')
+    .onMistake('put a message that begins with "-" after --')
     .example(
       `earpiece send --level error --kind ci.failed "CI failed on main"
 npm test 2>&1 | tail -n 20 | earpiece send --to coder --kind tests.failed
@@ -92,18 +92,22 @@ earpiece send --to coder --wait read --timeout 5m "the review is done"
 earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
     )
     .action(async (words: string[], options: Options) => {
-      // A mistake in the command line is reported before anything is read or written.
+      // Mistakes in the command line are reported before anything is read or written.
       if (options.timeout !== undefined && options.wait === undefined)
-        throw new EarpieceError('bad_argument', `--timeout ${options.timeout} has nothing to wait for; add --wait delivered`);
+        throw new EarpieceError('bad_argument', `--timeout ${options.timeout} needs --wait; add --wait delivered`);
       if (options.supersede && options.key === undefined)
-        throw new EarpieceError('bad_argument', '--supersede needs --key <key>: the newest of one key replaces the older ones');
-      if (options.as?.trim() === '') throw new EarpieceError('bad_argument', '--as "" names nobody; write who says this');
+        throw new EarpieceError(
+          'bad_argument',
+          '--supersede needs --key <key>: the newest notification of a key replaces the older ones',
+        );
+      if (options.as?.trim() === '')
+        throw new EarpieceError('bad_argument', '--as "" is empty; write the name of the person who says this');
       const inside = speaker();
       if (options.action === 'resume' && inside === undefined) notInItsShell('to lift a pause');
       if (inside !== undefined) {
         if (options.as !== undefined) onlyAPerson(`to speak as ${JSON.stringify(options.as.slice(0, 80))}`);
         if (options.level === 'critical')
-          complain('a command that an agent runs queues at most at error; critical is lowered to that');
+          complain('a command that an agent runs may queue at most at level error; critical was lowered to that');
       }
       const timeoutMs = options.timeout === undefined ? DEFAULT_TIMEOUT_MS : durationOption('--timeout', options.timeout);
       const rest = inputFrom(options);
@@ -133,12 +137,12 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
     });
 }
 
-/** So many agents are named to a person who may have meant one of them. */
+/** How many agents are listed for a person who may have meant one of them. */
 const NAMED = 3;
 
 /**
- * Said where other agents of the project were seen, and this one never: it may still come, but a slip of the pen should not
- * wait unseen.
+ * Shown if other agents of the project were seen, but never this one: it may still appear, but a typing error should not wait
+ * unnoticed.
  */
 async function unseen(ear: UserInbox, to: Address): Promise<string | undefined> {
   if (to.kind === 'project') return undefined;
@@ -150,10 +154,10 @@ async function unseen(ear: UserInbox, to: Address): Promise<string | undefined> 
     near === undefined
       ? `seen here: ${others.join(', ')}${seen.size > NAMED ? ', …' : ''}.`
       : `did you mean ${plain(logKey(to.project, near))}?`;
-  return `nobody has been seen as ${plain(formatAddress(to))} yet; ${known}`;
+  return `no agent ${plain(formatAddress(to))} has been seen yet; ${known}`;
 }
 
-/** An interrupt for a whole project also holds for conversations that begin later, until its time is over. */
+/** An interrupt for a whole project also holds for conversations that begin later, until it expires. */
 function named(to: readonly string[], { action, ttl = 'never' }: Pick<Options, 'action' | 'ttl'>): string {
   const end = `${ttl === 'never' ? '' : `it expires in ${ttl}, or `}it is withdrawn${action === 'pause' ? ' or resumed' : ''}`;
   const now = to.filter((each) => !each.endsWith('/*')).map((each) => plain(each));
@@ -172,16 +176,16 @@ function said(queued: Queued, address: string, options: Options): string {
     case 'folded':
       return `counted into ${queued.into}, which waits for ${to}`;
     case 'duplicate':
-      return `was queued before for ${to}; nothing changed`;
+      return `was already queued for ${to}; nothing changed`;
     default:
       return queued satisfies never;
   }
 }
 
-/** Stdin, up to the size of a message. Bytes that are not UTF-8 are replaced and reported. */
+/** Reads stdin, up to the size of a message. Bytes that are not UTF-8 are replaced and reported. */
 async function fromStdin(): Promise<string> {
   if (process.stdin.isTTY)
-    throw new EarpieceError('bad_argument', 'there is no message; write it behind the command, or pipe it in');
+    throw new EarpieceError('bad_argument', 'there is no message; write it after the command, or pipe it in');
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
@@ -197,7 +201,7 @@ async function fromStdin(): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(all).trimEnd();
   } catch {
-    complain('stdin is not all UTF-8; "\ufffd" replaces the unreadable parts');
+    complain('stdin is not valid UTF-8; "\ufffd" replaces the unreadable parts');
     return new TextDecoder('utf-8').decode(all).trimEnd();
   }
 }
@@ -226,7 +230,7 @@ function parseData(text: string): Json {
   } catch {
     throw new EarpieceError(
       'bad_argument',
-      `--data ${JSON.stringify(text.slice(0, 80))} is not JSON; write e.g. '{"branch": "main"}', a text in double quotes inside of single ones`,
+      `--data ${JSON.stringify(text.slice(0, 80))} is not JSON; write e.g. '{"branch": "main"}', with single quotes around the double quotes`,
     );
   }
 }
@@ -234,7 +238,7 @@ function parseData(text: string): Json {
 function parseTtl(text: string): { ttlMs: number } | { expiresAt: null } {
   if (text === 'never') return { expiresAt: null };
   const ttlMs = durationOption('--ttl', text);
-  if (ttlMs === 0) throw new EarpieceError('bad_argument', '--ttl "0" would be over before it is read; write e.g. 10m, or never');
+  if (ttlMs === 0) throw new EarpieceError('bad_argument', '--ttl "0" would expire before it is read; write e.g. 10m, or never');
   return { ttlMs };
 }
 
@@ -246,7 +250,7 @@ function parseDeliver(text: string): NonNullable<NotificationInput['deliver']> {
   const near = didYouMean(text, MOMENTS);
   throw new EarpieceError(
     'bad_argument',
-    `--deliver ${JSON.stringify(text.slice(0, 80))} is none of ${MOMENTS.join(', ')}, in:<duration>, turns:<n>, after:<tool>${near === undefined ? '' : `; did you mean ${near}?`}`,
+    `--deliver ${JSON.stringify(text.slice(0, 80))} must be one of ${MOMENTS.join(', ')}, in:<duration>, turns:<n>, after:<tool>${near === undefined ? '' : `; did you mean ${near}?`}`,
   );
 }
 

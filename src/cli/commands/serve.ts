@@ -9,19 +9,19 @@ export function serve(command: CommandLine, answer: Answer): void {
     )
     .option(
       '--host <host>',
-      'where to listen; another address than a loopback one needs a token first (default: server.host, 127.0.0.1)',
+      'the address to listen on; any other than a loopback address requires a token first (default: server.host, 127.0.0.1)',
     )
-    .option('--port <port>', '0 takes a free one (default: server.port, 4747)')
+    .option('--port <port>', 'the port; 0 chooses a free one (default: server.port, 4747)')
     .option('--allow-host <names...>', 'other host names to accept, for a server behind a proxy')
-    .option('--no-console', 'the API alone')
+    .option('--no-console', 'serve only the API')
     .option('--open', 'open the console in a browser')
-    .option('--verbose', 'a line on stderr for each request')
+    .option('--verbose', 'log each request on stderr')
     .example(`earpiece serve
 earpiece serve --port 0 --json
 earpiece token create --kind admin --name laptop
 earpiece serve --host 0.0.0.0`)
     .action(async (options: ServeOptions) => {
-      // The HTTP parts are loaded only here: every other command starts faster.
+      // The HTTP parts are loaded only here, so that every other command starts faster.
       const { runServer } = await import('../serve.ts');
       answer(await runServer(options));
     });

@@ -11,7 +11,7 @@ export function sources(command: CommandLine): void {
   command
     .description(
       'Lists the event sources around an agent: the events of each, where it runs, and whether it is on in this project. ' +
-        'Subscribers decide the effect of an event: earpiece subscribers list.',
+        'Subscribers decide what an event causes: earpiece subscribers list.',
     )
     .action((options: GlobalOptions) => {
       const config = loadConfig({ cwd: process.cwd(), env: process.env });
@@ -67,7 +67,7 @@ const SWITCHES: Readonly<Record<SourceSwitch, (config: Config) => State>> = {
   },
 };
 
-/** Without a word of the configuration it is on in repositories; `onlyThere`: nowhere else can it be. */
+/** Without a configured value, it is on in repositories; `onlyThere`: it cannot be on anywhere else. */
 function ofSwitch(key: string, enable: boolean | undefined, { projectRoot }: Config, onlyThere: boolean): State {
   if (enable === false) return { on: false, because: `${key} = false` };
   const inRepository = existsSync(join(projectRoot, '.git'));

@@ -1,4 +1,4 @@
-/** The rules that turn events into notifications: which there are, whether their files are right, which are switched off. */
+/** The rules that turn events into notifications: lists, checks and switches them. */
 import type { Answer, CommandLine } from '../command-line.ts';
 import { check } from './subscribers/check.ts';
 import { copy } from './subscribers/copy.ts';
@@ -8,7 +8,7 @@ import { tryOut } from './subscribers/try-out.ts';
 
 export function subscribers(group: CommandLine, answer: Answer): void {
   group.description(
-    'Lists the rules that turn events into notifications, checks their files, tries them out, copies and switches them.',
+    'Lists the rules that turn events into notifications, checks their files, tries them out, and copies or switches them.',
   );
   list(group);
   check(group, answer);

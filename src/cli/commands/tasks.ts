@@ -1,4 +1,7 @@
-/** Tasks of agents, as a person leads them. On the store itself: a gateway of the agent sees a change at its next call. */
+/**
+ * Tasks of agents, managed by a person. They are written to the store itself, so a gateway of the agent sees a change at its next
+ * call.
+ */
 import { logKey, splitLog } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import {
@@ -25,18 +28,18 @@ type AddOptions = Options & { to?: string; priority: TaskPriority; description?:
 type StatusOptions = Options & { reason?: string; expect?: TaskStatus };
 
 export function tasks(group: CommandLine): void {
-  group.description('Gives agents tasks, takes them out of their hands, and shows what became of them.');
+  group.description('Assigns tasks to agents, and shows their results.');
   const command = (usage: string): CommandLine =>
-    group.command(usage).option('--project <project>', 'of another project than this one');
+    group.command(usage).option('--project <project>', 'the project, if it is not this one');
   const changes = (usage: string): CommandLine =>
-    command(usage).option('--as <person>', 'who does it (default: the agent whose shell this is, else you)');
+    command(usage).option('--as <person>', 'the name of the person (default: you, or the agent that owns this shell)');
 
   command('list')
-    .summary('the tasks that are not over')
-    .description('Lists tasks, newest first: those that are not over, or those of the statuses that are named.')
+    .summary('list the open tasks')
+    .description('Lists tasks, newest first: the open ones, or those with the given statuses.')
     .addOption(choice('--status <status>', TASK_STATUSES, 'only these'))
     .option('--of <agent>', 'only those of this agent')
-    .option('--all', 'those that are over too')
+    .option('--all', 'include finished tasks')
     .option('--limit <n>', 'maximum number of tasks', '50')
     .example(`earpiece tasks list
 earpiece tasks list --of coder --status blocked --json`)
@@ -57,7 +60,7 @@ earpiece tasks list --of coder --status blocked --json`)
           if (!(await all.any(project))) return print(paint('dim', `no tasks in ${plain(project)}; ${ADD}`));
           const which = options.all ? '' : `${options.status ?? 'open'} `;
           const whose = assignee === undefined ? '' : ` of ${plain(assignee)}`;
-          const more = options.all || options.status !== undefined ? '' : '; --all lists those that are over too';
+          const more = options.all || options.status !== undefined ? '' : '; --all also lists finished ones';
           return print(paint('dim', `no ${which}tasks${whose} in ${plain(project)}${more}`));
         }
         const now = Date.now();
@@ -72,18 +75,18 @@ earpiece tasks list --of coder --status blocked --json`)
         const [id, since] = [{ head: 'id' }, { head: 'since', spare: 0 }];
         const columns = [id, { head: 'status' }, { head: 'priority', spare: 1 }, { head: 'agent' }, since, { head: 'title' }];
         print(table(rows, columns));
-        if (found.next !== null) print(paint('dim', 'there are more; --limit says how many are shown'));
+        if (found.next !== null) print(paint('dim', 'there are more; --limit sets how many are shown'));
       });
     });
 
   changes('add <title...>')
-    .summary('make a task')
-    .description('Makes a task. An agent gets it by its tool get_next_action, the most urgent first, of these the oldest.')
-    .option('--to <agent>', 'who is to do it (default: nobody yet)')
-    .addOption(choice('--priority <priority>', TASK_PRIORITIES, 'how urgent it is', { fallback: 'normal' }))
-    .option('--description <text>', 'what belongs to it beside its title')
-    .option('--backlog', 'not to be taken yet')
-    .onMistake('a title that begins with "-" stands behind --')
+    .summary('add a task')
+    .description('Adds a task. An agent gets it from its tool get_next_action: the most urgent task first, then the oldest.')
+    .option('--to <agent>', 'the agent that does it (default: nobody yet)')
+    .addOption(choice('--priority <priority>', TASK_PRIORITIES, 'the priority', { fallback: 'normal' }))
+    .option('--description <text>', 'the description')
+    .option('--backlog', 'keep it in the backlog, so that no agent takes it yet')
+    .onMistake('put a title that begins with "-" after --')
     .example(`earpiece tasks add --to coder --priority high "Fix the login"
 earpiece tasks add --backlog "Look at the slow query"`)
     .action(async (words: string[], options: AddOptions) => {
@@ -107,8 +110,10 @@ earpiece tasks add --backlog "Look at the slow query"`)
 
   changes('assign <id> [agent]')
     .summary('give a task to an agent')
-    .description('Gives a task to an agent. An agent that works on the task is told to stop, and the task begins again.')
-    .option('--nobody', 'take it away')
+    .description(
+      'Gives a task to an agent. If another agent works on the task, that agent is asked to stop, and the task begins again.',
+    )
+    .option('--nobody', 'remove the assignee')
     .example(`earpiece tasks assign t7 tester
 earpiece tasks assign t7 --nobody`)
     .action(async (id: string, agent: string | undefined, options: Options & { nobody?: boolean }) => {
@@ -121,13 +126,13 @@ earpiece tasks assign t7 --nobody`)
     });
 
   changes('status <id> <status>')
-    .summary('say where a task stands')
+    .summary('change the status of a task')
     .description(
-      'Sets the status of a task. Its agent is interrupted when the task is blocked, cancelled, put back or marked done: the next tool call is refused, with instructions. ' +
-        `An unread interrupt is withdrawn when the task is in_progress again. A status is one of ${TASK_STATUSES.join(', ')}; tasks show says which come next.`,
+      'Sets the status of a task. If the task is blocked, cancelled, put back or marked done, the agent that works on it is interrupted: its next tool call is refused, with instructions. ' +
+        `If the task is in_progress again, an unread interrupt is withdrawn. A status is one of ${TASK_STATUSES.join(', ')}; tasks show lists the next ones.`,
     )
-    .option('--reason <text>', 'why; the agent reads it')
-    .addOption(choice('--expect <status>', TASK_STATUSES, 'only if this is where it stands'))
+    .option('--reason <text>', 'the reason, which the agent reads')
+    .addOption(choice('--expect <status>', TASK_STATUSES, 'only if the task has this status now'))
     .example(`earpiece tasks status t7 blocked --reason "legal has to agree first"
 earpiece tasks status t7 in_progress --expect blocked`)
     .action(async (id: string, to: string, options: StatusOptions) => {
@@ -139,8 +144,8 @@ earpiece tasks status t7 in_progress --expect blocked`)
     });
 
   command('show <id>')
-    .summary('a task and the work on it')
-    .description('Shows a task with what was made of it: who worked on it, and how that ended.')
+    .summary('show a task and the work on it')
+    .description('Shows a task with the work on it: the agents that worked on it, and their results.')
     .action(async (id: string, options: Options) => {
       await withTasks(options, async ({ all, project }) => {
         const task = await all.get(project, id);
@@ -157,7 +162,7 @@ earpiece tasks status t7 in_progress --expect blocked`)
     });
 }
 
-/** For whom there are none yet. */
+/** For projects and agents without tasks. */
 const ADD = 'earpiece tasks add --to <agent> "what is to be done"';
 
 type Work = {
@@ -173,8 +178,9 @@ async function withTasks(
   work: (at: Work) => Promise<void> | void,
   opened: typeof withInbox = readInbox,
 ): Promise<void> {
-  if (options.as?.trim() === '') throw new EarpieceError('bad_argument', '--as "" names nobody; write who does this');
-  // The room is loaded only where it is needed: every other command starts faster.
+  if (options.as?.trim() === '')
+    throw new EarpieceError('bad_argument', '--as "" is empty; write the name of the person who does this');
+  // The room is loaded only here, so that every other command starts faster.
   const room = await import('../../tasks/index.ts');
   await opened(options, async (ear) => {
     const project = options.project === undefined ? ear.project : projectName(options.project);
@@ -199,18 +205,18 @@ function projectName(name: string): string {
   } catch {
     throw new EarpieceError(
       'bad_address',
-      `--project ${JSON.stringify(name.slice(0, 80))} is no name of a project; it stands before the "/" of its agents' addresses`,
+      `--project ${JSON.stringify(name.slice(0, 80))} is not a valid name of a project; use the part of its agents' addresses before the "/"`,
     );
   }
 }
 
-/** A reason why an agent cannot take tasks although it is active. Undefined if it can, or if that is unknown. */
+/** Why an agent cannot take tasks although it is active. Undefined if it can, or if that is unknown. */
 async function unreachable({ ear, project, room }: Work, to: string | undefined): Promise<string | undefined> {
   if (to === undefined) return undefined;
   const agent = room.agentName(project, to);
   const there = (await ear.active({ log: logKey(project, agent) })).filter(({ purpose = 'task' }) => purpose === 'task');
   if (there.length === 0 || there.some(({ has }) => has === undefined || has.includes(room.REPORT_TOOL))) return undefined;
-  return `what runs of ${plain(agent)} now began without the tools for tasks; what begins from now on has them, unless agent.tasks or gateway.tasks is false`;
+  return `the active conversations of ${plain(agent)} began without the tools for tasks; new ones get them, unless agent.tasks or gateway.tasks is false`;
 }
 
 function say(options: Options, task: Task, hint?: string): void {

@@ -1,4 +1,7 @@
-/** Tokens for the HTTP API: made, listed, revoked. On the store itself, so a running server sees it at once. */
+/**
+ * Creates, lists and revokes tokens of the HTTP API. They are written to the store itself, so a running server sees a change at
+ * once.
+ */
 import type { TokenInfo } from '../../wire/api.ts';
 import { TOKEN_KINDS, type TokenKind } from '../../wire/words.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -20,19 +23,19 @@ import { ago, paint, plain, print, printJson } from '../terminal.ts';
 type CreateOptions = GlobalOptions & { kind: TokenKind; name: string; project?: string; agent?: string; expires?: string };
 
 export function token(group: CommandLine): void {
-  group.description('Makes, lists and revokes tokens for the HTTP API, and logs browsers in.');
+  group.description('Creates, lists and revokes tokens of the HTTP API, and logs browsers in.');
   group
     .command('create')
-    .summary('make a token; it is shown this once')
+    .summary('create a token; it is shown only once')
     .description(
-      'Makes a token and shows it once. admin: everything. project: all of one project. agent: reads the conversations of one agent, or one of them, and queues in its project at most at error. ' +
+      'Creates a token and shows it once. admin: everything. project: all of one project. agent: reads the conversations of one agent, or one of them, and queues in its project at most at error. ' +
         'send: queues notifications and events in one project at most at error, and reads nothing.',
     )
-    .addOption(choice('--kind <kind>', TOKEN_KINDS, 'what it may do', { mandatory: true }))
-    .addOption({ flags: '--name <name>', description: 'what it is for, for you', mandatory: true })
-    .option('--project <project>', 'default: this one')
-    .option('--agent <address>', 'of kind agent: agent, project/agent or project/agent#conversation')
-    .option('--expires <duration>', 'when it ends by itself (default: when it is revoked)')
+    .addOption(choice('--kind <kind>', TOKEN_KINDS, 'the permissions', { mandatory: true }))
+    .addOption({ flags: '--name <name>', description: 'a name, for you', mandatory: true })
+    .option('--project <project>', 'the project (default: this one)')
+    .option('--agent <address>', 'with --kind agent: agent, project/agent or project/agent#conversation')
+    .option('--expires <duration>', 'when it expires (default: never)')
     .example(`earpiece token create --kind send --name ci --expires 90d
 earpiece token create --kind agent --name worker --agent coder#main
 EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
@@ -41,12 +44,12 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
       if (expiresInMs !== undefined && expiresInMs < 1_000)
         throw new EarpieceError(
           'bad_argument',
-          `--expires ${JSON.stringify(options.expires)} is over before it is used; write e.g. 90d`,
+          `--expires ${JSON.stringify(options.expires)} would expire before it is used; write e.g. 90d`,
         );
-      onlyAPerson('to make a token');
+      onlyAPerson('to create a token');
       const { kind, name } = options;
       if (kind !== 'agent' && options.agent !== undefined)
-        throw new EarpieceError('bad_argument', `--agent is for --kind agent; a token of kind ${kind} is for no single agent`);
+        throw new EarpieceError('bad_argument', `--agent is for --kind agent; a token of kind ${kind} is not for a single agent`);
       await withInbox(options, async (ear) => {
         const made = await (
           await tokensOf(ear.store)
@@ -62,22 +65,22 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
           ...(expiresInMs === undefined ? {} : { expiresInMs }),
         });
         if (options.json) return printJson(made);
-        // Alone on stdout, for a script; the explanation for people goes elsewhere.
+        // The token is alone on stdout, for scripts; the explanation for people goes to stderr.
         print(made.token);
         process.stderr.write(`${paint('dim', `${made.id}, for ${scopeText(made)}; it is not shown again`)}\n`);
       });
     });
   group
     .command('list')
-    .summary('tokens and browsers that are logged in')
-    .description('Tokens and browsers that are logged in, without their secrets.')
+    .summary('list tokens and logged-in browsers')
+    .description('Lists tokens and logged-in browsers, without their secrets.')
     .action(async (options: GlobalOptions) => {
       onlyAPerson('to list tokens');
       await readInbox(options, async (ear) => {
         const all = await (await tokensOf(ear.store)).list();
         if (options.json) return all.forEach((each) => printJson(each));
         if (all.length === 0)
-          return print(paint('dim', 'there is no token; make one: earpiece token create --kind admin --name <name>'));
+          return print(paint('dim', 'there is no token; create one: earpiece token create --kind admin --name <name>'));
         const now = ear.store.now();
         print(
           table(
@@ -96,8 +99,8 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
     });
   group
     .command('revoke <id>')
-    .summary('stop a token at once')
-    .description('Stops a token at once, in running servers too, with the browsers that were logged in with it.')
+    .summary('revoke a token at once')
+    .description('Revokes a token at once, in running servers too, and logs out the browsers that used it.')
     .example('earpiece token revoke 4k2m9x01ab7q')
     .action(async (id: string, options: GlobalOptions) => {
       onlyAPerson('to revoke a token');
@@ -113,15 +116,15 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
     });
   group
     .command('login')
-    .summary('an address that logs one browser in')
+    .summary('print an address that logs one browser in')
     .description('Prints an address that logs one browser in as admin, once, within ten minutes.')
-    .option('--url <url>', 'of the server (default: by server.host and server.port)')
+    .option('--url <url>', 'the address of the server (default: server.host and server.port)')
     .action(async (options: GlobalOptions & { url?: string }) => {
       onlyAPerson('to log a browser in');
       if (options.url !== undefined && !/^https?:$/.test(URL.parse(options.url)?.protocol ?? ''))
         throw new EarpieceError(
           'bad_argument',
-          `--url ${JSON.stringify(options.url.slice(0, 80))} is no address of a server; write e.g. http://127.0.0.1:4747`,
+          `--url ${JSON.stringify(options.url.slice(0, 80))} is not the address of a server; write e.g. http://127.0.0.1:4747`,
         );
       await withNamedDatabase(options, async (ear) => {
         const { loginUrl, makeCode } = await import('../../server/sessions.ts');
@@ -141,7 +144,7 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
     });
 }
 
-/** Loaded where it is used. */
+/** Loaded only when it is used. */
 async function tokensOf(store: Store): Promise<Tokens> {
   const { Tokens: Made } = await import('../../server/tokens.ts');
   return new Made(store);
@@ -153,7 +156,7 @@ function agentOf(
 ): { project?: string; agent?: string; conversation?: string } {
   if (kind !== 'agent') return {};
   if (agent === undefined)
-    throw new EarpieceError('bad_argument', 'a token of kind agent is for one agent; say which: --agent <agent>');
+    throw new EarpieceError('bad_argument', 'a token of kind agent is for one agent; name it: --agent <agent>');
   const { log, conversation } = parse(agent);
   const slash = log.indexOf('/');
   return {

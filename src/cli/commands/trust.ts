@@ -32,13 +32,13 @@ type Options = GlobalOptions & {
   readonly newMark?: boolean;
 };
 
-/** One place that asks for trust: what it holds, one line each, and how to say yes. */
+/** One place that asks for trust: its parts, one line each, and the function that trusts them. */
 type Part = {
   readonly place: string;
   readonly what: readonly string[];
-  /** The parts that are trusted already. */
+  /** The parts that are already trusted. */
   readonly already: readonly string[];
-  /** The effect of a yes, printed after the place. */
+  /** The effect of consenting, printed after the place. */
   readonly lasts: string;
   readonly allow: () => void;
 };
@@ -47,12 +47,12 @@ export function trust(command: CommandLine, answer: Answer): void {
   command
     .description(
       "Shows the permissions that this project asks for, and asks for your consent. Its earpiece.toml (default: the active one here) may start commands, open the network, move the database, speak to the model or take another project's name. Its subscribers may write text that agents read. " +
-        'It counts for those parts of earpiece.toml as they are now, and for the folder of subscribers. Without a terminal nobody is asked: the command is the answer. Exit code 8 when a subscriber here is wrong.',
+        'The consent covers those parts of earpiece.toml in their present form, and the folder of subscribers. Without a terminal, running the command counts as consent. The exit code is 8 if a subscriber has an error.',
     )
     .option('--yes', 'do not ask')
-    .option('--off', 'take it back')
-    .option('--list', 'what is trusted')
-    .option('--new-mark', "give this project's agents new marks, where an old one has leaked; they count from the next start on")
+    .option('--off', 'withdraw the trust')
+    .option('--list', 'list what is trusted')
+    .option('--new-mark', "give this project's agents new marks, after an old one has leaked; they apply from the next start on")
     .action(async (file: string | undefined, options: Options) => {
       if (options.newMark) {
         onlyAPerson('to change a mark');
@@ -99,7 +99,7 @@ async function decide(parts: readonly Part[], options: Options): Promise<void> {
     return print(
       known
         .map(({ place, already }) =>
-          [`${plain(place)} is trusted already:`, ...already.map((line) => `  ${plain(line)}`)].join('\n'),
+          [`${plain(place)} is already trusted:`, ...already.map((line) => `  ${plain(line)}`)].join('\n'),
         )
         .join('\n'),
     );
@@ -108,7 +108,7 @@ async function decide(parts: readonly Part[], options: Options): Promise<void> {
   const asks = options.yes !== true && options.json !== true && process.stdin.isTTY && process.stdout.isTTY;
   if (asks) {
     print(`${shown}\n`);
-    if (!(await agreed('Allow this? [y/N] '))) return print('nothing is changed');
+    if (!(await agreed('Allow this? [y/N] '))) return print('nothing was changed');
   }
   for (const { allow } of parts) allow();
   if (options.json) return asking.forEach(({ place, what }) => printJson({ file: place, trusted: true, what }));
@@ -125,15 +125,15 @@ function partOf(book: TrustBook, target: string): Part {
     place: file,
     what,
     already: book.allowed(target).what,
-    lasts: 'is trusted as it is now; a change of these parts is asked about again',
-    // A pull may come while a person reads.
+    lasts: 'is trusted in its present form; if these parts change, earpiece trust asks again',
+    // A `git pull` may change the file while a person reads.
     allow: () => void book.trust(target, seen),
   };
 }
 
 /**
  * The parts of the folder besides its configuration: its name, its earlier folder if it moved, and its subscribers. `problems`:
- * for files whose requests cannot be read.
+ * Cannot be called for files whose requests cannot be read.
  */
 function partsHere(config: Config): { readonly parts: readonly Part[]; readonly problems: readonly SubscriberProblem[] } {
   const at = { env: process.env };
@@ -146,7 +146,7 @@ function partsHere(config: Config): { readonly parts: readonly Part[]; readonly 
           {
             place: root,
             what: [
-              `the name ${JSON.stringify(wanted.name)}, with its agents and what waits for them (it was ${wanted.folder}, which is gone)`,
+              `the name ${JSON.stringify(wanted.name)}, with its agents and their waiting notifications (it belonged to ${wanted.folder}, which no longer exists)`,
             ],
             already: [],
             lasts: 'is trusted to take over',
@@ -160,7 +160,7 @@ function partsHere(config: Config): { readonly parts: readonly Part[]; readonly 
             place: folder,
             what: held.map(saidOf),
             already: counting.map(saidOf),
-            lasts: 'is trusted as a folder; subscribers that are changed or added in it later count too',
+            lasts: 'is trusted as a folder; subscribers that are changed or added there later are trusted too',
             allow: () => subscriberTrust(at).trust(folder),
           },
         ]
@@ -170,12 +170,12 @@ function partsHere(config: Config): { readonly parts: readonly Part[]; readonly 
 }
 
 const saidOf = ({ id, events, output }: Subscriber): string =>
-  `subscriber ${id} hears ${events.types.join(', ')}${output.template === undefined ? '' : ` and says ${JSON.stringify(shortened(output.template.text))}`}`;
+  `subscriber ${id} listens to ${events.types.join(', ')}${output.template === undefined ? '' : ` and says ${JSON.stringify(shortened(output.template.text))}`}`;
 
 const MAX_SHOWN = 300;
 const shortened = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
 
-/** The project's own subscribers: those that wait for trust, those that count, and what is wrong with the others. */
+/** The project's own subscribers: those that wait for trust, those that apply, and the problems of the others. */
 function subscribersHere({
   project,
   projectRoot,
@@ -204,6 +204,6 @@ function off(book: TrustBook, places: readonly string[], options: Options): void
   const results = places.map((place) => [place, book.untrust(place)] as const);
   const [target = ''] = places;
   if (options.json) return printJson({ file: target, trusted: false });
-  const removed = results.filter(([, was]) => was).map(([place]) => `${plain(place)} is not trusted any more`);
+  const removed = results.filter(([, was]) => was).map(([place]) => `${plain(place)} is no longer trusted`);
   print(removed.length === 0 ? `${plain(target)} was not trusted` : removed.join('\n'));
 }

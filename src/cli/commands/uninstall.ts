@@ -6,11 +6,11 @@ import type { SetupOptions } from '../setup/carry-out.ts';
 export function uninstall(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Takes out what earpiece install wrote into the settings of coding agents, of you and of every project. ' +
-        'A file that nobody changed since is again what it was, byte for byte; in another one only the entries of Earpiece go. It shows the changes and asks once. ' +
-        'With --purge the database, the configuration of the user and the caches go too; it lists them first.',
+      'Removes what earpiece install wrote into the settings of coding agents, in your own and in every project. ' +
+        'A file that nobody has changed since is restored byte for byte; from any other file, only the entries of Earpiece are removed. It shows the changes and asks once. ' +
+        'With --purge, it also removes the database, the configuration of the user and the caches, and lists them first.',
     )
-    .option('--all', 'each agent that has such entries (default without names)')
+    .option('--all', 'every agent that has such entries (default without names)')
     .option('--purge', 'also remove the database, the configuration of the user and the caches')
     .option('--yes', 'do not ask')
     .example('earpiece uninstall codex\nearpiece uninstall --all --yes\nearpiece uninstall --purge')
@@ -19,7 +19,7 @@ export function uninstall(command: CommandLine, answer: Answer): void {
         if (names.length > 0)
           throw new EarpieceError(
             'bad_argument',
-            `give either agents (${names.join(', ').slice(0, 80)}) or --purge, which is about all`,
+            `give either agents (${names.join(', ').slice(0, 80)}) or --purge, which removes everything`,
           );
         onlyAPerson('to remove the database');
         const { runPurge } = await import('../setup/purge.ts');

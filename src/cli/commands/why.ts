@@ -14,7 +14,7 @@ import { clock, level, paint, plain, plainLines, print, printJson } from '../ter
 export function why(command: CommandLine): void {
   command
     .description(
-      'Says in one sentence why a notification was delivered, waits or ended, and what you can do about it; then each step. ' +
+      'Explains in one sentence why a notification was delivered, waits or ended, and what you can do; then each step. ' +
         'A notification for several agents is explained for each of them.',
     )
     .option(...SERVER_OPTION)
@@ -38,7 +38,7 @@ earpiece why ci-1234 shop/coder --json`)
           const story = await ear.why(id, log);
           if (story !== undefined) stories.push(story);
         }
-        // A notification that is over for a whole project comes after the notified agents.
+        // A notification that has ended for a whole project follows the notified agents.
         const over = stories.filter(isOverForAll);
         tell([...stories.filter((story) => !over.includes(story)), ...over], ear.store.now());
       });
@@ -58,7 +58,7 @@ function spanOf(ms: number): string {
 }
 
 const curesFor = (verdict: Verdict, story: Why): readonly Cure[] =>
-  // Lowering a gate and withdrawing it is one command.
+  // Lowering a gate and withdrawing the interrupt are the same command.
   curesOf(verdict, story).filter(({ kind }) => kind !== 'mark_read');
 
 const withWords = (story: Why, now: number): object => ({
@@ -77,7 +77,7 @@ function page(story: Why, { item, receipt, verdict, steps, now: decisions }: Why
     n.action === undefined ? '' : `asks to ${n.action}`,
     n.key === undefined ? '' : `key ${plain(n.key, 100)}`,
     n.origin?.person === undefined ? '' : `from ${plain(n.origin.person, 100)}`,
-    holdsGate(item, now) ? 'holds the gate' : '',
+    holdsGate(item, now) ? 'holds up the gate' : '',
     item.state === 'open' && typeof n.expiresAt === 'number' ? expiry(n.expiresAt - now) : '',
   ].filter((fact) => fact !== '');
   return [
@@ -93,7 +93,7 @@ function page(story: Why, { item, receipt, verdict, steps, now: decisions }: Why
       steps.map((step) => [`  ${paint('dim', clock(step.at, now))}`, step.what, paint('dim', plain(step.detail ?? ''))]),
       [{}, {}, {}],
     ),
-    // The deliverable notifications are listed above.
+    // The decisions about deliverable notifications are listed above.
     ...decisions.flatMap(({ conversation, decision }) =>
       decision.kind === 'take' ? [] : [paint('dim', `  now       #${plain(conversation)}: ${saying(decision)}`)],
     ),
@@ -107,18 +107,18 @@ const CURES: Readonly<Record<Cure['kind'], string>> = {
   setting: 'see the setting',
   mark_read: 'lower the gate',
   withdraw: 'withdraw it',
-  show: 'the other one',
+  show: 'show the other notification',
   connect: 'check the connection',
 };
 
-/** Not every one that can be withdrawn holds a gate. */
+/** Only some notifications that can be withdrawn hold up a gate. */
 const cureSays = ({ kind }: Cure, verdict: Verdict): string =>
   kind === 'withdraw' && (verdict.kind === 'gate' || verdict.kind === 'behind_gate')
     ? `${CURES[kind]} and lower its gate`
     : CURES[kind];
 
 function expiry(ms: number): string {
-  if (ms <= 0) return 'its time is over';
+  if (ms <= 0) return 'its time has passed';
   const coarse = ms > 3_600_000 ? 3_600_000 : ms > 60_000 ? 60_000 : 1_000;
   return `ends in ${formatDuration(Math.max(coarse, Math.floor(ms / coarse) * coarse))}`;
 }
@@ -127,9 +127,9 @@ function saying(decision: Exclude<Decision, { kind: 'take' }>): string {
   const why = plain(decision.reason, 300);
   switch (decision.kind) {
     case 'keep':
-      return `goes on waiting (${decision.step}: ${why})`;
+      return `keeps waiting (${decision.step}: ${why})`;
     case 'summarize':
-      return `would only be counted in the sum (${decision.step}: ${why})`;
+      return `would only be counted in a summary (${decision.step}: ${why})`;
     case 'close':
       return `would end ${decision.outcome} (${decision.step}: ${why})`;
     default:

@@ -1,6 +1,6 @@
 /**
- * Tests a hook. Queues a word in a separate database, runs the hook command from the agent's settings with an event in the
- * agent's format, and searches the word in the answer.
+ * Tests a hook: queues a random word in a separate database, runs the hook command from the agent's settings with an event in the
+ * agent's format, and searches the answer for the word.
  */
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -13,23 +13,23 @@ import { partsOfLine } from '../../hosts/setup/index.ts';
 import { quote } from '../../hosts/setup/ours.ts';
 
 export type Proof =
-  /** `allowed`: the agent waits only so many milliseconds, and the hook took longer. */
+  /** `allowed`: the agent waits only this many milliseconds, and the hook took longer. */
   | { readonly kind: 'heard'; readonly event: string; readonly ms: number; readonly allowed?: number }
   | { readonly kind: 'deaf'; readonly event: string; readonly why: string };
 
-/** Without a command, the host calls our MCP server: another hook proves the way. */
+/** Without a command, the host calls Earpiece's MCP server, and another hook has to prove that delivery works. */
 type Hook = { readonly event: string; readonly command?: string };
 
 /** Longer than any host waits, so that a slow hook is reported as slow. */
 const LIMIT_MS = 30_000;
-/** A hook on a busy machine gives up after 250 ms, and its agent goes on: that alone does not make it deaf. */
+/** On a busy machine, a hook gives up after 250 ms and its agent continues: that alone does not make the hook broken. */
 const TRIES = 3;
 
 /** `ms` as a person reads it. */
 export const duration = ({ ms, allowed }: Extract<Proof, { kind: 'heard' }>): string =>
-  allowed === undefined ? `${ms} ms` : `${ms} ms, and the agent waits only ${allowed} ms: this machine is busy`;
+  allowed === undefined ? `${ms} ms` : `${ms} ms, but the agent waits only ${allowed} ms: this machine is busy`;
 
-/** Undefined where none of these hooks could carry anything. `given`: the variables that the host gives these hooks. */
+/** Undefined if none of these hooks can carry a notification. `given`: the variables that the host gives these hooks. */
 export async function canary(
   host: HookHost,
   hooks: readonly Hook[],
@@ -71,13 +71,13 @@ async function once(host: HookHost, hooks: readonly Hook[], given: Readonly<Reco
   }
 }
 
-/** The exact command, with its database in the folder that is thrown away. */
+/** The exact command, but with its database in a folder that is deleted afterwards. */
 function elsewhere(command: string, folder: string): string {
   const { db } = partsOfLine(command);
   return db === undefined ? command : command.replaceAll(`--db ${quote(db)}`, `--db ${quote(join(folder, 'canary.db'))}`);
 }
 
-/** With the user's PATH and shell, without what says which agent or database this process belongs to. */
+/** The user's PATH and shell, without the variables that assign this process to an agent or a database. */
 function environment(folder: string, host: HookHost): Record<string, string> {
   const own = Object.entries(process.env).flatMap(([name, value]) =>
     value === undefined || /^(?:EARPIECE_|CLAUDE|CODEX_|GEMINI_|QWEN_)/u.test(name) ? [] : [[name, value] as const],
@@ -91,7 +91,7 @@ function environment(folder: string, host: HookHost): Record<string, string> {
   };
 }
 
-/** A host's input for a hook, with the fields of all hosts. */
+/** The input of a hook in the format of a host, with the fields of all hosts. */
 const inputOf = (event: string, folder: string): Readonly<Record<string, unknown>> => ({
   session_id: SESSION,
   conversation_id: SESSION,
@@ -108,7 +108,7 @@ const inputOf = (event: string, folder: string): Readonly<Record<string, unknown
 });
 
 const SESSION = randomUUID();
-/** The moments that carry, the main one first. */
+/** The moments at which a hook can carry, the main one first. */
 const CARRYING = ['batch_end', 'before_model', 'after_tool', 'prompt'];
 
 function momentOf(host: HookHost, input: Readonly<Record<string, unknown>>): string {

@@ -1,4 +1,4 @@
-/** The common way of install and uninstall: what will change, one question, the change, what it came to. */
+/** The common steps of install and uninstall: show the changes, ask once, change, and report. */
 import { changes, installBook, type FilePlan, type InstallBook, type Place, type Setup } from '../../hosts/setup/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { paint, plain, print, printJson } from '../terminal.ts';
@@ -13,17 +13,17 @@ export type HostPlan = { readonly setup: Setup; readonly files: readonly FilePla
 
 type Way = {
   readonly question: string;
-  /** The action for the message without an answer: `installed`. */
+  /** The verb for the message if there was no consent: `installed`. */
   readonly done: string;
   readonly write: (plan: FilePlan, book: InstallBook) => Promise<void>;
 };
 
 export type Outcome = {
-  /** Hosts whose files are as planned. */
+  /** Hosts whose files now are as planned. */
   readonly done: readonly Setup[];
   /** Hosts that could not be changed. */
   readonly failed: readonly Setup[];
-  /** Nobody has agreed: nothing was changed. */
+  /** The user did not consent, so nothing was changed. */
   readonly asked?: 'refused' | 'nobody';
 };
 
@@ -86,6 +86,6 @@ const lineOf = (plan: FilePlan, written: boolean): Record<string, unknown> => {
   };
 };
 
-/** The exit code of a command that nobody has agreed to, or that some hosts refused. */
+/** The exit code if there was no consent, or if some hosts could not be changed. */
 export const codeOf = ({ failed, asked }: Outcome): number =>
   asked === 'nobody' ? EXIT.usage.code : failed.length > 0 ? EXIT.problems.code : EXIT.ok.code;

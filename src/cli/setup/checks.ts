@@ -1,4 +1,6 @@
-/** The findings of `doctor` about the coding agents of this machine: whether our hooks are there, right, and carry. */
+/**
+ * The findings of `doctor` about the coding agents of this machine: whether Earpiece's hooks are installed, current, and deliver.
+ */
 import { accessSync, constants, existsSync } from 'node:fs';
 import {
   installBook,
@@ -51,11 +53,12 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
     if (recorded !== undefined)
       return [
         bad(
-          problemOf(setup, { ...user, scope: recorded.scope }, ours) ?? `our hooks are gone from ${short(recorded.file, user)}`,
+          problemOf(setup, { ...user, scope: recorded.scope }, ours) ??
+            `the hooks of Earpiece are missing from ${short(recorded.file, user)}`,
         ),
       ];
     if (command === undefined) return [];
-    const value = `${title} is here (${short(command, user)}) and does not hear`;
+    const value = `${title} is installed (${short(command, user)}), but not connected to Earpiece`;
     return [{ what: name, value, ok: true, advice: `earpiece install ${name}` }];
   }
 
@@ -65,11 +68,16 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
   const off = hooks.disabled(first.place);
   if (off !== undefined) findings.push(bad(off.why, off.advice));
   if (installed.length > 1)
-    findings.push(bad(`our hooks stand twice: in ${installed.map(({ file }) => short(file, user)).join(' and ')}`, twice(name)));
+    findings.push(
+      bad(
+        `the hooks of Earpiece are installed twice: in ${installed.map(({ file }) => short(file, user)).join(' and ')}`,
+        twice(name),
+      ),
+    );
   if (plugin !== undefined)
     findings.push(
       bad(
-        `our hooks stand twice: in ${short(first.file, user)} and in the plugin ${plugin.name}`,
+        `the hooks of Earpiece are installed twice: in ${short(first.file, user)} and in the plugin ${plugin.name}`,
         `claude plugin uninstall ${plugin.name}, or: earpiece uninstall ${name}`,
       ),
     );
@@ -85,10 +93,12 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
 
   const proof = await canary(hooks.host, first.hooks);
   if (proof?.kind === 'deaf')
-    findings.push(bad(`a test notification did not come through the hook at ${proof.event}: it ${proof.why}`));
+    findings.push(bad(`a test notification did not arrive through the hook at ${proof.event}: it ${proof.why}`));
   if (findings.length > 0) return findings;
-  const proved = proof?.kind === 'heard' ? `; a test notification came through ${proof.event} in ${duration(proof)}` : '';
-  return [{ what: name, value: `${title} hears: ${first.hooks.length} hooks in ${short(first.file, user)}${proved}`, ok: true }];
+  const proved = proof?.kind === 'heard' ? `; a test notification arrived through ${proof.event} in ${duration(proof)}` : '';
+  return [
+    { what: name, value: `${title} is connected: ${first.hooks.length} hooks in ${short(first.file, user)}${proved}`, ok: true },
+  ];
 }
 
 /** The host's own plugin holds the hooks. */
@@ -119,21 +129,22 @@ function pluginFindings(setup: Setup, ours: Ours): readonly Finding[] {
   const [first] = files;
   if (first === undefined) {
     if (installBook({ env: process.env }).get(plugin.file(user)) !== undefined)
-      return [bad(`our plugin is gone from ${short(plugin.file(user), user)}`)];
+      return [bad(`the plugin of Earpiece is missing from ${short(plugin.file(user), user)}`)];
     if (command === undefined) return [];
-    const value = `${title} is here (${short(command, user)}) and does not hear`;
+    const value = `${title} is installed (${short(command, user)}), but not connected to Earpiece`;
     return [{ what: name, value, ok: true, advice: `earpiece install ${name}` }];
   }
   const findings: Finding[] = [];
   if (command === undefined)
     findings.push(bad(`${setup.commands.join(', ')} is not on the PATH`, `install ${title}, or: earpiece uninstall ${name}`));
-  if (files.length > 1) findings.push(bad('our plugin stands twice: in your settings and in the project', twice(name)));
+  if (files.length > 1)
+    findings.push(bad('the plugin of Earpiece is installed twice: in your settings and in the project', twice(name)));
   const problem = problemOf(setup, first, ours);
   if (problem !== undefined) findings.push(bad(problem));
   const other = planInstall(setup, first, ours, installBook({ env: process.env })).filter(changes);
   if (problem === undefined && other.length > 0)
     findings.push(
-      bad(`${other.map(({ file }) => short(file, user)).join(' and ')}: of another version, or not what earpiece install wrote`),
+      bad(`${other.map(({ file }) => short(file, user)).join(' and ')}: written by another version, or not by earpiece install`),
     );
   if (findings.length > 0) return findings;
   return [{ what: name, value: `${title} has the plugin ${short(plugin.file(first), user)}`, ok: true }];
@@ -148,7 +159,7 @@ type Bad = (value: string, advice?: string) => Finding;
 
 const commandsOf = ({ hooks }: Pick<Installed, 'hooks'>): readonly string[] => hooks.flatMap(({ command }) => command ?? []);
 
-/** Hooks that are calls of our MCP server, where the host ignores them and all others beside them. */
+/** Hooks that call Earpiece's MCP server, in a host so old that it then ignores all hooks of the file. */
 function tooOld({ name, title }: Setup, { hooks }: Installed, ours: Ours, bad: Bad): readonly Finding[] {
   if (hooks.every(({ command }) => command !== undefined) || ours.serves?.includes(name) === true) return [];
   return [
@@ -159,7 +170,7 @@ function tooOld({ name, title }: Setup, { hooks }: Installed, ours: Ours, bad: B
   ];
 }
 
-/** Our MCP server is not where an installation puts it. */
+/** Whether Earpiece's MCP server is missing from the place where an installation puts it. */
 function missingServer(setup: Setup, { place }: Installed, ours: Ours, bad: Bad): readonly Finding[] {
   const gone = setup
     .parts(place, ours)
@@ -173,13 +184,13 @@ function wrongPaths({ hooks }: Installed, place: Place, bad: Bad): readonly Find
   for (const line of lines) {
     const { node, entry } = partsOfLine(line);
     if (node !== undefined && !isProgram(node))
-      missing.add(`their Node ${short(node, place)} is gone: another node runs, or none`);
-    if (entry !== undefined && !existsSync(entry)) missing.add(`their Earpiece ${short(entry, place)} is gone`);
+      missing.add(`their Node ${short(node, place)} no longer exists: another node runs, or none`);
+    if (entry !== undefined && !existsSync(entry)) missing.add(`their Earpiece ${short(entry, place)} no longer exists`);
   }
-  return [...missing].map((why) => bad(`the hooks start what is not there: ${why}`));
+  return [...missing].map((why) => bad(`the hooks start programs that do not exist: ${why}`));
 }
 
-/** Parts of the installation are missing, or are of another version. */
+/** Parts of the installation that are missing, or that another version wrote. */
 function wrongPlans(setup: Setup, { place, hooks }: Installed, ours: Ours, bad: Bad): readonly Finding[] {
   const wanted = Object.keys(setup.hooks?.host.events ?? {});
   const missing = wanted.filter((event) => hooks.every((hook) => hook.event !== event));
@@ -188,11 +199,13 @@ function wrongPlans(setup: Setup, { place, hooks }: Installed, ours: Ours, bad: 
   if (problem !== undefined) return [bad(problem)];
   const book = installBook({ env: process.env });
   const other = planInstall(setup, place, ours, book).filter(changes);
-  // Without calls of the server each hook is a command, which is as right.
+  // Without calls of the server, each hook is a command, which is equally correct.
   if (other.length === 0 || !planInstall(setup, place, { ...ours, serves: [] }, book).some(changes)) return [];
   const entry = partsOfLine(commandsOf({ hooks })[0] ?? '').entry;
   const which = entry === undefined || entry === ours.entry ? '' : `, of ${short(entry, place)}`;
-  return [bad(`the entries in ${other.map(({ file }) => short(file, place)).join(' and ')} are of another version${which}`)];
+  return [
+    bad(`the entries in ${other.map(({ file }) => short(file, place)).join(' and ')} were written by another version${which}`),
+  ];
 }
 
 function wrongDatabase({ hooks }: Installed, ours: Ours, bad: Bad): readonly Finding[] {
@@ -201,8 +214,8 @@ function wrongDatabase({ hooks }: Installed, ours: Ours, bad: Bad): readonly Fin
   return [
     bad(
       said === undefined
-        ? `the hooks use the database of this user, and this shell uses ${ours.db ?? ''}`
-        : `the hooks use the database ${said}, and this shell uses ${ours.db ?? 'the one of this user'}`,
+        ? `the hooks use the database of this user, but this shell uses ${ours.db ?? ''}`
+        : `the hooks use the database ${said}, but this shell uses ${ours.db ?? 'the one of this user'}`,
     ),
   ];
 }

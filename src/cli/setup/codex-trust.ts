@@ -1,8 +1,8 @@
-/** Codex runs no hook that its user has not trusted. Its app server says which ones are. */
+/** Codex runs no hook that its user has not trusted. Its app server reports which hooks are trusted. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-/** A slow machine starts Codex in seconds. */
+/** A slow machine needs seconds to start Codex. */
 const WITHIN_MS = 20_000;
 
 type Listed = { readonly command?: string; readonly trustStatus?: string; readonly enabled?: boolean };
@@ -11,7 +11,7 @@ type Listed = { readonly command?: string; readonly trustStatus?: string; readon
 export async function untrusted(codex: string, lines: readonly string[]): Promise<string | undefined> {
   const listed = await hooksOf(codex);
   const own = listed?.filter(({ command }) => command !== undefined && lines.includes(command)) ?? [];
-  if (listed !== undefined && own.length === 0) return 'Codex does not see our hooks in this folder';
+  if (listed !== undefined && own.length === 0) return 'Codex does not see the hooks of Earpiece in this folder';
   const held = own.filter(({ trustStatus }) => trustStatus !== 'trusted' && trustStatus !== 'managed');
   if (held.length > 0) return `${held.length} of ${own.length} hooks are not trusted: Codex does not run them`;
   const off = own.filter(({ enabled }) => enabled === false);

@@ -16,17 +16,20 @@ export function placeHere(scope: Scope): Place {
 
 export const oursHere = (options: GlobalOptions): Ours => ({ ...ourselves(namedDatabase(options)), serves: servedHosts() });
 
-/** The first Claude Code that was seen to call tools as hooks. An older one ignores the whole settings file for such an entry. */
+/**
+ * The first version of Claude Code known to call tools as hooks. An older one ignores the whole settings file because of such an
+ * entry.
+ */
 export const CALLS_TOOLS = [2, 1, 200];
 const VERSION_WITHIN_MS = 10_000;
 
-/** The hosts here that can call a tool of our server as a hook. */
+/** The installed hosts that can call a tool of Earpiece's server as a hook. */
 function servedHosts(): readonly string[] {
   const version = claudeVersion();
   return version !== undefined && isAtLeast(version, CALLS_TOOLS) ? ['claude'] : [];
 }
 
-/** Undefined where there is no Claude Code, or it does not say. */
+/** Undefined if Claude Code is not installed, or does not report its version. */
 function claudeVersion(): readonly number[] | undefined {
   const file = onPath('claude', process.env);
   if (file === undefined) return undefined;
@@ -46,7 +49,7 @@ const isAtLeast = (version: readonly number[], least: readonly number[]): boolea
   return at === -1 || (version[at] ?? 0) > (least[at] ?? 0);
 };
 
-/** The database of this command line or this shell, which a process elsewhere would not find by itself. A file is absolute. */
+/** The database of this command line or shell, if a process elsewhere would not find it by itself. A file is absolute. */
 export function namedDatabase(options: GlobalOptions): string | undefined {
   const { EARPIECE_DB: _, ...env } = process.env;
   const { config } = readConfig({
@@ -55,7 +58,7 @@ export function namedDatabase(options: GlobalOptions): string | undefined {
     flags: options.db === undefined ? {} : { db: options.db },
   });
   const found = readConfig({ cwd: process.cwd(), env }).config.db;
-  // An address may hold a password, which belongs into no settings file.
+  // An address may hold a password, which does not belong in a settings file.
   return config.db === found || config.db.includes('://') ? undefined : config.db;
 }
 
@@ -74,11 +77,11 @@ export function setupsNamed(names: readonly string[]): readonly Setup[] {
     const near = didYouMean(name, known);
     throw new EarpieceError(
       'bad_argument',
-      `agent ${JSON.stringify(name.slice(0, 80))} is none of ${known.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
+      `agent ${JSON.stringify(name.slice(0, 80))} must be one of ${known.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
     );
   });
 }
 
-/** A path as a person types it. */
+/** A path in the form that a person types. */
 export const short = (file: string, { home }: Pick<Place, 'home'>): string =>
   file === home || file.startsWith(`${home}/`) ? `~${file.slice(home.length)}` : file;

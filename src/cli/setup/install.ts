@@ -41,9 +41,9 @@ export async function runInstall(names: readonly string[], options: InstallOptio
     done: 'installed',
     write: install,
   });
-  if (outcome.asked === 'refused') print('nothing is changed');
+  if (outcome.asked === 'refused') print('nothing was changed');
   if (outcome.asked === 'nobody')
-    complain('nothing is changed: nobody was asked, because this is no terminal; to change it, add --yes');
+    complain('nothing was changed, because there is no terminal to ask on; to make the changes, add --yes');
   if (outcome.asked !== undefined || options.json) return codeOf(outcome);
   let deaf = false;
   for (const setup of outcome.done) deaf = !(await proves(setup, place)) || deaf;
@@ -51,27 +51,28 @@ export async function runInstall(names: readonly string[], options: InstallOptio
   return deaf ? EXIT.problems.code : codeOf(outcome);
 }
 
-/** Sends a test notification through the hook that was installed, and says what became of it. */
+/** Sends a test notification through the installed hook, and reports the result. */
 async function proves({ title, hooks }: Setup, place: Place): Promise<boolean> {
   const found = hooks?.found(look(hooks.file(place)).text ?? '') ?? [];
   const proof = hooks === undefined ? undefined : await canary(hooks.host, found);
   if (proof?.kind === 'deaf') {
     print(
-      `${paint('red', '✗')} ${title}: a test notification did not come through the hook at ${proof.event}: it ${plain(proof.why)}`,
+      `${paint('red', '✗')} ${title}: a test notification did not arrive through the hook at ${proof.event}: it ${plain(proof.why)}`,
     );
     return false;
   }
-  const proved = proof === undefined ? '' : `: a test notification came through its hook at ${proof.event} in ${duration(proof)}`;
-  print(`${paint('green', '✓')} ${title} hears${proved}`);
+  const proved =
+    proof === undefined ? '' : `: a test notification arrived through its hook at ${proof.event} in ${duration(proof)}`;
+  print(`${paint('green', '✓')} ${title} is connected${proved}`);
   return true;
 }
 
-/** The servers that no gateway can wrap, a line each. */
+/** The servers that no gateway can wrap, one line each. */
 function unwrapped({ title, wraps }: Setup, place: Place, ours: Ours): string {
-  if (typeof wraps !== 'function') return `${title}: its MCP servers stay as they are: ${wraps.not}`;
+  if (typeof wraps !== 'function') return `${title}: its MCP servers stay unchanged: ${wraps.not}`;
   const settings = wraps(place, ours);
   const { taken, left } = wrappingOf(look(settings.file).text ?? '', settings);
-  const lines = Object.entries(left).map(([name, why]) => `${title}: ${plain(name)} stays as it is: ${why}`);
+  const lines = Object.entries(left).map(([name, why]) => `${title}: ${plain(name)} stays unchanged: ${why}`);
   return [
     ...lines,
     ...(Object.keys(taken).length === 0 && lines.length === 0 ? [`${title}: no other MCP server to wrap`] : []),
@@ -108,10 +109,10 @@ export async function runUninstall(names: readonly string[], options: SetupOptio
     return EXIT.ok.code;
   }
   const unrecorded = new Set(hosts.flatMap(({ setup, files }) => (files.some(({ file }) => !book.get(file)) ? [setup] : [])));
-  const outcome = await carryOut(hosts, user, options, { question: 'Take this out? [y/N] ', done: 'removed', write: uninstall });
-  if (outcome.asked === 'refused') print('nothing is changed');
+  const outcome = await carryOut(hosts, user, options, { question: 'Remove this? [y/N] ', done: 'removed', write: uninstall });
+  if (outcome.asked === 'refused') print('nothing was changed');
   if (outcome.asked === 'nobody')
-    complain('nothing is changed: nobody was asked, because this is no terminal; to change it, add --yes');
+    complain('nothing was changed, because there is no terminal to ask on; to make the changes, add --yes');
   if (outcome.asked === undefined && !options.json)
     print(outcome.done.map((setup) => `${paint('green', '✓')} ${takenOut(setup, unrecorded.has(setup))}`).join('\n'));
   return codeOf(outcome);
@@ -119,8 +120,8 @@ export async function runUninstall(names: readonly string[], options: SetupOptio
 
 const takenOut = ({ title }: Setup, unrecorded: boolean): string =>
   unrecorded
-    ? `the entries of Earpiece are out of ${title}; what its files were before is not recorded`
-    : `${title} is as it was; restart it where it runs`;
+    ? `the entries of Earpiece were removed from ${title}; no earlier version of its files was recorded`
+    : `${title} is restored; if it is running, restart it`;
 
 function checkNames(names: readonly string[], { all }: SetupOptions): void {
   if (all && names.length > 0)
@@ -131,7 +132,7 @@ const whoIsHere = (setups: readonly Setup[], place: Place): string =>
   setups
     .map((setup) => {
       const at = foundAt(setup, place);
-      return at === undefined ? `${setup.title} was not found here` : `${setup.title} is here: ${plain(short(at, place))}`;
+      return at === undefined ? `${setup.title} was not found here` : `${setup.title} was found here: ${plain(short(at, place))}`;
     })
     .join('\n');
 
@@ -139,7 +140,7 @@ function nobodyHere(place: Place): string {
   const looked = SETUPS.map(({ commands }) => commands.join(', ')).join(', ');
   const folders = SETUPS.flatMap((setup) => setup.folders(place)).map((folder) => short(folder, place));
   return (
-    `no coding agent was found: none of ${looked} is on the PATH, and there is none of ${folders.join(', ')}; ` +
-    'install an agent, for example with npm install -g @anthropic-ai/claude-code, or name one that is elsewhere: earpiece install claude'
+    `no coding agent was found: none of ${looked} is on the PATH, and none of these folders exists: ${folders.join(', ')}; ` +
+    'install an agent, for example with npm install -g @anthropic-ai/claude-code, or name one that is installed elsewhere: earpiece install claude'
   );
 }

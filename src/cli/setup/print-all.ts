@@ -1,4 +1,4 @@
-/** `earpiece gateway --print <client> --all`: the line that puts one gateway before all servers of a client. */
+/** `earpiece gateway --print <client> --all`: prints the line that puts one gateway in front of all servers of a client. */
 import { EarpieceError } from '../../core/errors.ts';
 import { look, SETUPS, wrappingOf } from '../../hosts/setup/index.ts';
 import { quote } from '../../hosts/setup/ours.ts';
@@ -7,7 +7,7 @@ import type { InstallText } from '../install.ts';
 import type { InstallHost } from '../install-hosts.ts';
 import { oursHere, placeHere, short } from './here.ts';
 
-/** Throws `bad_argument` where nobody could keep the values of the servers' environment. */
+/** Throws `bad_argument` if there is no place that could keep the values of the servers' environment. */
 export function textForAll(client: InstallHost, options: GlobalOptions): InstallText {
   const setup = SETUPS.find(({ name }) => name === client);
   const wraps = setup?.wraps;
@@ -15,8 +15,8 @@ export function textForAll(client: InstallHost, options: GlobalOptions): Install
   if (setup === undefined || typeof wraps !== 'function')
     throw new EarpieceError(
       'bad_argument',
-      `--all is not for ${client}: ${typeof wraps === 'object' ? wraps.not : 'Earpiece does not write its settings'}, so nobody keeps the values of its servers' environment; ` +
-        `it is for ${able}. One by one: earpiece gateway --print ${client} -- <command of a server>`,
+      `--all does not work for ${client}: ${typeof wraps === 'object' ? wraps.not : 'Earpiece does not write its settings'}, so the values of its servers' environment would be lost; ` +
+        `it works for ${able}. For one server at a time: earpiece gateway --print ${client} -- <command of a server>`,
     );
   const place = placeHere('user');
   const ours = oursHere(options);
@@ -24,17 +24,17 @@ export function textForAll(client: InstallHost, options: GlobalOptions): Install
   const { taken, left } = wrappingOf(look(settings.file).text ?? '', settings);
   const names = Object.keys(taken);
   if (names.length === 0)
-    throw new EarpieceError('bad_argument', `${short(settings.file, place)} has no server that a gateway can go before`);
+    throw new EarpieceError('bad_argument', `${short(settings.file, place)} has no server that a gateway can wrap`);
   const earpiece = [
     ...(ours.fetched === undefined ? [ours.node, ours.entry] : ['npx', '-y', ours.fetched]),
     ...(ours.db === undefined ? [] : ['--db', ours.db]),
   ].map(quote);
   return {
-    how: `Type this to put one gateway before ${names.join(', ')}. Their values stay in ${short(settings.file, place)}:`,
+    how: `Type this to put one gateway in front of ${names.join(', ')}. Their values stay in ${short(settings.file, place)}:`,
     what: `${earpiece.join(' ')} install ${client} --wrap`,
     undo: `${earpiece.join(' ')} uninstall ${client}`,
     ...(Object.keys(left).length === 0
       ? {}
-      : { warnings: Object.entries(left).map(([name, why]) => `${name} stays as it is: ${why}`) }),
+      : { warnings: Object.entries(left).map(([name, why]) => `${name} stays unchanged: ${why}`) }),
   };
 }

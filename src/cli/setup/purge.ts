@@ -27,22 +27,22 @@ export async function runPurge(options: SetupOptions): Promise<number> {
   }
   if (options.yes !== true) {
     if (json || !isTerminal()) {
-      complain('nothing is removed: without a terminal nobody can be asked; to remove it, add --yes');
+      complain('nothing was removed, because there is no terminal to ask on; to remove it, add --yes');
       return EXIT.usage.code;
     }
     if (!(await agreed('It cannot be undone. Remove all of this? [y/N] '))) {
-      print('nothing is removed');
+      print('nothing was removed');
       return EXIT.ok.code;
     }
   }
-  // The records of the installation lie in the state folder, so its files come back first.
+  // The state folder holds the records of the installation, so the agents' files are restored first.
   const code = await runUninstall([], { ...options, all: true, yes: true });
   if (code !== EXIT.ok.code) {
-    complain('the files stay, because the entries of some agent could not be taken out; fix that and try again');
+    complain('the files stay, because the entries of some agent could not be removed; fix that and try again');
     return code;
   }
   for (const { what, path, bytes } of going) {
-    // Only the folders named earpiece are removed with what is in them.
+    // Only folders named earpiece are removed with their content.
     rmSync(path, { recursive: isOwnFolder(path), force: true });
     if (json) printJson({ what, path, bytes });
   }
@@ -55,8 +55,8 @@ export async function runPurge(options: SetupOptions): Promise<number> {
 }
 
 const STAYS =
-  'earpiece.toml and .earpiece/ of your projects stay: they belong to the projects. So do backups in other folders. End gateways, ' +
-  'servers and agents first: one that runs on makes its files again.';
+  'earpiece.toml and .earpiece/ of your projects stay, because they belong to the projects. Backups in other folders stay too. End gateways, ' +
+  'servers and agents first: a process that continues creates its files again.';
 
 function whatGoes(options: SetupOptions): Purge {
   const at = { env: process.env };
@@ -73,7 +73,7 @@ function whatGoes(options: SetupOptions): Purge {
   const isOurs = isElsewhere && isEarpieceFile(file);
   const stays = [
     ...(isElsewhere && !isOurs
-      ? [`${file} stays: it is not a database of Earpiece. If you know better, remove it yourself.`]
+      ? [`${file} stays: it is not a database of Earpiece. If you are sure that it is not needed, remove it yourself.`]
       : []),
     ...[...folders.map(([, folder]) => folder), ...(isOurs ? [file] : [])].flatMap(linksIn).map(staysBehind),
   ];
@@ -85,10 +85,10 @@ function whatGoes(options: SetupOptions): Purge {
   return { going, stays };
 }
 
-/** A folder that Earpiece makes for itself below the folders of the user. */
+/** A folder of Earpiece below the folders of the user. */
 const isOwnFolder = (path: string): boolean => basename(path) === 'earpiece';
 
-/** Undefined where there is nothing. A link is counted and removed, not what it leads to. */
+/** Undefined if it does not exist. For a link, the link itself is counted and removed, not its target. */
 function bytesOf(path: string): number | undefined {
   try {
     const stat = lstatSync(path);

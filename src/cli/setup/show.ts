@@ -5,13 +5,13 @@ import { changes, type FilePlan, type Place } from '../../hosts/setup/index.ts';
 import { paint, plain } from '../terminal.ts';
 import { short } from './here.ts';
 
-/** Comparing texts that differ in more lines than this takes long, and nobody reads it. */
+/** Texts that differ in more lines than this take long to compare, and the result would be too long to read. */
 const MAX_LINES = 500;
 
 export function diffOf({ file, before = '', after = '' }: FilePlan): readonly string[] {
   const patch = structuredPatch('', '', before, after, '', '', { context: 2, maxEditLength: MAX_LINES });
   if (patch === undefined) return ['  (the files differ in too many lines to show)'];
-  // Compared as they are, shown without secrets, line by line.
+  // Compared in full, shown without secrets, line by line.
   const [old, now] = [before, after].map((text) => veiled(text, file).split('\n')) as [string[], string[]];
   return patch.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => {
     let [oldAt, newAt] = [oldStart - 1, newStart - 1];

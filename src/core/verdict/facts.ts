@@ -17,7 +17,7 @@ export type KnownConversation = {
   readonly absence: Absence | null;
   /** All its carriers are gateways: it gets notifications only when it calls a wrapped tool. */
   readonly wrappedOnly: boolean;
-  /** The conversation that continues in its place. */
+  /** The conversation that took over from it. */
   readonly passedTo?: string;
 };
 

@@ -12,7 +12,7 @@ export type Verdict =
       readonly lastContactAt: number;
       /** It would get the notification only with a wrapped tool's result. */
       readonly wrappedOnly: boolean;
-      /** The address that continues in its place. */
+      /** The address of the conversation that took over from it. */
       readonly goesOn?: string;
     }
   /** No active conversation has the notification's purpose. */
@@ -105,7 +105,7 @@ export type Verdict =
       readonly over: boolean;
       readonly offByMs?: number;
       readonly forProject?: true;
-      /** It was delivered, and held a gate up until then. */
+      /** It was delivered, and held a gate up until it expired. */
       readonly held?: {
         readonly log: string;
         readonly refusals: number;

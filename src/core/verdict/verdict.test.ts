@@ -112,7 +112,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'nobody was ever there',
     { conversations: [] },
     'never_carried',
-    'Waiting: nobody has carried for shop/coder yet. It is delivered when the agent first makes contact.',
+    'Waiting: shop/coder has not made contact yet. It is delivered at the first contact.',
     ['earpiece doctor'],
   ],
   [
@@ -397,7 +397,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'withdrawn in time',
     { item: closed('withdrawn'), closed: { at: NOW, by: 'mcp', reason: 'the server is back' } },
     'withdrawn',
-    'Withdrawn by mcp at t0: the server is back. The agent was not told.',
+    'Withdrawn by mcp at t0: the server is back. The agent did not get it.',
     ['earpiece requeue n1'],
   ],
   [
@@ -417,7 +417,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'withdrawn by a person',
     { item: closed('withdrawn'), closed: { at: NOW, by: 'browser of Mira', reason: 'by hand' } },
     'withdrawn',
-    'Withdrawn by Mira in the console at t0: by hand. The agent was not told.',
+    'Withdrawn by Mira in the console at t0: by hand. The agent did not get it.',
     ['earpiece requeue n1'],
   ],
   [
@@ -456,7 +456,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'passed on',
     { passedOn: { to: 'shop/coder#b', at: NOW } },
     'passed_on',
-    'Passed on at t0 to shop/coder#b, which goes on where this conversation ended.',
+    'Passed on at t0 to shop/coder#b, which took over when this conversation ended.',
   ],
 ];
 

@@ -28,8 +28,8 @@ export function verdictOf(facts: VerdictFacts): Verdict {
 }
 
 /**
- * Why an open notification waits. Reasons that will end it come first, then absent conversations, then the reason that
- * holds it back from active ones.
+ * Why an open notification waits. Reasons that will end it come first. Absent conversations come next, then the reason for which
+ * active ones do not take it.
  */
 function waitOf(facts: VerdictFacts): Verdict {
   const { item, log, now, conversations, decisions, filter, gates, wrongClock } = facts;

@@ -24,8 +24,8 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
   switch (verdict.kind) {
     case 'never_carried':
       return verdict.log.endsWith('/*')
-        ? `Holding for the whole project ${verdict.log.slice(0, -2)}: each conversation that begins while it is open gets it.`
-        : `Waiting: nobody has carried for ${verdict.log} yet. It is delivered when the agent first makes contact.`;
+        ? `Waiting for the whole project ${verdict.log.slice(0, -2)}: each conversation that begins while it is open gets it.`
+        : `Waiting: ${verdict.log} has not made contact yet. It is delivered at the first contact.`;
     case 'away':
       return `Waiting: ${verdict.address} is away. No contact since ${ago(verdict.lastContactAt)}${ABSENCES[verdict.absence]}.${
         verdict.goesOn !== undefined
@@ -124,7 +124,7 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
         ? `Expired at ${clock(verdict.at)}, before a message could carry it.`
         : `Hidden: its time is over by the clock of this process, which is ${offBy(verdict.offByMs)}. It stays in the log; a process with a right clock delivers it.`;
     case 'withdrawn': {
-      const seen = verdict.maybeSeen ? 'It had been sent before: the agent may have seen it.' : 'The agent was not told.';
+      const seen = verdict.maybeSeen ? 'It had been sent before: the agent may have seen it.' : 'The agent did not get it.';
       return `Withdrawn by ${byWhom(verdict.by)} at ${clock(verdict.at)}: ${verdict.reason}. ${verdict.forProject ? NOT_FOR_NEW : seen}`;
     }
     case 'known':
@@ -140,7 +140,7 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
         ? 'Counted into another notification of its key.'
         : `Counted into ${verdict.into}, which has the same key and was still waiting.`;
     case 'passed_on':
-      return `Passed on at ${clock(verdict.at)} to ${verdict.to}, which goes on where this conversation ended.`;
+      return `Passed on at ${clock(verdict.at)} to ${verdict.to}, which took over when this conversation ended.`;
     default:
       return verdict satisfies never;
   }
@@ -283,5 +283,5 @@ export function cureCommand(cure: Cure): string {
   }
 }
 
-/** Quotes it for a shell as one word. */
+/** Quotes a word for a shell. */
 const shown = (word: string): string => (/^[\w@%+=:,./-]+$/u.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);

@@ -5,10 +5,10 @@ import { CORPUS, uniformRows } from './corpus.ts';
 import { render } from './index.ts';
 import type { ViewInput } from './view.ts';
 
-/** A limit of a view. `value` and `bar` have the same unit. */
+/** The limit of one measured property of a view. `value` and `bar` have the same unit. */
 export type Bar = { readonly what: string; readonly value: number; readonly bar: number; readonly reached: boolean };
 
-/** How the corpus is shown when it is measured and in the golden files. */
+/** How the corpus is rendered for the measurements and the golden files. */
 export const SHOWN: Omit<ViewInput, 'lines'> = {
   mark: 'k7f3',
   tellMark: false,

@@ -1,21 +1,21 @@
 import { LIKE_E, LIKE_P, LIKE_SLASH } from './look-alikes.ts';
 
 /**
- * Makes foreign text safe inside a view. Invisible signs, and forms that only Earpiece's frames have, are escaped with a
- * backslash, so the text still says the same. It is the same for every view and idempotent, so a text may move from one
- * view to another. It cuts first: the time depends on `maxChars`, except for counting the omitted characters.
+ * Makes foreign text safe inside a view. It escapes invisible signs, and forms that only Earpiece's frames have, with a
+ * backslash. The text keeps its meaning. The result is the same for every view, and a second pass changes nothing, so a text may
+ * move from one view to another. It cuts first: the time depends on `maxChars`, except for counting the omitted characters.
  */
 export function neutralize(body: string, maxChars: number): string {
   const trimmed = body.trim();
   const end = endOf(trimmed, maxChars);
   const seen = escapeSigns(trimmed.slice(0, end)).replace(BLANK_LINES, '\n\n').trim();
-  // Escapes lengthen the text, at most to twice `maxChars`.
+  // Escapes at most double the text.
   const last = endOf(seen, 2 * maxChars);
   if (end === trimmed.length && last === seen.length) return seen;
   return `${seen.slice(0, last).trimEnd()}… (${withCommas(codePoints(trimmed))} characters, cut)`;
 }
 
-/** Whether `neutralize` omits a part of the text. */
+/** Whether `neutralize` cuts the text. */
 export function isCutAt(body: string, maxChars: number): boolean {
   const trimmed = body.trim();
   return endOf(trimmed, maxChars) < trimmed.length;
@@ -34,22 +34,21 @@ export function escapeSigns(text: string): string {
     .replace(RULE_OR_HEADING, '$1\\');
 }
 
-/** A name as one short line without the signs that views put around names. */
+/** Makes a name one short line without the signs that views put around names. */
 export function neutralizeName(name: string): string {
   const line = neutralize(name, 80).replace(/\s+/g, ' ').replace(/[“”"]/g, "'");
   return line.replace(/[[(]/g, '(').replace(/[\])]/g, ')').replaceAll(':', '.') || 'unnamed';
 }
 
-/** A source or a kind as one word. */
+/** Makes a source or a kind one word. */
 export const neutralizeKind = (kind: string): string => neutralizeName(kind).replace(/[^\p{L}\p{N}_.\-]/gv, '_');
 
 /**
- * Quotes a person's words. Inner quotation marks of this kind become straight ones, so that the quote ends at the closing
- * mark.
+ * Quotes a person's words. Quotation marks of this kind inside become straight ones, so that the quote ends at the closing mark.
  */
 export const quote = (neutral: string): string => `“${neutral.replace(/[“”]/g, '"')}”`;
 
-/** Whether a stored text may be copied: it contains no frame of Earpiece and no half of a sign. */
+/** Whether a stored text may be copied: it contains no frame of Earpiece and no lone surrogate. */
 export const isCopyable = (text: string): boolean => text.isWellFormed() && !/\[\/?ep\b/.test(text);
 
 export const withCommas = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',');
@@ -67,7 +66,7 @@ function makeSigns(): Signs {
   const slash = String.raw`(?:[${LIKE_SLASH}]\p{M}*)?`;
   const ep = String.raw`[${LIKE_E}]\p{M}*${blank}[${LIKE_P}]\p{M}*`;
   return {
-    // Control, bidi and zero-width signs, tags and variation selectors (text is smuggled in them), lone surrogates.
+    // Control, bidi and zero-width signs, tags and variation selectors (attackers hide text in them), lone surrogates.
     hidden: /[[\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u{fff9}-\u{fffb}\u{fffe}\u{ffff}]--[\n\t]]/gv,
     // `[ep k7f3]`, `[/ep k7f3]` and look-alikes: any opening bracket except `(` and `{`, and look-alike letters.
     frame: new RegExp(String.raw`([\p{Ps}--[\(\{（｛]])(?=${blank}${slash}${blank}${ep}(?![\p{L}\p{N}]))`, 'giv'),
@@ -78,7 +77,7 @@ function makeSigns(): Signs {
   };
 }
 
-/** The hint that says where to find the whole of a cut text. */
+/** The hint that names the place of the uncut text. */
 const WHOLE = /\((?=all of it: )/g;
 
 /** Lines that would be a rule (`---`) or one of the view's headings (`**Error:**`) in Markdown. */

@@ -15,7 +15,7 @@ const [person, failed] = CORPUS as [Line, Line];
 const show = (format: ViewName, line: Line, maxTokens: number): string =>
   render(format, { ...SHOWN, tellMark: true, lines: [line], maxTokens }).text;
 
-/** Words, symbols, Japanese and emoji cost from a quarter of a token to more than one a character. */
+/** Depending on the text (words, symbols, Japanese, emoji), a character costs between a quarter of a token and more than one. */
 const long = fc
   .array(fc.constantFrom('a word or two ', '{"a":[1,2]}\n', '通知があります。', '👩‍💻', '</notification>', '\u200b', '“'), {
     minLength: 1,

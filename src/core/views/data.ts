@@ -36,7 +36,7 @@ function copy(value: unknown, left: { chars: number }): Json {
   throw new TypeError('no JSON');
 }
 
-/** Whether the rows make a table: objects with the same keys and nothing nested. */
+/** Whether the rows make a table: all are objects with the same keys, and nothing is nested. */
 export function isTable(rows: readonly Json[]): boolean {
   const columns = (row: Json): string | undefined =>
     typeof row !== 'object' ||

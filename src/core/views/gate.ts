@@ -38,10 +38,9 @@ const WITHHELD: Words = {
 };
 
 /**
- * The answer to a call while an interrupt is unread or a pause holds. It states whether the call was made, shows the
- * interrupts (their sender, request and exact words) and says what ends the hold. It names no call, so every call that is
- * refused for the same view gets the same text. The signal views have the third seed's text, which the model gets instead
- * of any result.
+ * The answer to a call while an interrupt is unread or a pause holds. It states whether the call was made, shows the interrupts
+ * (their sender, request and exact words), and names the condition that ends the hold. It names no call, so every call that is
+ * refused for the same view gets the same text. The signal views have a fixed text that the model gets in place of any result.
  */
 export function gateText(format: ViewName, { view, pulls, lift, until, made = false }: GateInput): string {
   if (format === 'signal_en' || format === 'signal_ja') {

@@ -41,7 +41,7 @@ export const markdown: Layout = {
 
 const ABOUT = 'They tell what happened meanwhile and have nothing to do with the message that they came with.';
 
-/** The preamble for items that may be ignored. Items that hold a call back have none. */
+/** The preamble for items that may be ignored. Views of items that hold a call back have no preamble. */
 export const PREAMBLE = new RegExp(`^${ABOUT}[^\\n]*\\n\\n`, 'm');
 
 function preamble({ repeated, asks }: Page): string {

@@ -40,7 +40,7 @@ export const renderer =
       whole: placeOfWhole(input),
     };
     const layout = format === 'toon' ? toon : LAYOUTS[format];
-    if (layout === undefined) throw new TypeError('the encoder of TOON is not loaded');
+    if (layout === undefined) throw new TypeError('the TOON encoder is not loaded');
     let view = show(layout, format, input, how);
     if (lines.length !== 1 || lines[0]?.sent !== undefined) return view;
     // One item is always delivered. If it alone is too long for the carrier, it is cut and says where to find the whole

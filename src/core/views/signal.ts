@@ -1,6 +1,6 @@
 /**
- * Views that only say that notifications wait; the model fetches them with `get_notifications`. The Japanese texts are
- * those of the third of the designs that this system grew from. The English ones say the same.
+ * Views that only say that notifications wait; the model fetches them with `get_notifications`. The Japanese texts come from an
+ * earlier design of this system. The English ones have the same meaning.
  */
 export type SignalTexts = {
   readonly none: string;
@@ -25,7 +25,7 @@ export function signalText(format: 'signal_en' | 'signal_ja', waiting: boolean, 
 }
 
 /**
- * The same with the interrupt or the pause that holds; `lift` as in `GateInput`. Without `waiting` it has been read, and
+ * The same with the interrupt or the pause that holds; `lift` as in `GateInput`. Without `waiting`, the agent has read it, and it
  * still holds.
  */
 export function standingText(

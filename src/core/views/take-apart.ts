@@ -6,7 +6,7 @@ export const isList = (format: string): format is ListView => (LISTS as readonly
 export type Parts = { readonly opening: string; readonly items: readonly string[]; readonly ending: string };
 
 /**
- * Reads a view back by its form alone, as strictly as it is written: the text of each item, and the lines around them. For
+ * Reads a view back by its form alone, as strictly as the view writes it: the text of each item, and the lines around them. For
  * tests. Throws if the form is broken.
  */
 export function takeApart(format: ListView, mark: string, text: string): Parts {
@@ -53,7 +53,7 @@ export function takeApart(format: ListView, mark: string, text: string): Parts {
   }
 }
 
-/** Each row that starts something, with the rows that follow it. */
+/** Each row that starts an item or a section, with the rows that follow it. */
 function grouped(rows: readonly string[], starts: (row: string) => boolean): string[] {
   const groups: string[][] = [];
   for (const row of rows) {

@@ -10,8 +10,8 @@ import { attribution, indentedBody, type How } from './wording.ts';
 const COLUMNS = ['level', 'from', 'message'] as const;
 
 /**
- * Token-Oriented Object Notation: one document, the frame in its comments. Several are rows of a table; one alone is a line
- * (`error.tool.failed: …`), with a table of its data when several were coalesced into it.
+ * Token-Oriented Object Notation: one document, the frame in its comments. Several items are rows of a table; a single item is a
+ * line (`error.tool.failed: …`), with a table of its data when several were coalesced into it.
  */
 export const toon: Layout = {
   item(line, how, alone) {
@@ -50,7 +50,7 @@ function dataOf(line: Line, how: How): unknown {
   return Array.isArray(rows) && isTable(rows) ? rows : undefined;
 }
 
-/** One row as the encoder writes it under a header of two. The table's first line and indentation are removed. */
+/** One row, as the encoder writes it under a header for two rows. The table's first line and indentation are removed. */
 function row(level: string, from: string, message: string): string {
   const table = encode([{ level, from, message }]);
   return table.slice(table.indexOf('\n') + 1).trimStart();

@@ -5,15 +5,15 @@ import { escapeSigns, isCopyable, isCutAt, neutralize, neutralizeKind, neutraliz
 import { neutralData } from './data.ts';
 import type { ViewInput } from './view.ts';
 
-/** Distinct messages of one line that are listed below error. From error on none is omitted, and none whose template failed. */
+/** Distinct messages of one line that are listed below error. From error on, all messages are listed; so is one whose template failed. */
 export const MESSAGES_BELOW_ERROR = 5;
-/** However many there are, each distinct message keeps this much. */
+/** Each distinct message keeps at least this many characters, however many messages there are. */
 const CHARS_A_MESSAGE = 120;
 const SOURCES_IN_REST = 8;
 
 /**
- * `whole`: where the reader finds the whole of a cut text. `tight`: the one item is longer than a carrier may be, so it
- * lists only as many of its different messages as can be read.
+ * `whole`: where the reader finds the whole of a cut text. `tight`: the one item is longer than a carrier may be, so it lists
+ * only as many different messages as stay readable.
  */
 export type How = {
   readonly maxItemChars: number;
@@ -22,7 +22,7 @@ export type How = {
   readonly tight?: boolean;
 };
 
-/** The messages of a line that are shown, neutral, oldest first, and the number of those that are not. */
+/** The messages that a line shows, neutral, oldest first, and the number of those that it omits. */
 export function messagesOf(line: Line, how: How): { readonly shown: readonly string[]; readonly left: number } {
   const all = line.messages;
   const { count, chars } = listedOf(line, how);
@@ -41,7 +41,7 @@ export function listedOf(
   return { count, chars: count <= 1 ? maxItemChars : Math.max(CHARS_A_MESSAGE, Math.floor(maxItemChars / count)) };
 }
 
-/** Says where to find the whole line, if its texts were cut. */
+/** Names the place of the whole line, if its texts were cut. */
 export function wholeOf(line: Line, how: How): string | undefined {
   const { rendered, messages, instruction = '' } = line;
   const { count, chars } = rendered === undefined ? listedOf(line, how) : { count: 1, chars: how.maxItemChars };
@@ -66,7 +66,7 @@ export function dataSaid(line: Line, maxChars: number): string {
   return `data: ${escapeSigns(JSON.stringify(data))}`;
 }
 
-/** Whether the text says where to find the whole. No body can say this, see `neutralize`. */
+/** Whether the text names the place of the uncut text. No body can contain this hint, see `neutralize`. */
 export const tellsOfWhole = (text: string): boolean => /(?<!\\)(?:\(all of it: |"all_of_it":")/.test(text);
 
 /** The event in one text; its line breaks are the messages' own. The words of a person or of another agent are quoted. */
@@ -85,8 +85,8 @@ export function saidBy(line: Line, how: How): string {
 
 function generic(line: Line, how: How): string {
   const { shown, left } = messagesOf(line, how);
-  // The log does not keep every different message of a storm. The number of missing messages is known only if each message
-  // is one notification.
+  // The log does not keep every different message of a storm. The number of omitted messages is known only if each message is one
+  // notification.
   const number = line.count > line.messages.length ? 'others' : left === 1 ? '1 other' : `${left} others`;
   const others = left > 0 ? [`and ${number}`] : [];
   const list = (texts: readonly string[]): string => {
@@ -102,7 +102,7 @@ function generic(line: Line, how: How): string {
   const head = commonHead(sentences);
   const tails = head === undefined ? sentences : sentences.map((text) => text.slice(head.length + 2));
   const isOneThing = line.messages.length === 1;
-  // Each happened once: the list itself shows the count.
+  // Each event happened once, so the list itself shows the count.
   if (!isOneThing && line.count <= line.messages.length) {
     const listed = list(tails);
     if (head !== undefined) return `${head}: ${listed}`;
@@ -125,7 +125,7 @@ function commonHead(texts: readonly string[]): string | undefined {
   return texts.every((text) => text.startsWith(`${head}: `)) ? head : undefined;
 }
 
-/** The sender and its request, unless the source only reports something. */
+/** The sender and its request, unless the notification is only a report of a source. */
 export function attribution(line: Line): string | undefined {
   const person = line.person === undefined ? undefined : neutralizeName(line.person);
   if (line.action !== undefined) return `${person === undefined ? '' : `${person} `}asks to ${line.action}`;
@@ -134,14 +134,17 @@ export function attribution(line: Line): string | undefined {
   return line.count > 1 ? `${person} wrote ${line.count} times` : `${person} wrote`;
 }
 
-/** The instruction of a notification, to be quoted. `from`: the person who wrote it; a kind names nobody. */
+/** The instruction of a notification, to be quoted. `from`: the person who wrote it; undefined if a kind is the only sender. */
 export function instructionOf(line: Line, how: How): { readonly from?: string; readonly text: string } | undefined {
   if (line.instruction === undefined) return undefined;
   const text = neutralize(line.instruction, how.maxItemChars);
   return line.person === undefined ? { text } : { from: neutralizeName(line.person), text };
 }
 
-/** Text and instruction for views that list items at the first column. The view's own lines are indented, a body further. */
+/**
+ * Text and instruction for views that list items at the first column. The view's own lines are indented, and a body is indented
+ * further.
+ */
 export function indentedBody(line: Line, how: How): string {
   const instruction = instructionOf(line, how);
   const told = indent(saidBy(line, how));

@@ -26,7 +26,7 @@ export const xml: Layout = {
     [opening(mark, lead), items.map(({ text }) => text).join('\n\n'), ...(more ? ['', more.text] : []), ending(mark)].join('\n'),
 };
 
-/** One element with a line for each notification; the rest is counted. */
+/** One element with a line for each notification. Omitted ones are counted. */
 export const xmlBatch: Layout = {
   item(line, how) {
     const who = attribution(line);
@@ -64,5 +64,5 @@ const attribute = (name: string, value: string | undefined): string => (value ==
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** Quotation marks stay: they are common in texts and harmless there, and names have none. */
+/** Quotation marks stay unescaped: they are common and harmless in element text, and no name contains one. */
 const escape = (text: string): string => text.replace(/[&<>]/g, (sign) => ENTITIES[sign] ?? sign);

@@ -10,7 +10,7 @@ const onReset = new WeakMap<Socket, () => void>();
 
 /**
  * Sends bytes that carry a delivery. The delivery counts once the bytes have left. If a client is killed before it reads them,
- * its system resets the connection and the delivery is released. An orderly hang-up does not release it.
+ * its system resets the connection and the delivery is released. A regular disconnect does not release it.
  */
 export function deliver(
   response: ServerResponse,

@@ -24,14 +24,14 @@ export type HttpFrontOptions = {
 
 /** Answers the requests that passed the front's checks. */
 export interface HttpEndpoint {
-  /** `body` only for a POST. Must answer in the end; a rejection becomes status 500. */
+  /** `body` only for a POST. The promise must always settle; a rejection becomes status 500. */
   handle(exchange: Exchange): Promise<void>;
   close(options?: { readonly now?: boolean }): Promise<void>;
 }
 
 export type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse; readonly body: Buffer };
 
-/** How long the last answers may take to leave. A client that does not read cannot keep the gateway alive. */
+/** How long the last answers may take to leave this process. A client that does not read must not keep the gateway alive. */
 const LAST_ANSWER_MS = 500;
 
 const LOOPBACK = ['127.0.0.1', 'localhost', '::1', '[::1]'];
@@ -53,7 +53,10 @@ export class HttpFront {
   constructor(options: HttpFrontOptions, endpoint: HttpEndpoint, report: (line: string) => void) {
     const { host = '127.0.0.1', path = '/mcp', allowedHosts = [], token } = options;
     if (!LOOPBACK.includes(host) && token === undefined) {
-      throw new EarpieceError('bad_argument', `listening on "${host}" would let others in: give a token, or listen on 127.0.0.1`);
+      throw new EarpieceError(
+        'bad_argument',
+        `listening on "${host}" would let other machines in: set a token, or listen on 127.0.0.1`,
+      );
     }
     this.#options = options;
     this.#endpoint = endpoint;
@@ -87,7 +90,7 @@ export class HttpFront {
   async close(options?: { readonly now?: boolean }): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     await this.#endpoint.close(options);
-    // Requests in flight got a last answer, which still has to leave this process.
+    // Requests in flight have a last answer, which still has to leave this process.
     const late = new AbortController();
     const left = [...this.#open].map((response) => once(response, 'close', { signal: late.signal }).catch(() => {}));
     await Promise.race([Promise.all(left), sleep(LAST_ANSWER_MS, undefined, { signal: late.signal }).catch(() => {})]);
@@ -99,7 +102,7 @@ export class HttpFront {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#open.add(response);
     response.once('close', () => this.#open.delete(response));
-    response.on('error', () => {}); // The client hung up; `close` notifies the listeners.
+    response.on('error', () => {}); // The client disconnected; `close` notifies the listeners.
     try {
       const refused = this.#refusal(request);
       if (refused) {

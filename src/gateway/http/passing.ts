@@ -7,7 +7,7 @@ import type { Outgoing } from '../riding/carry.ts';
 import { deliver } from './delivering.ts';
 import { CONVERSATION } from '../../mcp/http/headers.ts';
 
-/** Headers that belong to one hop, or that are created again. */
+/** Headers that belong to one hop, or that this process writes itself. */
 const NOT_PASSED = [
   'connection',
   'keep-alive',
@@ -25,7 +25,7 @@ const NOT_PASSED = [
   CONVERSATION,
 ];
 
-/** Writes bytes to the client. Their delivery counts once they have left. `last`: the response ends with them. */
+/** Writes bytes to the client. Their delivery counts once they have left. `last`: whether the response ends with them. */
 export function write(
   response: ServerResponse,
   client: HttpClient | undefined,

@@ -31,7 +31,7 @@ import { failing, STOPPED } from '../failing.ts';
 import type { Endpoint, MakeEndpoint } from '../session.ts';
 
 const IDLE_MS = 30 * 60_000;
-/** A client that closed the event stream it kept open has most likely gone. If it has not, it begins a new session. */
+/** A client that closed its event stream has most likely ended. If not, it begins a new session. */
 const HUNG_UP_MS = 2 * 60_000;
 const SWEEP_MS = 60_000;
 const KEEP_ALIVE_MS = 15_000;
@@ -66,7 +66,7 @@ export class HttpSessions implements HttpEndpoint {
       const frame = soundFrameOf(asLine(body));
       if (frame.kind === 'opaque') return refuse(response, 400, `the body is not a JSON-RPC message: ${frame.reason}`, -32700);
       if (frame.kind === 'batch')
-        return refuse(response, 400, 'batches are not part of this protocol: send each message by itself', INVALID_REQUEST);
+        return refuse(response, 400, 'batches are not part of this protocol; send each message separately', INVALID_REQUEST);
       if (frame.kind === 'request' && isStateless(frame)) return this.#stateless(frame, request.headers, response);
       if (frame.kind === 'request' && frame.method === 'initialize' && id === undefined) {
         return this.#open(randomUUID(), header(request.headers, CONVERSATION), response)?.post(frame, response);
@@ -78,10 +78,10 @@ export class HttpSessions implements HttpEndpoint {
       return refuse(response, status, 'the header Mcp-Session-Id is missing: begin with initialize');
     }
     if (session === undefined)
-      return refuse(response, 404, `there is no session "${id}" (any more): begin with initialize`, SESSION_NOT_FOUND);
+      return refuse(response, 404, `there is no session "${id}", or it has ended: begin with initialize`, SESSION_NOT_FOUND);
     if (request.method === 'GET') return session.listen(response);
     this.#sessions.delete(id);
-    await session.close(undefined, 'The session was ended while this ran; whether this took effect is not known.');
+    await session.close(undefined, 'The session was ended during this call; it is unknown whether the call took effect.');
     response.writeHead(200).end();
   }
 
@@ -110,7 +110,11 @@ export class HttpSessions implements HttpEndpoint {
   ): HttpSession | undefined {
     if (this.#sessions.size >= MAX_SESSIONS) this.#endIdle();
     if (this.#sessions.size >= MAX_SESSIONS) {
-      refuse(response, 503, `there are ${MAX_SESSIONS} sessions already: end one, or wait until one is idle`);
+      refuse(
+        response,
+        503,
+        `there are already ${MAX_SESSIONS} sessions, the most that are allowed: end one, or wait until one is idle`,
+      );
       return undefined;
     }
     const session: HttpSession = new HttpSession({
@@ -207,7 +211,7 @@ class HttpSession {
   }
 
   listen(response: ServerResponse): void {
-    if (this.#stream) return refuse(response, 409, 'this session has an event stream already');
+    if (this.#stream) return refuse(response, 409, 'this session already has an event stream');
     response.writeHead(200, {
       'content-type': 'text/event-stream',
       'cache-control': 'no-cache, no-transform',
@@ -227,7 +231,7 @@ class HttpSession {
     this.#kept = [];
   }
 
-  /** `why`: the answer to what is still in flight. */
+  /** `why`: the answer to requests that are still in flight. */
   async close(graceMs?: number, why = STOPPED): Promise<void> {
     await this.#endpoint.close(graceMs === undefined ? {} : { graceMs });
     for (const { response, request, streaming } of this.#posts.values()) {
@@ -239,7 +243,7 @@ class HttpSession {
     this.#stream?.response.end();
   }
 
-  /** The request with an id and a progress token that no other client of this endpoint uses. */
+  /** Gives the request an id and a progress token that no other client of this endpoint uses. */
   #admitted(frame: Request, response: ServerResponse): { request: Request; post: Post } {
     const post = { response, request: frame, method: frame.method, streaming: false };
     const token = param(frame, '_meta', 'progressToken');
@@ -275,7 +279,7 @@ class HttpSession {
   #answer(frame: Frame & { kind: 'success' | 'failure' }, out: Outgoing): boolean {
     const post = this.#posts.get(frame.id);
     if (post === undefined) {
-      out.delivery?.release('cancelled'); // The client hung up on this request.
+      out.delivery?.release('cancelled'); // The client disconnected during this request.
       return true;
     }
     this.#posts.delete(frame.id);
@@ -291,7 +295,7 @@ class HttpSession {
       this.#write(response, body, out);
       response.end();
     }
-    // The client only probed a server of the older generation: it will not use this endpoint again.
+    // The client only tested for a server of the older generation, and will not use this endpoint again.
     if (frame.kind === 'failure' && post.method === 'server/discover' && this.#posts.size === 0)
       this.#end('it does not know the stateless protocol');
     return true;
@@ -348,7 +352,7 @@ class HttpSession {
     return sseEvent(edited(frame.bytes, edits));
   }
 
-  /** The server has gone: the open requests were answered before. */
+  /** The server has ended: the open requests were already answered. */
   #end(why: string): void {
     if (this.#gone !== undefined) return;
     this.#gone = why;

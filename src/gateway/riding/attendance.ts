@@ -15,7 +15,7 @@ export class Attendance {
     this.#connection = connection;
   }
 
-  /** The conversation has inherited everything it can: its notifications are complete. */
+  /** The conversation has inherited everything, so its list of notifications is complete. */
   hasBegun(conversation: Conversation): boolean {
     return this.#begun === conversation;
   }

@@ -23,7 +23,7 @@ export const answering = (frame: Success, bytes: Buffer): Outgoing => (bytes ===
 /** One tools/call that is waiting for its answer. `cancelled` may become true at any time until then. */
 export type OpenCall = Call & { readonly connection: Connection; cancelled: boolean };
 
-/** The contact point: asks what to add to a tools/call result, and makes the bytes for the client. */
+/** The contact point: asks the rider for an addition to a tools/call result, and makes the bytes for the client. */
 export function carry(rider: GuardedRider, call: OpenCall, schema: SchemaKind | undefined, frame: Success): Awaitable<Outgoing> {
   const { requestId } = call;
   const treatment = treatmentOf(call.connection.profile, schema);
@@ -44,7 +44,7 @@ export function carry(rider: GuardedRider, call: OpenCall, schema: SchemaKind | 
       return unchanged();
     }
     if (!isJson(frame.bytes)) {
-      delivery.release('write_error'); // The client cannot read the result, with or without a notification.
+      delivery.release('write_error'); // The client cannot read the result, whether or not a notification rides on it.
       return unchanged();
     }
     if (ride.kind === 'replace') {
@@ -77,7 +77,7 @@ function resultOf(call: OpenCall, carrier: Carrier): Result {
   };
 }
 
-/** About the most lines that a view has. With less room left, nothing is offered. */
+/** The approximate number of lines in a long view. With less room left, no notification is offered. */
 const VIEW_LINES = 40;
 
 function maxCharsOf(profile: Profile, carrier: Carrier): number {

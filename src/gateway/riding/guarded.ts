@@ -20,20 +20,23 @@ const INSTRUCTIONS_WITHIN_MS = 1_000;
 /** While the rider is known not to answer, calls wait only this long: an outage costs the agent 250 ms, not 250 ms a call. */
 const OUTAGE_WITHIN_MS = 25;
 
-/** The method that failed first may never be called again. After this long without failures, any answer ends the outage. */
+/**
+ * After the first failure, the method that failed may never be called again, so after this long without failures any answer ends
+ * the outage.
+ */
 const CALM_MS = 60_000;
 
 /**
  * Wraps a rider so that it cannot stop traffic. An exception or a late answer is reported once for each outage, and the call
- * passes. An outage ends when the method that failed first answers, in time or not: reading may work while writing is locked.
+ * passes. An outage ends when the method that failed first answers, in time or late: reads may work while writes are locked.
  */
 export class GuardedRider {
   readonly #rider: Rider;
   readonly #report: (line: string) => void;
   readonly #withinMs: number;
-  /** Late answers by connection, arrived or not. Their deliveries are released on arrival. */
+  /** Late answers by connection, whether or not they have arrived. Their deliveries are released on arrival. */
   readonly #late = new Map<Connection['key'], Set<Promise<void>>>();
-  /** The method that failed first in this outage. */
+  /** The method whose failure began this outage. */
   #out: string | undefined;
   #failedAt = 0;
 
@@ -66,8 +69,8 @@ export class GuardedRider {
   }
 
   /**
-   * Called once a connection, before its first call, so it may take a little longer than a call. On failure the text is left
-   * out.
+   * Called once for each connection, before its first call, so it may take a little longer than a call. On failure the text is
+   * left out.
    */
   instructions(connection: Connection): Awaitable<string | undefined> {
     return this.#rider.instructions === undefined ? undefined : this.#instructions(connection);
@@ -91,8 +94,8 @@ export class GuardedRider {
   }
 
   /**
-   * An own tool has no time limit. If it fails, the call fails, since no server could answer instead. A late offer may hold
-   * notifications of this connection, and a pull would not list them: the tool waits until that offer is released.
+   * An own tool has no time limit. If an own tool fails, the call fails, because no server could answer it instead. A late offer
+   * may hold notifications of this connection, and a pull would not list them: the tool waits until that offer is released.
    */
   async callTool(connection: Connection, call: OwnCall): Promise<OwnAnswer> {
     const late = this.#late.get(connection.key);
@@ -196,7 +199,7 @@ export class GuardedRider {
       if (value.kind === 'refuse' && instead.kind === 'refuse') value.delivery?.confirm();
       else value.delivery?.release('late');
     } catch {
-      // The call was reported as late; there is no delivery to release.
+      // The call was reported as late, and has no delivery to release.
     }
   }
 
@@ -204,7 +207,7 @@ export class GuardedRider {
     this.#failedAt = performance.now();
     if (this.#out !== undefined) return;
     this.#out = what;
-    this.#report(`notifications cannot be reached (${what}: ${why}); calls pass without them until they can`);
+    this.#report(`notifications cannot be reached (${what}: ${why}); until they can, calls pass without them`);
   }
 
   #well(what: string): void {

@@ -10,7 +10,7 @@ export type InboxRiderOptions = {
   readonly emitter?: Emitter | undefined;
   /** Finds the conversation of a connection. */
   readonly identify: (connection: Connection) => Promise<Identity>;
-  /** For presence: the name of the contact point, e.g. `gateway:stdio files`. */
+  /** The name of the contact point, for presence, such as `gateway:stdio files`. */
   readonly carrier: string;
   readonly view?: ConversationOptions['view'];
   /** One process serves many clients (HTTP): the process may outlive them. */
@@ -23,6 +23,6 @@ export type InboxRiderOptions = {
   readonly tools?: () => readonly OwnTool[];
   /** More own tools. */
   readonly boxes?: readonly Toolbox[];
-  /** Reports problems of the rider, one line each. */
+  /** Called with problems of the rider, one line each. */
   readonly complain: (line: string) => void;
 };

@@ -13,7 +13,7 @@ import { proves } from '../../../e2e/verifies.ts';
 
 const LOG = logKey('shop', 'coder');
 
-/** A store that appends what `waits` names when `waits` resolves, in order. */
+/** A store that waits for `waits` before each append, in order. */
 function slowStore(waits: (drafts: string) => Promise<unknown> | undefined): Store {
   const memory = memoryStore();
   let before: Promise<unknown> = Promise.resolve();
@@ -51,7 +51,7 @@ function riderOver(store: Store): { inbox: Inbox; rider: InboxRider; connection:
 
 it('a pull right behind another one does not show again what that one has read', async () => {
   proves('pull:repeated');
-  // A store on a busy disk: the receipt is written a while after the answer.
+  // A store on a busy disk writes the receipt some time after the answer.
   const { inbox, rider, connection } = riderOver(
     slowStore((drafts) => (drafts.includes('notification_read') ? sleep(50) : undefined)),
   );
@@ -102,7 +102,7 @@ it('a connection is refused with one text, also where the first refusal was sent
   };
   expect(await guarded.before(connection, call('1'))).toEqual({ kind: 'pass' });
   await inbox.queue(LOG, { id: 'hold', action: 'pause', message: 'hold on' });
-  // The result of a call that ran takes it, and the store does not answer: the result goes without it.
+  // The offer rides on the result of a call that ran, but the store does not answer, so the result goes without it.
   const result = { ...call('1'), isError: false, chars: 10, maxChars: Infinity, raw: () => '' } as Result;
   expect(await guarded.after(connection, result)).toEqual({ kind: 'none' });
   const first = await refused('2');

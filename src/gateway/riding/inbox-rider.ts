@@ -1,6 +1,6 @@
 /**
- * Puts an inbox behind the gateway's `Rider` port. Each connection has one conversation. The rider looks it up again now and
- * then, since the connection's host may show another one (`/clear`).
+ * Puts an inbox behind the gateway's `Rider` port. Each connection has one conversation. The rider looks it up again from time to
+ * time, because the connection's host may show another one (`/clear`).
  */
 import type { ReleasedRecord } from '../../core/records.ts';
 import { instructionsOf } from '../../core/views/wording.ts';
@@ -31,7 +31,10 @@ import type { Toolbox } from './toolbox.ts';
 
 export type { InboxRiderOptions } from './inbox-rider-options.ts';
 
-/** The gateway's own tools, the same for every connection. Without tasks, their tools are left out: they cost tokens. */
+/**
+ * The gateway's own tools, the same for every connection. Without tasks, the tools for tasks are left out, because they cost
+ * tokens.
+ */
 export const ownTools = ({ tasks }: { readonly tasks: boolean }): readonly OwnTool[] =>
   tasks ? [GET_NOTIFICATIONS, ...GATEWAY_TASK_TOOLS] : [GET_NOTIFICATIONS];
 
@@ -57,7 +60,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     );
     background.add(done);
   };
-  /** The servers whose last notification is already checked, in this gateway or an earlier one. */
+  /** The servers whose last notification was already checked, by this gateway or an earlier one. */
   const settled = new Set<string>();
   const works = (seat: Seat, server: string): void => {
     if (settled.has(server)) return;
@@ -155,7 +158,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     let carries = true;
     try {
       conversation = await speakerOf(inbox, seat, tokenOf(call));
-      // This call proves that the agent read the answer before it, with the interrupts in it.
+      // This call proves that the agent read the previous answer, with the interrupts in it.
       await seat.settled();
       const answer = await answerTaskCall(conversation, call);
       result = text(JSON.stringify(answer.body));
@@ -199,12 +202,12 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
         const { markAsRead, token } = readArguments(call.args);
         const seat = seatOf(connection);
         const conversation = await speakerOf(inbox, seat, token);
-        // The agent has read the answer before this call: its notifications do not come again.
+        // The agent has read the answer before this call, so the notifications of that answer do not come again.
         await seat.settled();
         const pulled = await conversation.pull({ mark: markAsRead });
         const answer = {
           success: true,
-          // A known client does not need the token and must not show it to anybody.
+          // A known client does not need the token and must not show it to other programs.
           ...(seat.bound ? {} : { session_token: await sessionTokenOf(inbox.store, conversation) }),
           count: pulled.notifications.length,
           notifications: pulled.notifications,

@@ -4,7 +4,7 @@ import { addMember, edited, isJson, member, objectAt, stringAt } from '../../mcp
 /** The two requests whose answers hold `instructions`, one in each generation of the protocol. */
 export const isHandshake = (method: string): boolean => method === 'initialize' || method === 'server/discover';
 
-/** The answer to a handshake with `text` behind the server's own instructions; no other byte changes. */
+/** The answer to a handshake with `text` following the server's own instructions; no other byte changes. */
 export function withInstructions(frame: Success, text: string): Buffer {
   const json = frame.bytes;
   const object = isJson(json) ? objectAt(json, frame.result.start) : undefined;

@@ -1,8 +1,8 @@
 import type { Awaitable } from './rider.ts';
 
 /**
- * Keeps values in order when some need to wait. While nothing waits, values pass at once. A value behind a waiting one waits
- * too, although its own work has begun.
+ * Keeps values in order when some need to wait. While nothing waits, values pass at once. A value that follows a waiting one
+ * waits too, although its own work has begun.
  */
 export class Lane<T> {
   readonly #emit: (value: T) => void;

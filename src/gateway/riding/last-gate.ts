@@ -3,11 +3,11 @@ import { noDelivery, type Call, type Verdict } from './rider.ts';
 
 /**
  * The last known gate of one connection, for a call that the store does not answer in time. A pause holds. Any other interrupt
- * holds as it does with a store: until a call comes a second or more after the last refusal.
+ * holds as with a working store: until a call begins a second or more after the last refusal.
  */
 export class LastGate {
   #gate: KnownGate | undefined;
-  /** The conversation of the gate, and the interrupts that close it. */
+  /** The conversation of the gate, and the interrupts that raise it. */
   #name: string | undefined;
   #refusedAt = Number.POSITIVE_INFINITY;
 
@@ -32,14 +32,12 @@ export class LastGate {
     this.#refusedAt = performance.now();
   }
 
-  /**
-   * The store answered that no gate closes for this call. A call that passed without an answer proves nothing about the gate.
-   */
+  /** The store answered that no gate is up for this call. A call that passed without an answer proves nothing about the gate. */
   down(call: Call): void {
     if (!this.#passed.delete(call)) this.#gate = undefined;
   }
 
-  /** The refusal of a call that nobody can decide now. Undefined if the call passes. */
+  /** The refusal of a call for which the store gives no decision in time. Undefined if the call passes. */
   held(call: Call): Verdict | undefined {
     const gate = this.#gate;
     if (gate === undefined || (!gate.paused && performance.now() - this.#refusedAt >= ASKED_AGAIN_MS)) {

@@ -1,4 +1,4 @@
-/** The largest results that clients show whole, as they were measured with the real ones: see `profiles.ts`. */
+/** The largest results that clients show whole, as measured with the real clients: see `profiles.ts`. */
 import { describe, expect, test } from 'vitest';
 
 import { proves } from '../../../e2e/verifies.ts';
@@ -10,7 +10,7 @@ import { noDelivery, noRider, type Connection } from './rider.ts';
 
 const NOTE = 'MARK1END';
 
-/** Whether NOTE rides on a result of this client, and goes back where it does not. */
+/** Whether NOTE rides on a result of this client, and is released if it does not. */
 async function rides(client: string, result: object): Promise<boolean> {
   const connection: Connection = { key: 'k', profile: profileOf({ name: client }) };
   let released: string | undefined;

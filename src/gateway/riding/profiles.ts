@@ -1,17 +1,15 @@
 /**
- * How a client shows a tool's result to its model decides how the result can carry notifications. A profile is chosen once for
- * a connection and is a pure function of the client's `clientInfo`. tools/list therefore stays the same bytes for the same
- * client: prompt caches depend on it.
+ * The profiles of clients: how a client shows a tool's result to its model decides how the result can carry notifications. A
+ * profile is chosen once for a connection and is a pure function of the client's `clientInfo`. tools/list therefore stays the
+ * same bytes for the same client: prompt caches depend on it.
  */
 
 import type { ClientInfo } from '../../mcp/frames/protocol.ts';
 
 export type ProfileKind =
-  /** Shows text blocks: a trailing block is enough. tools/list stays as it is. */
+  /** Shows text blocks, so an added block is enough. tools/list does not change. */
   | 'blocks'
-  /**
-   * Shows only `structuredContent` if there is some: schema and content get an optional `_notices`, and a block is added too.
-   */
+  /** Shows only `structuredContent` if there is any: schema and content get an optional `_notices`, and a block is added too. */
   | 'extend'
   /** `outputSchema` and `structuredContent` are removed, so that the client can only show blocks. */
   | 'strip';
@@ -46,15 +44,15 @@ export const CLAUDE_CODE: Profile = { kind: 'extend', maxResultChars: 50_000, ma
 export const CODEX: Profile = { kind: 'extend', maxResultChars: 11_900, maxErrorChars: 11_900, inBytes: true };
 
 /**
- * Qwen Code 0.24.4 joins the text blocks with a line break and writes more than 25,000 characters to a file. Up to about
- * 27,000 the end is still shown, at 30,000 it is not. A failing result is shown whole (seen at 30,000).
+ * Qwen Code 0.24.4 joins the text blocks with a line break and writes more than 25,000 characters to a file. Up to about 27,000
+ * characters the end is still shown; at 30,000 it is not. A failing result is shown whole (seen at 30,000).
  */
 export const QWEN: Profile = { kind: 'blocks', ...UNLIMITED, maxResultChars: 25_000, joined: { breaks: 1 } };
 
 /**
- * opencode 1.18.33 joins the text blocks with an empty line and shows the beginning of what has more than 51,200 bytes or
- * 2,000 lines: 51,200 bytes and 2,000 lines are shown whole, one more is not. A failing result is shown whole (seen at 60,000).
- * It cancels every call 40 ms to 1.6 s after the answer, when the model's step has ended.
+ * opencode 1.18.33 joins the text blocks with an empty line and shows only the beginning of a result above 51,200 bytes or 2,000
+ * lines: a result of exactly 51,200 bytes or 2,000 lines is shown whole. A failing result is shown whole (seen at 60,000). It
+ * cancels every call 40 ms to 1.6 s after the answer, when the model's step has ended.
  */
 export const OPENCODE: Profile = {
   kind: 'blocks',
@@ -72,7 +70,7 @@ type Row = { readonly name: string; readonly prefix?: true; readonly profile: Pr
 
 /**
  * Seen in the raw requests of Claude Code 2.1.330 (a message), Codex 0.169 (tool descriptions), Gemini CLI 0.61 and Qwen Code
- * 0.24.4 (user text), opencode 1.18.33 (a system message). Not shown by pi's bridge (`pi-mcp`). Other clients are not measured:
+ * 0.24.4 (user text), opencode 1.18.33 (a system message). Not shown by pi's bridge (`pi-mcp`). Other clients were not measured:
  * their frames explain the mark.
  */
 const shown = (profile: Profile): Profile => ({ ...profile, showsInstructions: true });

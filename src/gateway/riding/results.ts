@@ -37,8 +37,8 @@ export type Carrier = {
 export type Treatment = 'leave' | 'extend' | 'remove';
 
 /**
- * Undefined for a result that the model does not read as this call's answer: one without content, one with another
- * `resultType` (`input_required`, `task`), or a task handle of the older generation. These pass unchanged.
+ * Undefined for a result that the model does not read as this call's answer: a result without content, with another `resultType`
+ * (`input_required`, `task`), or a task handle of the older generation. Such results pass unchanged.
  */
 export function carrierIn(frame: Success): Carrier | undefined {
   const json = frame.bytes;
@@ -60,7 +60,7 @@ export function carrierIn(frame: Success): Carrier | undefined {
   };
 }
 
-/** The client's result when nothing rides. The bytes stay the same unless structured content must be removed. */
+/** The client's result if no notification rides. The bytes stay the same unless structured content must be removed. */
 export function plain({ frame, object, structured }: Carrier, treatment: Treatment): Buffer {
   return treatment === 'remove' && structured && isJson(frame.bytes)
     ? edited(frame.bytes, removeMembers(frame.bytes, object, 'structuredContent'))
@@ -87,7 +87,9 @@ export function withRide(
   return edited(json, edits);
 }
 
-/** `text` in place of the whole result. A client that knows an output schema accepts it only as a failing result. */
+/**
+ * A result with only `text`, in place of the original. A client that knows an output schema accepts it only as a failing result.
+ */
 export function replaced({ frame, object }: Carrier, text: string, { asError }: { readonly asError: boolean }): Buffer {
   const json = frame.bytes;
   const resultType = member(json, object, 'resultType');

@@ -4,7 +4,7 @@ import type { OwnTool, Rider } from './rider.ts';
 const RETRY_MS = 2_000;
 
 /**
- * A rider whose log may be missing for a while. The gateway starts at once and passes calls, and the rider retries the log
+ * A rider whose log may be unavailable for a while. The gateway starts at once and passes calls, and the rider retries the log
  * every 2 s. The own tools do not depend on the log, so tools/list stays the same bytes.
  */
 export function retryingRider(
@@ -37,7 +37,7 @@ export function retryingRider(
   };
 
   return {
-    /** Opens the log, or rejects as a call would. */
+    /** Opens the log, or rejects with the error that a call would get. */
     open: async () => void (await rider()),
     tools,
     toolsKnown,
@@ -55,9 +55,9 @@ export function retryingRider(
     closed: (connection) => {
       if (ready) ready.closed(connection);
     },
-    // After `opened`, which may still wait for the log.
+    // Runs after `opened`, which may still wait for the log.
     upstream: (event, of) => (ready ? ready.upstream(event, of) : later((opened) => opened.upstream(event, of))),
-    // A log that is still opening must not open after the end. Receipts on their way are written first.
+    // A log that is still opening must not open after the end. Receipts in progress are written first.
     end: async () => {
       await opening?.catch(() => undefined);
       await ready?.idle();

@@ -27,7 +27,7 @@ export interface Rider {
   /** Returns what to add to a tools/call result (failing ones too) on its way to the client. */
   after(connection: Connection, result: Result): Awaitable<Ride>;
 
-  /** True if `after` certainly has nothing for any result now. Must not wait. The result is then not parsed. */
+  /** True if `after` certainly has no addition for any result now. Must not wait. The result is then not parsed. */
   silent?(connection: Connection): boolean;
   /** For a call on which `before` does not answer in time: the refusal of the last known gate. Must not wait. */
   held?(connection: Connection, call: Call): Verdict | undefined;
@@ -54,16 +54,19 @@ export type Connection = {
   /** Unique among the connections of this gateway. */
   readonly key: string;
   readonly client?: ClientInfo;
-  /** The conversation that the client named: HTTP header `earpiece-conversation`, or what the gateway was started with. */
+  /**
+   * The conversation that the client named: the HTTP header `earpiece-conversation`, or the address that the gateway was started
+   * with.
+   */
   readonly session?: string;
   readonly profile: Profile;
-  /** The name under which the client knows an own tool, as far as it is fixed: see `OwnNames`. */
+  /** The name under which the client knows an own tool, once that name is fixed: see `OwnNames`. */
   readonly nameOf?: (tool: string) => string;
   /** The name under which the client knows a server's tool. By default, the server's own name for it. */
   readonly shown?: (server: string, tool: string) => string;
 };
 
-/** A tool as JSON for tools/list. One with `hidden` is not listed: a host calls it, but no model does. */
+/** A tool as JSON for tools/list. A tool with `hidden` is not listed: only a host calls it, never a model. */
 export type OwnTool = { readonly name: string; readonly hidden?: true } & Readonly<Record<string, unknown>>;
 
 export type Call = {
@@ -96,16 +99,17 @@ export type Result = Call & {
 export type Ride =
   | { readonly kind: 'none' }
   /**
-   * `text` is added as a separate block after the result's (none when empty), `signal` as the result's field `notification`.
+   * `text` is added as a separate block after the result's blocks (no block if it is empty), `signal` as the result's field
+   * `notification`.
    */
   | { readonly kind: 'ride'; readonly text: string; readonly signal?: string; readonly delivery: Delivery }
   /** The client gets `text` in place of the result. */
   | { readonly kind: 'replace'; readonly text: string; readonly delivery: Delivery };
 
 /**
- * Settles a delivery. The gateway calls exactly one of these, exactly once. It calls `confirm` if the bytes were written and
- * the client's next frame is not a cancel, or after 250 ms. It calls `release` if the bytes did not arrive, or if the delivery
- * came after the time limit of 250 ms. Must not throw and must not block.
+ * Settles a delivery. The gateway calls exactly one of these, exactly once. It calls `confirm` if the bytes were written and the
+ * client's next frame is not a cancel, or after 250 ms. It calls `release` if the bytes did not arrive, or if the delivery came
+ * after the time limit of 250 ms. Must not throw and must not block.
  */
 export type Delivery = { confirm(): void; release(reason: ReleaseReason): void };
 
@@ -121,17 +125,17 @@ export type CallToolResult = { readonly content: readonly object[]; readonly isE
 export type UpstreamEvent = {
   readonly server: string;
   /**
-   * `failed`: it never worked, or not yet. `started`: it works now. `introduced`: the client was answered without this server,
-   * and `detail` holds its instructions.
+   * `failed`: it never worked, or does not work yet. `started`: it works now. `introduced`: the client was answered without this
+   * server, and `detail` holds its instructions.
    */
   readonly state: 'disconnected' | 'reconnected' | 'failed' | 'started' | 'introduced';
   readonly detail: string;
 };
 
-/** A synchronous rider need not return promises: the gateway then waits for no turn of the event loop. */
+/** A synchronous rider returns plain values, so that the gateway does not wait for a turn of the event loop. */
 export type Awaitable<T> = T | Promise<T>;
 
-/** Nothing rides: the gateway only passes frames through. */
+/** A rider that adds nothing: the gateway only passes frames through. */
 export const noRider: Rider = {
   tools: () => [],
   callTool: () => ({ result: { content: [], isError: true }, ...noDelivery }),

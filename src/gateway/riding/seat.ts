@@ -47,8 +47,8 @@ export class Seat {
   }
 
   /**
-   * The answer to nearly every call, without a turn of the event loop: certainly no notification waits and no gate is closed.
-   * `silent`: the view shows no text either.
+   * The answer to almost every call, without a turn of the event loop: no notification waits and no gate is up. `silent`: the
+   * view shows no text either.
    */
   quiet(): 'silent' | 'speaks' | undefined {
     if (this.#known === undefined || this.#isOld() || !this.#attendance.hasBegun(this.#known.conversation)) return undefined;
@@ -70,7 +70,7 @@ export class Seat {
     return this.#conversation;
   }
 
-  /** The client has this mark in the server's instructions, and shows them to its model. */
+  /** Records that the client has this mark in the server's instructions, and shows them to its model. */
   said(mark: string): void {
     if (this.connection.profile.showsInstructions) this.#mark = mark;
   }
@@ -85,21 +85,21 @@ export class Seat {
 
   /** The identity of the conversation that `working` returned. */
   get identity(): Identity {
-    if (this.#identity === undefined) throw new TypeError('nobody has asked yet whose connection this is');
+    if (this.#identity === undefined) throw new TypeError('the identity of this connection was read before it was found');
     return this.#identity;
   }
 
-  /** Everything that was confirmed or released so far is written. */
+  /** Resolves when every confirm and release so far is written. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#settling);
   }
 
-  /** The conversation is known: somebody named it, its host shows it, or it has a client's name. */
+  /** Whether the conversation is known: somebody named it, its host shows it, or its client has a name. */
   get bound(): boolean {
     return this.#identity !== undefined && this.#identity.by !== 'default';
   }
 
-  /** A hook has since reported another session of its host: that session's gate counts from this call on. */
+  /** A hook has since reported another session of its host, and the gate of that session counts from this call on. */
   async #isRebound(): Promise<boolean> {
     const { by, host, conversation } = this.#identity ?? {};
     if (host === undefined || by === 'given') return false;
@@ -152,7 +152,7 @@ export async function speakerOf(inbox: Inbox, seat: Seat, token: unknown): Promi
   const place = await placeOfSession(inbox.store, token);
   if (place !== undefined && place.log === own.log && place.id === own.id) return own;
   const shown = JSON.stringify(token.slice(0, 80));
-  // The same error whether or not the token exists.
+  // The error is the same whether or not the token exists.
   if (seat.bound)
     throw new EarpieceError(
       'not_trusted',
@@ -166,11 +166,11 @@ export async function speakerOf(inbox: Inbox, seat: Seat, token: unknown): Promi
   return inbox.conversation({ log: place.log, conversation: place.id }, { ...own.options, pulls: true });
 }
 
-/** Looks up the name of an own tool on a client, anew for each call. */
+/** Looks up the name of an own tool at a client, again for each call. */
 export const namesOn =
   (connection: Connection) =>
   (tool: string): string =>
     connection.nameOf?.(tool) ?? tool;
 
-/** The own names of the tools that instructions may ask for. */
+/** The own names of the tools that instructions may name. */
 const namesOf = (tools: readonly OwnTool[]): readonly string[] => tools.map(({ name }) => name).filter(isTaskTool);

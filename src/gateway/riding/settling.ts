@@ -3,32 +3,32 @@ import { cancelledBy, type Frame } from '../../mcp/frames/frame.ts';
 import type { Delivery } from './rider.ts';
 
 /**
- * A cancel this soon after the write can have crossed with the answer: the client may never have read it. A later cancel is
- * for an answer that the client has.
+ * A cancel this soon after the write may have crossed with the answer: the client may never have read it. A later cancel is for
+ * an answer that the client has.
  */
 export const CONFIRM_AFTER_MS = 250;
 
 type Unsettled = {
   readonly delivery: Delivery;
-  /** The client cancelled the last answer too, right after it was written. */
+  /** Whether the client cancelled the last answer too, right after it was written. */
   readonly again: boolean;
   timer?: NodeJS.Timeout;
   written: boolean;
 };
 
 /**
- * Deliveries of one client between "about to be written" and "settled".
+ * Deliveries of one client that are not settled yet, from just before their write.
  *
- * writing: `begin` → the bytes are on their way. A cancel of that request releases.
- * written: `written` → for `confirmAfterMs` a cancel of that request releases. Any other frame confirms, and so does the end of
- * that time. A client that cancels one answer after another has read them: its second cancel in a row confirms.
- * Each delivery gets exactly one answer. A cancel of a settled request is ignored, as MCP allows.
+ * writing: `begin` → the bytes are on their way. A cancel of that request releases. written: After `written`, a cancel of that
+ * request releases for `confirmAfterMs`. Any other frame confirms, and so does the end of that time. A client that cancels one
+ * answer after another has read them: its second cancel in a row confirms. Each delivery is settled exactly once. A cancel of a
+ * settled request is ignored, as MCP allows.
  */
 export class Settling {
   readonly #open = new Map<string, Unsettled>();
   readonly #confirmAfterMs: number;
   #crossed = false;
-  /** See `Profile.cancelsAnswered`: no cancel crosses with an answer of this client. */
+  /** See `Profile.cancelsAnswered`: a cancel from this client never crosses with an answer. */
   cancelsAnswered = false;
   /** Whether the client's process is dead. Called once, when the client has disconnected. */
   hasDied: () => boolean = () => false;
@@ -62,7 +62,7 @@ export class Settling {
     if (this.#open.get(requestId)?.delivery === delivery) this.#settle(requestId, () => delivery.release('client_died'));
   }
 
-  /** The client went away in the middle of reading the answer to this request (an aborted HTTP request). */
+  /** The client disconnected while it read the answer to this request (an aborted HTTP request). */
   aborted(requestId: string): void {
     this.#settle(requestId, (delivery) => delivery.release('cancelled'));
   }
@@ -77,7 +77,7 @@ export class Settling {
   }
 
   /**
-   * The client has disconnected. It has every answer that it received whole before an orderly hang-up: clients often end right
+   * The client has disconnected. It has every answer that it received whole before a regular disconnect: clients often end right
    * after an answer. A client that was killed right after an answer may not have read it.
    */
   end(): void {

@@ -18,7 +18,7 @@ export const GATEWAY_TASK_TOOLS: readonly OwnTool[] = TASK_TOOLS.map((tool) => (
 
 /** Throws the agent's mistake as a sentence for the agent. */
 export async function answerTaskCall(conversation: Conversation, call: OwnCall): Promise<TaskAnswer> {
-  // Loaded by the first call: few gateways need it.
+  // Loaded by the first call, because few gateways need it.
   const { answerTask, Tasks } = await import('../../tasks/index.ts');
   return answerTask(new Tasks(conversation.inbox), conversation, call, { also: ['session_token'] });
 }

@@ -22,7 +22,7 @@ export async function saidOfServers({ store }: Inbox, log: LogKey): Promise<Read
 export const isFailure = ({ notification, outcome }: Item): boolean =>
   notification.kind.name === 'disconnected' && outcome !== 'withdrawn';
 
-/** Notifies the agent that a server works, if an earlier gateway last reported a failure. Otherwise writes nothing. */
+/** Notifies the agent that a server works, if the last report of an earlier gateway was a failure. Otherwise writes nothing. */
 export async function tellWorks(
   deps: Parameters<typeof tellUpstream>[0],
   conversation: Conversation,
@@ -34,8 +34,8 @@ export async function tellWorks(
 }
 
 /**
- * Notifies the agent that a server has disconnected, and withdraws that when it reconnects. Without an emitter it queues
- * directly.
+ * Notifies the agent that a server has disconnected, and withdraws that notification when the server reconnects. Without an
+ * emitter it queues directly.
  */
 export async function tellUpstream(
   { inbox, emitter }: { readonly inbox: Inbox; readonly emitter?: Emitter | undefined },
@@ -64,7 +64,7 @@ export async function tellUpstream(
 /** The most characters of one server's instructions. */
 const INSTRUCTIONS_CHARS = 2_000;
 
-/** To this conversation only: others may have the text from their handshake. */
+/** Sent to this conversation only, because others may have the text from their handshake. */
 async function tellInstructions(inbox: Inbox, conversation: Conversation, event: UpstreamEvent): Promise<void> {
   await inbox.queue(conversation.address, {
     kind: 'mcp.instructions',
@@ -74,11 +74,11 @@ async function tellInstructions(inbox: Inbox, conversation: Conversation, event:
   });
 }
 
-/** Withdraws only this conversation's notification: the server process of another conversation may still be down. */
+/** Withdraws only this conversation's notification, because the server process of another conversation may still be down. */
 async function takeBack(inbox: Inbox, { log, id }: Conversation, server: string): Promise<void> {
   const open = await inbox.store.items(log, { kind: 'key', key: `mcp:${server}` });
   for (const item of open)
-    if (item.audience === id) await inbox.withdraw(log, { id: item.id }, { by: 'mcp', reason: `${server} is back` });
+    if (item.audience === id) await inbox.withdraw(log, { id: item.id }, { by: 'mcp', reason: `${server} is connected again` });
 }
 
 function upstreamMessage({ server, state, detail }: UpstreamEvent): string {
@@ -88,7 +88,7 @@ function upstreamMessage({ server, state, detail }: UpstreamEvent): string {
     case 'failed':
       return `MCP server \`${server}\` does not work${detail ? `: ${detail}` : ''}`;
     case 'reconnected':
-      return `MCP server \`${server}\` is connected again${detail ? ` (${detail})` : ''}; what it kept in memory is gone`;
+      return `MCP server \`${server}\` is connected again${detail ? ` (${detail})` : ''}; its memory is lost`;
     case 'started':
       return `MCP server \`${server}\` works now${detail ? `: ${detail}` : ''}`;
     case 'introduced':

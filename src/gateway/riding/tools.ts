@@ -98,7 +98,7 @@ export function editedPage(page: ToolsPage, edits: readonly Edit[]): Buffer {
   return edited(page.frame.bytes, edits);
 }
 
-/** How the profile treats a tool's results. A tool that was never listed has no schema for the client to check against. */
+/** How the profile treats a tool's results. The client has no schema to check the results of a tool that was never listed. */
 export function treatmentOf(profile: Profile, schema: SchemaKind | undefined): Treatment {
   switch (profile.kind) {
     case 'blocks':
@@ -112,12 +112,15 @@ export function treatmentOf(profile: Profile, schema: SchemaKind | undefined): T
   }
 }
 
-/** All known tools of an upstream, from every tools/list that passed. Only grows, so that names do not change. */
+/**
+ * All known tools of an upstream, collected from every tools/list that passed. The catalog only grows, so that names do not
+ * change.
+ */
 export class Catalog {
   readonly #kinds = new Map<string, SchemaKind>();
   #complete = false;
 
-  /** True after a last page: an unlisted name is not the upstream's. */
+  /** True after the last page of a list: a name that is not listed is then not the upstream's. */
   get complete(): boolean {
     return this.#complete;
   }
@@ -136,7 +139,7 @@ export class Catalog {
   }
 }
 
-/** Gives own tools names that the upstream does not use: `earpiece_<name>` if the upstream uses the name. */
+/** Gives own tools names that the upstream does not use: `earpiece_<name>` if the upstream has a tool of that name. */
 export class OwnNames {
   readonly #given = new Map<string, string>();
   readonly #own = new Map<string, string>();

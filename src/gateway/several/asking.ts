@@ -7,7 +7,7 @@ import type { Outgoing } from '../riding/carry.ts';
 
 export class Asking {
   readonly #toClient: (out: Outgoing) => boolean;
-  /** Requests that the client has not answered, by their id at the client. */
+  /** Requests that the client has not answered, by their id on the client's side. */
   readonly #asked = new Map<string, { readonly peer: Peer; readonly id: string }>();
   #count = 0;
 
@@ -17,7 +17,7 @@ export class Asking {
 
   /** A stateless client takes no requests: the server gets an error. */
   refuse(peer: Peer, frame: Request): void {
-    const why = `the client speaks a protocol in which it cannot be asked (${frame.method})`;
+    const why = `the client speaks a protocol in which servers cannot send it requests (${frame.method})`;
     peer.sendBytes(errorFrame(frame.id, METHOD_NOT_FOUND, why));
   }
 

@@ -45,7 +45,7 @@ export class SharedCatalog {
 
   /** Answers a list with the entries of all servers in one page. */
   async list(frame: Request, method: ListMethod): Promise<void> {
-    if (param(frame, 'cursor')) throw new Refusal(INVALID_PARAMS, `${method} comes in one page: there is no cursor`);
+    if (param(frame, 'cursor')) throw new Refusal(INVALID_PARAMS, `${method} has only one page, so it takes no cursor`);
     const entries = await this.#options.lists.all(frame, method);
     if (method === 'tools/list') await this.#options.rider.toolsKnown();
     if (method === 'tools/list')

@@ -32,7 +32,7 @@ export function crossed(request: Request, server: string, out: Outgoing, frame: 
     return { ...rest, bytes: edited(frame.bytes, statelessEdits(object, request.method)) };
   }
   if (resultType !== 'input_required') return out;
-  return failing(request, `"${server}" wants input that this client's protocol has no way to give`);
+  return failing(request, `"${server}" asks for input, which this client's protocol cannot carry`);
 }
 
 function statelessEdits(result: ObjectAt, method: string): Edit[] {

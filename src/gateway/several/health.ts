@@ -14,7 +14,7 @@ export class Health {
     this.#rider = rider;
   }
 
-  /** From now on the receiver is known. */
+  /** From then on, the receiver of the events is known. */
   begin(agent: Connection['key']): void {
     this.#agent = agent;
     for (const event of this.#early.splice(0)) this.tell(event);

@@ -51,7 +51,7 @@ export class Lists {
         const other = seen.get(name);
         if (other !== undefined) {
           this.#options.report(
-            `${list}: "${name}" of "${peer.name}" is left out, "${other}" has one of that name; rename one of the servers`,
+            `${list}: "${name}" of "${peer.name}" is left out, because "${other}" has one with the same name; rename one of the servers`,
           );
           continue;
         }
@@ -73,7 +73,7 @@ export class Lists {
     return this.#owners.get(uri);
   }
 
-  /** The same. If no list has the resource yet, this asks the servers. */
+  /** The same, but if no list has the resource yet, it asks the servers. */
   async ownerOf(uri: string, like: Request): Promise<Peer | undefined> {
     const found = this.known(uri);
     if (found) return found;
@@ -95,7 +95,7 @@ export class Lists {
     const entries = await Promise.race([asked, tooLong]);
     timeout.abort();
     if (entries) return entries;
-    report(`${method} of "${peer.name}" is missing: no answer within ${listMs / 1000} s; it is added when it comes`);
+    report(`${method} of "${peer.name}" is missing: no answer within ${listMs / 1000} s; it is added when it arrives`);
     void asked.then((came) => {
       if (came.length === 0) return;
       this.#late.set(key, came);

@@ -1,4 +1,4 @@
-/** A request that no server can take. The client gets the code and the message. */
+/** The error for a request that no server can take. The client gets its code and message. */
 export class Refusal extends Error {
   readonly code: number;
 

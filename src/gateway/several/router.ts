@@ -1,4 +1,4 @@
-/** Finds the server for a request, and the server that a client waits for. */
+/** Finds the server for a request, and knows which servers a client waits for. */
 import { editedRequest, param, type Request } from '../../mcp/frames/frame.ts';
 import { stringAt, type Edit } from '../../mcp/frames/json.ts';
 import { INVALID_PARAMS, isStateless } from '../../mcp/frames/protocol.ts';
@@ -61,10 +61,11 @@ export class Router {
     const owner = name === undefined ? undefined : this.ownerOf(name);
     if (at === undefined || owner === undefined) {
       const servers = this.#options.peers.map((peer) => peer.name).join(', ');
-      if (servers === '') throw new Refusal(INVALID_PARAMS, `there is no ${what} "${name ?? ''}"; tools/list has what there is`);
+      if (servers === '')
+        throw new Refusal(INVALID_PARAMS, `there is no ${what} "${name ?? ''}"; tools/list shows the existing ones`);
       throw new Refusal(
         INVALID_PARAMS,
-        `there is no ${what} "${name ?? ''}": names are <server>${this.#options.separator}<name>, with a server of ${servers}`,
+        `there is no ${what} "${name ?? ''}"; names have the form <server>${this.#options.separator}<name>, and the servers are ${servers}`,
       );
     }
     return this.#forward(frame, owner.peer, [{ at, put: JSON.stringify(owner.name) }]);

@@ -12,9 +12,9 @@ export type Patience = {
    * not answered about 3 s after its start as one of the older generation.
    */
   readonly probeMs: number;
-  /** Servers that are ready by then are in the client's first lists. The others follow with list_changed. */
+  /** Servers that are ready within this time are in the client's first lists. Later ones follow with list_changed. */
   readonly graceMs: number;
-  /** The same for a client that reads its lists once (`Profile.listsOnce`): it never sees later servers. */
+  /** The same for a client that reads its lists only once (`Profile.listsOnce`), and never sees later servers. */
   readonly onceMs: number;
   /** How long the other servers have once the first one is ready: Codex begins its turn without slow tools. */
   readonly othersMs: number;
@@ -44,7 +44,7 @@ export type StartingOptions = {
   readonly peers: readonly Peer[];
   readonly patience: Patience;
   readonly tell: (event: UpstreamEvent) => void;
-  /** A server became ready after `begin` was over. */
+  /** A server became ready after `begin` had ended. */
   readonly came: (peer: Peer) => void;
 };
 
@@ -120,7 +120,7 @@ export class Starting {
   }
 }
 
-/** True if the work ends within that time. */
+/** Whether the work ends within that time. */
 export async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
   const timeout = new AbortController();
   const late = sleep(ms, false, { signal: timeout.signal }).catch(() => false);

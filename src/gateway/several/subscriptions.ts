@@ -4,7 +4,7 @@ import { edited, stringAt, textOf } from '../../mcp/frames/json.ts';
 import { META_SUBSCRIPTION } from '../../mcp/frames/protocol.ts';
 import type { Peer } from '../peer.ts';
 
-/** The part of a subscription that a change matches. */
+/** The field of a subscription's filter that a change matches. */
 const CHANGES: Readonly<Record<string, string>> = {
   'notifications/tools/list_changed': 'toolsListChanged',
   'notifications/prompts/list_changed': 'promptsListChanged',
@@ -56,7 +56,7 @@ export class Subscriptions {
     }
   }
 
-  /** A server's change, once for each subscription that matches. Undefined if the note is not a change. */
+  /** The frames for a server's change, one for each subscription that matches. Undefined if the note is not a change. */
   of(peer: Peer, note: Note): Buffer[] | undefined {
     if (note.method === 'notifications/subscriptions/acknowledged') return [];
     const part = Object.hasOwn(CHANGES, note.method) ? CHANGES[note.method] : undefined;

@@ -4,7 +4,10 @@ import type { Peer } from '../peer.ts';
 
 export type Welcome = { readonly instructions?: string } & Readonly<Record<string, unknown>>;
 
-/** `version`: the one that the client asks for in the older generation. `pending`: some servers may still come. */
+/**
+ * `version`: the version that the client asks for in the older generation. `pending`: whether some servers may still become
+ * ready.
+ */
 export function welcome(
   peers: readonly Peer[],
   { version, pending }: { readonly version: string | undefined; readonly pending: boolean },

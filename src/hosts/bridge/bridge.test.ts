@@ -69,7 +69,7 @@ describe('the bridge beside a plugin', () => {
     inbox.queue(to, { kind: 'ci.failed', level: 'info', message: 'red', ...input });
   const receipts = async (id: string, log = 'shop/pi'): Promise<readonly string[]> =>
     ((await inbox.why(id, logKey('shop', log.slice(5))))?.items[0]?.steps ?? []).map(({ what }) => what);
-  /** All that was heard so far is done. */
+  /** Resolves when all messages so far are handled. */
   const settled = (): Promise<Reply> => ask({ kind: 'asked' });
 
   beforeEach(() => {
@@ -140,7 +140,7 @@ describe('the bridge beside a plugin', () => {
     await queue({ id: 'n1', level: 'error' });
     const wake = (await pushed('wake')) as Extract<Push, { push: 'wake' }>;
     expect(wake).toMatchObject({ session: 's1', text: expect.stringContaining('red') as string });
-    // The plugin could not begin a turn: it waits for the next message, and wakes nobody again.
+    // The plugin could not begin a turn: the notification waits for the next message and wakes nobody again.
     bridge.hear({ do: 'release', id: wake.id });
     await settled();
     state('idle');
@@ -150,7 +150,7 @@ describe('the bridge beside a plugin', () => {
     await settled();
     await other.close();
     state('idle');
-    // The next wake is for another thing.
+    // The next wake is for another notification.
     await queue({ id: 'n3', level: 'error', message: 'from elsewhere' });
     expect(await pushed('wake')).toMatchObject({ text: expect.stringContaining('from elsewhere') as string });
     expect(said.filter((line) => 'push' in line && line.push === 'wake')).toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * The process beside a coding agent whose plugin asks it. It answers by `attend`, like every other way in, and pushes what
- * cannot wait: see `Session`. It lives as long as the plugin's end of the pipe.
+ * The process beside a coding agent, which answers the agent's plugin. It answers through `attend`, like the other entries, and
+ * pushes notifications that cannot wait: see `Session`. It ends when the plugin closes its end of the pipe.
  */
 import type { CarrierId, Owner } from '../../core/records.ts';
 import { nextHead } from '../../inbox/index.ts';
@@ -25,7 +25,7 @@ type Unsettled = Pick<Attended, 'confirm' | 'release' | 'carrier'> & {
   readonly pushed?: 'wake' | 'force';
 };
 
-/** A session that nobody uses is there as long as its host shows it. */
+/** How long an unused session is kept alive while its host shows it. */
 const STILL_THERE_MS = 10 * 60_000;
 const FORCED_FIRST = 'This call was not made: an interrupt came first. It is in the message that follows.';
 
@@ -34,14 +34,14 @@ export class Bridge {
   readonly #sessions = new Map<string, Promise<Session>>();
   readonly #unsettled = new Map<number, Unsettled>();
   readonly #answering = new Set<number>();
-  /** Questions that the plugin gave up before they were answered. */
+  /** Questions that the plugin abandoned before they were answered. */
   readonly #givenUp = new Set<number>();
   readonly #end = new AbortController();
   readonly #background = new Set<Promise<unknown>>();
   readonly #watching: Promise<void>;
   readonly #stillThere: NodeJS.Timeout;
   #order: Promise<void> = Promise.resolve();
-  /** Ids of pushes are below zero, so that they are none of the plugin's. */
+  /** Ids of pushes are negative, so that they differ from the plugin's ids. */
   #pushes = 0;
 
   constructor(options: BridgeOptions) {
@@ -59,7 +59,7 @@ export class Bridge {
     this.#run(this.#heard(line));
   }
 
-  /** Its sessions end with it: the host is gone. */
+  /** The host has ended, so its sessions end too. */
   async close(): Promise<void> {
     this.#end.abort();
     clearInterval(this.#stillThere);
@@ -73,7 +73,7 @@ export class Bridge {
     }
   }
 
-  /** Receipts before a question count for its answer. */
+  /** Receipts that arrived before a question are settled before its answer. */
   async #heard(line: FromPlugin): Promise<void> {
     const before = this.#order;
     const isQuestion = line.do === 'ask' && line.moment.kind !== 'asked';
@@ -102,7 +102,7 @@ export class Bridge {
         return this.#seen(await this.#session(line), line.carrier as CarrierId, line.evidence);
       default:
         this.#options.complain(
-          `bridge: ${JSON.stringify(line).slice(0, 200)} is nothing that a plugin says; run earpiece install`,
+          `bridge: ${JSON.stringify(line).slice(0, 200)} is not a message of the plugin; run earpiece install`,
         );
         return line satisfies never;
     }
@@ -142,13 +142,13 @@ export class Bridge {
     const { place, host } = this.#options;
     if (moment.kind === 'before_tool' && session.forcing) return refused(FORCED_FIRST);
     const caller = this.#caller(whose);
-    // A gateway may have come meanwhile, by which the model can pull.
+    // A gateway with the tool for pulls may have started meanwhile.
     if (moment.kind === 'prompt') session.conversation = await conversationOf(place, host, caller);
     if (moment.kind === 'prompt' || moment.kind === 'before_tool') await this.#route(session, whose);
     if (moment.kind === 'session_start' && moment.compacted) await session.conversation.seen({ mark: '' });
     if (AMONG_WORK.has(moment.kind) && session.conversation.quiet()) return NOTHING;
     const attended = await attend(place, host, caller, moment, session.conversation);
-    // The look for it began while this was being answered.
+    // The check for a forced interrupt began while this question was answered.
     if (moment.kind === 'before_tool' && session.forcing) {
       await attended.release();
       return refused(FORCED_FIRST);
@@ -156,7 +156,7 @@ export class Bridge {
     return attended;
   }
 
-  /** A gateway below the host's process asks which session is shown: the one that is at work. */
+  /** A gateway below the host's process asks which session is shown: the session that works now. */
   async #route({ conversation: { inbox, log, id } }: Session, { subagent }: Whose): Promise<void> {
     const { host, process } = this.#options;
     if (!host.manySessions || subagent !== undefined) return;
@@ -209,7 +209,7 @@ export class Bridge {
     else if (this.#answering.has(id)) this.#givenUp.add(id);
   }
 
-  /** The process that offered it may have died before its receipt: the transcript proves the delivery. */
+  /** The process that offered it may have died before it wrote the receipt: the transcript proves the delivery. */
   async #seen(session: Session, carrier: CarrierId, evidence: string): Promise<void> {
     const { inbox, log, id } = session.conversation;
     const items = await inbox.store.items(log, { kind: 'carrier', carrier });
@@ -237,14 +237,14 @@ export class Bridge {
   #run(work: Promise<unknown>): void {
     const done: Promise<void> = work
       .catch((error: unknown) =>
-        this.#options.complain(`bridge: ${error instanceof Error ? error.message : String(error)}; the agent goes on`),
+        this.#options.complain(`bridge: ${error instanceof Error ? error.message : String(error)}; the agent continues`),
       )
       .then(() => void this.#background.delete(done));
     this.#background.add(done);
   }
 }
 
-/** Moments at which nothing is to be done where nothing waits. */
+/** Moments that need no answer if no notification waits. */
 const AMONG_WORK: ReadonlySet<Moment['kind']> = new Set<Moment['kind']>(['before_tool', 'after_tool', 'asked', 'batch_end']);
 
 const NOTHING: Attended = { answer: { kind: 'nothing' }, confirm: async () => {}, release: async () => {} };

@@ -1,6 +1,6 @@
 /**
- * The plugin's end of the pipe. It runs inside the agent, on Node or Bun, so it needs nothing but `node:child_process`, and
- * nothing that happens to the bridge stops the agent: without an answer in time the agent goes on.
+ * The plugin's end of the pipe. It runs inside the agent, on Node or Bun, so it needs only `node:child_process`. No failure of
+ * the bridge stops the agent: without an answer in time, the agent continues.
  *
  *   down ──a session begins, or the pause is over──▶ starting ──it says ready──▶ up
  *   starting, up ──it ends, or says nothing──▶ down, with a pause that doubles
@@ -10,7 +10,7 @@ import type { Moment } from '../moment.ts';
 import { lines, type FromBridge, type FromPlugin, type Push, type Reply, type Whose } from './protocol.ts';
 
 export type BridgeCommand = {
-  /** Our Node and our command line, by absolute path. */
+  /** Earpiece's Node and command line, by absolute path. */
   readonly node: string;
   readonly entry: string;
   readonly args?: readonly string[];
@@ -20,34 +20,34 @@ export type ClientOptions = {
   readonly command: BridgeCommand;
   readonly host: string;
   readonly folder: string;
-  /** For the person, where the host shows such things. */
+  /** Shows a line to the person, if the host can. */
   readonly say: (line: string) => void;
   readonly wake: (push: Handed & { readonly session: string }) => void;
   readonly force: (push: Handed & { readonly session: string }) => void;
   readonly show: (text: string) => void;
-  /** A bridge is there, the first or another one. It knows what each session does. */
+  /** A bridge has started, for the first time or again, and knows the state of each session. */
   readonly began?: () => void;
 };
 
-/** A text to hand to the model. Call exactly one of the two. */
+/** A text for the model. Call exactly one of the two functions. */
 export type Handed = {
   readonly kind: 'tell' | 'deny' | 'hold';
   readonly text: string;
-  /** Names its lease, for the host's transcript. */
+  /** Identifies its lease in the host's transcript. */
   readonly carrier?: string;
   confirm(evidence?: string): void;
   release(): void;
 };
 
-/** The agent waits so long for an answer, and so long for a bridge that starts. */
+/** How long the agent waits for an answer, and for a bridge that starts. */
 const ANSWER_WITHIN_MS = 250;
 const START_WITHIN_MS = 2_000;
-/** A bridge that is not ready by then hangs. */
+/** A bridge that is not ready by then counts as hanging. */
 const READY_WITHIN_MS = 15_000;
 const STEPS = 5;
 const PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
-/** So many questions without an answer in time: it hangs. */
+/** A bridge that left this many questions without an answer in time counts as hanging. */
 const HANGS_AFTER = 3;
 const GATE_UP = 'Not run: an interrupt waits for you. It could not be read in time; call a tool again to read it.';
 
@@ -55,7 +55,7 @@ export class BridgeClient {
   readonly #options: ClientOptions;
   #child: ChildProcess | undefined;
   #ready = false;
-  /** It has answered before. */
+  /** The bridge has answered before. */
   #warm = false;
   #generation = 0;
   #ids = 0;
@@ -67,7 +67,7 @@ export class BridgeClient {
   #starting: (() => void)[] = [];
   readonly #asked = new Map<number, (reply: Reply | undefined) => void>();
   readonly #gates = new Set<string>();
-  /** The state of each session: a new bridge process needs it. */
+  /** The state of each session, which a new bridge process needs. */
   readonly #states = new Map<string, Extract<FromPlugin, { do: 'state' }>>();
   readonly #said = new Set<string>();
 
@@ -75,7 +75,7 @@ export class BridgeClient {
     this.#options = options;
   }
 
-  /** Starts the bridge. Does nothing while one is there, or while the pause after a failure lasts. */
+  /** Starts the bridge. Does nothing while a bridge runs, or during the pause after a failure. */
   start(): void {
     if (this.#child !== undefined || this.#timer !== undefined || this.#closed) return;
     const generation = ++this.#generation;
@@ -83,7 +83,7 @@ export class BridgeClient {
     try {
       child = this.#spawned();
     } catch (error) {
-      // Not every runtime leaves this to the event.
+      // Some runtimes throw here and emit no event.
       this.#later(`cannot be started (${error instanceof Error ? error.message : String(error)})`);
       return;
     }
@@ -108,7 +108,7 @@ export class BridgeClient {
         told = told.slice(end + 1);
       }
     });
-    // The agent ends when it has nothing to do, whatever we wait for.
+    // The agent may end when it has nothing to do, although this plugin waits.
     child.unref();
     for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as { unref?: () => void } | null)?.unref?.();
   }
@@ -122,7 +122,7 @@ export class BridgeClient {
     });
   }
 
-  /** The text for the model at this moment; undefined: none. */
+  /** The text for the model at this moment, or undefined. */
   async ask(whose: Whose, moment: Moment): Promise<Handed | undefined> {
     this.#note(whose, moment);
     this.start();
@@ -131,7 +131,7 @@ export class BridgeClient {
     const generation = this.#generation;
     const reply = this.#ready ? await this.#answered(id, { do: 'ask', id, moment, ...whose }) : undefined;
     if (reply === undefined) {
-      // An answer that comes now is for nobody.
+      // An answer that arrives now has no receiver.
       this.#write({ do: 'release', id });
       if (moment.kind !== 'before_tool' || !this.#gates.has(whose.session)) return undefined;
       return { kind: 'deny', text: GATE_UP, confirm: () => {}, release: () => {} };
@@ -235,14 +235,14 @@ export class BridgeClient {
   #answered(id: number, line: FromPlugin): Promise<Reply | undefined> {
     return new Promise((resolve) => {
       let steps = 0;
-      // A bridge that has just begun opens its log for the first answer.
+      // A bridge that has just started opens its log for the first answer.
       const withinMs = this.#warm ? ANSWER_WITHIN_MS : START_WITHIN_MS;
-      // A step counts once, however late it comes: where this process was not run, the answer may lie there unread.
+      // Each step counts once, even if its timer is late: if this process was suspended, the answer may already be there, unread.
       const timer = setInterval(() => {
         if (++steps < STEPS) return;
         finish(undefined);
         if (++this.#unanswered >= HANGS_AFTER) this.#child?.kill('SIGKILL');
-        this.#sayOnce(`earpiece did not answer within ${withinMs} ms; the agent goes on, what waits stays open`);
+        this.#sayOnce(`earpiece did not answer within ${withinMs} ms; the agent continues, and waiting notifications stay open`);
       }, withinMs / STEPS);
       const finish = (reply: Reply | undefined): void => {
         clearInterval(timer);
@@ -287,7 +287,7 @@ export class BridgeClient {
   }
 
   #later(how: string): void {
-    this.#sayOnce(`the bridge ${how}; the agent goes on without notifications, and the bridge is started again`);
+    this.#sayOnce(`the bridge ${how}; the agent continues without notifications, and the bridge is started again`);
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.start();
@@ -296,7 +296,7 @@ export class BridgeClient {
     this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
   }
 
-  /** Continuing trouble is reported once. */
+  /** Reports a continuing problem only once. */
   #sayOnce(line: string): void {
     const clean = line.replace(/^earpiece: /, '').trim();
     if (clean === '' || this.#said.has(clean)) return;

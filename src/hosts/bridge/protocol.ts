@@ -1,5 +1,5 @@
 /**
- * The protocol between a plugin inside a coding agent and the Earpiece process beside it: one JSON object a line. The plugin
+ * The protocol between a plugin inside a coding agent and the Earpiece process beside it: one JSON object per line. The plugin
  * asks at each moment of the agent's work and settles the deliveries. The bridge pushes notifications that cannot wait for a
  * moment.
  */
@@ -8,22 +8,25 @@ import type { Moment } from '../moment.ts';
 /** The session of a moment, in the host's own names. */
 export type Whose = {
   readonly session: string;
-  /** The session that this one works for is `session`; this is its own id. */
+  /** The id of a sub-agent's own session; `session` is the one that it works for. */
   readonly subagent?: string;
   readonly folder: string;
   readonly transcript?: string;
 };
 
-/** `asking`: a request to the model streams. `working`: tools run. `idle`: it waits for its person, and may be woken. */
+/**
+ * `asking`: a request to the model streams. `working`: tools run. `idle`: it waits for its person, and a notification may wake
+ * it.
+ */
 export type SessionState = 'idle' | 'asking' | 'working';
 
 export type FromPlugin =
   | ({ readonly do: 'ask'; readonly id: number; readonly moment: Moment } & Whose)
-  /** The host has the answer or push with this id. `evidence`: where the host stores it. */
+  /** The host received the answer or push with this id. `evidence`: the place where the host stores it. */
   | { readonly do: 'confirm'; readonly id: number; readonly evidence?: string }
   | { readonly do: 'release'; readonly id: number }
   | ({ readonly do: 'state'; readonly state: SessionState } & Whose)
-  /** The host's transcript holds what this lease carried, whoever gave it. */
+  /** The host's transcript contains the text of this lease, whichever process offered it. */
   | ({ readonly do: 'seen'; readonly carrier: string; readonly evidence: string } & Whose);
 
 export type Reply = {
@@ -38,14 +41,14 @@ export type Push =
   | { readonly push: 'wake'; readonly id: number; readonly session: string; readonly text: string; readonly carrier?: string }
   /** The streaming request ends now, and the next one has this text. */
   | { readonly push: 'force'; readonly id: number; readonly session: string; readonly text: string; readonly carrier?: string }
-  /** For the plugin to go by when no answer comes in time. */
+  /** The answer that the plugin uses if no other answer comes in time. */
   | { readonly push: 'gate'; readonly session: string; readonly up: boolean }
-  /** For the person: something waits that they are to decide about. */
+  /** For the person: a notification waits for their decision. */
   | { readonly push: 'show'; readonly session: string; readonly text: string };
 
 export type FromBridge = Reply | Push | { readonly ready: true };
 
-/** The JSON objects of a byte stream, one a line. Other lines go to `odd`. */
+/** Reads the JSON objects of a byte stream, one per line. Other lines go to `odd`. */
 export function lines(each: (value: Record<string, unknown>) => void, odd: (line: string) => void): (chunk: string) => void {
   let rest = '';
   return (chunk) => {

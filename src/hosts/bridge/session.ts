@@ -1,9 +1,10 @@
 /**
- * One session of a host, as the bridge sees it between its moments: what is pushed to it. The state comes from the plugin.
+ * One session of a host as the bridge sees it between moments, with the texts that are pushed to it. The state comes from the
+ * plugin.
  *
  *   idle ──asked──▶ asking ──a tool──▶ working ──asked──▶ asking ──the turn ends──▶ idle
  *
- * While it is idle, what may wake it does. While a request streams, a critical or a cancel ends that request.
+ * While it is idle, a notification may wake it. While a request streams, a critical or a cancel ends that request.
  */
 import type { Item } from '../../core/items.ts';
 import { formatKind, isInterrupt, type NotificationId } from '../../core/notification.ts';
@@ -22,7 +23,7 @@ export type SessionOptions = {
   readonly tell: (push: Extract<Push, { push: 'gate' | 'show' }>) => void;
 };
 
-/** Timers of Node cannot be set for longer. */
+/** The longest delay of Node's timers. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export class Session {
@@ -31,12 +32,12 @@ export class Session {
   readonly #options: SessionOptions;
   #state: SessionState | undefined;
   #gateUp = false;
-  /** An id wakes once, in whichever process. */
+  /** An id wakes the agent once, whichever process does it. */
   #woken: Promise<Set<NotificationId>> | undefined;
   readonly #shown = new Set<NotificationId>();
-  /** Its request was ended for an interrupt, which the next request has. */
+  /** Its request was ended for an interrupt, which is part of the next request. */
   #forcing = false;
-  /** After a forced request the next one is left to end, unless a person or an action asks. */
+  /** After a forced request, the next one may run to its end, unless a person or an action asks for another interruption. */
   #mayForce = true;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
@@ -49,7 +50,7 @@ export class Session {
     this.#options = options;
   }
 
-  /** Its calls are not made: the interrupt that ended its request is in the next one. */
+  /** Its calls are refused, because the interrupt that ended its request is in the next one. */
   get forcing(): boolean {
     return this.#forcing;
   }
@@ -62,13 +63,13 @@ export class Session {
     this.look();
   }
 
-  /** Looks now; while it looks already, once more after that. */
+  /** Looks for notifications now, or once more after a look that is in progress. */
   look(): void {
     if (this.#again || this.#closed) return;
     this.#again = true;
     this.#looking = this.#looking.then(async () => {
       this.#again = false;
-      // A store that cannot be read is looked at again with its next change.
+      // If the store cannot be read, the next look comes with its next change.
       if (!this.#closed) await this.#look().catch(() => undefined);
     });
   }

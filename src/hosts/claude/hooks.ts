@@ -53,7 +53,7 @@ export const claude: HookHost = {
           hookSpecificOutput: { hookEventName, permissionDecision: 'deny', permissionDecisionReason: answer.text },
         });
       case 'hold':
-        // The model reads a reason twice, and behind the second the command line of the hook; it reads a context once.
+        // The model reads a reason twice, the second time with the hook's command line; it reads a context once.
         return printed({
           decision: 'block',
           reason: HELD,

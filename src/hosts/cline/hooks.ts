@@ -42,7 +42,7 @@ export const cline: HookHost = {
       case 'tell':
         return printed({ cancel: false, contextModification: answer.text });
       case 'deny':
-        // A person reads the error, the model the context.
+        // The person reads the error, and the model the context.
         return printed({ cancel: true, errorMessage: answer.text, contextModification: answer.text });
       case 'hold':
         return SILENT;

@@ -1,6 +1,7 @@
 /**
- * Codex's file of a session, `sessions/<year>/<month>/<day>/rollout-<time>-<session>.jsonl`. Measured with 0.169: a turn is between
- * `task_started` and `task_complete` or `turn_aborted`; a hook's context is a developer message. All are in it at the request.
+ * Reads Codex's file of a session, `sessions/<year>/<month>/<day>/rollout-<time>-<session>.jsonl`. Measured with 0.169: a turn is
+ * between `task_started` and `task_complete` or `turn_aborted`; a hook's context is a developer message. The file has all of them
+ * by the time of the request.
  */
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,7 +13,7 @@ const DAYS = 4;
 
 export const transcript = transcriptOf({ isGiven, ofSession });
 
-/** Whether the session waits for its person. Undefined: the file does not say. */
+/** Whether the session waits for its person. Undefined: the file does not show it. */
 export function isIdle(file: string): boolean | undefined {
   const lines = tailOf(file)?.split('\n') ?? [];
   for (const line of lines.toReversed()) {

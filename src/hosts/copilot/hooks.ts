@@ -1,6 +1,6 @@
 /**
- * GitHub Copilot CLI, by its hooks reference; not run here. Events with a capital have the fields that other agents have. It
- * reads no output of SessionStart and UserPromptSubmit.
+ * GitHub Copilot CLI, by its hooks reference; not run here. Events with a capital letter have the same fields as in other agents.
+ * It ignores the output of SessionStart and UserPromptSubmit.
  */
 import { eventOf, heard, printed, turnEndOf } from '../common.ts';
 import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';

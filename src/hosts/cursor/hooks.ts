@@ -62,7 +62,7 @@ function momentOf(input: Input): Moment | undefined {
     case 'postToolUse':
       return { kind: 'after_tool', tool: text(input, 'tool_name') };
     case 'stop':
-      // A turn that a person stopped stays stopped.
+      // A turn that a person stopped is not held.
       return input['status'] === 'completed' ? { kind: 'turn_end', held: Number(input['loop_count'] ?? 0) > 0 } : undefined;
     case 'sessionEnd':
       return { kind: 'session_end' };
@@ -71,7 +71,7 @@ function momentOf(input: Input): Moment | undefined {
   }
 }
 
-/** The first of the open folders; the hook's own where none is open. */
+/** The first of the open folders, or the hook's own folder if none is open. */
 function folderOf(input: Input): string {
   const roots: unknown = input['workspace_roots'];
   const first: unknown = Array.isArray(roots) ? roots[0] : undefined;

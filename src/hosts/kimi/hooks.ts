@@ -1,6 +1,6 @@
 /**
- * Kimi Code CLI, by its guide to hooks; not run here. The model reads the stdout of UserPromptSubmit, the reason of a denied call,
- * and the stderr of a Stop hook that ends with 2. All its other events only watch.
+ * Kimi Code CLI, by its guide to hooks; not run here. The model reads the stdout of UserPromptSubmit, the reason of a denied
+ * call, and the stderr of a Stop hook that ends with 2. Its other events only observe.
  */
 import { eventOf, heard, say, turnEndOf } from '../common.ts';
 import type { Heard, HookHost, Printed } from '../host.ts';

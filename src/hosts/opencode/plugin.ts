@@ -18,7 +18,7 @@ type Shown = {
   readonly whose: Whose;
   agent?: string;
   model?: Model;
-  /** Handed over; opencode has not shown yet that it has it. */
+  /** Handed over, but opencode has not confirmed it yet. */
   readonly pending: Set<Handed>;
   held: boolean;
   forcing: boolean;
@@ -31,9 +31,9 @@ const IDLE_WITHIN_MS = 5_000;
 
 export function opencode({ client, directory }: Input, command: BridgeCommand): Hooks {
   const sessions = new Map<string, Promise<Shown>>();
-  /** Calls whose result was ours to add to, or to refuse. */
+  /** Calls with a result that this plugin could add to or refuse. */
   const handled = new Set<string>();
-  // `opencode run` ends when its session is idle, so it can be neither woken nor stopped for another request.
+  // `opencode run` ends when its session is idle, so it can neither be woken nor be interrupted for another request.
   const runsOnce = process.argv.slice(1).includes('run');
   const quietly = async (work: Promise<unknown>): Promise<void> => void (await work.catch(() => undefined));
 
@@ -173,7 +173,7 @@ export function opencode({ client, directory }: Input, command: BridgeCommand): 
   return {
     dispose: async () => bridge.close(),
 
-    // Not awaited: opencode's events do not wait for what we make of them.
+    // Not awaited, because opencode's events must not wait for Earpiece's work.
     event: async ({ event }) => void heard(event).catch(() => undefined),
 
     'chat.message': async ({ sessionID }, { message, parts }) => {
@@ -227,7 +227,10 @@ export function opencode({ client, directory }: Input, command: BridgeCommand): 
   };
 }
 
-/** Parts are read in the order of their ids: `prt_`, twelve hexadecimal digits that grow with time, fourteen of chance. */
+/**
+ * Parts are read in the order of their ids: `prt_`, twelve hexadecimal digits that grow with time, and fourteen random
+ * characters.
+ */
 function partIdAfter(parts: readonly Part[]): string {
   const last = parts.at(-1)?.id ?? '';
   const time = /^prt_([0-9a-f]{12})/.exec(last)?.[1] ?? (BigInt(Date.now()) * 0x1000n).toString(16).slice(-12);

@@ -1,4 +1,4 @@
-/** The part of pi's extension API that our extension uses, as 0.87 has it. */
+/** The part of pi 0.87's extension API that Earpiece's extension uses. */
 
 /** A message of an extension; the model reads it as a user's. */
 export type CustomMessage = {

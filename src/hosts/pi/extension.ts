@@ -5,8 +5,8 @@
  * - a finished batch of tools, failing ones too: a message after all results;
  * - a call while the gate is closed: the call is blocked with Earpiece's text;
  * - the end of a run: a message, and one more request;
- * - an idle session, a request that streams (after its abort): a new turn. It begins with a line in the person's place,
- *   because only such a turn keeps the system prompt of other extensions, and with it the prompt cache.
+ * - an idle session, a request that streams (after its abort): a new turn. Such a turn begins with a line in the person's place:
+ *   only then does it keep the system prompt of other extensions, and with it the prompt cache.
  *
  * pi blocks a tool if a handler throws, so no handler throws.
  */
@@ -15,19 +15,19 @@ import type { Whose } from '../bridge/protocol.ts';
 import type { Boundary, Context, CustomMessage, Entry, Pi } from './api.ts';
 
 const TYPE = 'earpiece';
-/** In the place of a prompt, where a person usually writes: it has to say that none did. */
+/** The prompt of such a turn. It must say that no person wrote it, because it appears where a person usually writes. */
 const WOKEN = '[earpiece] This session was idle. No human typed this; the notification follows.';
 const FORCED = '[earpiece] The answer was ended for an interrupt. No human typed this; the interrupt follows.';
 const BEGINS_WITHIN_MS = 10_000;
-/** Leases of an earlier process that may not know that they were delivered. */
+/** The most leases of an earlier process that are checked: that process may not know that they were delivered. */
 const LOOK_BACK = 20;
 
 export function pi(api: Pi, command: BridgeCommand): void {
   let bridge: BridgeClient | undefined;
   let now: Context | undefined;
-  /** Handed over; the session does not show it yet. */
+  /** Handed over, but the session does not show it yet. */
   const pending = new Set<Handed>();
-  /** The turn that is to begin with it. */
+  /** The turn that is about to begin with it. */
   let beginning: { readonly line: string; readonly handed: Handed; readonly timer: NodeJS.Timeout } | undefined;
   let forced: Handed | undefined;
   let held = false;
@@ -40,7 +40,7 @@ export function pi(api: Pi, command: BridgeCommand): void {
       ...(transcript === undefined ? {} : { transcript }),
     };
   };
-  /** Without a terminal or a client, pi ends when the run does: it cannot be woken. */
+  /** Without a terminal or a client, pi ends with the run, and cannot be woken. */
   const stays = (ctx: Context): boolean => ctx.mode === 'tui' || ctx.mode === 'rpc';
   const say = (line: string): void => {
     if (now?.hasUI) now.ui.notify(line, 'warning');
@@ -148,7 +148,7 @@ export function pi(api: Pi, command: BridgeCommand): void {
     bridge?.tell({ do: 'state', state: 'asking', ...whose(ctx) });
   });
 
-  // The model has begun to answer, so it was asked with all that the session holds.
+  // The model has begun to answer, so its request contained everything in the session.
   api.on('message_start', ({ message }, ctx) => {
     if (message.role !== 'assistant') return;
     now = ctx;

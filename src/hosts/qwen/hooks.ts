@@ -1,8 +1,8 @@
 /**
- * Qwen Code. Measured with 0.24.4: PostToolBatch fires after each call of a batch, also of failing and unknown tools. Its text
- * is part of the result, and stays whole if Qwen cuts the result or puts it into a file. It is also in the file of the session.
- * UserPromptSubmit also fires before each model request with results or the text of a held turn. Text added then is missing
- * from the file, so a resumed session would not know it. Only a person's prompt comes with `submitted_prompt`.
+ * Qwen Code. Measured with 0.24.4: PostToolBatch fires after each call of a batch, also of failing and unknown tools. Its text is
+ * part of the result, and stays whole if Qwen Code cuts the result or puts it into a file. The file of the session has it too.
+ * UserPromptSubmit also fires before each model request with results or the text of a held turn. Text added then is missing from
+ * the file, so a resumed session would not know it. Only a person's prompt comes with `submitted_prompt`.
  */
 import { eventOf, heard, say, startOf, turnEndOf } from '../common.ts';
 import type { Heard, HookHost } from '../host.ts';

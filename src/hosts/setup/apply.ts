@@ -1,4 +1,4 @@
-/** Writes what was planned: each file whole or not at all, and recorded before, so that it can be undone. */
+/** Writes planned changes: each file whole or not at all, and recorded before the write, so that the change can be undone. */
 import { existsSync, readFileSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, sep } from 'node:path';
 import { replaceFile } from '../../config/replace.ts';
@@ -6,15 +6,15 @@ import { EarpieceError } from '../../core/errors.ts';
 import { changes, type FilePlan } from './plan.ts';
 import { digest, MAX_BYTES, type InstallBook } from './record.ts';
 
-/** A process that was killed here left a draft, which counts as abandoned after 10 s. */
+/** A process that was killed in the middle leaves a draft, which counts as abandoned after 10 s. */
 const WITHIN_MS = 12_000;
 
-/** Throws `conflict` where somebody else has changed the file since it was planned. */
+/** Throws `conflict` if another program has changed the file since it was planned. */
 export async function install(plan: FilePlan, book: InstallBook): Promise<void> {
   const { host, scope, project, file, before, after } = plan;
   if (after === undefined || !changes(plan)) return;
   const known = book.get(file);
-  // Nobody changed it since the installation wrote it: the recorded earlier content stays valid.
+  // The file is as the installation wrote it, so the recorded earlier content stays valid.
   const same = known !== undefined && before !== undefined && known.written.includes(digest(before));
   book.put({
     host,
@@ -28,7 +28,7 @@ export async function install(plan: FilePlan, book: InstallBook): Promise<void> 
   await write(plan, after);
 }
 
-/** Throws as `install` does. */
+/** Throws like `install`. */
 export async function uninstall(plan: FilePlan, book: InstallBook): Promise<void> {
   const { file, before, after } = plan;
   const known = book.get(file);
@@ -67,7 +67,7 @@ function remove(file: string, before: string): void {
 const changedMeanwhile = (file: string): EarpieceError =>
   new EarpieceError(
     'conflict',
-    `${file} was saved by somebody else in this moment; nothing in it was changed, run the command again`,
+    `${file} was saved by another program at the same moment; nothing in it was changed, run the command again`,
     {
       retryable: true,
     },

@@ -1,4 +1,4 @@
-/** Hooks in the shape that Claude Code began and others took over: `hooks.<Event>[].hooks[]`. */
+/** Edits hooks in the format that other agents share with Claude Code: `hooks.<Event>[].hooks[]`. */
 import { isDeepStrictEqual } from 'node:util';
 import { appendJson, jsonAt, jsonProblem, removeJson } from '../../config/edit-json.ts';
 import type { Edited } from '../../config/edit.ts';
@@ -9,7 +9,7 @@ export type Group = { readonly matcher?: string; readonly hooks: readonly Readon
 
 export type HookSettings = {
   readonly file: string;
-  /** The wanted entries by event; one group each. */
+  /** The wanted entries by event, one group for each. */
   readonly wanted: Readonly<Record<string, Group>>;
   readonly isOurs: (handler: Readonly<Record<string, unknown>>) => boolean;
 };
@@ -39,7 +39,7 @@ function add(text: string, settings: HookSettings): Edited {
   const fine = new Set(
     Object.entries(wanted).flatMap(([event, group]) => (isCurrent(text, event, group, settings) ? [event] : [])),
   );
-  // An older version may have had an event that this one has not.
+  // An older version may have installed a hook for an event that this version does not use.
   const left = eventsOf(text).filter((event) => wanted[event] === undefined && hasOurs(text, event, settings));
   let edited = without(text, settings, (event) => !fine.has(event));
   for (const event of left) edited = withoutEmpty(edited, event, file);
@@ -67,7 +67,7 @@ function withoutEmpty(edited: Edited, event: string, file: string): Edited {
 const hasOurs = (text: string, event: string, settings: HookSettings): boolean =>
   groupsOf(text, event).some((group) => handlersOf(group).some(ours(settings)));
 
-/** Without our handlers of these events; a group that holds nothing else goes with them. */
+/** The text without Earpiece's handlers of these events; a group without any other handler is removed too. */
 function without(text: string, settings: HookSettings, of: (event: string) => boolean): Edited {
   let edited: Edited = { kind: 'text', text };
   for (const event of eventsOf(text).filter(of))

@@ -1,29 +1,29 @@
-/** How other programs start Earpiece, and how we know our own entries again, also those of an older version. */
+/** How other programs start Earpiece, and how to recognize Earpiece's own entries, including those of an older version. */
 
 import { endsEarly, type Ending } from '../quiet-mark.ts';
 
 export type Ours = {
-  /** Node and our entry by absolute paths: a bare `node` may be too old. */
+  /** Node and Earpiece's entry file by absolute paths, because a bare `node` may be too old. */
   readonly node: string;
   readonly entry: string;
-  /** `earpiece@1.2.3`, where our entry is in a cache that may be cleaned: npx fetches it again. */
+  /** `earpiece@1.2.3`, if the entry file is in a cache that may be cleaned: npx fetches it again. */
   readonly fetched?: string;
-  /** The database, if a process of this user cannot find it alone. */
+  /** The database, if another process of this user cannot find it by itself. */
   readonly db?: string;
-  /** The state folder, where the marks of quiet sessions are; undefined: no hook looks for one. */
+  /** The state folder with the marks of quiet sessions; undefined: no hook checks for a mark. */
   readonly state?: string;
-  /** One gateway goes before the agent's servers. Wrapped servers stay wrapped without this option. */
+  /** Put one gateway in front of the agent's servers. Wrapped servers stay wrapped without this option. */
   readonly wrap?: boolean;
-  /** The status line of the agent shows open notifications, if it has one. An installed one stays without this option. */
+  /** Show open notifications in the agent's status line, if it has one. An installed one stays without this option. */
   readonly statusLine?: boolean;
-  /** Hosts whose command can call a tool of a server as a hook. */
+  /** Names of hosts whose command can call a server's tool as a hook. */
   readonly serves?: readonly string[];
 };
 
 /**
  * For hosts that give the command to a shell. If this Node no longer exists (a version manager removed it), the one in the PATH
- * runs; after a cleaned cache npx does. Without any of them the hook says so, and its agent goes on. `ending`: when the shell
- * alone may end the hook.
+ * runs; after a cleaned cache npx does. Without any of them the hook says so, and its agent continues. `ending`: when the
+ * shell alone may end the hook.
  */
 export function shellLine(ours: Ours, words: readonly string[], ending?: Ending): string {
   const { node, entry, fetched } = ours;
@@ -49,7 +49,7 @@ const GONE = 'earpiece: its files or its Node are gone, so notifications wait; r
 
 export type Program = { readonly command: string; readonly args: readonly string[] };
 
-/** For hosts that start a program without a shell. */
+/** Program and arguments for hosts that start a program without a shell. */
 export function programOf(ours: Ours, words: readonly string[]): Program {
   const args = [...words, ...flags(ours)];
   return ours.fetched === undefined
@@ -57,7 +57,7 @@ export function programOf(ours: Ours, words: readonly string[]): Program {
     : { command: 'npx', args: ['-y', ours.fetched, ...args] };
 }
 
-/** The name of our MCP server in an agent's settings. */
+/** The name of Earpiece's MCP server in an agent's settings. */
 export const SERVER_NAME = 'earpiece';
 
 const flags = ({ db }: Ours): readonly string[] => (db === undefined ? [] : ['--db', db]);
@@ -65,7 +65,7 @@ const flags = ({ db }: Ours): readonly string[] => (db === undefined ? [] : ['--
 /** Matches the start of Earpiece in a command line of any version. */
 const EARPIECE = String.raw`(?:^|[\s'"/\\])(?:earpiece(?:@[\w.+-]+)?|cli[/\\]main\.[jt]s)['"]?`;
 
-/** The tool of our MCP server that a host calls instead of a command. */
+/** The tool of Earpiece's MCP server that a host calls instead of a command. */
 export const HOOK_TOOL = 'hook';
 
 export const isServed = ({ type, server, tool }: Readonly<Record<string, unknown>>): boolean =>
@@ -85,7 +85,7 @@ export const isOurServer = (words: readonly string[]): boolean =>
 export const startsEarpiece = (words: readonly string[]): boolean =>
   new RegExp(`${EARPIECE} gateway(?![\\w-])`, 'u').test(words.join(' '));
 
-/** The start and the database of a hook command of Earpiece. Empty for a line that a person wrote otherwise. */
+/** The start and the database of a hook command of Earpiece. Empty for a line that Earpiece did not write. */
 export function partsOfLine(line: string): { readonly node?: string; readonly entry?: string; readonly db?: string } {
   const words = [...line.matchAll(/(?:'(?:[^']|'\\'')*'|[^\s';])+/gu)].map(([word]) =>
     word.startsWith("'") ? word.slice(1, -1).replaceAll("'\\''", "'") : word,
@@ -99,5 +99,5 @@ export function partsOfLine(line: string): { readonly node?: string; readonly en
   };
 }
 
-/** For a POSIX shell. */
+/** Quotes a word for a POSIX shell. */
 export const quote = (word: string): string => (/^[\w@%+=:,./-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

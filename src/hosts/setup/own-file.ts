@@ -1,4 +1,4 @@
-/** A whole file by Earpiece: a plugin in the agent's plugin folder. */
+/** A file that belongs to Earpiece as a whole: a plugin in the agent's plugin folder. */
 import type { Part } from './setup.ts';
 
 /** The first line of every plugin file that an installation writes, of any version. */
@@ -12,6 +12,6 @@ export const ownFilePart = (file: string, content: string): Part => ({
   add: (text) =>
     text.trim() === '' || isOwnFile(text)
       ? { kind: 'text', text: content }
-      : { kind: 'problem', problem: { file, message: 'is no file of Earpiece; move it away, then run the command again' } },
+      : { kind: 'problem', problem: { file, message: 'is not a file of Earpiece; move it away, then run the command again' } },
   remove: (text) => ({ kind: 'text', text: isOwnFile(text) ? '' : text }),
 });

@@ -1,4 +1,4 @@
-/** Plans the changes of an installation or removal, file by file, before any change. */
+/** Plans all changes of an installation or removal, file by file, before the first change. */
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { formatProblem } from '../../config/index.ts';
@@ -13,15 +13,15 @@ export type FilePlan = {
   readonly scope: Scope;
   readonly project: string;
   readonly file: string;
-  /** The entries of Earpiece in it, in plain words. */
+  /** The entries of Earpiece in the file, in plain words. */
   readonly what: readonly string[];
   readonly isPrivate?: boolean;
-  /** Undefined: there is no file. */
+  /** Undefined: the file does not exist. */
   readonly before: string | undefined;
   readonly after: string | undefined;
   /** The content before the first installation, as far as known. */
   readonly base: string | undefined;
-  /** Why this file cannot be changed, and what to do. Then nothing of its host is. */
+  /** The reason why this file cannot be changed, and the way out. If there is one, no file of its host is changed. */
   readonly problem?: string;
 };
 
@@ -57,7 +57,7 @@ function withoutUs(parts: readonly Part[], text: string, known: Recorded | undef
   return bare.kind === 'text' ? bare.text : text;
 }
 
-/** `setup`: of the host, whose parts are looked for where nothing is recorded. */
+/** `setup`: the setup of the host, whose parts are searched if nothing is recorded. */
 export function planUninstall(setup: Setup, places: readonly Place[], ours: Ours, book: InstallBook): readonly FilePlan[] {
   const plans = new Map<string, FilePlan>();
   const recorded = book.list().filter(({ host }) => host === setup.name);
@@ -69,13 +69,13 @@ export function planUninstall(setup: Setup, places: readonly Place[], ours: Ours
   return [...plans.values()];
 }
 
-/** Its host keeps its settings in another place by now, so that nobody can tell which entries in it are ours. */
+/** Its host now keeps its settings in another place, so it is unknown which entries in it are Earpiece's. */
 function elsewhere({ host, scope, project, file, base, written }: Recorded): FilePlan {
   const there = look(file);
   const plan = { host, scope, project, file, what: [], before: there.text, base: base ?? undefined };
   if (there.text === undefined || !written.includes(digest(there.text))) {
     const problem =
-      there.text === undefined ? there.problem : `${file} was changed since; take the entries of earpiece out by hand`;
+      there.text === undefined ? there.problem : `${file} has been changed since; remove the entries of earpiece by hand`;
     return { ...plan, after: there.text, ...(problem === undefined ? {} : { problem }) };
   }
   return { ...plan, after: base ?? undefined, ...stuck(file) };
@@ -95,7 +95,7 @@ function without(setup: Setup, place: Place, file: string, parts: readonly Part[
   if (record?.written.includes(digest(before))) return { ...plan, before, after: base, base, ...stuck(file) };
   const removed = all(parts.toReversed(), before, (part, text) => part.remove(text, base));
   if (removed.kind === 'problem') return { ...plan, before, after: before, base, problem: formatProblem(removed.problem) };
-  // A file that only we needed goes with us.
+  // A file that only Earpiece needed is removed too.
   const left = removed.text.replace(/^\ufeff/u, '').trim();
   const gone = removed.text !== before && (left === '' ? record?.base == null : left === '{}' && record?.base === null);
   const after = gone ? undefined : removed.text;
@@ -130,13 +130,13 @@ export function look(file: string): { readonly text?: string; readonly problem?:
   }
 }
 
-/** Why a file cannot be replaced, told before anything is. */
+/** The reason why a file cannot be replaced, found before any file is changed. */
 function hindrance(file: string): string | undefined {
   try {
     const target = existsSync(file) ? realpathSync(file) : file;
     const mode = statSync(target, { throwIfNoEntry: false })?.mode;
     if (mode !== undefined && (mode & 0o222) === 0)
-      return `${file} is read-only; make it writable (chmod u+w), or change it where it is made, then run the command again`;
+      return `${file} is read-only; make it writable (chmod u+w), or change the file that it is made from, then run the command again`;
     let folder = dirname(target);
     while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
     accessSync(folder, constants.W_OK | constants.X_OK);

@@ -25,7 +25,7 @@ const plugin = (name: keyof typeof PLUGIN_FILES, place: Place, { node, entry, db
 /** The folder of its settings: the plugin's file lies two levels below it. */
 const folderOf = (name: keyof typeof PLUGIN_FILES, place: Place): string => dirname(dirname(fileOf(PLUGIN_FILES[name], place)));
 
-/** opencode reads either; a person who has comments in it has the second. */
+/** opencode reads both files; a person with comments in the settings uses the second. */
 function opencodeConfig(place: Place): string {
   const folder = place.scope === 'project' ? place.project : folderOf('opencode', place);
   const jsonc = join(folder, 'opencode.jsonc');

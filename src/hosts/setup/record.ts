@@ -1,6 +1,6 @@
 /**
- * The record of the installation: for each file a copy of the bytes before it, and the bytes that it wrote. The record is
- * written before the file: a process that is killed in between leaves nothing that uninstall cannot undo.
+ * The record of the installation: for each file a copy of the bytes before it, and the bytes that it wrote. The record is written
+ * before the file: if the process is killed in between, uninstall can still undo everything.
  */
 import { createHash } from 'node:crypto';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { EarpieceError } from '../../core/errors.ts';
 import { keepPrivate, makeFolders, readLimited } from '../../input/index.ts';
 import type { Scope } from './setup.ts';
 
-/** Claude Code keeps its whole history beside its servers. */
+/** Large, because Claude Code keeps its whole history beside its servers. */
 export const MAX_BYTES = 64 * 1_048_576;
 
 export type Recorded = {
@@ -18,21 +18,21 @@ export type Recorded = {
   readonly scope: Scope;
   readonly project: string;
   readonly file: string;
-  /** The text before the first installation; null: there was no file. */
+  /** The text before the first installation; null: the file did not exist. */
   readonly base: string | null;
-  /** SHA-256 of each text that we wrote over it. */
+  /** SHA-256 of each text that Earpiece wrote over it. */
   readonly written: readonly string[];
-  /** Folders that we made, the outermost first. */
+  /** Folders that Earpiece made, the outermost first. */
   readonly folders: readonly string[];
 };
 
-/** In the book a base is the SHA-256 of its backup. */
+/** In the stored book, a base is the SHA-256 of its backup. */
 type Book = { readonly version: 1; readonly files: Readonly<Record<string, Recorded>> };
 
 export interface InstallBook {
-  /** Throws `bad_config` where the book is there and cannot be read: nobody then knows what was installed. */
+  /** Throws `bad_config` if the book exists and cannot be read, because it is then unknown what was installed. */
   check(): void;
-  /** Why the saved bytes of a file cannot be read, for people; undefined where they can, or are lost. */
+  /** Why the saved bytes of a file cannot be read, for people; undefined if they can be read, or are lost. */
   trouble(file: string): string | undefined;
   list(): readonly Recorded[];
   get(file: string): Recorded | undefined;
@@ -45,7 +45,7 @@ export function installBook(at: Surroundings): InstallBook {
   const index = join(folder, 'files.json');
   const backupOf = (file: string): string => join(folder, `${digest(file).slice(0, 24)}.before`);
   const files = (): Book['files'] => readState(index, isBook)?.files ?? {};
-  /** A backup that is lost or changed is none: then uninstall takes out our entries alone. */
+  /** A lost or changed backup does not count: uninstall then removes only Earpiece's own entries. */
   const whole = (stored: Recorded): Recorded | undefined => {
     if (stored.base === null) return stored;
     try {
@@ -61,13 +61,13 @@ export function installBook(at: Surroundings): InstallBook {
       if (code === undefined) return;
       throw new EarpieceError(
         'bad_config',
-        `${index} cannot be read (${code}), so nobody knows what your settings were before earpiece install; nothing is changed: make ${stateFolder(at)} a folder that you may read and write, or move it away to take out the entries of Earpiece alone`,
+        `${index} cannot be read (${code}), so your settings from before earpiece install are unknown and nothing is changed. Make ${stateFolder(at)} a folder that you may read and write, or move it away to remove only the entries of Earpiece`,
       );
     },
     trouble(file) {
       const code = files()[file]?.base == null ? undefined : unreadable(backupOf(file), MAX_BYTES);
       if (code === undefined) return undefined;
-      return `the bytes that ${file} had before earpiece install cannot be read (${code}); make ${backupOf(file)} readable, or move it away to take out the entries of Earpiece alone`;
+      return `the bytes that ${file} had before earpiece install cannot be read (${code}); make ${backupOf(file)} readable, or move it away to remove only the entries of Earpiece`;
     },
     list: () => Object.values(files()).flatMap((stored) => whole(stored) ?? []),
     get(file) {
@@ -87,7 +87,7 @@ export function installBook(at: Surroundings): InstallBook {
   };
 }
 
-/** For its owner only: settings may hold keys. */
+/** Readable by its owner only, because settings may hold keys. */
 function keep(file: string, text: string): void {
   const draft = `${file}.${process.pid}`;
   try {

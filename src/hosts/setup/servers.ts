@@ -1,4 +1,4 @@
-/** Our MCP server in the settings of an agent. */
+/** Adds Earpiece's MCP server to the settings of an agent. */
 import { isDeepStrictEqual } from 'node:util';
 import { editToml, type Edited } from '../../config/edit.ts';
 import { jsonAt, jsonProblem, removeJson, setJson } from '../../config/edit-json.ts';
@@ -8,7 +8,7 @@ import type { Part } from './setup.ts';
 
 type Server = { readonly file: string; readonly path: readonly string[] };
 
-/** `entry`: as the file spells a server. */
+/** `entry`: the server in the format of the file. */
 export function jsonServerPart({ file, path, entry }: Server & { readonly entry: unknown }): Part {
   const own = [...path, SERVER_NAME];
   return {
@@ -85,7 +85,7 @@ const taken = (file: string): Edited => ({
 const member = (value: unknown, key: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
 
-/** The words that start a server: `command` and `args`, or a `command` that holds both. */
+/** The words of the command that starts a server: `command` and `args`, or a `command` that holds both. */
 function wordsOf(server: unknown): readonly string[] {
   return [member(server, 'command'), member(server, 'args')].flat().filter((word): word is string => typeof word === 'string');
 }

@@ -1,4 +1,7 @@
-/** Each agent's settings: installed, installed again, of a newer version, and back. No process is started. */
+/**
+ * The settings of each agent: installed, installed again, installed by a newer version, and uninstalled. The test starts no
+ * process.
+ */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -53,7 +56,7 @@ const folders = (): readonly string[] =>
     .filter((path) => !path.startsWith('state') && statSync(join(folder, path)).isDirectory())
     .toSorted();
 
-/** Typical contents of the files that an installation changes. */
+/** Typical contents of files that an installation changes. */
 const THERE: Readonly<Record<string, string>> = {
   '.claude/settings.json': '{\n  // mine\n  "hooks": { "Stop": [], },\n}\n',
   '.claude.json': '{"numStartups": 12, "mcpServers": {"files": {"command": "files"}}}',
@@ -156,9 +159,9 @@ describe('what turns hooks off', () => {
       '{ "disableAllHooks": true }',
       'ask the administrator',
     ],
-    ['codex', '.codex/config.toml', '[features]\nhooks = false\n', 'take it out'],
-    ['gemini', '.gemini/settings.json', '{ "hooksConfig": { "enabled": false } }', 'take it out'],
-    ['qwen', 'shop/.qwen/settings.json', '{ "disableAllHooks": true }', 'take it out'],
+    ['codex', '.codex/config.toml', '[features]\nhooks = false\n', 'remove it from'],
+    ['gemini', '.gemini/settings.json', '{ "hooksConfig": { "enabled": false } }', 'remove it from'],
+    ['qwen', 'shop/.qwen/settings.json', '{ "disableAllHooks": true }', 'remove it from'],
   ])('%s: %s', (name, file, text, advice) => {
     const hooks = SETUPS.find((each) => each.name === name)?.hooks;
     const at = file.startsWith('shop/') ? place('project') : place();

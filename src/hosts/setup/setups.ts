@@ -14,17 +14,17 @@ import { hasStatusLine, statusLinePart } from './status-line.ts';
 import { listOf, wrapParts } from './wrap.ts';
 import type { Disabled, Part, Place, Setup, WrapSettings } from './setup.ts';
 
-/** How a host with hooks of the common shape keeps its settings. */
+/** The settings of a host with hooks in the common format. */
 type HookSetup = Omit<Setup, 'name' | 'title' | 'parts' | 'hooks' | 'plugin' | 'wraps'> & {
   hooksFile(place: Place): string;
-  /** Milliseconds or seconds, as the host counts them. */
+  /** Converts seconds to the unit that the host uses. */
   timeout(seconds: number): number;
   server(place: Place, program: Program): Part;
   /** The place of the agent's MCP servers in a JSON file. */
   servers?(place: Place): { readonly file: string; readonly path: readonly string[]; readonly type?: 'stdio' };
   /** If the host knows plugins: the settings that enable them, the strongest last, and their folder. */
   plugins?(place: Place): readonly [settings: readonly string[], folder: string];
-  /** Settings that turn every hook off, the file and the key each. */
+  /** Settings that turn every hook off: the file and the key of each. */
   switches(place: Place): readonly Switch[];
 };
 
@@ -66,7 +66,7 @@ const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
         ];
       }),
     ],
-    // A project's settings.json goes to everybody who clones it, so the paths of this machine do not belong there.
+    // Everybody who clones the project gets its settings.json, so the paths of this machine do not belong there.
     hooksFile: (place) =>
       place.scope === 'user' ? join(claudeFolder(place), 'settings.json') : join(place.project, '.claude', 'settings.local.json'),
     timeout: seconds,
@@ -120,7 +120,7 @@ const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
   },
 };
 
-/** A value at this place that turns hooks off. */
+/** A setting that turns hooks off with this value. */
 type Switch = { readonly file: string; readonly path: readonly string[]; readonly off: boolean };
 
 /** The folders of Claude Code's administrator settings: Linux, macOS. */
@@ -135,7 +135,7 @@ function turnedOff(switches: readonly Switch[]): Disabled | undefined {
     const why = `${file} has ${path.join('.')} = ${String(off)}: no hook runs`;
     return {
       why,
-      advice: file.endsWith('managed-settings.json') ? `ask the administrator of this machine` : `take it out of ${file}`,
+      advice: file.endsWith('managed-settings.json') ? `ask the administrator of this machine` : `remove it from ${file}`,
     };
   }
   return undefined;
@@ -190,7 +190,7 @@ const withHooks = (host: HookHost, setup: HookSetup): Setup => ({
   ],
 });
 
-/** With the gateway, where it was asked for or is there. */
+/** Adds the gateway if it was requested or is already installed. */
 const wrapping = (setup: Setup): Setup => ({
   ...setup,
   parts(place, ours) {

@@ -6,7 +6,7 @@ import { shellLine, type Ours } from './ours.ts';
 import type { Part } from './setup.ts';
 
 const OWN = ['statusLine'];
-/** Both read the same input. The line end ends a comment of the first. */
+/** Runs both commands on the same input. The line break ends a possible comment in the first one. */
 const BOTH = /^i=\$\(cat\); printf %s "\$i" \| \(([^]*)\n\); printf %s "\$i" \| \([^]* statusline[^]*\)$/u;
 const ALONE = /(?:earpiece(?:@[\w.+-]+)?|cli[/\\]main\.[jt]s)['"]? statusline/u;
 
@@ -18,7 +18,7 @@ export function statusLinePart(file: string, ours: Ours): Part {
   const alone = shellLine(ours, ['statusline']);
   return {
     file,
-    what: 'what is open, in the status line',
+    what: 'the open notifications in the status line',
     add(text) {
       const problem = jsonProblem(text, file);
       if (problem !== undefined) return problem;
@@ -37,7 +37,7 @@ export function statusLinePart(file: string, ours: Ours): Part {
   };
 }
 
-/** The command that a person has there. */
+/** The person's own command in that setting. */
 function theirs(line: Line | undefined): string | undefined {
   const command = line?.command;
   if (typeof command !== 'string') return undefined;

@@ -1,7 +1,7 @@
 /**
- * `earpiece install --wrap`: one gateway process goes before the MCP servers of an agent. Their commands move to a list that
- * only the user can read. The values of their environment stay in the agent's own settings: the gateway's entry holds each
- * under a separate name, and the list contains those names.
+ * `earpiece install --wrap` puts one gateway process in front of an agent's MCP servers. Their commands move to a list that only
+ * the user can read. The values of their environment stay in the agent's own settings: the gateway's entry holds each under a
+ * separate name, and the list contains those names.
  */
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -13,17 +13,20 @@ import { look } from './plan.ts';
 import { digest } from './record.ts';
 import type { Part, Place, WrapSettings } from './setup.ts';
 
-/** The gateway's name in the agent's settings. It must not begin as ours do: the tools behind it pass no gate. */
+/**
+ * The gateway's name in the agent's settings. It must differ from the beginning of Earpiece's own names, because the tools behind
+ * it pass no gate.
+ */
 export const WRAPPED = 'servers';
 
-/** One for each file of servers: a project has its own. */
+/** One list for each file of servers, because a project has its own. */
 export const listOf = (host: string, { scope, project }: Place, { state = '' }: Ours): string =>
   join(state, 'wrapped', `${host}${scope === 'user' ? '' : `-${digest(project).slice(0, 12)}`}.json`);
 
 type Table = Readonly<Record<string, string>>;
 type Server = { readonly command: string; readonly args: readonly string[]; readonly env: Table; readonly cwd?: string };
 
-/** Keys of an entry that a gateway keeps as they are meant. */
+/** Keys of an entry that keep their meaning behind a gateway. */
 const KNOWN = new Set(['type', 'command', 'args', 'env', 'environment', 'cwd', 'enabled', 'timeout', 'description']);
 
 /** The wrapped servers of an agent, and why the others are not wrapped. */
@@ -56,13 +59,13 @@ function reasonAgainst(name: string, table: Readonly<Record<string, unknown>>, w
   const odd = UNKEPT.find(({ keys, isKept }) => keys.some((key) => table[key] !== undefined && !isKept(table[key])));
   if (odd !== undefined) return odd.why;
   return [...words, table['cwd']].some((text) => typeof text === 'string' && REFERENCE.test(text))
-    ? 'its command names a variable or a file, which the agent itself puts in'
+    ? 'its command refers to a variable or a file, which only the agent itself fills in'
     : undefined;
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 
-/** Values that other programs read in their own way. */
+/** Values that each program reads in its own way. */
 const UNKEPT = [
   {
     keys: ['command', 'args'],
@@ -76,10 +79,10 @@ const UNKEPT = [
   },
 ] as const;
 
-/** `$NAME`, `${NAME}`, `{env:NAME}`, `{file:path}`: agents know different ones, and the gateway may know another. */
+/** `$NAME`, `${NAME}`, `{env:NAME}`, `{file:path}`: each agent knows some of these, and the gateway may know others. */
 const REFERENCE = /\$[A-Za-z_{]|\{(?:env|file):/u;
 
-/** Both files: the agent's settings, and our list. */
+/** Changes of two files: the agent's settings, and Earpiece's list. */
 export function wrapParts(settings: WrapSettings, ours: Ours): readonly Part[] {
   const { file, path, list } = settings;
   const listed = serversIn(look(list).text ?? '');
@@ -135,17 +138,17 @@ const isOurs = (entry: unknown): boolean =>
     [tableOf(entry)['command'], tableOf(entry)['args']].flat().filter((word): word is string => typeof word === 'string'),
   );
 
-/** The environment of a server as the gateway's entry holds it. */
+/** The environment of a server in the form that the gateway's entry holds. */
 const kept = (server: string, { env }: Server): Table =>
   Object.fromEntries(Object.entries(env).map(([name, value]) => [keptVariable(server, name), value]));
 
-/** A server as our list has it: without a value of its environment. */
+/** A server in Earpiece's list: it refers to the values of its environment and does not contain them. */
 const referring = (server: string, each: Server): Server => ({
   ...each,
   env: Object.fromEntries(Object.keys(each.env).map((name) => [name, `\${${keptVariable(server, name)}}`])),
 });
 
-/** The entry again, as far as nobody has kept its bytes. */
+/** The original entry, used if no copy of its bytes was kept. */
 function original({ command, args, env, cwd }: Server, values: Table, settings: WrapSettings): Readonly<Record<string, unknown>> {
   const own = Object.fromEntries(
     Object.entries(env).map(([name, reference]) => [name, values[reference.slice(2, -1)] ?? reference]),

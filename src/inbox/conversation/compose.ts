@@ -1,4 +1,4 @@
-/** Composes one carrier: the plan decides about the open items of a conversation, and the view frames the result. */
+/** Composes one carrier: the plan decides which open items of a conversation it takes, and the view frames the result. */
 import type { ConversationId } from '../../core/address.ts';
 import type { Item } from '../../core/items.ts';
 import { plan } from '../../core/make-plan.ts';
@@ -54,7 +54,7 @@ export async function compose(
   const now = recipient.context.store.now();
   const facts = await factsFor({ recipient, contact }, items, { ...options, dry });
   const format = formatOf(recipient);
-  // A signal only says that notifications wait: none is taken until the model pulls them.
+  // A signal only says that notifications wait: it takes no notification, and the model pulls them.
   const unframed = decidesOnly || (leased && isSignal(format));
   const made = unframed
     ? plan(items, options.at, policy, facts, now)

@@ -1,6 +1,6 @@
 /**
- * The contact with one conversation: its presence in the store, and this process's last update of it. A sign of life and a
- * carry are written at most every 30 s.
+ * The contact with one conversation: its presence in the store, and this process's last update of it. A sign of life and a carry
+ * are each recorded at most every 30 s.
  */
 import { isFor, type Item } from '../../core/items.ts';
 import { readBy } from '../../core/notification.ts';
@@ -38,7 +38,7 @@ export class Contact {
     return Math.abs(this.#recipient.context.store.now() - this.#touchedAt) < PRESENCE_EVERY_MS;
   }
 
-  /** The next sign of life is written at once. */
+  /** Makes the next sign of life be written at once. */
   forget(): void {
     this.#touchedAt = Number.NEGATIVE_INFINITY;
   }

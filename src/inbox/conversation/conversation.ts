@@ -38,7 +38,7 @@ import { withhold } from './withheld.ts';
 export type Carried = {
   /** The records as they were written. */
   readonly records: readonly Stored[];
-  /** The frame of the delivered notifications. Undefined if nothing was due. */
+  /** The frame with the delivered notifications. Undefined if nothing was due. */
   readonly view?: SentView;
   /** The carrier's content followed by the view, for APIs that take one text. */
   readonly text: string;
@@ -99,7 +99,7 @@ export class Conversation {
     this.forgetSeen();
   }
 
-  /** Writes the next contact at once, because another process has recorded the conversation as ended meanwhile. */
+  /** Makes the next contact be written at once, because another process has recorded the conversation as ended meanwhile. */
   forgetSeen(): void {
     this.#contact.forget();
   }
@@ -114,8 +114,8 @@ export class Conversation {
   }
 
   /**
-   * True if there is nothing to carry and no gate. It is certain of this without waiting, and answers nearly every tool call.
-   * False says nothing.
+   * True if there is nothing to carry and no gate. The store knows this without waiting, and this answers almost every tool call.
+   * False proves nothing.
    */
   quiet(): boolean {
     if (this.inbox.unwritten) return false;
@@ -209,8 +209,8 @@ export class Conversation {
   }
 
   /**
-   * The host proves that its model was asked with everything that was delivered before, so the gate of those interrupts
-   * falls. A pause holds.
+   * The host proves that its model was asked with everything delivered before, so the gate of those interrupts falls. A pause
+   * still holds.
    */
   async answered(at: ContactPoint): Promise<void> {
     if (at === 'turn_start' || at === 'tool_batch_end' || at === 'cycle_start') await this.#gate.answered(at);
@@ -224,7 +224,7 @@ export class Conversation {
     return pull(this.#parts, this.#gate, options);
   }
 
-  /** Keeps a result that the model did not get, until it is pulled or expires. */
+  /** Keeps a result that the model did not get, until the model pulls it or it expires. */
   async withhold(tool: string, body: string): Promise<void> {
     await withhold(this.#recipient, tool, body);
   }
@@ -255,7 +255,7 @@ export class Conversation {
   }
 }
 
-/** The fields of a carrier's record beside its own content. */
+/** The fields of a carrier's record that hold its notifications. */
 function loadOf(
   { items, ids, summarizes }: Composed,
   view: SentView,

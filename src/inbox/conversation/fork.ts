@@ -1,6 +1,6 @@
 /**
  * Forks: conversations that begin as a copy of another one in their log up to a record. The log holds the shared part once. A
- * reader of a transcript reads the stretches of its lineage.
+ * reader of a transcript reads the records of its whole lineage, conversation by conversation.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -31,7 +31,7 @@ type Origin = { readonly from: ConversationId; readonly upTo: number };
 
 const PAGE = 1_000;
 
-/** The setting that holds a fork's origin and start, so that readers need not search the log. */
+/** The setting that holds a fork's origin and start, so that readers do not search the log. */
 const settingOf = (log: LogKey, conversation: ConversationId): string => `fork ${log}#${conversation}`;
 
 const originOf = async (store: Store, log: LogKey, conversation: ConversationId): Promise<Origin | undefined> =>
@@ -82,8 +82,8 @@ export async function* transcriptOf(
 }
 
 /**
- * Begins `to` as a copy of `from` at `upTo` (default: now). Notifications that were open there then are open here, with the
- * same ids, unless they were withdrawn, expired or superseded since. Throws `not_found` if `from` had no records then, and
+ * Begins `to` as a copy of `from` at `upTo` (default: now). Notifications that were open in `from` then are open in `to`, with
+ * the same ids, unless they were withdrawn, expired or superseded since. Throws `not_found` if `from` had no records then, and
  * `bad_argument` if `to` has some.
  */
 export async function fork(
@@ -146,7 +146,7 @@ async function openNow(
   return items.filter((item) => item.audience === conversation && item.seq <= upTo).map(({ id }) => id);
 }
 
-/** Outcomes that end the matter for every audience. */
+/** Outcomes that close a notification for every audience. */
 const OVER: ReadonlySet<Item['outcome']> = new Set(['withdrawn', 'expired', 'superseded', 'filtered', 'dropped', 'folded']);
 
 async function openAt(store: Store, log: LogKey, conversation: ConversationId, upTo: number): Promise<readonly NotificationId[]> {

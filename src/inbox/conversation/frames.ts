@@ -29,7 +29,7 @@ export class Frames {
   }
 
   /**
-   * Plans with the texts that templates make of lines. A text can be longer than the plan assumed. So the taken lines are
+   * Plans with the texts that templates make of lines. A text can be longer than the plan assumed, so the taken lines are
    * rendered and planned again, until the plan takes no line without a text. Each line is rendered once. `said`: the texts
    * that an earlier plan of these items has made.
    */
@@ -56,7 +56,7 @@ export class Frames {
     return { view, explains: !isKnown };
   }
 
-  /** The interrupts as their model reads them: none is omitted, whatever the budget. */
+  /** The interrupts as their model reads them: all of them, whatever the budget. */
   async ofGate(gate: readonly Item[]): Promise<Framed> {
     const policy = { ...policyOf(this.#recipient), maxItems: gate.length, maxTokens: Number.POSITIVE_INFINITY };
     const made = await this.plan(
@@ -99,11 +99,14 @@ export class Frames {
     const { lines: renderer, timeZone } = this.#recipient.context;
     const rendered = await renderer?.render(line, { timeZone });
     if (rendered?.kind === 'text' && rendered.text.trim() !== '') return rendered;
-    await this.#templateFailed(line, rendered?.kind === 'failed' ? rendered.reason : 'it says nothing');
+    await this.#templateFailed(line, rendered?.kind === 'failed' ? rendered.reason : 'its text is empty');
     return { kind: 'failed' };
   }
 
-  /** Recorded once for each template: a loop must not grow the log without end. A failing append stops no delivery. */
+  /**
+   * Recorded once for each template, because a loop must not grow the log without end. A failing append does not stop the
+   * delivery.
+   */
   async #templateFailed({ ids, subscriber }: Line, reason: string): Promise<void> {
     const { id, template } = subscriber ?? {};
     if (template === undefined || this.#failedTemplates.has(template)) return;

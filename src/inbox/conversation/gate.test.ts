@@ -40,7 +40,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
   const stop = (): Promise<unknown> => inbox.queue('shop/coder', { id: 'stop', message: 'stop it', level: 'critical' });
   const pause = (): Promise<unknown> =>
     inbox.queue('shop/coder', { id: 'hold', message: 'hold on', action: 'pause', origin: { person: 'Ann' } });
-  /** One call: the client has the answer in full before it sends its next one. */
+  /** One call: the client has the whole answer before it sends the next call. */
   const call = async (of?: Conversation): Promise<string | undefined> => {
     const refusal = await (of ?? talk()).refuse({ on: 'write_file' });
     await refusal?.offer?.confirm();
@@ -57,7 +57,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     inbox = openInbox(ME);
   });
   afterEach(async () => {
-    // What lives on in the index is what the log replays to.
+    // The items of the index equal a replay of the log.
     const records = await store.read({ log: LOG, limit: 10_000 });
     const items = await store.items(LOG, { kind: 'latest', limit: 1_000 });
     expect(new Map(items.map((item) => [itemKey(item), item]))).toEqual(replay(records));
@@ -287,7 +287,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
 
     it('an interrupt whose time is over is told as expired, and its gate as down, by all that ask', async () => {
       proves('gate:expired');
-      // A process alone closes nothing: its clock may be wrong.
+      // A process alone closes no notification, because its clock may be wrong.
       await openInbox(OTHER).witnesses.note();
       await inbox.queue('shop/coder', { id: 'hold', message: 'hold on', action: 'pause', ttlMs: 2_000 });
       await inbox.queue('shop/coder', { id: 'stop', message: 'stop it', level: 'critical', ttlMs: 1_000 });

@@ -49,9 +49,9 @@ export type RefusedCall = {
   /** The tool has already run: the text says that its result is withheld. */
   readonly made?: boolean;
   /**
-   * Called before the refusal is written, because writing may take long or fail: the gate is up in any case. Returns the text
-   * of the refusal, which the host may send before it is written. With undefined nothing is written and nothing is refused:
-   * the call was made meanwhile.
+   * Called before the refusal is written, because the write may take long or fail. The gate is up in any case. Returns the text
+   * of the refusal, which the host may send before it is written. If it returns undefined, nothing is written and nothing is
+   * refused: the call was made meanwhile.
    */
   readonly known?: (gate: KnownGate) => string | undefined;
 };
@@ -65,7 +65,7 @@ export type KnownGate = {
 
 /** A model that was asked again needs longer than this; the calls of one batch follow each other faster. */
 export const ASKED_AGAIN_MS = 1_000;
-/** Refusals of one interrupt that are recorded one by one and restart the second. */
+/** Refusals of one interrupt that are recorded one by one, and that restart the second. */
 export const RENEWING_REFUSALS = 100;
 /** After those, one record counts this many refusals. */
 const REFUSALS_A_RECORD = 100;
@@ -152,7 +152,7 @@ export class Gate {
     return undefined;
   }
 
-  /** The host proves that its model was asked with everything that was delivered before: all of it is read, except pauses. */
+  /** The host proves that its model was asked with everything delivered before: all of it counts as read, except pauses. */
   async answered(at: ContactPoint): Promise<void> {
     if (this.#onlyPulled) return;
     const { context, log, id } = this.#parts.recipient;
@@ -170,7 +170,7 @@ export class Gate {
     return liftOf(this.#parts.recipient.context.store, this.#parts.recipient);
   }
 
-  /** How the pauses among them end: the command that lifts them, and when they expire. */
+  /** How the pauses among these interrupts end: the command that lifts them, and the time when they expire. */
   pausedBy(gate: readonly Item[]): { readonly lift: string | undefined; readonly until: string | undefined } {
     const pauses = gate.filter((item) => item.notification.action === 'pause');
     return {
@@ -183,7 +183,10 @@ export class Gate {
     return gateText(view.format, { view, pulls: pullName(this.#parts.recipient), ...this.pausedBy(gate), made });
   }
 
-  /** The record of this refusal. After the first ones, one record counts many: a loop must not grow the log without end. */
+  /**
+   * The record of this refusal. After the first ones, one record counts many refusals, because a loop must not grow the log
+   * without end.
+   */
   #refused(
     gate: readonly Item[],
     past: Past,
@@ -209,7 +212,7 @@ export class Gate {
     ];
   }
 
-  /** The refusals of these interrupts by this conversation, and the answers of `get_notifications` that hold them now. */
+  /** The refusals of these interrupts by this conversation, and the answers of `get_notifications` that contain them now. */
   async #past(gate: readonly Item[]): Promise<Past> {
     const { context, log, id } = this.#parts.recipient;
     const seqs = [...new Set(gate.flatMap((item) => item.history))];
@@ -238,7 +241,7 @@ type Past = { readonly refusals: readonly Refused[]; readonly pulls: readonly Of
 
 const refusalsOf = (item: Item, { refusals }: Past): readonly Refused[] => refusals.filter(({ ids }) => ids.includes(item.id));
 
-/** How the agent has read it: a call was refused, and the agent makes another one that began long enough after that. */
+/** The proof that the agent has read it: a call was refused, and the agent began another call long enough after that. */
 function askedAgain(item: Item, past: Past, beganAt: number): string | undefined {
   if (item.notification.action === 'pause' || item.state !== 'closed') return undefined;
   const refusals = refusalsOf(item, past);
@@ -250,8 +253,8 @@ function askedAgain(item: Item, past: Past, beganAt: number): string | undefined
 }
 
 /**
- * Another process answered `get_notifications` with it, long enough before the call began, and has not settled that yet. Two
- * servers of one client are two gateways: without this check the second would refuse a call for an interrupt that the first
+ * Another process answered `get_notifications` with it long enough before the call began, and has not yet confirmed that answer.
+ * Two servers of one client are two gateways: without this check the second would refuse a call for an interrupt that the first
  * has just shown.
  */
 const isBeingRead = (item: Item, { pulls }: Past, beganAt: number): boolean =>
@@ -259,7 +262,7 @@ const isBeingRead = (item: Item, { pulls }: Past, beganAt: number): boolean =>
   item.state === 'offered' &&
   pulls.some(({ carrier, clockAt }) => carrier === item.carrier && clockAt !== undefined && beganAt - clockAt >= ASKED_AGAIN_MS);
 
-/** The text that answered a call for this same set of interrupts before, if there is one. `made`: see `RefusedCall`. */
+/** The text that an earlier call got for this same set of interrupts, if there is one. `made`: see `RefusedCall`. */
 function textOfBefore(gate: readonly Item[], { refusals }: Past, made: boolean): string | undefined {
   const keyOf = (ids: readonly NotificationId[]): string => ids.toSorted().join(' ');
   const key = keyOf(gate.map((item) => item.id));

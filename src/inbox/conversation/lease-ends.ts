@@ -1,14 +1,14 @@
 import { agree } from '../../core/clocks.ts';
 import type { CarrierId } from '../../core/records.ts';
 
-/** No lease lasts longer (`lease.lasts`). */
+/** No lease lasts longer, whatever `lease.lasts` says. */
 const LONGEST_MS = 30_000;
-/** Leases of other clocks that are watched at once. Beyond that the oldest is forgotten and starts again. */
+/** Leases of other clocks that are watched at the same time. Beyond that the oldest is forgotten and starts again. */
 const WATCHED = 1_000;
 
 /**
  * When a lease ends. The end was computed from its owner's clock. If that clock and this one disagree, a living owner has 30
- * seconds from this process's first sight of its lease. `othersAlive`: its owner is another process, and lives.
+ * seconds from the time when this process first sees its lease. `othersAlive`: its owner is another process, and lives.
  */
 export class LeaseEnds {
   readonly #seen = new Map<CarrierId, number>();

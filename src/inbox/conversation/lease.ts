@@ -14,7 +14,7 @@ export type Offer = {
   readonly carrier: CarrierId;
   readonly view: SentView;
   readonly ids: readonly NotificationId[];
-  /** The carrier was sent. `late`: the lease was lost before; this is recorded and closes nothing a second time. */
+  /** The carrier was sent. `late`: the lease had ended before. The record is written and closes nothing a second time. */
   confirm(): Promise<'confirmed' | 'late'>;
   release(reason: ReleasedRecord['reason']): Promise<void>;
 };
@@ -33,7 +33,9 @@ export const lesseeOf = (recipient: Recipient): Lessee => {
   return { context, log, id, leaseMs: policyOf(recipient).leaseMs };
 };
 
-/** For a carry, but not for a refusal: a host may drop the context that a hook returns, and the lease records that. */
+/**
+ * For a carry, but not for a refusal. The host may drop the context that a hook returns, and the lease records that possibility.
+ */
 export const carryingLesseeOf = (recipient: Recipient): Lessee =>
   recipient.options.carrier === 'hook' ? { ...lesseeOf(recipient), through: 'hook' } : lesseeOf(recipient);
 
@@ -61,7 +63,7 @@ export const leaseOf = (
   ...(what.on === undefined ? {} : { on: what.on }),
 });
 
-/** The effects of a confirmation beside closing: `by` has read the items in `reads`, and `confirmed` runs last. */
+/** The effects of a confirmation besides closing: `by` has read the items in `reads`, and `confirmed` runs last. */
 export type OnConfirm = {
   readonly reads?: readonly Item[];
   readonly by?: string;
@@ -106,7 +108,7 @@ export function offerOf({ context, log, id }: Lessee, record: OfferedRecord, on:
 }
 
 /**
- * The records that say that the model has read these; without a conversation, for every audience. The gate of all except
+ * The records that the model has read these items; without a conversation, for every audience. The gate of all items except
  * pauses falls.
  */
 export function readRecords(items: readonly Item[], conversation: ConversationId | undefined, by: string): Draft[] {

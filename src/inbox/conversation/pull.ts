@@ -22,10 +22,10 @@ import type { Parts } from './parts.ts';
 import { formatOf, type Recipient } from './recipient.ts';
 import { rendererOf } from './views.ts';
 
-/** One notification as `get_notifications` shows it. The tool's users know these names. */
+/** One notification as `get_notifications` shows it. Users of the tool know these names. */
 export type PulledNotification = {
   readonly id: string;
-  /** `interrupt`, `message` (a person's words), else the kind. */
+  /** `interrupt`, `message` (written by a person), else the kind. */
   readonly type: string;
   /** The agent that sent it with `tell_agent`. */
   readonly agent?: string;
@@ -36,11 +36,11 @@ export type PulledNotification = {
   /** ISO 8601, UTC. */
   readonly created_at: string;
   readonly task_id?: string;
-  /** The data beside the message: one value, or a list where several notifications were counted together. */
+  /** The data beside the message: one value, or a list if several notifications were counted together. */
   readonly data?: Json;
   readonly count?: number;
   readonly from?: string;
-  /** It may have been shown before, by another answer or in a frame. */
+  /** It may have been shown before, in another answer or in a frame. */
   readonly repeated?: true;
   /** A pause that reading does not lift: who lifts it, and how. */
   readonly holds?: string;
@@ -116,9 +116,9 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT }: Pu
     const appended = drafts.length === 0 ? undefined : await store.append(log, drafts);
     if (appended !== undefined && appended.kind !== 'appended') continue;
     fault('offer.appended');
-    // The state that the append found: another process may have offered and released an item since the look.
+    // The state that the append found: another process may have offered and released an item after this one read it.
     const offered = new Map((appended?.items ?? []).map((item) => [itemKey(item), item.offers] as const));
-    // Another carrier holds it, and may have shown it. It is here because it holds the gate up.
+    // Another carrier holds it, and may have shown it. It is listed because it holds the gate up.
     const isHeld = (item: Item): boolean => item.state === 'offered';
     const shownBefore = (item: Item): boolean => (offered.get(itemKey(item)) ?? 0) > 1 || item.read || isHeld(item);
     return answer(
@@ -140,7 +140,7 @@ async function pullable(parts: Parts): Promise<{ readonly open: readonly Item[];
   const kept = (step: Decision['step']): ReadonlySet<string> =>
     new Set(decisions.flatMap((decision) => (decision.kind === 'keep' && decision.step === step ? [decision.id] : [])));
   const [hidden, early] = [kept('relevance'), kept('moment')];
-  // A pull is the right moment for every item that waits for a moment, but not for one that waits for a time.
+  // A pull delivers every item that waits for a moment, but not an item that waits for a time.
   const isEarly = ({ id, notification: { deliver } }: Item): boolean =>
     early.has(id) && typeof deliver === 'object' && 'at' in deliver;
   const open = items.filter((item) => item.state === 'open' && !closedIds.has(item.id) && !hidden.has(item.id) && !isEarly(item));
@@ -149,12 +149,12 @@ async function pullable(parts: Parts): Promise<{ readonly open: readonly Item[];
 
 /** The reader, for `why`: the client, its carrier, and the process. */
 function readerOf({ context, options: { host, hostVersion, carrier } }: Recipient): string {
-  const client = [host ?? 'a client without a name', hostVersion].filter((part) => part !== undefined).join(' ');
+  const client = [host ?? 'an unnamed client', hostVersion].filter((part) => part !== undefined).join(' ');
   const words = `get_notifications by ${client}${carrier === undefined ? '' : `, ${carrier}`}, process ${context.owner.pid}`;
   return neutralize(words, 200).replace(/\s+/g, ' ');
 }
 
-/** The model can fetch the rest of it: it was counted in a summary, or its text was cut. */
+/** The model can fetch the rest of it: a summary counted it, or its text was cut. */
 const isToldInPart = ({ outcome, text = '' }: Item): boolean =>
   outcome === 'summarized' || (outcome === 'delivered' && tellsOfWhole(text));
 

@@ -10,19 +10,19 @@ export type ConversationOptions = {
   readonly host?: string;
   readonly hostVersion?: string;
   readonly process?: PresenceUpdate['process'];
-  /** The process serves many conversations, so its life says nothing about theirs. */
+  /** The process serves many conversations, so a live process proves nothing about each of them. */
   readonly shared?: boolean;
-  /** The worktree that it works in. */
+  /** The worktree that the conversation works in. */
   readonly folder?: string;
-  /** How this process carries, for `doctor`: `gateway:stdio files`. */
+  /** The name of this process's carrier, for `doctor`: `gateway:stdio files`. */
   readonly carrier?: string;
-  /** The contact points that the host has; empty: not known. */
+  /** The contact points that the host has; empty: unknown. */
   readonly points?: readonly ContactPoint[];
   /** The model can call `get_notifications`. */
   readonly pulls?: boolean;
   /** The name by which the model knows an Earpiece tool, because another server of its host may have a tool of that name. */
   readonly nameOf?: (tool: string) => string;
-  /** The other Earpiece tools that it can call. Default: as another carrier of this conversation reported last. */
+  /** The other Earpiece tools that it can call. Default: the tools that another carrier of this conversation reported last. */
   readonly has?: readonly string[];
   /** The mark that its model knows without any frame, from the server's instructions. */
   readonly knownMark?: () => string | undefined;

@@ -1,7 +1,7 @@
 /**
- * When an item was seen first, by this process's clock. It replaces the item's age if its stamps say nothing. Then a reminder
- * "in 2 h" comes two hours after it was seen, neither at once nor a year late. The store keeps it, because another process
- * may see the item next.
+ * When this process's clock first showed an item. The age of the item counts from then if its stamps prove nothing. A reminder
+ * "in 2 h" then comes two hours after that, neither at once nor a year late. The store keeps it, because another process may see
+ * the item next.
  */
 import { AGREE_MS, queuedAt, type Sighted } from '../../core/clocks.ts';
 import type { LogKey } from '../../core/address.ts';
@@ -9,7 +9,7 @@ import type { Item } from '../../core/items.ts';
 import type { Context } from '../context.ts';
 
 const settingOf = (log: LogKey): string => `sighted ${log}`;
-/** Items that one log remembers; the newest are kept. */
+/** The most items per log; the newest are kept. */
 const REMEMBERED = 1_000;
 /** The number of records after an item that are searched for the first plausible time. */
 const LOOK_AHEAD = 50;
@@ -21,7 +21,7 @@ export async function sightings(context: Context, log: LogKey, items: readonly I
   const trusted = await witnesses.trusted();
   const unknown = trusted ? items.filter((item) => queuedAt(item, now) === undefined) : items;
   const sighted: Record<string, number> = {};
-  // A record that was written after it, by a clock that agrees, is an earlier bound than this moment.
+  // A record that was written after the item, by a clock that agrees, is an earlier bound than the current time.
   for (const { id, seq } of trusted ? unknown : []) {
     const after = await store.read({ after: seq, limit: LOOK_AHEAD });
     const at = after.map((record) => queuedAt(record, now)).find((time) => time !== undefined);
@@ -34,7 +34,7 @@ export async function sightings(context: Context, log: LogKey, items: readonly I
   for (const { id } of rest) sighted[id] = isPlausible(known[id], now) ? (known[id] as number) : now;
   const all: Record<string, number> = { ...known };
   for (const { id } of rest) all[id] = sighted[id] as number;
-  // If another process has written meanwhile, the item is seen again later.
+  // If another process has written meanwhile, this one looks at the item again later.
   if (!dry && rest.some(({ id }) => known[id] !== sighted[id]))
     await store.swapSetting(settingOf(log), stored, Object.fromEntries(Object.entries(all).slice(-REMEMBERED)));
   return sighted;

@@ -5,7 +5,7 @@ import type { Render } from '../../core/views/view.ts';
 
 const render = renderer();
 
-/** Each process that carries pays for what it loads, and few conversations read TOON. */
+/** TOON is loaded only when needed: each process that carries pays for loading it, and few conversations read TOON. */
 export async function rendererOf(format: ViewName): Promise<Render> {
   if (format !== 'toon') return render;
   try {

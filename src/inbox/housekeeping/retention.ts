@@ -16,7 +16,7 @@ export async function prune(context: Context, olderMs?: number): Promise<Pruned>
   return store.prune((await pruneTime(context)) - keptMs);
 }
 
-/** Now, but not after the newest record: a clock that is ahead removes nothing that it should keep. */
+/** The current time, but not after the newest record: a clock that is ahead then removes no notification too early. */
 export async function pruneTime({ store }: Context): Promise<number> {
   const [newest] = await store.read({ newestFirst: true, limit: 1 });
   return newest === undefined ? store.now() : Math.min(store.now(), newest.at);

@@ -19,8 +19,8 @@ const DAY_MS = 24 * 3_600_000;
 export type Swept = { readonly expired: number; readonly released: number; readonly pruned: number };
 
 /**
- * Closes expired notifications, releases leases of dead owners, finishes interrupted fan-outs, and prunes once a day. Nothing
- * is closed as expired unless another live process has a clock that agrees with this one.
+ * Closes expired notifications, releases leases of dead owners, finishes interrupted fan-outs, and prunes once a day. A
+ * notification closes as expired only if another live process has a clock that agrees with this one.
  */
 export async function sweep(context: Context, prune: () => Promise<Pruned>): Promise<Swept> {
   const { store, witnesses } = context;
@@ -52,7 +52,7 @@ async function closeExpired({ store }: Context, log: LogKey): Promise<number> {
   );
   const ids = [...new Set(expired.map((item) => item.id))];
   for (const id of ids) {
-    // One append for each id: a carrier that offers one of them meanwhile keeps only that one open.
+    // One append for each id: if a carrier offers one of them meanwhile, only that one stays open.
     await store.append(log, [{ type: 'notification_closed', ids: [id], outcome: 'expired', ...OVER }]);
   }
   const held = gates.filter((item) => item.state === 'closed' && isExpired(item, now));

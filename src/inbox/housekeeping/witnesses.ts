@@ -1,6 +1,6 @@
 /**
- * The clocks of the processes of one store. Each long-lived process records its clock's time. A process that sees another
- * live process with a similar clock knows that its own is not the only wrong one.
+ * The clocks of the processes of one store. Each long-lived process records its clock's time. A process that sees another live
+ * process with a similar clock may trust its own.
  */
 import { agree } from '../../core/clocks.ts';
 import type { Store } from '../../core/ports.ts';
@@ -11,7 +11,7 @@ import { systemTime } from '../presence/processes.ts';
 const CLOCKS = 'clocks';
 /** How often a clock is recorded; two readings that are a day apart still agree. */
 const NOTE_EVERY_MS = 10 * 60_000;
-/** An answer is good for this long. */
+/** How long an answer is valid. */
 const ASK_EVERY_MS = 30_000;
 const TRIES = 20;
 
@@ -72,14 +72,14 @@ export class Witnesses {
   async trusted(): Promise<boolean> {
     const { store } = this.#deps;
     if (store.private === true) return true;
-    // A clock that the program brings is its own choice: the operating system knows nothing of it.
+    // The program chose its own clock, so the operating system's clock does not count against it.
     const system = agree(store.now(), Date.now()) ? systemTime() : undefined;
     return system === undefined ? (await this.#ask()) !== 'disagrees' : agree(system, store.now());
   }
 
   /**
-   * This clock may decide which notifications are old enough to remove: another live process agrees with it, or there is no
-   * other and the operating system agrees.
+   * Whether this clock may decide which notifications are old enough to remove: another live process agrees with it, or no other
+   * one lives and the operating system agrees.
    */
   async mayRemove(): Promise<boolean> {
     if (await this.agree()) return true;

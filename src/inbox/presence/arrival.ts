@@ -1,4 +1,4 @@
-/** A conversation's run: it arrives with a connection, begins with its first contact, and leaves. */
+/** The life of a conversation's run: it arrives with a connection, begins with its first contact, and leaves. */
 import type { Presence } from '../../core/ports.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import { isSame, runOf } from './presence.ts';
@@ -6,7 +6,7 @@ import { joinStanding } from '../producing/standing.ts';
 import { inherit, type Inherited } from './succession.ts';
 
 export type Arrival = {
-  /** Names the connection among those of its conversation. A hook and Earpiece's own loop have none. */
+  /** Names the connection among those of its conversation. Hooks and Earpiece's own loop have no connection. */
   readonly connection?: string;
   /** No call was made yet: until `begin` it may be a health check. */
   readonly pending?: boolean;
@@ -29,8 +29,7 @@ export async function arrive(conversation: Conversation, { connection, pending =
     ...(connection === undefined ? {} : { connect: { key: connection, process: inbox.owner } }),
   });
   if (began === undefined) return;
-  // A conversation that arrived between the look and the write did not see this one. The last of
-  // the two to look sees the other.
+  // A conversation that arrived between the read and the write did not see this one. The one that reads last sees the other.
   const missed = besideIn(await inbox.store.presence({ log })).filter((run) => !began.beside.includes(run));
   if (missed.length > 0) await conversation.seen({ began: { ...began, beside: [...began.beside, ...missed] } });
 }
@@ -38,13 +37,13 @@ export async function arrive(conversation: Conversation, { connection, pending =
 export type Beginning = {
   /** Its host runs below another host. */
   readonly nested?: boolean;
-  /** Its worktree, if no other carrier has reported one. */
+  /** Its worktree, if no other carrier has reported a worktree. */
   readonly folder?: string;
 };
 
 /**
  * Called before the first gate check of a run, and at a host's SessionStart. The conversation takes over its inheritance, and
- * joins the notifications that hold for everyone in the project. Cheap to repeat; `waits` asks for that.
+ * gets the notifications that hold for the whole project. Cheap to repeat; `waits` asks the caller to repeat it.
  */
 export async function begin(conversation: Conversation, { nested, folder }: Beginning = {}): Promise<Inherited> {
   const { inbox, log, id, options } = conversation;
@@ -66,7 +65,7 @@ export async function begin(conversation: Conversation, { nested, folder }: Begi
 }
 
 /**
- * One of its connections has closed. With the last one the conversation ends, unless its host reports the end itself
+ * One of its connections has closed. When the last one closes, the conversation ends, unless its host reports the end itself
  * (`staysUntilTold`).
  */
 export async function leave(
@@ -84,7 +83,7 @@ export async function leave(
   });
   conversation.forgetSeen();
   if (!known?.pending) return;
-  // No agent worked here, so nobody needs the notifications about its servers.
+  // No agent worked here, so nobody needs notifications about its servers.
   const items = await inbox.store.items(log, { kind: 'held' });
   const own = items.filter((item) => item.audience === id && item.state === 'open' && item.notification.kind.source === 'mcp');
   for (const item of own)
@@ -95,7 +94,7 @@ export async function leave(
         ids: [item.id],
         outcome: 'withdrawn',
         by: 'presence',
-        reason: 'the connection that it is about called no tool and is gone',
+        reason: 'the connection that it is about called no tool and is closed',
       },
     ]);
 }

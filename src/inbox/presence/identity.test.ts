@@ -15,7 +15,7 @@ import {
 } from '../index.ts';
 import { proves } from '../../../e2e/verifies.ts';
 
-/** A process tree: the last one is this process, each the child of the one before. */
+/** A process tree, ending with this process: each one is the child of the one before. */
 function tree(...line: readonly { name: string; args?: readonly string[]; pid?: number }[]): Processes {
   const all = new Map<number, Process>();
   line.forEach(({ name, args = [name], pid }, i) => {
@@ -99,8 +99,8 @@ describe('whose conversation', () => {
     expect(await serving('codex', 'exec', 'serve the app-server')).toBeUndefined();
   });
 
-  it('a whole project is nobody', async () => {
-    await expect(ask(tree(shell, gateway), { given: 'shop/*' })).rejects.toThrow('whoever carries is one agent');
+  it('a whole project is refused as a carrier', async () => {
+    await expect(ask(tree(shell, gateway), { given: 'shop/*' })).rejects.toThrow('is a whole project');
   });
 
   it('two windows of one agent are two conversations, and carriers of one window are one', async () => {
@@ -129,7 +129,8 @@ describe('whose conversation', () => {
     await inbox.queue('shop/claude-code#old', { message: 'for the old one', id: 'n1' });
     await inbox.bind(owner(203), { log, conversation: 'new' as ConversationId });
     expect(await now()).toBe('new');
-    // The same window goes on: what waited for the old conversation is the new one's, and the old one is not active any more.
+    // The same window continues: the new conversation gets the notifications that waited for the old one, which is no longer
+    // active.
     await inbox.conversation('shop/claude-code#new').seen();
     const offer = await inbox.conversation('shop/claude-code#new').offer({ at: 'tool_result' });
     expect(offer?.ids).toEqual(['n1']);

@@ -41,7 +41,7 @@ export type Identity = {
   readonly host?: {
     readonly agent: string;
     readonly process: Owner;
-    /** It runs below another host: in a tool or a hook of that one. */
+    /** It runs below another host, in one of that host's tools or hooks. */
     readonly nested: boolean;
     /** It serves an editor, so it runs many sessions at once and its process identifies none of them. */
     readonly serves?: true;
@@ -55,7 +55,7 @@ export type IdentityQuestion = {
   readonly given?: string | undefined;
   /** `clientInfo.name` of the MCP client, if it is known by now. */
   readonly client?: string | undefined;
-  /** A front that serves more than one host (HTTP) has no host among its ancestors. */
+  /** An HTTP front serves more than one host, so its ancestors identify none of them. */
   readonly lookAtAncestors?: boolean;
   readonly processes?: Processes;
 };
@@ -75,7 +75,7 @@ export async function identify(question: IdentityQuestion, store: Pick<Store, 'b
   const bound = owner && (await store.binding(owner));
   const serves = found?.process.args.some((arg) => SERVES.test(arg)) ? { serves: true as const } : {};
   const about = owner && known ? { host: { agent: known.agent, process: owner, nested: found.nested, ...serves } } : {};
-  // A flag that names only an agent says nothing about the session that its host shows.
+  // A flag that names only an agent does not name the session that its host shows.
   if (bound && (bound.log === log || given !== undefined))
     return { log, conversation: bound.conversation, by: 'binding', ...about };
   const session = known?.sessionVariable && env[known.sessionVariable];
@@ -93,7 +93,7 @@ function parseGiven(text: string | undefined, project: string): { log: LogKey; c
   if (address.kind === 'project')
     throw new EarpieceError(
       'bad_address',
-      `address ${JSON.stringify(text)} is a whole project; whoever carries is one agent: write project/agent`,
+      `address ${JSON.stringify(text)} is a whole project, but a carrier belongs to one agent: write project/agent`,
     );
   const log = logKey(address.project, address.agent);
   return address.kind === 'conversation' ? { log, conversation: address.conversation } : { log };
@@ -110,7 +110,7 @@ function nearestHost(processes: Processes): Found | undefined {
   return { known, process, nested: isBelowAnother({ known, process }, line.slice(at + 1)) };
 }
 
-/** A launcher that starts the same program with the same arguments is not a second host. */
+/** A launcher that starts the same program with the same arguments does not count as a second host. */
 function isBelowAnother({ known, process }: Pick<Found, 'known' | 'process'>, above: readonly Process[]): boolean {
   const [parent, ...others] = above;
   const isLauncher = parent !== undefined && hostOf(parent) === known && wordsOf(parent) === wordsOf(process);
@@ -128,7 +128,7 @@ function hostOf({ name, args }: Process): KnownHost | undefined {
 
 const isInterpreter = (program = ''): boolean => /^(node|bun|deno)/.test(fileName(program));
 
-/** How Codex and the agents of the Agent Client Protocol are started by an editor. */
+/** The arguments with which editors start Codex and the agents of the Agent Client Protocol. */
 const SERVES = /^(app-server|acp|--(experimental-)?acp)$/;
 
 const SHELL = /^-?(ba|da|z|fi|k|tc|c)?sh$|^(env|npx|npm( .*)?|pnpm|bunx)$/;

@@ -1,4 +1,4 @@
-/** Decides whether a conversation is active, has ended, or never was one. No other file decides this. */
+/** Decides whether a conversation is active, has ended, or never was a conversation. No other file decides this. */
 import type { LogKey } from '../../core/address.ts';
 import type { Presence } from '../../core/ports.ts';
 import type { Owner } from '../../core/records.ts';
@@ -23,7 +23,7 @@ export function overBecause(
   return Math.abs(now - seenAt) > ACTIVE_MS ? 'silent' : undefined;
 }
 
-/** It has not ended and its process lives. If the process cannot be checked: it made contact in the last 30 minutes. */
+/** It has not ended and its process lives. If the process cannot be checked, it made contact in the last 30 minutes. */
 export const isActive = (context: Looking, presence: Presence, now?: number): boolean =>
   overBecause(context, presence, now) === undefined;
 
@@ -35,7 +35,7 @@ export async function activeOnes(
   return (await context.store.presence(query)).filter((presence) => isActive(context, presence, now));
 }
 
-/** False for a client's connection that called no tool and is closed. */
+/** False for a closed client connection that called no tool. */
 export const wasConversation = (context: Looking, presence: Presence): boolean =>
   presence.pending !== true || isActive(context, presence);
 

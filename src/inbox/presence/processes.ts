@@ -22,7 +22,7 @@ export type Process = {
 export interface Processes {
   /** The host name, and in a container or a sandbox its PID namespace: the ids of processes count only inside of one. */
   readonly machine: string;
-  /** Undefined when there is no such process. */
+  /** Undefined: the process does not exist. */
   get(pid: number): Process | undefined;
 }
 

@@ -32,7 +32,7 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
       isAlive: (owner) => (owner.machine === 'here' ? !dead.has(owner.pid) : undefined),
       timeZone: 'UTC',
     });
-  /** A window: a host process with a gateway of its own, whose pid is one more. */
+  /** A window: a host process with its own gateway, whose pid is one higher. */
   const window = (id: string, pid: number, more: ConversationOptions = {}): Conversation =>
     inboxOf(pid + 1).conversation(
       { log: LOG, conversation: id as ConversationId },
@@ -431,7 +431,7 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
       await inbox.queue('shop/*', { id: 'stop', level: 'critical', message: 'freeze' });
       const whole = store;
       let asked = 0;
-      // Another process takes it back between the look and the copy.
+      // Another process withdraws it between the read and the copy.
       store = new Proxy(whole, {
         get: (of, name) => {
           const value: unknown = Reflect.get(of, name);

@@ -1,6 +1,6 @@
 /**
- * Passes the unread notifications of an ended conversation to its heir: the next conversation of the same agent that begins
- * later in the same worktree. One conditional record moves them, so one of two heirs wins, and a crash leaves the move whole.
+ * Passes the unread notifications of an ended conversation to its heir: the next conversation of the same agent that begins later
+ * in the same worktree. One conditional record moves them: only one of two heirs gets them, and a crash cannot split the move.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { ANYONE, holderOf, type Item } from '../../core/items.ts';
@@ -55,7 +55,7 @@ export async function inherit(context: Context, heir: Heir): Promise<Inherited> 
   return { from, waits };
 }
 
-/** Merges two conversations of one host process: everything passes on, also offers in flight. */
+/** Merges two conversations of one host process: one takes over everything from the other, including offers in flight. */
 export async function merge(context: Context, { log, from, to }: Succession): Promise<void> {
   await passOn(context, { log, from, to, why: 'merged' }, { holds: true, follows: new Set(), parent: undefined });
 }
@@ -82,7 +82,7 @@ function isPartOf(context: Context, me: Presence | undefined, { id, shared }: He
 type Passed = { readonly any: boolean; readonly waits: boolean };
 
 /**
- * `follows`: the conversations that the heir continues. `parent`: the one that it was forked from. `holds`: `from` may have
+ * `follows`: the conversations that the heir continues. `parent`: the one that it was forked from. `holds`: `from` may hold
  * unread notifications.
  */
 type Line = {
@@ -99,7 +99,7 @@ async function passOn(
   for (let tries = 0; tries < TRIES; tries++) {
     const all = holds ? await held(context, log) : [];
     const has = new Set(all.filter((item) => item.audience === to).map(({ id }) => id));
-    // A fork has its own copies of its parent's notifications: both get them.
+    // A fork has its own copies of its parent's notifications, so both conversations get them.
     const passes = (item: Item): boolean => !isOwnNote(item) && (from !== parent || !has.has(item.id));
     const mine = all.filter((item) => holderOf(item) === from && (why === 'merged' || passes(item)));
     if (why !== 'merged' && (await releaseStale(context, log, mine)) > 0) continue;
@@ -133,8 +133,8 @@ async function passOn(
 }
 
 /**
- * Each window has its own copy of a notification to all. If the heir has a copy itself, or a conversation that it continues
- * has read one, another unread copy holds nothing new for it.
+ * Each window has its own copy of a notification to all. If the heir itself has a copy, or a conversation that it continues has
+ * read one, another unread copy adds nothing.
  */
 async function heardBy(
   context: Context,
@@ -166,14 +166,14 @@ const closingOf = (items: readonly Item[], conversation: ConversationId): Closed
 const isOwnNote = ({ notification: { kind, subscriber } }: Item): boolean =>
   (subscriber?.event.type ?? formatKind(kind)).startsWith('agent.self.');
 
-/** The items that some conversation of the log holds: open, offered, or delivered interrupts that are not read. */
+/** The items that some conversation of the log holds: open, offered, or delivered interrupts that nobody has read. */
 async function held(context: Context, log: LogKey): Promise<readonly Item[]> {
   const [open, gate] = [await context.store.items(log, { kind: 'held' }), await context.store.items(log, { kind: 'gate' })];
   const delivered = gate.filter(({ state }) => state === 'closed');
   return [...open, ...delivered];
 }
 
-/** The other data that passes on with the notifications of an ended conversation. */
+/** The other data that an heir takes over with the notifications of an ended conversation. */
 async function companionsOf({ store, companions }: Context, succession: Succession): ReturnType<Companion> {
   const all = await Promise.all(companions.map((companion) => companion(store, succession)));
   const some = all.filter((each) => each !== undefined);

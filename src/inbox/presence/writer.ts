@@ -32,7 +32,7 @@ export class WriterHold {
       if (holder !== undefined && (mine ? holder.inbox === this.#name || OPEN.has(holder.inbox) : isAlive(holder) !== false))
         throw new EarpieceError(
           'store_refused',
-          `${place.log}#${place.id} is written by process ${holder.pid}${mine ? '' : ` on ${holder.machine}`}; end it, or use another conversation`,
+          `process ${holder.pid} writes ${place.log}#${place.id}${mine ? '' : ` on ${holder.machine}`}; end it, or use another conversation`,
           { data: { holder } },
         );
       if (await store.swapSetting(key, holder, this.#self)) return;

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { asAgent } from './inside.ts';
 import { redactedJson, redactor } from './redact.ts';
 
-/** The notification that a producer's input becomes: checked, capped in level, without secrets. Throws `bad_notification`. */
+/** Makes a notification of a producer's input: checked, with its level capped, without secrets. Throws `bad_notification`. */
 export function checked({ store, ids, speaker }: Context, given: NotificationInput, policy: Policy): Notification {
   const input = speaker === undefined ? given : asAgent(given, speaker);
   const clean = redactor(policy.redact);

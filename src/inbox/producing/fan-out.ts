@@ -1,6 +1,6 @@
 /**
  * `project/*`: first the intent with all receivers, then one idempotent queue for each agent, then the mark that it is done.
- * After a crash in between, the next process finishes it: the ids are the same, so nobody gets it twice.
+ * After a crash in between, the next process finishes it: the ids are the same, so no agent gets it twice.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -40,13 +40,16 @@ export async function fanOut(context: Context, project: string, notification: No
   return { kind: known && kinds.every((kind) => kind === 'duplicate') ? 'duplicate' : 'queued', id: notification.id, to };
 }
 
-/** A resume of the whole project lifts each pause in it, also pauses of absent conversations, whose heirs would inherit them. */
+/**
+ * A resume of the whole project lifts each pause in it, including those of absent conversations, because their heirs would
+ * inherit them.
+ */
 async function lift(context: Context, project: string, { id }: Pick<Notification, 'id'>): Promise<void> {
   const liftIn = async (isIn: (log: LogKey) => boolean): Promise<void> => {
     for (const { log, pause } of await pausesIn(context, project))
       if (isIn(log)) await withdraw(context, log, { id: pause }, { by: 'resume', reason: `resumed by ${id}` });
   };
-  // First for conversations that begin later: none gets a pause after its agent's log was searched.
+  // The project's log comes first, so that no conversation gets a pause after its agent's log was searched.
   await liftIn(isProjectLog);
   await liftIn((log) => !isProjectLog(log));
 }
@@ -62,14 +65,14 @@ async function pausesIn(context: Context, project: string): Promise<readonly { r
 async function nobody(context: Context, project: string): Promise<EarpieceError> {
   const last = (await context.store.presence({ project })).toSorted((a, b) => b.seenAt - a.seenAt)[0];
   const keeps =
-    last === undefined ? `${project}/<agent> keeps it until that agent comes` : `${last.log} keeps it until that one is back`;
+    last === undefined ? `${project}/<agent> keeps it until that agent arrives` : `${last.log} keeps it until that agent returns`;
   return new EarpieceError(
     'nobody_there',
     `no conversation is active in project ${JSON.stringify(project)}; start an agent with an earpiece gateway, or name one agent: ${keeps}`,
   );
 }
 
-/** Carries out what an earlier process announced and did not finish. */
+/** Completes a fan-out that an earlier process began and did not finish. */
 export async function finishFanOuts(context: Context, project: string): Promise<void> {
   const { unfinished } = await intents(context, project);
   for (const intent of unfinished) await carryOut(context, project, intent, context.policies.policy(project));
@@ -92,7 +95,7 @@ async function carryOut(
   const notification = fromRecord(intent.notification);
   if (notification.action === 'resume') await lift(context, project, intent);
   if (stands(notification)) {
-    // A conversation that began between the look and the intent has seen neither.
+    // A conversation that began between the read and the intent is missing from both.
     const there = await audienceOf(context, { project }, notification);
     const late = there.filter(({ log, conversation }) => !to.includes(`${log}#${conversation}`));
     for (const { log, conversation, purpose } of late) await joinStanding(context, { log, id: conversation, purpose });

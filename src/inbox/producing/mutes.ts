@@ -1,4 +1,4 @@
-/** Kinds that a person silenced for one agent. The command line, the server and the library all use this. */
+/** Kinds that a person silenced for one agent. The command line, the server and the library share this file. */
 import type { LogKey } from '../../core/address.ts';
 import { AGREE_MS } from '../../core/clocks.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -35,7 +35,7 @@ export async function mute(context: Context, log: LogKey, pattern: string, optio
       [{ type: off ? 'notifications_unmuted' : 'notifications_muted', pattern, until, by }],
       { swaps: [{ key, from: stored, to: mutes.length === 0 ? undefined : mutes }] },
     );
-    // Another process changed them meanwhile: its change stays, too.
+    // Another process changed them meanwhile: its change is kept too.
     if (appended.kind === 'appended') return mutes;
   }
 }
@@ -45,6 +45,6 @@ export async function mutesOf(context: Context, log: LogKey): Promise<readonly M
   return holding((stored ?? []) as unknown as readonly Mute[], context.store.now());
 }
 
-/** A mute from a clock ahead of this one would last too long, so it does not hold: no notification is lost to it. */
+/** A mute made by a clock ahead of this one would last too long, so it is ignored, and no notification is lost. */
 const holding = (mutes: readonly Mute[], now: number): readonly Mute[] =>
   mutes.filter(({ until, since = now }) => until === null || (until > now && since <= now + AGREE_MS));

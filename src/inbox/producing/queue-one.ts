@@ -31,7 +31,7 @@ export async function queueOne(
     ]);
     if (folded.kind === 'appended') return { kind: 'folded', id, into: into.id };
     if (folded.kind === 'duplicate') return { kind: 'duplicate', id };
-    // A carrier took the open one meanwhile, so this one is queued.
+    // A carrier took the open one meanwhile, so this one is queued separately.
   }
   const queued = queuedRecord(
     notification,
@@ -50,7 +50,9 @@ export async function queueOne(
   return { kind: 'queued', id };
 }
 
-/** An action for an agent goes to each active conversation of its purpose. Without one, it goes to the first that carries. */
+/**
+ * An action for an agent goes to each active conversation of its purpose. Any other goes to the first conversation that carries.
+ */
 export async function audienceOfAction(
   context: Context,
   log: LogKey,

@@ -58,7 +58,10 @@ export async function requeue(context: Context, log: LogKey, id: string, by: str
   if (item === undefined)
     throw new EarpieceError('not_found', `no notification ${JSON.stringify(id)} in ${log}; earpiece log lists them`);
   if (item.state !== 'closed')
-    throw new EarpieceError('bad_argument', `${id} is ${item.state}, it will ride anyway; only a closed one can be queued again`);
+    throw new EarpieceError(
+      'bad_argument',
+      `${id} is ${item.state} and will be delivered anyway; only a closed notification can be queued again`,
+    );
   if (speaker !== undefined) mayRequeue(item.notification, speaker);
   const policy = context.policies.policy(splitLog(log).project);
   const { count: _count, firstAt: _firstAt, requeues: _requeues, ...old } = item.notification;

@@ -3,17 +3,17 @@ import { readPattern } from '../../input/index.ts';
 
 const REDACTED = '[redacted]';
 
-/** Replaces a text whose secrets cannot be found. */
+/** Replaces a text in which secrets cannot be found. */
 export const UNUSABLE = '[redacted: the setting "redact" is invalid; `earpiece config check` shows it]';
 
-/** Characters times instructions for one text: about a second of the slowest patterns. */
+/** Characters times instructions for one text: this takes about a second with the slowest patterns. */
 const MAX_WORK = 50_000_000;
 /** The text before a cut may end with the first part of a secret. */
 const TAIL = 4_096;
 
 /**
- * Replaces every match by `[redacted]`. A list with an invalid pattern replaces whole texts: nothing that the pattern should
- * have found is stored. A text that is too long for its patterns is cut.
+ * Replaces every match by `[redacted]`. If a pattern is invalid, it replaces the whole text, so that no secret is stored. A text
+ * that is too long for its patterns is cut.
  */
 export function redactor(patterns: readonly string[]): (text: string) => string {
   if (patterns.length === 0) return (text) => text;
@@ -25,9 +25,9 @@ export function redactor(patterns: readonly string[]): (text: string) => string 
   return (text) => {
     if (text.length <= longest) return clean(text);
     const kept = clean(text.slice(0, longest)).slice(0, -TAIL);
-    return `${kept}[redacted: the rest, the text has ${text.length} characters and its patterns may read ${longest}]`;
+    return `${kept}[redacted: the rest; the text has ${text.length} characters and its patterns may read ${longest}]`;
   };
 }
 
-/** The same for every text in a value; names of members stay. */
+/** Cleans every text in a value; names of members stay. */
 export const redactedJson = (value: Json, clean: (text: string) => string): Json => jsonCopy(value, clean) as Json;

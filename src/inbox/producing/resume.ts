@@ -24,7 +24,7 @@ export type Lifted = {
 
 /**
  * Lifts every pause of a conversation, an agent or a project, and notifies each conversation that it may go on. Returns the
- * lifted pauses. Queues nothing if nothing is paused any more.
+ * lifted pauses. Queues nothing if nothing is paused.
  */
 export async function resume(
   context: Context,
@@ -40,7 +40,7 @@ export async function resume(
   for (const log of logs) {
     const pauses = await holdingOf(context, log, to.kind === 'conversation' ? [to.conversation] : []);
     const holders = [...new Set(pauses.map(holderOf))];
-    // A pause that no conversation has taken is lifted with any other of its agent.
+    // A pause that no conversation has taken is lifted together with any other pause of its agent.
     for (const holder of holders.length > 1 ? holders.filter((each) => each !== ANYONE) : holders)
       await queue(context, holder === ANYONE ? log : `${log}#${holder}`, {
         kind: 'user.resume',
@@ -55,8 +55,8 @@ export async function resume(
 }
 
 /**
- * Lifts the pauses for conversations that begin later. This comes first, so that no conversation gets one after its agent's
- * log was searched. It notifies nobody: each paused conversation has the pause in its agent's log, and others are not paused.
+ * Lifts the pauses for conversations that begin later. This comes first, so that no conversation gets one after its agent's log
+ * was searched. It notifies nobody: each paused conversation has the pause in its agent's log, and the others are not paused.
  */
 async function liftStanding(context: Context, project: string, person: string): Promise<readonly Lifted[]> {
   await finishFanOuts(context, project);

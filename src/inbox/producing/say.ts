@@ -5,7 +5,7 @@ import type { NotificationInput } from '../../core/notification.ts';
 /** The part of an `Inbox` that this needs. */
 export type QueueInbox = { queue(to: string, input: NotificationInput): Promise<unknown> };
 
-/** `skipped`: a subscriber listens to it and queued nothing, according to its settings. */
+/** `skipped`: a subscriber listens to the event, but queued nothing because of its settings. */
 export type Said =
   | { readonly kind: 'said'; readonly ids: readonly string[] }
   | { readonly kind: 'skipped'; readonly because: string };

@@ -14,12 +14,12 @@ export const projectLog = (project: string): LogKey => `${project}/*` as LogKey;
 
 export const isProjectLog = (log: LogKey): boolean => log.endsWith('/*');
 
-/** A resume is finished when it is carried out: a conversation that begins later needs none. */
+/** A resume has done its work once it has lifted the pauses: a conversation that begins later does not need it. */
 export const stands = (notification: Notification): boolean => isInterrupt(notification) && notification.action !== 'resume';
 
 type Comer = { readonly log: LogKey; readonly id: ConversationId; readonly purpose?: string | undefined };
 
-/** Copies each one once: a conversation that has it, open or closed, gets no second copy. */
+/** Copies each of them once: a conversation that has it, open or closed, gets no second copy. */
 export async function joinStanding(context: Context, comer: Comer): Promise<void> {
   const now = context.store.now();
   const open = await context.store.items(projectLog(splitLog(comer.log).project), { kind: 'open' });
@@ -46,7 +46,7 @@ async function join(context: Context, { log, id }: Comer, { notification }: Item
 }
 
 /**
- * It was withdrawn between the look and the copy. A withdrawal closes it in the project's log before it searches the agents'
+ * It was withdrawn between the read and the copy. A withdrawal closes it in the project's log before it searches the agents'
  * logs, so one of the two processes sees the other.
  */
 async function letGo(context: Context, { log, id }: Comer, notification: NotificationId): Promise<void> {

@@ -73,8 +73,8 @@ export async function pausesOf(context: Context, log: LogKey, audience: readonly
 }
 
 /**
- * Pauses that still hold: an expired interrupt holds nobody, so nobody needs to hear of its end. A process whose clock is
- * known to be wrong cannot know which have expired, and lifts all of them.
+ * Pauses that still hold. An expired pause holds nobody, so its end needs no notification. A process with a clock that is known
+ * to be wrong cannot know which have expired, and lifts all of them.
  */
 export async function holding(context: Context, gates: readonly Item[]): Promise<readonly Item[]> {
   const now = context.store.now();
@@ -82,7 +82,7 @@ export async function holding(context: Context, gates: readonly Item[]): Promise
   return still.length === gates.length || (await context.witnesses.trusted()) ? still : gates;
 }
 
-/** The records that lift the pauses: a pause that nobody was shown is withdrawn; the gate of the others falls. */
+/** The records that lift the pauses: a pause that was never shown is withdrawn; the gate of the others falls. */
 export function resumeRecords(pauses: readonly Item[], reason: string): Draft[] {
   const why: Why = { by: 'resume', reason };
   return [

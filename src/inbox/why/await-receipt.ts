@@ -13,15 +13,15 @@ export type ReceiptState = {
   /** It has the requested receipt. */
   readonly reached: boolean;
   /**
-   * It has the receipt or ended otherwise, so a wait ends here. `summarized` is such an end: the model read a count. It can
-   * still read the notification, and only a wait for `read` goes on for that.
+   * It has the receipt or has ended otherwise, so a wait ends. `summarized` is such an end: the model read only a count. The
+   * model can still read the notification, so a wait for `read` continues.
    */
   readonly settled: boolean;
 };
 
 const rank = (receipt: string): number => (RECEIPTS as readonly string[]).indexOf(receipt);
 
-/** A wait for `until` ends without it. */
+/** Whether a wait for `until` ends without that receipt. */
 const hasEnded = (item: Item, until: ReceiptName): boolean =>
   item.state === 'closed' && rank(receiptOf(item)) < 0 && (item.outcome !== 'summarized' || until !== 'read');
 
@@ -35,7 +35,7 @@ export function receiptState(items: readonly Item[], until: ReceiptName): Receip
 export type Awaited = {
   readonly id: string;
   readonly logs: readonly LogKey[];
-  /** Copies that do not count, such as those that the asker may not see. Default: all count. */
+  /** The copies that count; a caller leaves out those that it may not see. Default: all count. */
   readonly counts?: (item: Item) => boolean;
 };
 
@@ -43,7 +43,7 @@ export type Waiting = {
   readonly until: ReceiptName;
   readonly withinMs: number;
   readonly signal?: AbortSignal;
-  /** Runs before each further look. An error of it ends the wait. */
+  /** Runs before each further read. If it throws, the wait ends with that error. */
   readonly beforeNextLook?: () => Promise<void>;
 };
 

@@ -1,7 +1,7 @@
 import { NEVER_SENT, type Item } from '../../core/items.ts';
 import { isType, type OfferedRecord, type Stored } from '../../core/records.ts';
 
-/** How far a notification came, or how it ended. */
+/** The stages of a notification, and its possible ends. */
 export const RECEIPTS = ['queued', 'offered', 'delivered', 'observed', 'read'] as const;
 
 export function receiptOf(item: Item): string {
@@ -16,7 +16,9 @@ export function receiptOf(item: Item): string {
   return item.observed ? 'observed' : 'delivered';
 }
 
-/** Whether these records sent this notification. A frame may repeat one notification and show another for the first time. */
+/**
+ * Whether one of these records sent this notification. A frame may repeat one notification and show another for the first time.
+ */
 export function wasSentIn(records: readonly Stored[], item: Item): boolean {
   const unsent = new Set(
     records.flatMap(({ body }) => (isType(body, 'carrier_released') && NEVER_SENT.has(body.reason) ? [body.carrier] : [])),

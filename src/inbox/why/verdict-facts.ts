@@ -22,7 +22,7 @@ const ALL: Reader = { item: () => true, conversation: () => true };
 
 type Story = {
   readonly item: Item;
-  /** The records about it, oldest first. */
+  /** The records that concern it, oldest first. */
   readonly records: readonly Stored[];
   readonly decisions: VerdictFacts['decisions'];
 };
@@ -71,7 +71,7 @@ export async function factsOf(
   };
 }
 
-/** Whether a delivered interrupt held its gate up until it expired. A clock that is known to be wrong decides nothing. */
+/** Whether a delivered interrupt held its gate up until it expired. A clock that is known to be wrong does not count. */
 function gateExpired(
   item: Item,
   records: readonly Stored[],
@@ -121,10 +121,10 @@ function absenceOf(context: Context, presence: Presence, now: number): Absence |
   return why === 'died' ? 'process_gone' : (why ?? null);
 }
 
-/** The most calls before a result that are searched for the one that it answers. */
+/** The most calls before a result among which its call is searched. */
 const CALLS = 200;
 
-/** The last carrier that took it. `get_notifications` does not count if another carrier delivered it before. */
+/** The last carrier that took the notification. `get_notifications` does not count if another carrier had delivered it before. */
 async function rodeOn(context: Context, { id }: Item, records: readonly Stored[]): Promise<RodeOn | null> {
   const carrier = records.findLast(({ body }) =>
     isType(body, 'carrier_offered')

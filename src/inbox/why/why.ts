@@ -102,14 +102,14 @@ function detailOf(
   if (isType(body, 'chat_request')) return `in a ${body.source ?? 'user'} message`;
   if (isType(body, 'notification_closed')) return `${body.by}: ${body.reason}`;
   if (isType(body, 'carrier_redacted'))
-    return `the provider refused the request ${body.refusals ?? 1} times with it and took it without: ${body.reason}`;
+    return `the provider refused the request ${body.refusals ?? 1} times with it and accepted it without: ${body.reason}`;
   if (isType(body, 'notification_observed')) return body.evidence;
   if (isType(body, 'notification_read')) {
     const by = isByAgent(body) ? body.by : markedBy(body.by);
     return body.holds ? `${by}; the pause holds` : by;
   }
   if (isType(body, 'gate_refused')) {
-    const on = body.made ? `${body.on}: the call was made, the agent was told after it` : body.on;
+    const on = body.made ? `${body.on}: the call was made, and the agent got the interrupt after it` : body.on;
     return body.times === undefined ? on : `${on}, ${body.times} times`;
   }
   if (isType(body, 'gate_lifted')) return `${body.by}: ${body.reason}`;

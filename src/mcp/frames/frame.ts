@@ -30,7 +30,7 @@ export type Note = { readonly kind: 'note'; readonly bytes: Buffer; readonly met
 export type Success = { readonly kind: 'success'; readonly bytes: Buffer; readonly result: Range } & Identified;
 export type Failure = { readonly kind: 'failure'; readonly bytes: Buffer; readonly error: Range } & Identified;
 export type Batch = { readonly kind: 'batch'; readonly bytes: Buffer; readonly elements: readonly Range[] };
-/** Not a valid message. It is passed on if there is only one receiver. */
+/** Not a valid message. It is passed on if there is only one possible receiver. */
 export type Opaque = { readonly kind: 'opaque'; readonly bytes: Buffer; readonly reason: string };
 
 type Identified = { readonly id: string; readonly idAt: Range };
@@ -63,12 +63,12 @@ export function frameOf(bytes: Buffer): Frame {
   return { kind: 'opaque', bytes, reason: 'an id without method, result or error' };
 }
 
-/** The same, but everything that `JSON.parse` refuses is opaque. */
+/** The same, except that every text that `JSON.parse` refuses is opaque. */
 export function soundFrameOf(bytes: Buffer): Frame {
   return isJson(bytes) ? frameOf(bytes) : { kind: 'opaque', bytes, reason: 'not JSON' };
 }
 
-/** A parsed frame, checked as `soundFrameOf` would check it. */
+/** A parsed frame after the checks of `soundFrameOf`. */
 export function sound(frame: Frame): Frame {
   return isJson(frame.bytes) ? frame : { kind: 'opaque', bytes: frame.bytes, reason: 'not JSON' };
 }
@@ -117,8 +117,8 @@ export function asLine(bytes: Buffer): Buffer {
 }
 
 /**
- * A line that may be passed on. A stream that ends within a frame leaves bytes without a line ending. The result is undefined
- * for such a part, because the next write would join it into one line.
+ * A line, if it may be passed on. A stream that ends within a frame leaves bytes without a line ending. Such a part gives
+ * undefined, because the next write would join it into one line.
  */
 export function wholeLine(bytes: Buffer): Buffer | undefined {
   if (bytes.at(-1) === 0x0a) return bytes;

@@ -1,14 +1,14 @@
-/** A longer frame is refused, since the whole frame would have to be in memory. */
+/** A longer frame is refused, because the whole frame would have to be in memory. */
 export const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 
 export type LineSink = {
-  /** One line with its line ending; the last one may have none. Empty lines are passed too. */
+  /** One line with its line ending, which the last line may lack. Empty lines are passed too. */
   readonly line: (bytes: Buffer) => void;
-  /** A line was longer than `maxBytes` and was dropped. `head` and `tail` are its ends, to find out its id. */
+  /** A line was longer than `maxBytes` and was dropped. `head` and `tail` are its ends, in which its id may be found. */
   readonly tooLong: (gone: { readonly bytes: number; readonly head: Buffer; readonly tail: Buffer }) => void;
 };
 
-/** How much is kept of the start and the end of a line that is too long. */
+/** How many bytes of the beginning and the end of a too long line are kept. */
 const KEEP_BYTES = 4096;
 
 /** Splits a byte stream into lines (stdio framing). Chunks may end anywhere, even within a character. */

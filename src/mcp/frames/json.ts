@@ -8,7 +8,7 @@
 /** Bytes from `start` up to, not including, `end`. */
 export type Range = { readonly start: number; readonly end: number };
 
-/** One `"key": value`: the value without the space around it, the key with its quotes. */
+/** One `"key": value`: the value without the white space around it, the key with its quotes. */
 export type Member = Range & { readonly keyStart: number; readonly keyEnd: number };
 
 /** A container with its brackets, and its entries in their order. */
@@ -88,7 +88,7 @@ export function textOf(json: Buffer, range: Range): string {
   return json.toString('utf8', range.start, range.end);
 }
 
-/** The string at a range, or undefined if there is something else. */
+/** The string at a range, or undefined if the range holds another value. */
 export function stringAt(json: Buffer, range: Range | undefined): string | undefined {
   if (range === undefined || json[range.start] !== QUOTE) return undefined;
   const inner = json.toString('utf8', range.start + 1, range.end - 1);
@@ -110,14 +110,14 @@ export function isObject(json: Buffer, range: Range): boolean {
   return json[range.start] === OPEN_BRACE;
 }
 
-/** Replace the bytes of `at` (insert where `at` is empty). */
+/** Replaces the bytes of `at`, or inserts if `at` is empty. */
 export type Edit = { readonly at: Range; readonly put: string | Buffer };
 
 export function insert(position: number, put: string | Buffer): Edit {
   return { at: { start: position, end: position }, put };
 }
 
-/** `json` with all edits made; they must not overlap. Edits at the same place are made in the given order. */
+/** Returns `json` with all edits applied; they must not overlap. Edits at the same place are applied in the given order. */
 export function edited(json: Buffer, edits: readonly Edit[]): Buffer {
   if (edits.length === 0) return json;
   const ordered = edits.toSorted((a, b) => a.at.start - b.at.start || a.at.end - b.at.end);
@@ -169,7 +169,7 @@ function keyIs(json: Buffer, { keyStart, keyEnd }: Member, name: string): boolea
     while (index < length && json[keyStart + 1 + index] === name.charCodeAt(index)) index += 1;
     if (index === length) return true;
   }
-  // An escape can spell the same name in another way; without one, only non-ASCII names are left to compare.
+  // An escape can spell the same name differently; without an escape, only names that are not ASCII remain to be compared.
   return length > name.length && stringAt(json, { start: keyStart, end: keyEnd }) === name;
 }
 
@@ -201,7 +201,7 @@ export function skipValue(json: Buffer, from: number): number {
   return byte === OPEN_BRACE || byte === OPEN_BRACKET ? skipContainer(json, from) : skipScalar(json, from);
 }
 
-/** An explicit stack: a frame of a million brackets must not overflow the call stack. */
+/** Uses an explicit stack: a frame of a million brackets must not overflow the call stack. */
 function skipContainer(json: Buffer, from: number): number {
   const open: number[] = [];
   let at = from;
@@ -256,7 +256,7 @@ function skipScalar(json: Buffer, from: number): number {
       return skipWord(json, from, 'false');
     case 0x6e:
       return skipWord(json, from, 'null');
-    // These are not JSON, but Python writes and reads them: a frame with one is a call, or an answer, for Python.
+    // These values are not JSON, but Python writes and reads them: for Python, a frame with one is a valid call or answer.
     case 0x4e:
       return skipWord(json, from, 'NaN');
     case 0x49:
@@ -290,7 +290,7 @@ function skipString(json: Buffer, from: number): number {
     }
     const quote = json.indexOf(QUOTE, at);
     if (quote === -1) return -1;
-    // The quote is escaped after an odd number of backslashes, without those skipped above.
+    // The quote is escaped after an odd number of backslashes, not counting those that were skipped above.
     let backslash = quote;
     while (backslash > at && json[backslash - 1] === BACKSLASH) backslash -= 1;
     if ((quote - backslash) % 2 === 0) return quote + 1;

@@ -26,7 +26,7 @@ export function isStateless(request: Request): boolean {
   return param(request, '_meta', META_VERSION) !== undefined;
 }
 
-/** A request that stays open until its stream ends. A restarted server gets it again. */
+/** Whether a request stays open until its stream ends. A restarted server gets such a request again. */
 export function staysOpen({ method }: { readonly method: string }): boolean {
   return method === 'subscriptions/listen' || method === 'events/stream';
 }

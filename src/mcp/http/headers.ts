@@ -13,7 +13,7 @@ export const SESSION_ID = 'mcp-session-id';
 /** The header in which a client names its conversation. The gateway does not pass it on. */
 export const CONVERSATION = 'earpiece-conversation';
 
-/** Which member of `params` the header Mcp-Name repeats. */
+/** The member of `params` that the header Mcp-Name repeats. */
 const NAMED_BY: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'prompts/get': 'name',
@@ -44,7 +44,7 @@ export function headerText(value: string): string | undefined {
   return encoded ? Buffer.from(encoded[1]!, 'base64').toString() : undefined;
 }
 
-/** Arguments that a tool wants repeated in headers: its inputSchema marks the property with `x-mcp-header`. */
+/** Arguments that a tool wants repeated in headers: its inputSchema marks those properties with `x-mcp-header`. */
 export type HeaderParam = { readonly header: string; readonly path: readonly string[] };
 
 export function headerParams(inputSchema: unknown, path: readonly string[] = []): HeaderParam[] {

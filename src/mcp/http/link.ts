@@ -23,7 +23,9 @@ import type { HttpUpstream } from '../upstream.ts';
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
 
-/** How many GETs ask for the rest of an interrupted answer while its client waits: a server that has gone will not have it. */
+/**
+ * How many GETs ask for the missing part of an interrupted answer while its client waits. A server that has ended cannot send it.
+ */
 const RESUME_TRIES = 2;
 
 /**
@@ -42,7 +44,7 @@ export class HttpLink implements Link {
   readonly #headerParams = new Map<string, readonly HeaderParam[]>();
   #handshake: { initialize?: Request; initialized?: Frame; session?: string; version?: string } = {};
   #renewing: Promise<boolean> | undefined;
-  /** Posts may overtake each other, but none may overtake the end of the handshake. */
+  /** Posts may overtake each other, but no post may overtake the end of the handshake. */
   #ready: Promise<void> | undefined;
   #listening = false;
   #away = false;
@@ -80,7 +82,7 @@ export class HttpLink implements Link {
         });
         response.resume();
       } catch {
-        // The server may have gone, or refuse: the session then expires by itself.
+        // The server may have ended, or refuse: the session then expires by itself.
       }
     }
     this.#target.close();
@@ -152,7 +154,7 @@ export class HttpLink implements Link {
     this.#events.lost(request.id, `The MCP server "${this.#name}" answered with HTTP ${status}${said === '' ? '' : `: ${said}`}`);
   }
 
-  /** Passes on the frames of a JSON body. False if none of them answers the request. */
+  /** Passes on the frames of a JSON body. False if no frame among them answers the request. */
   #take(body: Buffer, request: Request | undefined): boolean {
     const array = arrayAt(body, 0);
     if (array) {
@@ -176,7 +178,7 @@ export class HttpLink implements Link {
   }
 
   #pass(frame: Frame): void {
-    if (frame.kind === 'opaque') return; // For example half a frame, if the stream ended within it.
+    if (frame.kind === 'opaque') return; // For example, half a frame if the stream ended within it.
     if (frame.kind === 'success') this.#learn(frame);
     this.#events.frame(frame);
   }
@@ -220,7 +222,7 @@ export class HttpLink implements Link {
         for await (const chunk of stream as AsyncIterable<Buffer>) reader.push(chunk);
         reader.end();
       } catch {
-        // The stream broke; the events before that count.
+        // The stream broke; the events before the break count.
       }
       if (this.#stop.signal.aborted || answered || (request && !this.#waiting.has(request.id))) return;
       if (request && lastEventId === undefined) break;
@@ -229,7 +231,7 @@ export class HttpLink implements Link {
     if (request) this.#events.lost(request.id, `The MCP server "${this.#name}" ended its answer before it was complete.`);
   }
 
-  /** A GET for the server's own frames, or for the rest of a broken stream. Undefined if the server offers no stream. */
+  /** A GET for the server's own frames, or for the missing part of a broken stream. Undefined if the server offers no stream. */
   async #resume(
     lastEventId: string | undefined,
     firstDelayMs: number,

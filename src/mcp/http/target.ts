@@ -23,12 +23,12 @@ export class HttpTarget {
     this.#agent = new this.#http.Agent({ keepAlive: true });
   }
 
-  /** Resolves with the head of the answer. Rejects if there is none. */
+  /** Resolves with the head of the answer. Rejects if no answer comes. */
   async send(request: HttpRequest): Promise<IncomingMessage> {
     try {
       return await this.#sendOnce(request);
     } catch (error) {
-      // The server closed a kept connection just when it was used again: the server saw nothing of this request.
+      // The server closed a kept connection at the moment of its reuse, and received nothing of this request.
       if (error instanceof StaleConnection) return this.#sendOnce(request);
       throw error;
     }

@@ -14,7 +14,7 @@ import { activity, logParam, nameParam } from '../../wire/schemas.ts';
 import type { Principal } from '../tokens.ts';
 
 const HOUR = 3_600_000;
-/** For one answer: further items are not read, and the answer says so. */
+/** The limit for one answer: further items are not read, and the answer reports that. */
 const MAX_ITEMS = 20_000;
 const MAX_LOGS = 1_000;
 const MAX_BUCKETS = 500;
@@ -59,7 +59,7 @@ export function activityRoutes(api: Api, { inbox }: Deps): void {
       if ((end - begin) / bucketMs > MAX_BUCKETS)
         throw new ProblemError(
           'bad_argument',
-          `that makes ${Math.ceil((end - begin) / bucketMs)} buckets, at most ${MAX_BUCKETS} are made; choose a longer bucket`,
+          `that makes ${Math.ceil((end - begin) / bucketMs)} buckets, at most ${MAX_BUCKETS} are allowed; choose a longer bucket`,
           { field: 'bucket' },
         );
       const asked = { project: scope.project ?? null, log: scope.log, from: begin, to: end, bucketMs };
@@ -158,8 +158,8 @@ function deliveryOf(times: readonly number[]): Delivery {
 }
 
 /**
- * Items that closed in the time or were open at its end: no other items were queued, delivered or waiting then. True if more
- * exist than are read.
+ * Items that closed in the period or were open at its end: only these can have been queued, delivered or waiting then. True if
+ * more exist than are read.
  */
 async function eachItem(inbox: Inbox, asked: Asked, look: (item: Item) => void): Promise<boolean> {
   const { log, project, to } = asked;
@@ -194,7 +194,7 @@ async function closedIn(walk: Walk, log: LogKey): Promise<void> {
   }
 }
 
-/** Reads items that closed later, back to those queued a week before: a chart must not take long. */
+/** Reads items that closed after the period, back to those queued a week before it: the limit keeps a chart fast. */
 async function openAt(walk: Walk, log: LogKey, state: 'open' | 'closed'): Promise<void> {
   const { from, to } = walk.asked;
   let before = await positionAt(walk.inbox, log, to);

@@ -73,7 +73,7 @@ export function agentRoutes(api: Api, { inbox }: Deps): void {
           limit: limitQuery(200, 50),
           after: z
             .string()
-            .regex(/^\d{1,9}$/u, 'must be the `next` of the page before')
+            .regex(/^\d{1,9}$/u, 'must be the `next` of the previous page')
             .optional(),
         }),
       },
@@ -90,7 +90,7 @@ export function agentRoutes(api: Api, { inbox }: Deps): void {
         .filter((known) => mayRead(who, { log, conversation: known.conversation }) && inbox.wasConversation(known))
         .toSorted((a, b) => b.seenAt - a.seenAt);
       if (all.length === 0 && (await inbox.store.read({ log, limit: 1 })).length === 0)
-        throw new ProblemError('not_found', `no agent ${log} has been seen; GET /api/agents lists those that were`);
+        throw new ProblemError('not_found', `no agent ${log} has been seen; GET /api/agents lists the seen ones`);
       const from = Number(after);
       const items = onOnePage(all.slice(from, from + limit).map((known) => conversationSummary(inbox, known, now)));
       return reply<Page<ConversationSummary>>(c, {
@@ -101,6 +101,6 @@ export function agentRoutes(api: Api, { inbox }: Deps): void {
   );
 }
 
-/** Directly before this name in the order of names. */
+/** The key that sorts directly before this name. */
 const before = (log: LogKey): LogKey =>
   `${log.slice(0, -1)}${String.fromCharCode(log.charCodeAt(log.length - 1) - 1)}\u{10ffff}` as LogKey;

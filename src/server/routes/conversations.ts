@@ -83,7 +83,7 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
       path: '/api/projects/{project}/agents/{agent}/conversations/{conversation}/messages',
       operationId: 'postMessage',
       tags: ['conversations'],
-      summary: "Send a person's message: it rides like any notification, quoted as theirs",
+      summary: "Send a person's message, quoted as theirs; it is delivered like any notification",
       ...idempotency,
       request: { params: conversationParams, body: jsonBody(messageInput) },
       responses: { ...answers(queued, 'queued', 201), 200: answers(queued, 'was queued before, or counted into another')[200] },
@@ -170,7 +170,7 @@ const MESSAGES: Readonly<Record<Exclude<Action, 'resume'>, string>> = {
   pause: 'Pause: finish this step and wait.',
 };
 
-/** A browser session belongs to the owner of the token that it was made with. */
+/** A browser session belongs to the person whose token created it. */
 export const personOf = ({ name, session }: Principal): string =>
   session ? (/^browser of (.+)$/u.exec(name)?.[1] ?? 'a person in the console') : name;
 

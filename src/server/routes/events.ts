@@ -17,7 +17,10 @@ import type { Principal } from '../tokens.ts';
 export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }): void {
   const { inbox, emitter, metrics, webhooks } = deps;
 
-  /** All at once and in their order: repeats are folded without a wait for each. One failure does not stop the others. */
+  /**
+   * Emits all events without a wait for each, in their order, so that repeated ones can be folded. One failure does not stop the
+   * others.
+   */
   const emitAll = async (events: readonly EventInput[], from: 'token' | 'webhook'): Promise<readonly Emitted[]> => {
     const to = emitter ?? refuseEvents();
     const results = await Promise.allSettled(
@@ -51,7 +54,7 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
         body: {
           required: true,
           content: {
-            // Only the names: `eventFromCloudEvent` checks the values and gives better errors.
+            // The schema has only the names: `eventFromCloudEvent` checks the values and gives better errors.
             'application/cloudevents+json': { schema: { $ref: '#/components/schemas/CloudEvent' } },
             'application/cloudevents-batch+json': {
               schema: { type: 'array', items: { $ref: '#/components/schemas/CloudEvent' } },
@@ -59,13 +62,13 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
           },
         },
       },
-      responses: answers(emitted, 'what came of each event; all of it is durable'),
+      responses: answers(emitted, 'the result of each event; every result is durable'),
     }),
     async (c) => {
       const who = principalOf(c);
       if (emitter === undefined) refuseEvents();
       const given = eventsIn(c.req.header(), Buffer.from(await c.req.arrayBuffer()), subjectFor(who, deps.project));
-      // Checks all events for what the bus would refuse, before the first one is emitted.
+      // Checks all events for errors that the bus would refuse, before the first one is emitted.
       const events = given.map((each, i) => {
         try {
           const event = allowed(who, each);
@@ -93,10 +96,12 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
         params: z.object({ name: z.string().min(1).max(64) }),
         body: {
           required: true,
-          content: { 'application/octet-stream': { schema: z.string().openapi({ description: 'the body as it was signed' }) } },
+          content: {
+            'application/octet-stream': { schema: z.string().openapi({ description: 'the body, exactly as it was signed' }) },
+          },
         },
       },
-      responses: answers(emitted, 'what came of it'),
+      responses: answers(emitted, 'the result of each event'),
     }),
     async (c) => {
       const { name } = c.req.valid('param');
@@ -105,7 +110,7 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
       if (receiver === undefined && known.has(name))
         throw new ProblemError(
           'webhook_not_ready',
-          `the webhook ${JSON.stringify(name)} is configured and cannot receive yet; the output of earpiece serve says why, and so does earpiece config check`,
+          `the webhook ${JSON.stringify(name)} is configured but cannot receive yet; the output of earpiece serve shows the reason, and so does earpiece config check`,
         );
       if (receiver === undefined)
         throw new ProblemError(
@@ -134,7 +139,10 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
 }
 
 function refuseEvents(): never {
-  throw new ProblemError('not_found', 'this server takes no events: it was made without an emitter; queue notifications instead');
+  throw new ProblemError(
+    'not_found',
+    'this server takes no events, because it was created without an emitter; queue notifications instead',
+  );
 }
 
 /** Names the event within a batch. */
@@ -152,7 +160,7 @@ function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer, subje
   if (!/^application\/(cloudevents(-batch)?\+)?json\b/iu.test(type))
     throw new ProblemError(
       'unsupported_media_type',
-      `the content type is ${type === '' ? 'missing' : JSON.stringify(type.slice(0, 80))}; a CloudEvent comes as application/cloudevents+json, application/cloudevents-batch+json, or with ce-specversion and its other attributes in headers`,
+      `the content type is ${type === '' ? 'missing' : JSON.stringify(type.slice(0, 80))}; send a CloudEvent as application/cloudevents+json, as application/cloudevents-batch+json, or with ce-specversion and its other attributes in headers`,
     );
   const json = jsonOf(body);
   if (!Array.isArray(json)) {
@@ -163,7 +171,7 @@ function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer, subje
   if (list.length > WEBHOOK_LIMITS.events)
     throw new ProblemError(
       'too_large',
-      `the batch has ${list.length} events, at most ${WEBHOOK_LIMITS.events} are taken; send several`,
+      `the batch has ${list.length} events, at most ${WEBHOOK_LIMITS.events} are allowed; send several batches`,
     );
   return list.map((each, i) => {
     try {
@@ -175,7 +183,7 @@ function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer, subje
   });
 }
 
-/** The default subject of an event: the target of the token, or else everyone active in the server's project. */
+/** The default subject of an event: the target of the token, otherwise every active agent in the server's project. */
 const subjectFor = ({ project, agent, conversation }: Principal, own: string): string => {
   if (project === null || agent === null) return `${project ?? own}/*`;
   return conversation === null ? `${project}/${agent}` : `${project}/${agent}#${conversation}`;
@@ -202,14 +210,14 @@ function decoded(name: string, value: string): string {
   try {
     return decodeURIComponent(value.trim().replace(/^"(.*)"$/u, '$1'));
   } catch {
-    throw new ProblemError('bad_event', `the header ${name} is not percent-encoded as it should be`, { field: name });
+    throw new ProblemError('bad_event', `the header ${name} is not percent-encoded correctly`, { field: name });
   }
 }
 
 function jsonOf(body: Buffer): Json {
   const text = body.toString('utf8');
   if (nestsDeeper(text, WEBHOOK_LIMITS.depth))
-    throw new ProblemError('bad_event', `the body nests more than ${WEBHOOK_LIMITS.depth} deep; send it flatter`);
+    throw new ProblemError('bad_event', `the body nests more than ${WEBHOOK_LIMITS.depth} deep; send it with less nesting`);
   try {
     return JSON.parse(text.replace(/^\uFEFF/u, '')) as Json;
   } catch {
@@ -218,8 +226,8 @@ function jsonOf(body: Buffer): Json {
 }
 
 /**
- * The token limits the event. Events of agents and send-only tokens are kept apart like webhooks: a prefix marks their source
- * and keys. They cannot count into, replace or withdraw the notifications of others.
+ * The token limits the event. Events of agents and send-only tokens are treated like webhooks: a prefix marks their source and
+ * keys. They cannot count into, replace or withdraw the notifications of others.
  */
 function allowed(who: Principal, event: EventInput): EventInput {
   const to = parseAddress(event.subject);

@@ -9,7 +9,7 @@ import { forks } from '../../wire/schemas.ts';
 import { agentIn } from '../shown.ts';
 import { agentParams } from './agents.ts';
 
-/** The most recently seen conversations of the agent that are read. */
+/** The most conversations of the agent that are read, the last seen first. */
 const MAX_LOOKED_AT = 500;
 
 export function forkRoutes(api: Api, { inbox }: Deps): void {
@@ -24,7 +24,7 @@ export function forkRoutes(api: Api, { inbox }: Deps): void {
         params: agentParams.extend({ conversation: inPath(128) }),
         query: z.strictObject({ at: seqQuery.optional().openapi({ description: 'turns are counted up to this record' }) }),
       },
-      responses: answers(forks, 'its origin and its forks, those seen last first'),
+      responses: answers(forks, 'its origin and its forks, last seen first'),
     }),
     async (c) => {
       const { project, agent, conversation } = c.req.valid('param');

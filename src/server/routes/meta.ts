@@ -25,13 +25,13 @@ export function metaRoutes(api: Api, deps: Deps): void {
   api.openAPIRegistry.registerComponent('securitySchemes', 'token', {
     type: 'http',
     scheme: 'bearer',
-    description: 'made by: earpiece token create',
+    description: 'create one with: earpiece token create',
   });
   api.openAPIRegistry.registerComponent('securitySchemes', 'cookie', {
     type: 'apiKey',
     in: 'cookie',
     name: 'earpiece_<port>',
-    description: 'a browser that has logged in; changes need the header x-earpiece: 1 as well',
+    description: 'a browser that has logged in; changes also need the header x-earpiece: 1',
   });
 
   api.openapi(
@@ -66,7 +66,7 @@ export function metaRoutes(api: Api, deps: Deps): void {
       responses: {
         200: { description: 'Prometheus text', content: { 'text/plain': { schema: z.string() } } },
         401: { description: 'no token', content: { 'application/problem+json': { schema: problem } } },
-        403: { description: 'no admin token', content: { 'application/problem+json': { schema: problem } } },
+        403: { description: 'not an admin token', content: { 'application/problem+json': { schema: problem } } },
       },
     }),
     async (c) => {
@@ -89,7 +89,7 @@ export function metaRoutes(api: Api, deps: Deps): void {
       security: [],
       responses: { 200: { description: 'OpenAPI 3.1', content: { 'application/json': { schema: z.looseObject({}) } } } },
     }),
-    // Includes tasks and every other route that is mounted later.
+    // Includes tasks and every route that is added later.
     (c) => c.json(documentOf(api, version) as never, 200) as never,
   );
 }

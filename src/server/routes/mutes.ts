@@ -1,4 +1,4 @@
-/** Mutes: silence a kind for an agent, list the mutes, and lift one. The inbox has the rules. */
+/** Mutes: silence a kind for an agent, list the mutes, and lift one. The inbox implements the rules. */
 import type { LogKey } from '../../core/address.ts';
 import type { MutesReply, MuteView } from '../../wire/api.ts';
 import type { Inbox } from '../../inbox/index.ts';
@@ -22,7 +22,7 @@ export function muteRoutes(api: Api, { inbox }: Deps): void {
       tags: ['mutes'],
       summary: 'List mutes of an agent, a project or everybody',
       request: { query: z.strictObject({ log: schemas.logParam.optional(), project: schemas.nameParam.optional() }) },
-      responses: answers(schemas.mutes, 'mutes that hold now'),
+      responses: answers(schemas.mutes, 'the current mutes'),
     }),
     async (c) => {
       const { log, project } = scopeOf(principalOf(c), c.req.valid('query'));
@@ -43,7 +43,7 @@ export function muteRoutes(api: Api, { inbox }: Deps): void {
       tags: ['mutes'],
       summary: 'Mute a kind for an agent: new notifications close as filtered and can be queued again',
       request: { body: jsonBody(schemas.muteInput) },
-      responses: answers(schemas.mutes, 'the mutes of the agent now'),
+      responses: answers(schemas.mutes, 'the current mutes of the agent'),
     }),
     async (c) => {
       const who = principalOf(c);
@@ -63,7 +63,7 @@ export function muteRoutes(api: Api, { inbox }: Deps): void {
       tags: ['mutes'],
       summary: 'Lift a mute',
       request: { query: z.strictObject({ log: schemas.logParam, pattern: z.string().min(1).max(200) }) },
-      responses: answers(schemas.mutes, 'the mutes of the agent now'),
+      responses: answers(schemas.mutes, 'the current mutes of the agent'),
     }),
     async (c) => {
       const who = principalOf(c);

@@ -58,7 +58,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       if (key !== undefined && body.id !== undefined && body.id !== key)
         throw new ProblemError(
           'bad_argument',
-          `Idempotency-Key ${JSON.stringify(key.slice(0, 80))} and id ${JSON.stringify(body.id.slice(0, 80))} differ; give one of them`,
+          `Idempotency-Key ${JSON.stringify(key.slice(0, 80))} and id ${JSON.stringify(body.id.slice(0, 80))} differ; send only one of them`,
         );
       const to = parseAddress(body.to);
       const input = mustQueue(principalOf(c), to, { ...schemas.toInput(body), ...(key === undefined ? {} : { id: key }) });
@@ -88,17 +88,17 @@ export function notificationRoutes(api: Api, deps: Deps): void {
           by: z
             .enum(TIMED_BY)
             .default('queued')
-            .openapi({ description: 'with from and to: which times they filter; waiting: open at `to`' }),
+            .openapi({ description: 'with from and to: the times that they filter; waiting: open at `to`' }),
           kind: z.string().max(200).optional().openapi({ description: 'source.name' }),
           before: z
             .string()
-            .regex(/^\d{1,16}(\.\d{1,16})?$/u, 'must be the `next` of the page before')
+            .regex(/^\d{1,16}(\.\d{1,16})?$/u, 'must be the `next` of the previous page')
             .optional()
-            .openapi({ description: '`next` of the page before' }),
+            .openapi({ description: '`next` of the previous page' }),
           limit: limitQuery(200, 50),
         }),
       },
-      responses: answers(schemas.notificationsPage, 'notifications; a page may be short and have a next one'),
+      responses: answers(schemas.notificationsPage, 'notifications; a page may be short although there is a next one'),
     }),
     async (c) => {
       const { log, project, conversation, state, source, level, q, from, to, by, kind, before, limit } = c.req.valid('query');
@@ -148,7 +148,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       tags: ['notifications'],
       summary: 'Explain a notification: each step, the reason, and the exact text for the model',
       request: { params: idParams, query: logQuery },
-      responses: answers(schemas.story, 'its story, for each of those it is for'),
+      responses: answers(schemas.story, 'its story, for each conversation that it is for'),
     }),
     async (c) => {
       const who = principalOf(c);
@@ -177,7 +177,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       path: '/api/notifications/{id}/withdraw',
       operationId: 'withdrawNotification',
       tags: ['notifications'],
-      summary: 'Withdraw a notification, and learn whether that was in time',
+      summary: 'Withdraw a notification, and learn whether it was still undelivered',
       request: {
         params: idParams,
         query: logQuery,
@@ -187,7 +187,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
           },
         },
       },
-      responses: answers(schemas.withdrawn, 'whether it was in time'),
+      responses: answers(schemas.withdrawn, 'whether it was still undelivered'),
     }),
     async (c) => {
       const who = principalOf(c);
@@ -209,7 +209,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       tags: ['notifications'],
       summary: 'Mark a notification as read: its gate falls, but a pause holds until it is resumed',
       request: { params: idParams, query: logQuery },
-      responses: answers(schemas.receipt, 'its receipt now'),
+      responses: answers(schemas.receipt, 'its current receipt'),
     }),
     async (c) => {
       const who = principalOf(c);
@@ -248,7 +248,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       path: '/api/notifications/{id}/receipt',
       operationId: 'awaitReceipt',
       tags: ['notifications'],
-      summary: 'Wait until a notification reaches this receipt, or cannot any more',
+      summary: 'Wait until a notification reaches this receipt, or can no longer reach it',
       request: {
         params: idParams,
         query: logQuery.extend({
@@ -258,10 +258,10 @@ export function notificationRoutes(api: Api, deps: Deps): void {
             .min(0)
             .max(MAX_WAIT_S)
             .default(0)
-            .openapi({ description: 'seconds; ask again when it is not settled' }),
+            .openapi({ description: 'seconds; call again if the receipt is not settled' }),
         }),
       },
-      responses: answers(schemas.receipt, 'how far it got'),
+      responses: answers(schemas.receipt, 'the receipt of the notification'),
     }),
     async (c) => {
       const who = principalOf(c);
@@ -277,11 +277,11 @@ export function notificationRoutes(api: Api, deps: Deps): void {
             ...waiting,
             until,
             beforeNextLook: async () => {
-              if (!(await deps.tokens.lives(who.id))) throw new ProblemError('unauthorized', 'the token is not valid any more');
+              if (!(await deps.tokens.lives(who.id))) throw new ProblemError('unauthorized', 'the token is no longer valid');
             },
           },
         );
-      // A server that stops says how far it got until now.
+      // A server that stops answers with the receipt so far.
       const state = await look({ withinMs: wait * 1_000, signal }).catch((error: unknown) => {
         if (signal.aborted) return look({ withinMs: 0 });
         throw error;
@@ -299,7 +299,7 @@ async function logWith(inbox: Inbox, who: Principal, id: string, named: string |
   const query = who.project === null ? {} : { project: who.project };
   const logs = (await inbox.store.agents({ ...query, limit: MAX_SEARCHED + 1 })).map(({ log }) => log);
   if (logs.length > MAX_SEARCHED)
-    throw new ProblemError('bad_argument', `there are more than ${MAX_SEARCHED} agents; say whose it is: ?log=project/agent`, {
+    throw new ProblemError('bad_argument', `there are more than ${MAX_SEARCHED} agents; name the agent: ?log=project/agent`, {
       field: 'log',
     });
   for (const log of logs)
@@ -311,7 +311,7 @@ async function logWith(inbox: Inbox, who: Principal, id: string, named: string |
 const unknown = (id: string, log: string | undefined): ProblemError =>
   new ProblemError(
     'not_found',
-    `no notification ${JSON.stringify(id.slice(0, 80))}${log === undefined ? '' : ` for ${log}`}; GET /api/notifications lists what there is`,
+    `no notification ${JSON.stringify(id.slice(0, 80))}${log === undefined ? '' : ` for ${log}`}; GET /api/notifications lists the existing ones`,
   );
 
 async function visible(inbox: Inbox, who: Principal, log: LogKey, id: string): Promise<readonly Item[]> {

@@ -1,4 +1,4 @@
-/** A person lifts pauses, as `earpiece resume` does. */
+/** Lifts pauses for a person, like `earpiece resume`. */
 import { parseAddress, logOf } from '../../core/address.ts';
 import type { ResumeReply } from '../../wire/api.ts';
 import { mustLead } from '../authority.ts';

@@ -1,4 +1,4 @@
-/** Finds words in a conversation's log, beyond the part on the page. */
+/** Searches words in a conversation's log, also before the part that the page has loaded. */
 import type { ConversationId } from '../../core/address.ts';
 import type { SearchPage } from '../../wire/api.ts';
 import type { Stored } from '../../core/records.ts';
@@ -41,13 +41,13 @@ export function searchRoutes(api: Api, { inbox }: Deps): void {
           limit: limitQuery(100, 30),
         }),
       },
-      responses: answers(searchPage, 'places; a page may be short, or empty, and have a next one'),
+      responses: answers(searchPage, 'matches; a page may be short or empty although there is a next one'),
     }),
     async (c) => {
       const { project, agent, conversation } = c.req.valid('param');
       const { q, from, to, before, limit } = c.req.valid('query');
       if (q === undefined && from === undefined && to === undefined)
-        throw new ProblemError('bad_argument', 'nothing is looked for; give words in q, or a time in from or to', { field: 'q' });
+        throw new ProblemError('bad_argument', 'the search is empty; give words in q, or a time in from or to', { field: 'q' });
       const times = timesOf(from, to);
       const log = agentIn(project, agent);
       const who = principalOf(c);

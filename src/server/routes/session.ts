@@ -34,10 +34,10 @@ export function sessionRoutes(api: Api, deps: Deps, { guards, cookie }: { guards
       summary: 'Log a browser in with a single-use code or a token: the answer sets a cookie',
       security: [],
       request: { body: jsonBody(sessionInput) },
-      responses: answers(session, 'who is logged in'),
+      responses: answers(session, 'the caller, who is now logged in'),
     }),
     async (c) => {
-      // A page of another site must not log this server's browser in as somebody else.
+      // A page of another site must not log this server's browser in as another person.
       if (c.req.header('origin') === undefined && c.req.header('x-earpiece') !== '1')
         throw new ProblemError('bad_origin', 'a login needs the Origin of this server, or the header x-earpiece: 1');
       const body = c.req.valid('json');
@@ -59,7 +59,7 @@ export function sessionRoutes(api: Api, deps: Deps, { guards, cookie }: { guards
       operationId: 'whoAmI',
       tags: ['session'],
       summary: "Show the rights of the caller, and the server's version",
-      responses: answers(session, 'who is logged in'),
+      responses: answers(session, 'the caller'),
     }),
     async (c) => reply<SessionReply>(c, await whoIs(principalOf(c))),
   );
@@ -75,7 +75,7 @@ export function sessionRoutes(api: Api, deps: Deps, { guards, cookie }: { guards
     async (c) => {
       const who = principalOf(c);
       if (!who.session)
-        throw new ProblemError('bad_argument', 'this is a token and no session; revoke it with DELETE /api/tokens/{id}');
+        throw new ProblemError('bad_argument', 'this is a token and not a session; revoke it with DELETE /api/tokens/{id}');
       await tokens.revoke(who.id);
       setCookie(c, cookie(), '', 0);
       return reply(c, { ended: true });

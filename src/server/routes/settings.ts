@@ -1,7 +1,7 @@
 /**
  * Shows the configuration and the source of each value, and changes the settings that people change while agents work. A change
- * goes into the file that people and programs read. The command line shows the same values, and running processes use them from
- * their next carrier on.
+ * is written to the file that people and programs read. The command line shows the same values, and running processes use them
+ * from their next carrier on.
  */
 import { existsSync } from 'node:fs';
 import type { SettingChange, SettingScope, SettingsReply } from '../../wire/api.ts';
@@ -39,13 +39,13 @@ export function settingsRoutes(api: Api, deps: Deps): void {
       tags: ['settings'],
       summary: "Change filters, budgets, waking, the view and sources in the user's file or the project's, all or nothing",
       request: { body: jsonBody(settingsInput) },
-      responses: answers(settings, 'settings as they are now'),
+      responses: answers(settings, 'the settings after the change'),
     }),
     async (c) => {
       mustBeAdmin(principalOf(c), 'changing settings');
       const { configWriter } = deps;
       if (configWriter === undefined)
-        throw new ProblemError('not_found', 'this server was made without files to change; change its earpiece.toml');
+        throw new ProblemError('not_found', 'this server was created without files to change; change its earpiece.toml');
       const { scope, settings: given } = c.req.valid('json');
       for (const key of Object.keys(given)) mustBeChangeable(key);
       await configWriter.change(
@@ -63,7 +63,7 @@ export function settingsRoutes(api: Api, deps: Deps): void {
 /** A token must not be able to run commands or to move the log, so the network cannot change those settings. */
 function mustBeChangeable(key: string): void {
   if (takesEffect(key) !== undefined && changeOf(key) === undefined)
-    throw new ProblemError('bad_argument', `${key} is not changed over HTTP; use earpiece config set, or its file`, {
+    throw new ProblemError('bad_argument', `${key} cannot be changed over HTTP; use earpiece config set, or its file`, {
       field: key,
     });
 }
@@ -80,7 +80,7 @@ function replyOf({ config, configWriter, project }: Deps): SettingsReply {
     problems: configWriter?.problems() ?? [],
     settings: (said?.kind === 'table' ? said.settings : []).map((each) => ({
       key: each.key,
-      // The values contain passwords and secrets of servers; the texts do not.
+      // The values contain passwords and secrets of servers, but the texts do not.
       value: typeof each.value === 'string' ? each.text : isPlain(each.value) ? each.value : null,
       text: each.text,
       decidedBy: each.decidedBy,

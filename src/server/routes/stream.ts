@@ -16,25 +16,25 @@ export function streamRoutes(api: Api, { hub }: Deps): void {
       tags: ['stream'],
       summary: 'Stream records as they are written (server-sent events), resumable without gap or repeat',
       description:
-        'Each `record` event has the position as its id and {seq, log, at, body} as its data. The first event, `ready`, says where the ' +
-        'stream begins. A client that comes back with Last-Event-ID gets everything after it.',
+        'Each `record` event has the position as its id and {seq, log, at, body} as its data. The first event, `ready`, has the position where the ' +
+        'stream begins. A client that reconnects with Last-Event-ID gets everything after it.',
       request: {
         query: z.strictObject({
           log: logParam.optional(),
           project: nameParam.optional(),
           conversation: nameParam.optional(),
-          types: z.string().max(1_000).optional().openapi({ description: 'only these types of records, comma between' }),
-          after: seqQuery.optional().openapi({ description: 'everything after this position first; Last-Event-ID wins' }),
+          types: z.string().max(1_000).optional().openapi({ description: 'only records of these types, separated by commas' }),
+          after: seqQuery.optional().openapi({ description: 'first sends everything after this position; Last-Event-ID wins' }),
         }),
         headers: z.object({ 'last-event-id': z.string().max(40).optional() }),
       },
       responses: {
         200: { description: 'an event stream that does not end', content: { 'text/event-stream': { schema: z.string() } } },
-        400: { description: 'what was given is wrong', content: { 'application/problem+json': { schema: problem } } },
-        401: { description: 'no token, or one that is not valid', content: { 'application/problem+json': { schema: problem } } },
+        400: { description: 'the request is invalid', content: { 'application/problem+json': { schema: problem } } },
+        401: { description: 'the token is missing or not valid', content: { 'application/problem+json': { schema: problem } } },
         403: { description: 'the token does not allow that', content: { 'application/problem+json': { schema: problem } } },
         429: { description: 'too many requests', content: { 'application/problem+json': { schema: problem } } },
-        503: { description: 'not now; try again', content: { 'application/problem+json': { schema: problem } } },
+        503: { description: 'not possible now; try again', content: { 'application/problem+json': { schema: problem } } },
       },
     }),
     async (c) => {
@@ -46,16 +46,17 @@ export function streamRoutes(api: Api, { hub }: Deps): void {
       if (lastId !== undefined && !/^\d{1,15}$/u.test(lastId))
         throw new ProblemError(
           'bad_argument',
-          `Last-Event-ID ${JSON.stringify(lastId)} is not a valid position; leave it out to begin now`,
+          `Last-Event-ID ${JSON.stringify(lastId)} is not a valid position; leave it out to begin with new records`,
         );
-      if (hub.stopped) throw new ProblemError('stopping', 'the server stops; come again', { headers: { 'retry-after': '1' } });
+      if (hub.stopped)
+        throw new ProblemError('stopping', 'the server is stopping; reconnect', { headers: { 'retry-after': '1' } });
       hub.mustHavePlace(who);
       const headers = {
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-store, no-transform',
         'x-accel-buffering': 'no',
       };
-      // A HEAD request has no reader who could end the stream.
+      // A HEAD request has no reader that could end the stream.
       if (c.req.method === 'HEAD') return c.body(null, 200, headers) as never;
       const from = lastId === undefined ? after : Number(lastId);
       const { outgoing } = (c.env ?? {}) as Partial<HttpBindings>;

@@ -30,7 +30,7 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
   } => {
     const { bus, toggles } = deps;
     if (bus === undefined || toggles === undefined)
-      throw new ProblemError('not_found', 'this server was made without subscribers');
+      throw new ProblemError('not_found', 'this server was created without subscribers');
     return { bus, toggles };
   };
 
@@ -86,7 +86,7 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
         query: projectQuery,
         body: jsonBody(z.strictObject({ enabled: z.boolean() }).openapi('ToggleInput')),
       },
-      responses: answers(subscriber, 'the subscriber as it is now'),
+      responses: answers(subscriber, 'the subscriber after the change'),
     }),
     async (c) => {
       const who = principalOf(c);
@@ -132,7 +132,7 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
             .openapi('TestInput'),
         ),
       },
-      responses: answers(subscriberTest, 'what it would say, and what was sent'),
+      responses: answers(subscriberTest, 'the text for the agent, and the notification that was sent'),
     }),
     async (c) => {
       const who = principalOf(c);
@@ -194,7 +194,7 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
       tags: ['subscribers'],
       summary: 'Replace the list of disabled subscribers, all or nothing; 400 for unknown ids and core subscribers',
       request: { query: projectQuery, body: jsonBody(disabledSubscribers) },
-      responses: answers(disabledSubscribers, 'the list as it is now'),
+      responses: answers(disabledSubscribers, 'the list after the change'),
     }),
     async (c) => {
       const who = principalOf(c);
@@ -205,7 +205,7 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
       try {
         await toggles.set({ kind: 'project', project }, ids, who.name, bus.subscribers(project));
       } catch (error) {
-        // An id in a body is a bad argument, not a missing resource.
+        // An unknown id in a body is a bad argument, not a missing resource.
         if (error instanceof EarpieceError && error.code === 'not_found')
           throw new ProblemError('bad_argument', error.message, { field: 'disabled_subscribers' });
         throw error;

@@ -1,4 +1,4 @@
-/** Tasks of agents for a person. If a task is taken from an agent, the agent is interrupted. */
+/** Tasks of agents, for a person. Taking a task from an agent interrupts that agent. */
 import type { LogKey } from '../../core/address.ts';
 import type { Page, TaskView } from '../../wire/api.ts';
 import { NEXT_STATUSES, TASK_STATUSES, type Task, type TaskActor, type TaskExecution } from '../../core/task.ts';
@@ -15,7 +15,7 @@ import { personOf } from './conversations.ts';
 
 const params = z.object({ id: z.string().min(1).max(20) });
 const projectQuery = {
-  project: nameParam.optional().openapi({ description: 'default: the one of the token, else of the server' }),
+  project: nameParam.optional().openapi({ description: 'default: the project of the token, otherwise of the server' }),
 };
 
 export function taskRoutes(api: Api, { inbox, project: here }: Deps): void {
@@ -41,9 +41,9 @@ export function taskRoutes(api: Api, { inbox, project: here }: Deps): void {
       request: {
         query: z.strictObject({
           ...projectQuery,
-          status: z.string().max(200).optional().openapi({ description: 'only these, with a comma between them' }),
+          status: z.string().max(200).optional().openapi({ description: 'only these, separated by commas' }),
           assignee: nameParam.optional(),
-          open: flag.optional().openapi({ type: 'boolean', description: 'only those that are not over' }),
+          open: flag.optional().openapi({ type: 'boolean', description: 'only open ones' }),
           before: z.string().max(20).optional(),
           limit: limitQuery(200, 50),
         }),
@@ -124,7 +124,7 @@ export function taskRoutes(api: Api, { inbox, project: here }: Deps): void {
       tags: ['tasks'],
       summary: 'Change a task or its assignee; a reassignment interrupts the agent that works on it',
       request: { params, query: z.strictObject(projectQuery), body: jsonBody(taskEdit) },
-      responses: answers(task, 'the task as it is now'),
+      responses: answers(task, 'the task after the change'),
     }),
     async (c) => {
       const who = principalOf(c);
@@ -146,7 +146,7 @@ export function taskRoutes(api: Api, { inbox, project: here }: Deps): void {
       tags: ['tasks'],
       summary: "Change a task's status; stopping it interrupts the agent that works on it",
       request: { params, query: z.strictObject(projectQuery), body: jsonBody(taskMove) },
-      responses: answers(task, 'the task as it is now'),
+      responses: answers(task, 'the task after the change'),
     }),
     async (c) => {
       const who = principalOf(c);

@@ -42,7 +42,7 @@ export function tokenRoutes(api: Api, { tokens }: Deps): void {
       path: '/api/tokens/{id}',
       operationId: 'revokeToken',
       tags: ['tokens'],
-      summary: 'Revoke a token: the token, its sessions and its streams stop at once',
+      summary: 'Revoke a token: the token, its sessions and its streams end at once',
       request: { params: z.object({ id: z.string().min(1).max(64) }) },
       responses: answers(z.object({ id: z.string(), revoked: z.boolean() }).openapi('Revoked'), 'revoked'),
     }),

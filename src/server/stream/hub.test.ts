@@ -1,4 +1,4 @@
-/** Streams without a connection: what the hub gives, when its own reading is held up. */
+/** Streams without a connection: the records that the hub sends when its own reads are delayed. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { proves } from '../../../e2e/verifies.ts';
 import type { LogKey } from '../../core/address.ts';
@@ -14,7 +14,7 @@ let store: Store;
 let tokens: Tokens;
 let hub: Hub;
 let who: Principal;
-/** The hub's own reads wait for this; streams that catch up go on. */
+/** The hub's own reads wait for this; streams that catch up continue. */
 let held: Promise<void> | undefined;
 
 beforeEach(async () => {
@@ -36,7 +36,7 @@ const write = async (n: number): Promise<void> => {
   for (let i = 0; i < n; i++) await store.append(LOG, [{ type: 'chat_response', message: 'x' }]);
 };
 
-/** Ids of the records that a stream gives, until there are so many. */
+/** The ids of the records that a stream sends, until there are `count` of them. */
 class Reader {
   readonly ids: number[] = [];
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
@@ -98,7 +98,7 @@ it('no stream is opened while nobody can tell where the log stands', async () =>
   const head = store.head.bind(store);
   store.head = () => Promise.reject(new Error('disk gone'));
   const waiting = new Hub({ store, tokens, metrics: new Metrics(), telemetry: NO_TELEMETRY, report: () => {} });
-  await expect(waiting.open(who, { after: 0 })).rejects.toThrow('the log cannot be read just now; try again');
+  await expect(waiting.open(who, { after: 0 })).rejects.toThrow('the log cannot be read at the moment; try again');
   store.head = head;
   await waiting.stop();
 });
@@ -126,7 +126,7 @@ it('of large records a stream reads on when its reader has taken some', async ()
   const own = new Hub({ store, tokens, metrics, telemetry: NO_TELEMETRY, report: () => {} });
   const reader = new Reader(await own.open(who, { after: 0 }));
   await settled();
-  // As many as fill a page, and no page more.
+  // As many records as fill one page, and no further page.
   expect(sentIn(metrics)).toBe(2);
   expect(await reader.until(60)).toEqual(Array.from({ length: 60 }, (_, i) => i + 1));
   await own.stop();
@@ -177,11 +177,11 @@ it('one token has a part of all streams: an admin four fifths, any other a fifth
   };
   const streams = [];
   for (let i = 0; i < 2; i++) streams.push(await own.open(narrow, { project: 'shop' }));
-  expect([room(narrow), room(who)]).toEqual(['2 streams of this token are open, more are not served; close some', 'room']);
+  expect([room(narrow), room(who)]).toEqual(['2 streams of this token are open, the most that are served; close some', 'room']);
   for (let i = 0; i < 8; i++) await own.open(who, {});
-  expect(room(who)).toBe('10 streams are open, more are not served; close some');
+  expect(room(who)).toBe('10 streams are open, the most that are served; close some');
   for (const stream of streams) await stream.cancel();
-  expect([room(who), room(narrow)]).toEqual(['8 streams of this token are open, more are not served; close some', 'room']);
+  expect([room(who), room(narrow)]).toEqual(['8 streams of this token are open, the most that are served; close some', 'room']);
   await own.stop();
 });
 
@@ -246,7 +246,7 @@ it('streams that nobody reads are cut when they hold too much together', async (
   let cut = 0;
   for (let i = 0; i < 20; i++) await small.open(who, {}, () => void cut++);
   for (let i = 0; i < 10; i++) await store.append(LOG, [{ type: 'chat_response', message: 'x'.repeat(20_000) }]);
-  // Each holds 200 kB: five of them fit.
+  // Each record has 200 kB, so five of them fit.
   await vi.waitFor(() => expect(cut).toBeGreaterThanOrEqual(15));
   await small.stop();
 });

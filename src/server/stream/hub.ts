@@ -7,7 +7,7 @@
  * - **ended**: its reader disconnected or did not keep up (`MAX_BEHIND_BYTES`), its token was revoked, the log was replaced, or
  *   the server stops.
  *
- * A reader that was cut off reconnects with the last id that it saw, so the hub keeps nothing for it.
+ * A reader that was cut off reconnects with the last id that it saw, so the hub stores nothing for it.
  */
 import { EarpieceError } from '../../core/errors.ts';
 import type { Store } from '../../core/ports.ts';
@@ -36,14 +36,14 @@ export type HubOptions = {
 /** A client treats a connection as dead after two and a half of these without data. */
 const HEARTBEAT_MS = 10_000;
 const MAX_STREAMS = 5_000;
-/** The most bytes that all streams hold for slow readers. Above it, each stream that is behind is cut at its next record. */
+/** The most bytes that all streams hold for slow readers. Above it, each stream that is behind is cut off at its next record. */
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
-/** Streams written to in one turn of the event loop: thousands must not delay the requests. */
+/** The most streams that are written to in one turn of the event loop: thousands of them must not delay the requests. */
 const WRITES_A_TURN = 64;
 const PAGE = 200;
-/** Streams that read the store at the same time: thousands that come back together take turns. */
+/** The most streams that read the store at the same time: thousands that reconnect together take turns. */
 const READERS = 16;
-/** How soon a revocation by another process ends a stream on which nothing happens. */
+/** How soon a revocation by another process ends an idle stream. */
 const CHECK_TOKENS_MS = 1_000;
 
 export class Hub implements Streams {
@@ -81,12 +81,12 @@ export class Hub implements Streams {
     return this.#stopping.signal.aborted;
   }
 
-  /** Aborts everything that waits when the server stops. */
+  /** Aborts all waiting work when the server stops. */
   get stopping(): AbortSignal {
     return this.#stopping.signal;
   }
 
-  /** Everything up to here was pushed to the live streams. */
+  /** Every record up to this position was pushed to the live streams. */
   get position(): number {
     return this.#position ?? 0;
   }
@@ -97,8 +97,8 @@ export class Hub implements Streams {
   }
 
   /**
-   * The body of an answer: server-sent events. `hangUp` closes the connection with its unsent data. Throws `too_many_streams`,
-   * and `bad_argument` for a position that the log does not have.
+   * The body of an answer: server-sent events. `hangUp` closes the connection and drops its unsent data. Throws
+   * `too_many_streams`, and `bad_argument` for a position that the log does not have.
    */
   async open(who: Principal, query: StreamQuery, hangUp?: () => void): Promise<ReadableStream<Uint8Array>> {
     const leave = this.#places.take(who);
@@ -107,13 +107,13 @@ export class Hub implements Streams {
       await this.#run();
       // Without the position, no stream could know whether it is complete.
       if (this.#position === undefined)
-        throw new EarpieceError('store_unavailable', 'the log cannot be read just now; try again', { retryable: true });
+        throw new EarpieceError('store_unavailable', 'the log cannot be read at the moment; try again', { retryable: true });
       const head = await this.#options.store.head();
       const { after = head } = query;
       if (after > head)
         throw new ProblemError(
           'bad_argument',
-          `position ${after} is beyond the newest (${head}): it is of another database; read the history again and go on from its head`,
+          `position ${after} is beyond the newest (${head}), so it belongs to another database; read the history again and continue from its head`,
           { field: 'after' },
         );
       const stream = new Stream(this, { who, query, after, hangUp, leave }, this.#options);
@@ -136,18 +136,18 @@ export class Hub implements Streams {
     await this.#running;
   }
 
-  /** For streams: one stream reads. */
+  /** For streams: runs one read of a stream. */
   reading<T>(work: () => Promise<T>): Promise<T> {
     return this.#turns.take(work);
   }
 
-  /** For streams: the queue of one grew or shrank. True if all together hold too much. */
+  /** For streams: the queue of a stream grew or shrank. True if all queues together hold too much. */
   holds(more: number): boolean {
     this.#held += more;
     return this.#held > (this.#options.maxHeldBytes ?? MAX_HELD_BYTES);
   }
 
-  /** For streams: this stream has everything up to the position. */
+  /** For streams: this stream has every record up to the position. */
   join(stream: Stream): void {
     this.#live.add(stream);
   }
@@ -201,7 +201,7 @@ export class Hub implements Streams {
     await this.#checkTokens();
     const encoded = new Map<Stored, Uint8Array>();
     let written = 0;
-    // A stream that joins in the meantime is visited too, and skips the records that it has.
+    // A stream that joins in the meantime is included, and skips the records that it has.
     for (const stream of this.#live) {
       stream.push(page, encoded);
       if (++written % WRITES_A_TURN === 0) await nextTurn();
@@ -227,7 +227,7 @@ export class Hub implements Streams {
       try {
         if (!(await this.#options.tokens.lives(id))) this.#endOf(id);
       } catch {
-        // The store does not answer, so nothing can be read from it either.
+        // The store does not answer, so the streams could not read it either.
       }
     }
   }

@@ -1,14 +1,14 @@
 /**
- * Limits the number of streams, in total and for one token. A place is taken before anything is read for its stream, so a
- * stream that is still opening counts.
+ * Limits the number of streams, in total and for one token. A place is taken before the first read of its stream, so a stream
+ * that is still opening counts.
  */
 import { ProblemError } from '../problems.ts';
 import type { Principal } from '../tokens.ts';
 
-/** The part of all streams that one token may use, so that other tokens get theirs. */
+/** The share of all streams that one token may use, so that other tokens get theirs. */
 const PART_OF_ADMIN = 0.8;
 const PART_OF_ONE = 0.2;
-/** Streams opened in one turn of the event loop: a burst of them must not delay the requests. */
+/** The most streams that are opened in one turn of the event loop: a burst of them must not delay the requests. */
 const OPENED_A_TURN = 64;
 
 export class Places {
@@ -28,7 +28,7 @@ export class Places {
     const ofOne = Math.ceil(this.#max * (who.kind === 'admin' ? PART_OF_ADMIN : PART_OF_ONE));
     if (this.#taken < this.#max && own < ofOne) return;
     const open = this.#taken >= this.#max ? `${this.#taken} streams` : `${own} streams of this token`;
-    throw new ProblemError('too_many_streams', `${open} are open, more are not served; close some`, {
+    throw new ProblemError('too_many_streams', `${open} are open, the most that are served; close some`, {
       headers: { 'retry-after': '5' },
     });
   }

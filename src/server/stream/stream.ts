@@ -6,7 +6,9 @@ import type { Metrics } from '../metrics.ts';
 import type { Principal } from '../tokens.ts';
 
 const MAX_BEHIND_BYTES = 512 * 1024;
-/** About the most bytes of a page that is read for one stream: the pages of thousands of idle readers must fit into memory. */
+/**
+ * The approximate most bytes of a page that is read for one stream: the pages of thousands of idle readers must fit into memory.
+ */
 const PAGE_BYTES = 64 * 1024;
 /** The most bytes that a stream holds for its reader before it reads more. */
 const HELD_BYTES = 64 * 1024;
@@ -14,7 +16,7 @@ const HELD_BYTES = 64 * 1024;
 const FIRST_PAGE = 16;
 /** How long a client waits before it reconnects. */
 const RETRY_MS = 1_000;
-/** A reader that takes nothing during this many heartbeats is cut off. */
+/** A reader that takes no data during this many heartbeats is cut off. */
 const STUCK_BEATS = 6;
 /** Records of one page. */
 const PAGE = 200;
@@ -30,13 +32,13 @@ export type StreamQuery = Scope & {
 
 /** The hub's functions for a stream. */
 export type Streams = {
-  /** Everything up to here was pushed to the live streams. */
+  /** Every record up to this position was pushed to the live streams. */
   readonly position: number;
-  /** One stream reads. */
+  /** Runs one read of a stream. */
   reading<T>(work: () => Promise<T>): Promise<T>;
-  /** The queue of one stream grew or shrank. True if all together hold too much. */
+  /** The queue of a stream grew or shrank. True if all queues together hold too much. */
   holds(more: number): boolean;
-  /** The stream has everything up to the position. */
+  /** The stream has every record up to the position. */
   join(stream: Stream): void;
   leave(stream: Stream): void;
 };
@@ -48,7 +50,7 @@ type Asked = {
   readonly query: StreamQuery;
   readonly after: number;
   readonly hangUp: (() => void) | undefined;
-  /** Frees its place. */
+  /** Frees the place of the stream. */
   readonly leave: () => void;
 };
 
@@ -63,7 +65,7 @@ export class Stream {
   readonly #options: StreamOptions;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #mode: 'catching_up' | 'live' | 'ended' = 'catching_up';
-  /** Everything up to here was sent, or does not match this stream. */
+  /** Every record up to this position was sent, or does not match this stream. */
   #at: number;
   /** Records of the next page that the stream reads itself. */
   #page = FIRST_PAGE;
@@ -85,7 +87,7 @@ export class Stream {
       {
         start: (controller) => {
           this.#controller = controller;
-          // With an id, so that a client without any other record resumes here.
+          // Has an id, so that a client that gets no record can still resume here.
           this.#send(encoder.encode(`retry: ${RETRY_MS}\nid: ${after}\nevent: ready\ndata: ${JSON.stringify({ after })}\n\n`));
         },
         pull: () => this.#pull(),
@@ -110,7 +112,7 @@ export class Stream {
 
   beat(): void {
     if (this.#mode === 'ended') return;
-    // Nothing was read since the last heartbeats: such a reader has gone, or will reconnect.
+    // The reader took nothing since the last heartbeats: it has disconnected without notice, or will reconnect.
     this.#account();
     const room = this.#controller?.desiredSize ?? 0;
     const taken = this.#sent - (HELD_BYTES - room);
@@ -132,7 +134,7 @@ export class Stream {
     }
   }
 
-  /** The reader has room: while catching up, the next page is read now. */
+  /** The reader has room: a stream that catches up reads the next page now. */
   async #pull(): Promise<void> {
     try {
       while (this.#mode === 'catching_up') {
@@ -145,7 +147,7 @@ export class Stream {
     }
   }
 
-  /** Sends one page. True if it contained records, so that the reader takes them first. */
+  /** Sends one page. True if the page contained records, which the reader should take before the next page. */
   async #catchUp(): Promise<boolean> {
     const { store } = this.#options;
     const { project, log } = this.#query;
@@ -162,7 +164,7 @@ export class Stream {
     const sentBefore = this.#sent;
     for (const record of page) {
       if (this.#sent - sentBefore >= PAGE_BYTES) {
-        // The rest follows when the reader has taken this.
+        // The remaining records follow when the reader has taken these.
         this.#page = Math.max(1, page.indexOf(record));
         return true;
       }
@@ -187,13 +189,13 @@ export class Stream {
     return maySee(this.who, record);
   }
 
-  /** A record. */
+  /** Sends a record. */
   #give(bytes: Uint8Array, asked = false): void {
     this.#options.metrics.count('earpiece_stream_records_total');
     this.#send(bytes, asked);
   }
 
-  /** `asked`: the reader had room when this was read. Only pushed records can be too much. */
+  /** `asked`: the reader had room when these records were read. Only pushed records can be too many. */
   #send(bytes: Uint8Array, asked = false): void {
     if (this.#mode === 'ended' || this.#controller === undefined) return;
     this.#controller.enqueue(bytes);
@@ -204,7 +206,7 @@ export class Stream {
     this.cut('too slow');
   }
 
-  /** Reports the size of its queue to the hub. True if all streams together hold too much. */
+  /** Reports the size of its queue to the hub. True if all queues together hold too much. */
   #account(): boolean {
     const held = this.#mode === 'ended' ? 0 : HELD_BYTES - (this.#controller?.desiredSize ?? HELD_BYTES);
     const more = held - this.#held;
@@ -212,7 +214,7 @@ export class Stream {
     return this.#hub.holds(more);
   }
 
-  /** `close` would wait until the reader takes data that it does not take. */
+  /** `close` would wait until the reader takes data, which this reader does not. */
   cut(why: string): void {
     if (this.#mode === 'ended') return;
     this.#mode = 'ended';

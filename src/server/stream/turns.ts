@@ -1,4 +1,4 @@
-/** Runs a limited number at a time, the others in order of arrival. */
+/** Runs a limited number of tasks at a time; other tasks wait in the order of arrival. */
 export class Turns {
   #free: number;
   readonly #waiting: (() => void)[] = [];

@@ -36,7 +36,7 @@ export function fileEvent(root: string, { path, change, read, current, previous 
   };
 }
 
-/** Not `about` the file: this read shows the agent the present content, but not that the earlier content was different. */
+/** Without `about`: this read shows the agent the present content, but not that the earlier content was different. */
 export function staleEvent(root: string, path: string, previous: Hash, current: Hash): FileEvent {
   const shown = shownPath(root, path);
   return {
@@ -44,7 +44,7 @@ export function staleEvent(root: string, path: string, previous: Hash, current: 
     severity: 'warning',
     data: { path: shown, previous_hash: previous, current_hash: current },
     key: keyOf(shown),
-    message: `${quoted(shown)} is not what it was when it was read before`,
+    message: `${quoted(shown)} has changed since it was read before`,
   };
 }
 
@@ -60,7 +60,7 @@ export function shownPath(root: string, path: string): string {
 
 const WORDS: Readonly<Record<FileChange, string>> = {
   changed: 'changed outside',
-  deleted: 'was deleted outside',
-  created: 'was created outside',
-  restored: 'is again what it was',
+  deleted: 'was deleted by another program',
+  created: 'was created by another program',
+  restored: 'has its earlier content again',
 };

@@ -1,7 +1,7 @@
 /**
  * Emits changes to the files that an agent works with. The watcher only hints that a path may have changed. The events follow
- * from the agent's knowledge of a file and its present content. So it does not matter how an editor saves, a touch is ignored,
- * the agent's own writes are ignored, and restoring a file withdraws its event.
+ * from the agent's knowledge of a file and its present content. So it does not matter how an editor saves; a touch and the
+ * agent's own writes are ignored; and restoring a file withdraws its event.
  */
 import { existsSync, type Stats } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
@@ -42,22 +42,22 @@ export type FilesOptions = {
 };
 
 /**
- * The content that the agent read or wrote: all bytes of the file (a text as UTF-8), or their hash. Not a part of it or a
- * conversion.
+ * The content that the agent read or wrote: all bytes of the file (a text as UTF-8), or their hash. Not a part of the file, and
+ * not a conversion.
  */
 export type FileContent = string | Uint8Array | { readonly hash: string };
 
 /** Paths are relative to the root, or absolute. No error of a file rejects these methods. */
 export type FilesSource = Source & {
   /**
-   * The agent has read this file; from now on the source emits its changes. Without `content`, this method reads the file. If
-   * an earlier read saw other content and no event reported that, `source.stale` is emitted. If awaited, it rides on the result
-   * of this read.
+   * The agent has read this file; from now on the source emits its changes. Without `content`, this method reads the file. If an
+   * earlier read saw other content and no event reported the change, `source.stale` is emitted. If awaited, that event rides on
+   * the result of this read.
    */
   noteRead(path: string, content?: FileContent): Promise<void>;
   /** The agent has just written it. Prefer `withOwnWrite`, which also sees changes of others directly before. */
   noteWrite(path: string, content?: FileContent): Promise<void>;
-  /** All changes to these files while `write` runs count as the agent's. Returns and throws what `write` does. */
+  /** All changes to these files while `write` runs count as the agent's. Returns and throws like `write`. */
   withOwnWrite<T>(paths: string | readonly string[], write: () => T | Promise<T>): Promise<T>;
   /** The agent's present knowledge by absolute path, for the next process. */
   known(): Readonly<Record<string, Hash>>;
@@ -168,7 +168,7 @@ class Files implements FilesSource {
 
   async withOwnWrite<T>(paths: string | readonly string[], write: () => T | Promise<T>): Promise<T> {
     const entries = (typeof paths === 'string' ? [paths] : paths).flatMap((path) => this.#noted(path) ?? []);
-    // Changes until now are not the agent's; after its write nobody could tell them apart.
+    // Changes until now are not the agent's, and could not be distinguished from them after its write.
     if (this.#mode === 'watching') await Promise.all(entries.map((entry) => this.#check(entry, { sure: true })));
     for (const entry of entries) entry.writing++;
     try {
@@ -307,7 +307,7 @@ class Files implements FilesSource {
         case 'created':
           this.#tell(entry, verdict.kind, now, { current: now, previous: verdict.previous });
       }
-      // The file came and went: it need not be remembered.
+      // The file came and went, so the source need not remember it.
       if (!entry.read && entry.known === 'absent' && now === 'absent') this.#entries.forget(entry);
     });
   }
@@ -330,7 +330,7 @@ class Files implements FilesSource {
     );
   }
 
-  readonly #lost = (error: unknown): void => this.#trouble(`an event is lost: ${lineOf(error)}`);
+  readonly #lost = (error: unknown): void => this.#trouble(`an event was lost: ${lineOf(error)}`);
 
   async #emit(event: Omit<EventInput, 'source' | 'subject'>): Promise<void> {
     await this.#options.emitter.emit({ ...event, source: 'files', subject: this.#options.subject });

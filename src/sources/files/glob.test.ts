@@ -76,7 +76,7 @@ test('globs of a source: later ones exclude, unusable ones are named', () => {
   ]);
   expect([globProblem('src/**'), globProblem('{a,b}'.repeat(12))]).toEqual([
     undefined,
-    'means more than 256 globs by its braces',
+    'expands to more than 256 globs by its braces',
   ]);
   expect(scopeOf('/repo', []).file('/repo/a')).toBe(false);
 });
@@ -154,7 +154,7 @@ describe('.gitignore', () => {
         });
         return new Set(out.toString().split('\0'));
       } catch (error) {
-        // 1: none of them.
+        // Exit code 1: none of them.
         if ((error as { status?: number }).status === 1) return new Set();
         throw error;
       }

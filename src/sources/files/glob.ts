@@ -1,7 +1,7 @@
 /**
- * Patterns of paths: `*`, `?`, `[a-z]`, `[!a]` inside a name, `**` over folders, `\` before a literal character. Names that
- * begin with a dot are ordinary names. Matching goes name by name with one point to backtrack to, never by a regular
- * expression: a hostile `.gitignore` pattern such as `*a*a*a*a*b` would keep a regular expression busy for hours.
+ * Patterns of paths: `*`, `?`, `[a-z]`, `[!a]` inside a name, `**` over folders, `\` before a literal character. Names that begin
+ * with a dot are ordinary names. Matching goes name by name with one point to backtrack to, never by a regular expression: a
+ * hostile `.gitignore` pattern such as `*a*a*a*a*b` would keep a regular expression busy for hours.
  */
 type Part =
   | { readonly kind: 'text'; readonly text: string }

@@ -1,8 +1,8 @@
 /**
- * Paths below a folder that nobody wants to follow: `.git`, `node_modules`, temporary files of editors, and the files that
- * `.gitignore` files from that folder down exclude. They are read here, once for each folder, since a process of
- * `git check-ignore` for each question costs too much. So `.git/info/exclude`, a user's global file and files above the folder
- * do not count, and a changed `.gitignore` counts after `forget`.
+ * Decides which paths below a folder are not worth following: `.git`, `node_modules`, temporary files of editors, and the files
+ * that `.gitignore` files from that folder down exclude. They are read here, once for each folder, because a process of `git
+ * check-ignore` for each question costs too much. So `.git/info/exclude`, a user's global file and files above the folder do not
+ * count, and a changed `.gitignore` takes effect after `forget`.
  */
 import { join } from 'node:path';
 
@@ -43,7 +43,7 @@ export class Ignored {
   has(names: readonly string[], kind: 'file' | 'folder' | 'unknown'): boolean {
     const last = names.at(-1);
     if (last === undefined) return false;
-    // All paths below an ignored folder are ignored, whatever the files in it say.
+    // All paths below an ignored folder are ignored, whatever the ignore files in it say.
     if (this.#folder(names.slice(0, -1))) return true;
     return ALWAYS.some((pattern) => matches(pattern, [last])) || this.#says(names, kind);
   }

@@ -24,11 +24,11 @@ export const hashOf = (content: string | Uint8Array): Hash => `sha256:${hash('sh
 /** Changes with each write to a file, and needs no read. */
 export const stateOf = (stats: { readonly size: number; readonly mtimeMs: number }): string => `${stats.size}:${stats.mtimeMs}`;
 
-/** `moving`: somebody wrote to it during the read, or still writes to it. Never rejects. */
+/** `moving`: another program wrote to it during the read, or still writes to it. Never rejects. */
 export async function look(path: string): Promise<Look> {
   let handle: FileHandle | undefined;
   try {
-    // Opening a pipe waits for its other side, and opening a device may do anything: check the type first.
+    // Opening a pipe waits for its other side, and opening a device may have any effect, so check the type first.
     const before = await stat(path);
     if (before.isDirectory()) return { kind: 'gone' };
     if (!before.isFile()) return { kind: 'unclear' };

@@ -65,5 +65,5 @@ export function globProblem(glob: string): string | undefined {
   const path = glob.startsWith('!') ? glob.slice(1) : glob;
   if (path.trim() === '') return 'is empty';
   if (path.startsWith('/') || path.split('/').includes('..')) return 'leads out of the folder: write it from the folder down';
-  return expandBraces(path) === undefined ? 'means more than 256 globs by its braces' : undefined;
+  return expandBraces(path) === undefined ? 'expands to more than 256 globs by its braces' : undefined;
 }

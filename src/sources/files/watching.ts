@@ -8,7 +8,7 @@ import { lineOf } from '../source.ts';
 export type Hints = {
   /** May be called before the type is known, and again with `stats`. */
   readonly ignored: (path: string, stats: Stats | undefined) => boolean;
-  /** Whether any hint is enough at this path, even without an event. */
+  /** Whether every hint at this path is wanted, even without an event. */
   readonly follows: (path: string) => boolean;
   /** `added`: the watcher did not know the file before. */
   readonly hint: (path: string, added?: Stats) => void;

@@ -1,4 +1,4 @@
-/** Runs the `git` of this machine, without a shell, without prompts, and without leaving processes behind. */
+/** Runs the `git` of this machine without a shell and without prompts, and leaves no processes behind. */
 import { spawn } from 'node:child_process';
 
 /** - `failed`: `line` is the last line of its output. `missing`: git or the folder does not exist. */
@@ -13,7 +13,7 @@ export type CommandOptions = { readonly withinMs?: number; readonly signal?: Abo
 /** Runs one command in `root`. Never rejects. */
 export type Git = (args: readonly string[], options?: CommandOptions) => Promise<Answer>;
 
-/** Lists of a hundred thousand conflicting files end here. */
+/** The output for a hundred thousand conflicting files is about this long. */
 const MOST_BYTES = 16 * 1_048_576;
 
 export function gitIn(root: string, program = 'git'): Git {

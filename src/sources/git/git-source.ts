@@ -61,7 +61,7 @@ class Repository implements GitSource {
   #known: GitState | undefined;
   #told: Told = NOTHING_TOLD;
   #ownCommands = 0;
-  /** The agent acted since the last check began: the next check's result counts as known. */
+  /** The agent acted after the last check began, so the next check's result counts as known. */
   #adopt = false;
   /** The last check may have seen an incomplete change. */
   #doubted = false;
@@ -89,7 +89,7 @@ class Repository implements GitSource {
   }
 
   async withOwnCommand<T>(command: () => T | Promise<T>): Promise<T> {
-    // Changes until now are not the agent's; after its command nobody could tell them apart.
+    // Changes until now are not the agent's, and could not be distinguished from them after its command.
     if (this.#ownCommands === 0) await this.#lookNow();
     this.#ownCommands++;
     try {
@@ -172,7 +172,7 @@ class Repository implements GitSource {
   async #lookAlone(): Promise<void> {
     const places = this.#places;
     if (places === undefined) {
-      // The agent's changes during a stop are unknown, so the next start begins again.
+      // Changes of the agent during a stop are unknown, so the next start begins from the present state.
       if (this.#adopt) this.#known = undefined;
       return;
     }
@@ -212,12 +212,12 @@ class Repository implements GitSource {
       try {
         await emitter.emit({ ...event, source: 'git', subject });
       } catch (error) {
-        this.#trouble(`an event is lost: ${lineOf(error)}`);
+        this.#trouble(`an event was lost: ${lineOf(error)}`);
       }
     });
   }
 
-  /** Undefined if it was not a change after all. */
+  /** Undefined if the change turns out to be none. */
   async #detailsOf(change: Change): Promise<Details | undefined> {
     switch (change.kind) {
       case 'switched': {
@@ -275,7 +275,9 @@ const COMMON = /^(packed-refs|config|refs|refs\/remotes(\/.*)?)$/;
 /** The folder in which newer repositories keep all references; each work tree has one. */
 const REFTABLE = /^reftable(\/tables\.list)?$/;
 
-/** Only the files of git's folders about a branch, an upstream or a conflict: objects and logs change all the time. */
+/**
+ * Only the files in git's folders that concern a branch, an upstream or a conflict, because objects and logs change all the time.
+ */
 function matters(own: string, common: string, path: string): boolean {
   if (path === own || path === common) return true;
   if (basename(path).endsWith('.lock')) return false;

@@ -1,10 +1,12 @@
-/** Reads the relevant state of a repository from git. Nothing here reads the files of the work tree: that would take long. */
+/** Reads the relevant state of a repository from git. This file never reads the files of the work tree, which would take long. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import type { Answer, Git } from './command.ts';
 
-/** `own`: the folder of this work tree. `common`: that of the repository; the same folder with a single work tree. */
+/**
+ * `own`: the folder of this work tree. `common`: the folder of the repository; the same folder if there is a single work tree.
+ */
 export type Places = { readonly top: string; readonly own: string; readonly common: string };
 
 export type GitState = {
@@ -65,7 +67,7 @@ const STAMPED = [
   'reftable/tables.list',
 ];
 
-/** The parts of a state fit together only if nothing of it was written between the reads. */
+/** The parts of a state fit together only if none of them was written between the reads. */
 const stampOf = ({ own }: Places): string =>
   STAMPED.map((name) => {
     const stats = statSync(join(own, name), { bigint: true, throwIfNoEntry: false });
@@ -78,7 +80,7 @@ async function readOnce(git: Git, { own }: Places): Promise<Found<GitState>> {
     git(['rev-parse', '-q', '--verify', 'HEAD^{commit}']),
     git(['ls-files', '--unmerged', '-z', '--full-name', '--', ':/']),
   ]);
-  // These two report "no" by their exit code.
+  // These two commands report "no" by their exit code.
   for (const answer of [pointer, commit])
     if (answer.kind !== 'ok' && !(answer.kind === 'failed' && answer.code === 1)) return troubled(answer);
   if (unmerged.kind !== 'ok') return troubled(unmerged);
@@ -114,7 +116,7 @@ async function upstreamOf(git: Git, ref: string): Promise<Found<Upstream | undef
   };
 }
 
-/** Like git's own prompt: by the files that an unfinished operation leaves in its folder. */
+/** Found like in git's own prompt: by the files that an unfinished operation leaves in its folder. */
 function operationIn(own: string): {
   readonly operation: Operation;
   readonly step?: string | undefined;
@@ -147,7 +149,7 @@ function operationIn(own: string): {
   return { operation, step };
 }
 
-/** The author of the last switch, and whether it was a switch at all: git's note about the last move of HEAD. */
+/** The author of the last switch, and whether it was a switch: git's note about the last move of HEAD. */
 export async function lastMove(git: Git): Promise<{ readonly by: string; readonly what: string } | undefined> {
   const answer = await git(['log', '-g', '-1', '--format=%gn%x00%gs', 'HEAD', '--']);
   const [by, what] = answer.kind === 'ok' ? answer.out.trim().split('\0') : [];
@@ -177,7 +179,7 @@ export function because(answer: Exclude<Answer, { kind: 'ok' }>): string {
     case 'failed':
       return answer.line;
     case 'missing':
-      return 'git, or its folder, is gone';
+      return 'git or its folder does not exist';
     case 'stopped':
       return answer.why === 'timeout' ? 'git did not answer in time' : 'git was stopped';
   }

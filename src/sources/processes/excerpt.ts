@@ -13,7 +13,7 @@ const HEADING = /\bfailed tests?\b|\bfailing tests\b|^=+ FAILURES =+$|^failures:
 /** A line that begins the report of one failure. */
 const FAILURE =
   /^\s*(?:FAIL\b|not ok\b|[✖✗×]\s|●\s|---? FAIL|E\s{2,})|\berror(?:\[\w+\]| TS\d+)?:|\bpanicked at\b|^Traceback\b/iu;
-/** The head of the excerpt gets two thirds of the lines, its end the rest. */
+/** The beginning of the excerpt gets two thirds of the lines, its end the others. */
 const HEAD_SHARE = 2 / 3;
 export const GAP = '…';
 

@@ -1,6 +1,6 @@
 /**
- * Keeps the last lines of a command's output in bounded memory. Each stream is decoded and split into lines separately, so a
- * character or a line in several pieces becomes whole. Blank lines are left out.
+ * Keeps the last lines of a command's output in bounded memory. Each stream is decoded and split into lines separately, so that a
+ * character or a line in several pieces is joined again. Blank lines are left out.
  */
 import { StringDecoder } from 'node:string_decoder';
 import { clean } from '../../handles/text.ts';
@@ -28,13 +28,13 @@ export class LastLines {
     return (chunk) => {
       const parts = (pending + decoder.write(chunk)).split('\n');
       pending = (parts.pop() ?? '').slice(-PENDING_CHARS);
-      // Blank lines may be among them, so somewhat more lines are kept than wanted.
+      // Some of these lines may be blank, so somewhat more lines are kept than wanted.
       for (const line of parts.slice(-4 * this.#lines)) this.#raw.push(line.slice(-PENDING_CHARS));
       if (this.#raw.length > 8 * this.#lines) this.#raw.splice(0, this.#raw.length - 4 * this.#lines);
     };
   }
 
-  /** As people read them: without escape sequences, a progress bar as its last state. */
+  /** The lines as a terminal shows them: without escape sequences, and a progress bar in its last state. */
   read(): readonly string[] {
     if (this.#lines === 0) return [];
     const lines = [...this.#raw, ...this.#pending.map((pending) => pending())]
@@ -50,6 +50,6 @@ export class LastLines {
   }
 }
 
-/** Binary output is useless to a reader, and costs a model a token a byte. */
+/** Binary output is useless to a reader, and costs a model about a token per byte. */
 const BINARY = '(no text)';
 const isText = (line: string): boolean => line.split('\ufffd').length - 1 <= line.length / 8;

@@ -102,7 +102,7 @@ const SAYS_NONE = /\b(?:0|no) (?:fail\w*|errors?)\b|\b(?:fail\w*|errors?):? 0\b/
 /** Lines that package managers print for any failed script. */
 const CHATTER = /^npm (?:error|ERR!)|^ ?ELIFECYCLE|^error Command failed with exit code|Lifecycle script/u;
 
-/** The most informative line: for a failure the last line about one, otherwise the last with words in it. */
+/** The most informative line: for a failure the last line about a failure, otherwise the last with words in it. */
 function tellingLine(lines: readonly string[], failed: boolean): string | undefined {
   const said = lines.filter((line) => /[\p{L}\p{N}]/u.test(line) && !CHATTER.test(line));
   const line =
@@ -112,7 +112,7 @@ function tellingLine(lines: readonly string[], failed: boolean): string | undefi
   return line === undefined ? undefined : cut(line.trim(), 200);
 }
 
-/** In a form that could be typed. */
+/** The command in a form that a person could type. */
 export function commandLine(command: string, args: readonly string[]): string {
   return [command, ...args]
     .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))

@@ -1,6 +1,6 @@
 /**
  * Makes pipes like a shell's. Node gives a child sockets: a script that writes to `/dev/stderr` fails on them, and a program
- * whose reader has gone gets another error than SIGPIPE. So these are FIFOs whose names are deleted once they are open.
+ * whose reader has closed gets an error other than SIGPIPE. So these are FIFOs whose names are deleted once they are open.
  */
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
@@ -25,7 +25,7 @@ export function makePipes(count: number): readonly Pipe[] | undefined {
     const names = Array.from({ length: count }, (_, i) => join(folder ?? '', String(i)));
     execFileSync('mkfifo', ['-m', '600', ...names], { stdio: 'ignore' });
     return names.map((name) => {
-      // A nonblocking reader opens first. So the writer, which is blocking as children expect, need not wait.
+      // A nonblocking reader opens first. So the writer, which blocks as children expect, does not wait.
       const fd = keep(openSync(name, constants.O_RDONLY | constants.O_NONBLOCK));
       const write = keep(openSync(name, constants.O_WRONLY));
       return { read: new Socket({ fd, readable: true, writable: false }), write };

@@ -1,7 +1,7 @@
 /**
  * Runs a command so that its caller sees no difference: stdin is this process's stdin, and output passes at once. It gets a
- * terminal if all three streams are the same terminal and the optional `@lydell/node-pty` is installed. Otherwise it gets
- * pipes: a program that checks sees no terminal and may leave out its colours.
+ * terminal if all three streams are the same terminal and the optional `@lydell/node-pty` is installed. Otherwise it gets pipes:
+ * a program that checks finds no terminal, and may omit its colours.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { accessSync, closeSync, constants as fs, statSync } from 'node:fs';
@@ -34,7 +34,7 @@ export type RunOptions = {
 /** Between SIGTERM and SIGKILL, after its time limit. */
 const GRACE_MS = 5_000;
 /**
- * Processes that it left behind may hold its streams open. After this much silence behind its end, the streams count as ended.
+ * Processes that it left behind may hold its streams open. After this much silence following its end, the streams count as ended.
  */
 const SILENCE_MS = 200;
 
@@ -182,7 +182,7 @@ function endAfter(
   let timer = setTimeout(() => {
     over = true;
     signal('SIGTERM');
-    // A stopped process would not see it.
+    // A stopped process does not act on the signal before it continues.
     signal('SIGCONT');
     timer = setTimeout(() => signal('SIGKILL'), GRACE_MS);
   }, ms);
@@ -191,7 +191,7 @@ function endAfter(
 
 /** The error that a shell would report before a start; undefined if the command can start. */
 function cannotStart({ command, cwd, env }: RunOptions): Outcome | undefined {
-  if (!isFolder(cwd)) return { kind: 'not_started', code: 126, reason: `the folder ${cwd} is not there` };
+  if (!isFolder(cwd)) return { kind: 'not_started', code: 126, reason: `the folder ${cwd} does not exist` };
   const candidates = command.includes('/')
     ? [resolve(cwd, command)]
     : (env['PATH'] ?? '').split(delimiter).map((folder) => join(resolve(cwd, folder), command));
@@ -205,7 +205,7 @@ function cannotStart({ command, cwd, env }: RunOptions): Outcome | undefined {
 function notStarted(command: string, error: unknown): Outcome {
   const { code, message } = error as NodeJS.ErrnoException;
   return code === 'ENOENT'
-    ? { kind: 'not_started', code: 127, reason: `there is no such command, or not what it is read by` }
+    ? { kind: 'not_started', code: 127, reason: `the command does not exist, or its interpreter does not exist` }
     : { kind: 'not_started', code: 126, reason: `${command}: ${code ?? message}` };
 }
 

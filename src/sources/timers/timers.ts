@@ -1,6 +1,4 @@
-/**
- * Reminders. No clock has to run: a reminder is queued at once, durably, and rides at the first contact point after its time.
- */
+/** Reminders. No clock runs: a reminder is queued at once, durably, and rides at the first contact point after its time. */
 import { randomUUID } from 'node:crypto';
 import type { Emitted, Emitter, EventInput } from '../../core/event.ts';
 import type { Item } from '../../core/items.ts';
@@ -19,7 +17,7 @@ export type Reminder = {
   /** With the same key, the newest replaces the older ones. */
   readonly key?: string | undefined;
   readonly level?: ReminderLevel;
-  /** Counted from its time; after turns, which have no time, from now. Default 24 h, after turns 7 d. */
+  /** Counted from the reminder's time; after turns, which have no time, from now. Default 24 h, after turns 7 d. */
   readonly ttlMs?: number | undefined;
 };
 

@@ -23,19 +23,19 @@ describe('a time in words', () => {
     ['at 15:30', '2026-03-28T14:30Z'],
     ['15:30', '2026-03-28T14:30Z'],
     ['at noon', '2026-03-28T11:00Z'],
-    // A time that is past today means tomorrow.
+    // A time that has already passed today means tomorrow.
     ['at 9', '2026-03-29T07:00Z'],
     ['9am', '2026-03-29T07:00Z'],
-    // Tonight the clocks go forward: nine is nine.
+    // The clocks go forward tonight, and nine means nine by the new time.
     ['tomorrow at 9', '2026-03-29T07:00Z'],
     ['in 3 days', '2026-03-31T09:00Z'],
     ['in a week at 9', '2026-04-04T07:00Z'],
-    // Hours are hours, also over that night.
+    // Hours are elapsed hours, also across that night.
     ['in 24 hours', '2026-03-29T10:00Z'],
     ['friday at 8', '2026-04-03T06:00Z'],
     ['on friday at 8', '2026-04-03T06:00Z'],
     ['next friday', '2026-04-03T10:00Z'],
-    // Half past two does not exist that night.
+    // Half past two does not exist in that night.
     ['tomorrow at 2:30', '2026-03-29T01:30Z'],
     ['2026-05-01T10:00', '2026-05-01T08:00Z'],
     ['2026-05-01T10:00:00Z', '2026-05-01T10:00Z'],
@@ -71,12 +71,12 @@ describe('a time in words', () => {
     ['in 10m or so', /is not understood/u],
     ['at 9 or at 10', /is not understood/u],
     ['from 9 to 10', /is (?:a span|not understood)/u],
-    ['yesterday', /is over \(Fri 2026-03-27 11:00\); name one that is to come/u],
-    ['today at 9', /is over \(Sat 2026-03-28 09:00\)/u],
-    ['2020-01-01', /is over/u],
-    ['in 2 years', /is more than a year away \(Tue 2028-03-28 .*\); a reminder may wait for a year at most/u],
-    ['after 0 turns', /counts 0 turns; 1 to 1000/u],
-    ['after 5000 turns', /counts 5000 turns; 1 to 1000/u],
+    ['yesterday', /has passed \(Fri 2026-03-27 11:00\); name a future time/u],
+    ['today at 9', /has passed \(Sat 2026-03-28 09:00\)/u],
+    ['2020-01-01', /has passed/u],
+    ['in 2 years', /is more than a year away \(Tue 2028-03-28 .*\); a reminder may wait for at most a year/u],
+    ['after 0 turns', /must be 1 to 1000 turns, got 0/u],
+    ['after 5000 turns', /must be 1 to 1000 turns, got 5000/u],
   ])('%j is refused', async (text, message) => {
     await expect(parseWhen(text, BERLIN)).rejects.toMatchObject({
       code: 'bad_argument',

@@ -29,17 +29,17 @@ export async function parseWhen(text: string, there: Here): Promise<When> {
   const [, turns] = /^\s*(?:after|in)\s+(\d{1,9})\s+turns?\s*$/iu.exec(text) ?? [];
   if (turns !== undefined) {
     const afterTurns = Number(turns);
-    if (afterTurns < 1 || afterTurns > MAX_TURNS) return refuse(`counts ${turns} turns; 1 to ${MAX_TURNS} can be waited for`);
+    if (afterTurns < 1 || afterTurns > MAX_TURNS) return refuse(`must be 1 to ${MAX_TURNS} turns, got ${turns}`);
     return { afterTurns };
   }
   const [words, here] = elsewhere(text, there);
   const found = text.length > MAX_CHARS ? undefined : await read(words, here);
   if (found === undefined) return refuse(`is not understood; ${FORMS}`);
-  if (found.end) return refuse(`is a span from one time to another; name one, ${FORMS}`);
+  if (found.end) return refuse(`is a span from one time to another; name a single time, ${FORMS}`);
   const at = instantOf(found.start, here.timeZone);
-  if (at <= here.now) return refuse(`is over (${showTime(at, here.timeZone)}); name one that is to come, ${FORMS}`);
+  if (at <= here.now) return refuse(`has passed (${showTime(at, here.timeZone)}); name a future time, ${FORMS}`);
   if (at - here.now > YEAR_MS)
-    return refuse(`is more than a year away (${showTime(at, here.timeZone)}); a reminder may wait for a year at most`);
+    return refuse(`is more than a year away (${showTime(at, here.timeZone)}); a reminder may wait for at most a year`);
   return { at };
 }
 
@@ -73,7 +73,7 @@ async function read(text: string, { now, timeZone }: Here): Promise<ParsedResult
 }
 
 /**
- * A time with a zone, or some minutes from now, is already an instant. Any other time means a wall clock: tomorrow at 9 is at
+ * A time with a zone, or some minutes from now, is already an instant. Any other time is a wall-clock time: tomorrow at 9 is at
  * nine even if the clocks change tonight.
  */
 function instantOf(start: ParsedResult['start'], timeZone: string): number {

@@ -17,11 +17,12 @@ export function alertEvents(payload: Payload): readonly Omit<EventInput, 'source
     throw new Refused(
       422,
       'bad_event',
-      `the payload is version ${JSON.stringify(version).slice(0, 20)} of Alertmanager's; 4 is read here`,
+      `the payload has version ${JSON.stringify(version).slice(0, 20)} of Alertmanager's format; only version 4 is supported`,
     );
-  if (!Array.isArray(alerts)) throw new Refused(422, 'bad_event', 'the payload has no list of alerts; it is not of Alertmanager');
+  if (!Array.isArray(alerts))
+    throw new Refused(422, 'bad_event', 'the payload has no list of alerts, so it is not from Alertmanager');
   if (alerts.length > WEBHOOK_LIMITS.events)
-    throw new Refused(413, 'too_big', `the payload has ${alerts.length} alerts, at most ${WEBHOOK_LIMITS.events} are taken`);
+    throw new Refused(413, 'too_big', `the payload has ${alerts.length} alerts, at most ${WEBHOOK_LIMITS.events} are allowed`);
   const omitted = Number(payload['truncatedAlerts'] ?? 0);
   return (alerts as readonly unknown[]).map((alert, i) => {
     if (!isTable(alert as Payload)) throw new Refused(422, 'bad_event', `alert ${i + 1} of the list is not an object`);

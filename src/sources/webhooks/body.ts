@@ -4,7 +4,7 @@ import { Refused, WEBHOOK_LIMITS } from './receiver.ts';
 
 export function checkSize(body: Buffer): void {
   if (body.length > WEBHOOK_LIMITS.bodyBytes)
-    throw new Refused(413, 'too_big', `the body has ${body.length} bytes, at most ${WEBHOOK_LIMITS.bodyBytes} are taken`);
+    throw new Refused(413, 'too_big', `the body has ${body.length} bytes, at most ${WEBHOOK_LIMITS.bodyBytes} are allowed`);
 }
 
 export function jsonOf(bytes: Buffer, what = 'the body'): Json {
@@ -12,7 +12,7 @@ export function jsonOf(bytes: Buffer, what = 'the body'): Json {
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new Refused(400, 'malformed', `${what} is not UTF-8, which JSON has to be`);
+    throw new Refused(400, 'malformed', `${what} is not UTF-8, which JSON requires`);
   }
   if (nestsDeeper(text, WEBHOOK_LIMITS.depth))
     throw new Refused(400, 'too_deep', `${what} nests more than ${WEBHOOK_LIMITS.depth} deep`);

@@ -101,33 +101,29 @@ describe('a CloudEvent', () => {
   });
 
   it.each<[string, Json, string]>([
-    ['no object', [1], 'a CloudEvent is a JSON object with specversion, id, source, type, and this is a list'],
-    ['no version', without('specversion'), 'event attribute specversion has to be "1.0", the version that is read here'],
-    [
-      'an older one',
-      { ...WHOLE, specversion: '0.3' },
-      'event attribute specversion "0.3": has to be "1.0", the version that is read here',
-    ],
+    ['no object', [1], 'a CloudEvent is a JSON object with specversion, id, source, type, got a list'],
+    ['no version', without('specversion'), 'event attribute specversion must be "1.0", the supported version'],
+    ['an older one', { ...WHOLE, specversion: '0.3' }, 'event attribute specversion "0.3": must be "1.0", the supported version'],
     ['no id', without('id'), 'event attribute id is missing; every CloudEvent has one'],
     [
       'a blank source',
       { ...WHOLE, source: ' ' },
-      'event attribute source " ": needs a text that is not blank; leave it out where there is none',
+      'event attribute source " ": needs a text that is not blank; omit it if there is no text',
     ],
     [
       'a type that is none',
       { ...WHOLE, type: 7 },
-      'event attribute type 7: needs a text that is not blank; leave it out where there is none',
+      'event attribute type 7: needs a text that is not blank; omit it if there is no text',
     ],
     [
       'a time',
       { ...WHOLE, time: 'yesterday' },
-      'event attribute time "yesterday": is a time as RFC 3339 writes it, such as "2026-05-01T10:00:00Z"',
+      'event attribute time "yesterday": must be an RFC 3339 time such as "2026-05-01T10:00:00Z"',
     ],
     [
       'a day that is none',
       { ...WHOLE, time: '2026-13-01T10:00:00Z' },
-      'event attribute time "2026-13-01T10:00:00Z": is a time as RFC 3339 writes it, such as "2026-05-01T10:00:00Z"',
+      'event attribute time "2026-13-01T10:00:00Z": must be an RFC 3339 time such as "2026-05-01T10:00:00Z"',
     ],
     [
       'a severity',
@@ -141,7 +137,7 @@ describe('a CloudEvent', () => {
     ],
     ['a time to live', { ...WHOLE, ttlms: '10m' }, 'event attribute ttlms "10m": is a whole number of milliseconds above 0'],
     ['supersede', { ...WHOLE, supersede: 1 }, 'event attribute supersede 1: is true or false'],
-    ['data twice', { ...WHOLE, data_base64: 'AA==' }, 'event has both data and data_base64; it is one or the other'],
+    ['data twice', { ...WHOLE, data_base64: 'AA==' }, 'event has both data and data_base64; write only one of them'],
     ['no base64', { ...(without('data') as object), data_base64: '%%' }, 'event attribute data_base64 "%%": is a text in base64'],
     [
       'no JSON in it',
@@ -162,7 +158,7 @@ describe('a CloudEvent', () => {
     });
     expect(said({ type: 'x', sevrity: 'error' }, defaults)).toBe('event attribute "sevrity" is unknown; did you mean severity?');
     expect(said({ type: 'x', 'Build-Id': 1 }, defaults)).toBe(
-      'event attribute "Build-Id" is unknown, and no extension either: these have lower-case letters and digits only; what the event is about stands in data',
+      'event attribute "Build-Id" is unknown, and not a valid extension: the name of an extension has only lower-case letters and digits; put data of the event into data',
     );
     expect(said({ type: 'x', traceparent: '00-abc' }, defaults)).toBe('taken');
     expect(said({}, defaults)).toBe('event attribute type is missing; every CloudEvent has one');
@@ -181,7 +177,7 @@ describe('a file of them', () => {
   });
 
   it.each([
-    ['', /^there is no event: nothing but blanks was given$/u],
+    ['', /^there is no event: the input is blank$/u],
     ['[]', /^there is no event: the list is empty$/u],
     ['{"type": }', /^it is not JSON \(.*\); write \{"type": "build.failed", "data": \{…\}\}, a list of such, or one a line$/u],
     ['{\n"type": \n}', /^it is not JSON/u],

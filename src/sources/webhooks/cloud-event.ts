@@ -33,18 +33,18 @@ type Table = { readonly [name: string]: Json };
  */
 export function eventFromCloudEvent(json: Json, defaults: CloudEventDefaults = {}): EventInput {
   if (!isTable(json))
-    throw bad(undefined, `a CloudEvent is a JSON object with ${ATTRIBUTES.required.join(', ')}, and this is ${shown(json)}`);
+    throw bad(undefined, `a CloudEvent is a JSON object with ${ATTRIBUTES.required.join(', ')}, got ${shown(json)}`);
   const lenient = defaults.source !== undefined;
   if (lenient) checkNames(json);
   const { specversion } = json;
   if (specversion !== '1.0' && !(lenient && specversion === undefined))
-    throw wrong('specversion', specversion, 'has to be "1.0", the version that is read here');
+    throw wrong('specversion', specversion, 'must be "1.0", the supported version');
   const text = (name: string): string | undefined => {
     const value = json[name];
     if (value === undefined || value === null) return undefined;
     return typeof value === 'string' && value.trim() !== ''
       ? value
-      : badAttribute(name, value, 'needs a text that is not blank; leave it out where there is none');
+      : badAttribute(name, value, 'needs a text that is not blank; omit it if there is no text');
   };
   const needed = (name: string, otherwise: string | undefined): string =>
     text(name) ?? otherwise ?? badAttribute(name, undefined, 'is missing; every CloudEvent has one');
@@ -105,7 +105,7 @@ export function cloudEventOf(event: Event): Record<string, Json> {
   };
 }
 
-/** One event, a list of events, or one event a line. Throws `bad_event` with the line or the position in the list. */
+/** Reads one event, a list of events, or one event per line. Throws `bad_event` with the line or the position in the list. */
 export function cloudEventsIn(text: string, defaults: CloudEventDefaults = {}): readonly EventInput[] {
   return jsonIn(text).map(({ json, where }) => {
     try {
@@ -120,14 +120,14 @@ export function cloudEventsIn(text: string, defaults: CloudEventDefaults = {}): 
 function jsonIn(given: string): readonly { readonly json: Json; readonly where: string }[] {
   const text = given.replace(/^\uFEFF/u, '');
   const lines = text.split('\n').flatMap((line, i) => (line.trim() === '' ? [] : [{ line, where: `line ${i + 1}` }]));
-  if (lines.length === 0) throw bad(undefined, 'there is no event: nothing but blanks was given');
+  if (lines.length === 0) throw bad(undefined, 'there is no event: the input is blank');
   // In a list, an event is nested one level deeper.
   if (nestsDeeper(text, WEBHOOK_LIMITS.depth + 1)) throw bad('data', tooDeep('event data'));
   let whole: Json;
   try {
     whole = JSON.parse(text) as Json;
   } catch (error) {
-    // Several lines with a valid first line are one event a line. Otherwise the text is one value with an error in it.
+    // Several lines with a valid first line are one event per line. Otherwise the text is one value with an error in it.
     if (lines.length === 1 || !isJson(lines[0]?.line ?? '')) throw noJson('it', error);
     return lines.map(({ line, where }) => {
       try {
@@ -166,7 +166,7 @@ function checkNames(json: Table): void {
     if (!/^[a-z0-9]{1,64}$/.test(name))
       throw bad(
         name,
-        `event attribute ${JSON.stringify(name.slice(0, 80))} is unknown, and no extension either: these have lower-case letters and digits only; what the event is about stands in data`,
+        `event attribute ${JSON.stringify(name.slice(0, 80))} is unknown, and not a valid extension: the name of an extension has only lower-case letters and digits; put data of the event into data`,
       );
   }
 }
@@ -180,7 +180,7 @@ export function rfc3339(text: string): number | undefined {
 
 function timeOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  return rfc3339(text) ?? badAttribute('time', text, 'is a time as RFC 3339 writes it, such as "2026-05-01T10:00:00Z"');
+  return rfc3339(text) ?? badAttribute('time', text, 'must be an RFC 3339 time such as "2026-05-01T10:00:00Z"');
 }
 
 function deliverOf(text: string | undefined): Deliver | undefined {
@@ -206,11 +206,11 @@ function deliverText(deliver: Deliver): string {
   return 'afterTurns' in deliver ? `turns:${deliver.afterTurns}` : `after:${deliver.afterTool}`;
 }
 
-/** An event's data is an object; another value gets a name: `value`, `text` or `base64`. */
+/** The data of an event is an object; any other value gets a name: `value`, `text` or `base64`. */
 function dataOf(json: Table, contentType: string | undefined): Event['data'] {
   const { data, data_base64: base64 } = json;
   if (base64 !== undefined) {
-    if (data !== undefined) throw bad('data_base64', 'event has both data and data_base64; it is one or the other');
+    if (data !== undefined) throw bad('data_base64', 'event has both data and data_base64; write only one of them');
     if (typeof base64 !== 'string' || !/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(base64))
       throw wrong('data_base64', base64, 'is a text in base64');
     return asData(Buffer.from(base64, 'base64'), contentType);

@@ -2,7 +2,7 @@
 import type { Json } from '../../core/json.ts';
 import { SEVERITIES, type Severity } from '../../core/event.ts';
 
-/** By a dotted path; numbers are positions in lists. Only own properties: `constructor` is an ordinary name. */
+/** Reads by a dotted path; numbers are positions in lists. Only own properties: `constructor` is an ordinary name. */
 export function at(json: Json | undefined, path: string): Json | undefined {
   let value = json;
   for (const name of path.split('.')) {

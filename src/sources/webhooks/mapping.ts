@@ -19,7 +19,7 @@ export function mapped(payload: Json, map: WebhookMap, receiver: string): Mapped
     throw new Refused(
       422,
       'bad_event',
-      `the payload has nothing at ${map.id}, from which webhooks.${receiver}.map.id makes the id`,
+      `the payload has no value at ${map.id}, from which webhooks.${receiver}.map.id makes the id`,
     );
   const time = map.time === undefined ? undefined : timeOf(filled(map.time, payload));
   const severity = map.severity === undefined ? undefined : severityOf(filled(map.severity, payload));
@@ -47,7 +47,7 @@ function filled(text: string, payload: Json, missing?: string): string | undefin
   return whole ? made : undefined;
 }
 
-/** The author of the configuration may choose any beginning. A type from the sender begins with the receiver's name. */
+/** The author of the configuration may choose any prefix. A type from the sender begins with the receiver's name. */
 function typeOf(payload: Json, template: string | undefined, receiver: string): string {
   const own = `webhook.${typePart(receiver)}`;
   const type = typePart((template === undefined ? undefined : filled(template, payload)) ?? '');
@@ -55,14 +55,14 @@ function typeOf(payload: Json, template: string | undefined, receiver: string): 
   return template?.startsWith('{') ? `${own}.${type}` : type;
 }
 
-/** The whole payload, or a part of it. A payload that is too big is replaced by a note. */
+/** The data of the event: the whole payload, or a part of it. A payload that is too big is replaced by a note. */
 function dataOf(payload: Json, template: string | undefined): NonNullable<EventInput['data']> {
   const path = template?.replace(/^\{(.*)\}$/u, '$1');
   const part = path === undefined ? payload : at(payload, path);
   if (part === undefined || part === null) return {};
   const data = isTable(part) ? part : { value: part };
   const chars = JSON.stringify(data).length;
-  return chars <= EVENT_LIMITS.dataBytes ? data : { left_out: `${chars} characters, more than an event holds` };
+  return chars <= EVENT_LIMITS.dataBytes ? data : { left_out: `${chars} characters, more than an event may hold` };
 }
 
 /** In RFC 3339, or seconds or milliseconds since 1970. */

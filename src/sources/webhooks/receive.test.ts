@@ -95,7 +95,7 @@ describe('who may send', () => {
     expect(make('github')).toBe('webhooks.ci needs the secret in S, which is not set; export it');
     expect(make('github', 'short')).toBe('webhooks.ci needs a longer secret in S: at least 8 characters');
     expect(make('standard', 'whsec_AAAA')).toBe(
-      'webhooks.ci needs in S a secret as Standard Webhooks write it, "whsec_" and at least 16 bytes in base64',
+      'webhooks.ci needs a secret in S in the form of Standard Webhooks: "whsec_" and at least 16 bytes in base64',
     );
     expect([make('github', SECRET), make('standard', WHSEC)]).toEqual(['ready', 'ready']);
   });
@@ -110,17 +110,17 @@ describe('who may send', () => {
     [
       'GitHub: by another secret',
       github({ body: ISSUE, headers: { 'x-hub-signature-256': hex(bytes(ISSUE), 'another secret') } }),
-      '401 wrong_signature: the signature in x-hub-signature-256 is not that of this body and our secret',
+      '401 wrong_signature: the signature in x-hub-signature-256 does not match this body and our secret',
     ],
     [
       'GitHub: of another body',
       github({ body: ISSUE, headers: { 'x-hub-signature-256': hex(Buffer.from('{}')) } }),
-      '401 wrong_signature: the signature in x-hub-signature-256 is not that of this body and our secret',
+      '401 wrong_signature: the signature in x-hub-signature-256 does not match this body and our secret',
     ],
     [
       'GitHub: half a signature',
       github({ body: ISSUE, headers: { 'x-hub-signature-256': hex(bytes(ISSUE)).slice(0, 40) } }),
-      '401 wrong_signature: the signature in x-hub-signature-256 is not that of this body and our secret',
+      '401 wrong_signature: the signature in x-hub-signature-256 does not match this body and our secret',
     ],
     [
       'GitHub: only the old SHA-1',
@@ -143,28 +143,28 @@ describe('who may send', () => {
     [
       'Standard: none of several',
       standard({ body: { type: 'a' }, headers: { 'webhook-signature': 'v1,AAAA v1a,BBBB' } }),
-      '401 wrong_signature: no v1 signature in webhook-signature is that of this message and our secret',
+      '401 wrong_signature: no v1 signature in webhook-signature matches this message and our secret',
     ],
     [
       'Standard: of another id',
       standard({ body: { type: 'a' }, headers: { 'webhook-id': 'msg_2' } }),
-      '401 wrong_signature: no v1 signature in webhook-signature is that of this message and our secret',
+      '401 wrong_signature: no v1 signature in webhook-signature matches this message and our secret',
     ],
     [
       'Standard: of another time',
       standard({ body: { type: 'a' }, headers: { 'webhook-timestamp': String(NOW / 1_000 + 1) } }),
-      '401 wrong_signature: no v1 signature in webhook-signature is that of this message and our secret',
+      '401 wrong_signature: no v1 signature in webhook-signature matches this message and our secret',
     ],
     ['Standard: five minutes old', standard({ body: { type: 'a' }, at: NOW - 300_000 }), 'taken'],
     [
       'Standard: too old',
       standard({ body: { type: 'a' }, at: NOW - 301_000 }),
-      '401 too_old: webhook-timestamp is 301 s behind our clock; 300 s are allowed',
+      '401 too_old: webhook-timestamp is 301 s behind our clock; at most 300 s are allowed',
     ],
     [
       'Standard: from the future',
       standard({ body: { type: 'a' }, at: NOW + 400_000 }),
-      '401 too_old: webhook-timestamp is 400 s ahead of our clock; 300 s are allowed',
+      '401 too_old: webhook-timestamp is 400 s ahead of our clock; at most 300 s are allowed',
     ],
     [
       'Standard: no time',
@@ -174,13 +174,13 @@ describe('who may send', () => {
     [
       'Standard: no id',
       standard({ body: { type: 'a' }, headers: { 'webhook-id': undefined } }),
-      '401 unsigned: the header webhook-id is missing; Standard Webhooks have it',
+      '401 unsigned: the header webhook-id is missing; Standard Webhooks require it',
     ],
     ['a bearer token', bearer({ kind: 'alertmanager' })({ body: { alerts: [] } }), 'taken'],
     [
       'no bearer token',
       bearer({ kind: 'cloudevents' })({ body: {}, headers: { authorization: undefined } }),
-      '401 unsigned: the header authorization is missing; it holds "Bearer" and the secret',
+      '401 unsigned: the header authorization is missing; it must hold "Bearer" and the secret',
     ],
     [
       'a wrong one',
@@ -228,18 +228,18 @@ describe('what may be sent', () => {
     [
       'a huge body',
       () => github({ body: Buffer.alloc(WEBHOOK_LIMITS.bodyBytes + 1, 32) }),
-      `413 too_big: the body has ${WEBHOOK_LIMITS.bodyBytes + 1} bytes, at most ${WEBHOOK_LIMITS.bodyBytes} are taken`,
+      `413 too_big: the body has ${WEBHOOK_LIMITS.bodyBytes + 1} bytes, at most ${WEBHOOK_LIMITS.bodyBytes} are allowed`,
     ],
     [
       'another content type',
       () => github({ body: ISSUE, headers: { 'content-type': 'text/html' } }),
-      '415 wrong_content_type: the content type is "text/html"; it has to be application/json',
+      '415 wrong_content_type: the content type is "text/html"; it must be application/json',
     ],
     ['no JSON', () => github({ body: Buffer.from('{"a":') }), /^400 malformed: the body is not JSON: /u],
     [
       'no UTF-8',
       () => github({ body: Buffer.from([0x7b, 0xff, 0x7d]) }),
-      '400 malformed: the body is not UTF-8, which JSON has to be',
+      '400 malformed: the body is not UTF-8, which JSON requires',
     ],
     ['an empty body', () => github({ body: Buffer.alloc(0) }), /^400 malformed: the body is not JSON/u],
     ['as deep as is allowed', () => anyJson({ body: deep(WEBHOOK_LIMITS.depth - 1) }), 'taken'],
@@ -283,7 +283,7 @@ describe('what may be sent', () => {
     [
       'no CloudEvent',
       () => cloud({ body: {} }),
-      /^415 wrong_content_type: the content type is "application\/json"; a CloudEvent comes as/u,
+      /^415 wrong_content_type: the content type is "application\/json"; send a CloudEvent as/u,
     ],
     [
       'no batch',
@@ -297,7 +297,7 @@ describe('what may be sent', () => {
           body: Array.from({ length: 1_001 }, () => ({})),
           headers: { 'content-type': 'application/cloudevents-batch+json' },
         }),
-      '413 too_big: the batch has 1001 events, at most 1000 are taken',
+      '413 too_big: the batch has 1001 events, at most 1000 are allowed',
     ],
     [
       'an attribute of it',
@@ -339,17 +339,17 @@ describe('what may be sent', () => {
           body: Buffer.from('{}'),
           headers: { 'ce-specversion': '1.0', 'ce-id': '%zz', 'ce-source': 's', 'ce-type': 't' },
         }),
-      '400 malformed: the header ce-id is not encoded as it should be',
+      '400 malformed: the header ce-id is not percent-encoded correctly',
     ],
     [
       'no alerts',
       () => bearer({ kind: 'alertmanager' })({ body: { version: '4' } }),
-      '422 bad_event: the payload has no list of alerts; it is not of Alertmanager',
+      '422 bad_event: the payload has no list of alerts, so it is not from Alertmanager',
     ],
     [
       'another version',
       () => bearer({ kind: 'alertmanager' })({ body: { version: '3', alerts: [] } }),
-      `422 bad_event: the payload is version "3" of Alertmanager's; 4 is read here`,
+      `422 bad_event: the payload has version "3" of Alertmanager's format; only version 4 is supported`,
     ],
     [
       'an alert that is none',
@@ -359,7 +359,7 @@ describe('what may be sent', () => {
     [
       'no id where the map wants one',
       () => bearer({ kind: 'json', map: { id: '{run.id}' } })({ body: { run: {} } }),
-      '422 bad_event: the payload has nothing at {run.id}, from which webhooks.ci.map.id makes the id',
+      '422 bad_event: the payload has no value at {run.id}, from which webhooks.ci.map.id makes the id',
     ],
   ])('%s', (_what, received, answer) => {
     if (typeof answer === 'string') expect(refused(received())).toBe(answer);
@@ -379,7 +379,7 @@ describe('the same again', () => {
   it('is recognized by its signed part, whatever its headers; only once it is remembered', () => {
     const window = replayWindow();
     const first = github({ body: ISSUE }, window.seen);
-    // Its emit failed: the sender tries again, and is heard.
+    // Its emit failed, so the retry of the sender is accepted.
     expect(refused(github({ body: ISSUE }, window.seen))).toBe('taken');
     if (first.kind === 'events') window.remember(first.deliveries);
     expect(refused(github({ body: ISSUE, headers: { 'x-github-delivery': 'd-2' } }, window.seen))).toBe(
@@ -610,7 +610,7 @@ describe('what becomes of it', () => {
     expect(events(bearer({ kind: 'json', map: { type: '{t}' } })({ body: { t: 'tool.call.failure' } }))[0]?.type).toBe(
       'webhook.ci.tool.call.failure',
     );
-    // Without a map all of it, unless it is too much; two that look alike are two.
+    // Without a map, the data is the whole payload, unless that is too large; two payloads that look alike are two events.
     expect(events(bearer({ kind: 'json' })({ body: ['a'] }))[0]).toEqual({
       type: 'webhook.ci',
       source: 'webhook/ci',
@@ -620,7 +620,7 @@ describe('what becomes of it', () => {
       data: { value: ['a'] },
     });
     expect(events(bearer({ kind: 'json' })({ body: { a: 'x'.repeat(100_000) } }))[0]?.data).toEqual({
-      left_out: '100008 characters, more than an event holds',
+      left_out: '100008 characters, more than an event may hold',
     });
   });
 });

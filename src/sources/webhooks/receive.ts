@@ -46,7 +46,8 @@ export function receive(request: WebhookRequest): Received {
     checkSize(request.body);
     checkSignature({ ...request, now: request.clock ?? request.now });
     const { events, deliveries } = read(request);
-    // A sender that repeats a delivery has not seen the answer. The delivery has arrived, so this accepts it without events.
+    // A sender that repeats a delivery has not received the answer. The delivery has arrived, so the answer is success without
+    // events.
     if (deliveries.some((id) => request.seen?.(id)))
       throw new Refused(200, 'replayed', 'this delivery was received before; nothing changed');
     return { kind: 'events', events: events.map((event) => checked(event, request)), deliveries };
@@ -60,7 +61,7 @@ export function receive(request: WebhookRequest): Received {
   }
 }
 
-/** Without source and subject, which the receiver sets. `to` is the addressee that the request names. */
+/** Without source and subject, which the receiver sets. `to` is the receiver that the request names. */
 type Read = Omit<EventInput, 'source' | 'subject'> & { readonly to?: string | undefined };
 
 function read(request: WebhookRequest): { events: readonly Read[]; deliveries: readonly string[] } {
@@ -111,7 +112,7 @@ function cloudEvents({ headers, body }: WebhookRequest): readonly Read[] {
     const batch = jsonOf(body);
     if (!Array.isArray(batch)) throw new Refused(400, 'malformed', 'the body is not a list, but its content type names a batch');
     if (batch.length > WEBHOOK_LIMITS.events)
-      throw new Refused(413, 'too_big', `the batch has ${batch.length} events, at most ${WEBHOOK_LIMITS.events} are taken`);
+      throw new Refused(413, 'too_big', `the batch has ${batch.length} events, at most ${WEBHOOK_LIMITS.events} are allowed`);
     return (batch as readonly Json[]).map((each) => fromCloudEvent(each));
   }
   if (/^application\/cloudevents\+json/iu.test(type)) return [fromCloudEvent(jsonOf(body))];
@@ -119,7 +120,7 @@ function cloudEvents({ headers, body }: WebhookRequest): readonly Read[] {
     throw new Refused(
       415,
       'wrong_content_type',
-      `the content type is ${shown(type)}; a CloudEvent comes as application/cloudevents+json, application/cloudevents-batch+json, or with ce-specversion and its other attributes in headers`,
+      `the content type is ${shown(type)}; send a CloudEvent as application/cloudevents+json, as application/cloudevents-batch+json, or with ce-specversion and its other attributes in headers`,
     );
   const attributes: Record<string, Json> = {};
   for (const [name, value] of Object.entries(headers))
@@ -175,7 +176,7 @@ function checked({ to, key, id, ...event }: Read, { receiver, now }: WebhookRequ
   return { ...made, id: id.length <= EVENT_LIMITS.textChars ? id : `${id.slice(0, 200)}~${checksum(id)}` };
 }
 
-/** A receiver for a whole project accepts the name of one of its agents. Any other receiver has a fixed address. */
+/** A receiver for a whole project accepts the name of one of the project's agents. Any other receiver has a fixed address. */
 function addressee(to: string, wanted: string | undefined): string {
   const own = parseAddress(to);
   if (own.kind !== 'project' || wanted === undefined) return to;
@@ -190,7 +191,7 @@ function addressee(to: string, wanted: string | undefined): string {
 function json({ headers, body }: WebhookRequest): Json {
   const type = headers['content-type'];
   if (type !== undefined && !isJsonType(type))
-    throw new Refused(415, 'wrong_content_type', `the content type is ${shown(type)}; it has to be application/json`);
+    throw new Refused(415, 'wrong_content_type', `the content type is ${shown(type)}; it must be application/json`);
   return jsonOf(body);
 }
 
@@ -218,7 +219,7 @@ function decoded(name: string, value: string): string {
   try {
     return decodeURIComponent(value.trim().replace(/^"(.*)"$/u, '$1'));
   } catch {
-    throw new Refused(400, 'malformed', `the header ${name} is not encoded as it should be`);
+    throw new Refused(400, 'malformed', `the header ${name} is not percent-encoded correctly`);
   }
 }
 

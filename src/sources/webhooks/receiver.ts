@@ -1,4 +1,4 @@
-/** The settings of a webhook receiver: its kind, its addressee, and the secret that identifies the sender. */
+/** The settings of a webhook receiver: its kind, the address of its events, and the secret that identifies the sender. */
 import { MAX_DEPTH, type Json } from '../../core/json.ts';
 
 export const WEBHOOK_KINDS = ['cloudevents', 'github', 'standard', 'alertmanager', 'json'] as const;
@@ -37,7 +37,7 @@ export const WEBHOOK_LIMITS = { bodyBytes: 4 * 1_048_576, events: 1_000, depth: 
 
 const MIN_SECRET = 8;
 
-/** Adds the secret. A receiver must have one: otherwise anybody who reaches the port could write to the agent. */
+/** Adds the secret. A receiver must have a secret: otherwise anybody who can reach the port could write to the agent. */
 export function receiverFrom(
   name: string,
   { secretEnv, ...settings }: WebhookSettings,
@@ -50,7 +50,7 @@ export function receiverFrom(
     const secret = Buffer.from(text.replace(/^whsec_/u, ''), 'base64');
     return secret.length >= 16
       ? { kind: 'ready', receiver: { name, ...settings, secret } }
-      : refuse(`needs in ${secretEnv} a secret as Standard Webhooks write it, "whsec_" and at least 16 bytes in base64`);
+      : refuse(`needs a secret in ${secretEnv} in the form of Standard Webhooks: "whsec_" and at least 16 bytes in base64`);
   }
   return text.length >= MIN_SECRET
     ? { kind: 'ready', receiver: { name, ...settings, secret: Buffer.from(text) } }

@@ -1,4 +1,4 @@
-/** Recent deliveries, to recognize a repetition at once. The ids of events in the log recognize it for longer. */
+/** Remembers recent deliveries, to recognize a repetition at once. For older ones, the ids of events in the log do that. */
 export type Replays = {
   /** For `receive`. */
   readonly seen: (id: string) => boolean;

@@ -1,4 +1,4 @@
-/** Verifies the sender of a request. Every comparison takes the same time, however much of it is right. */
+/** Verifies the sender of a request. Every comparison takes the same time, however many characters are right. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { Refused, type WebhookReceiver } from './receiver.ts';
 
@@ -40,12 +40,12 @@ function checkHmac({ headers, body, receiver }: Signed, header: string): void {
   const right = /^[0-9a-f]{64}$/iu.test(text)
     ? same(Buffer.from(text, 'hex'), mac)
     : header !== 'x-hub-signature-256' && same(Buffer.from(text, 'base64'), mac);
-  if (!right) throw new Refused(401, 'wrong_signature', `the signature in ${header} is not that of this body and our secret`);
+  if (!right) throw new Refused(401, 'wrong_signature', `the signature in ${header} does not match this body and our secret`);
 }
 
 function checkBearer({ headers, receiver }: Signed): void {
   const given = headers['authorization'];
-  if (!given) throw new Refused(401, 'unsigned', 'the header authorization is missing; it holds "Bearer" and the secret');
+  if (!given) throw new Refused(401, 'unsigned', 'the header authorization is missing; it must hold "Bearer" and the secret');
   const [, token] = /^bearer\s+(\S.*?)\s*$/iu.exec(given) ?? [];
   if (token === undefined || !same(digest(Buffer.from(token)), digest(receiver.secret)))
     throw new Refused(401, 'wrong_signature', 'the bearer token in authorization is not our secret');
@@ -54,7 +54,7 @@ function checkBearer({ headers, receiver }: Signed): void {
 function checkStandard({ headers, body, receiver, now }: Signed): void {
   const need = (header: string): string => {
     const value = headers[header]?.trim();
-    if (!value) throw new Refused(401, 'unsigned', `the header ${header} is missing; Standard Webhooks have it`);
+    if (!value) throw new Refused(401, 'unsigned', `the header ${header} is missing; Standard Webhooks require it`);
     return value;
   };
   const [id, timestamp, signatures] = [need('webhook-id'), need('webhook-timestamp'), need('webhook-signature')];
@@ -67,13 +67,13 @@ function checkStandard({ headers, body, receiver, now }: Signed): void {
     .filter((each) => each.startsWith('v1,'))
     .map((each) => same(Buffer.from(each.slice(3), 'base64'), mac));
   if (!right.includes(true))
-    throw new Refused(401, 'wrong_signature', 'no v1 signature in webhook-signature is that of this message and our secret');
+    throw new Refused(401, 'wrong_signature', 'no v1 signature in webhook-signature matches this message and our secret');
   // Only a sender with a valid signature sees this.
   if (Math.abs(now - at) > TOLERANCE_MS)
     throw new Refused(
       401,
       'too_old',
-      `webhook-timestamp is ${Math.round(Math.abs(now - at) / 1_000)} s ${at < now ? 'behind' : 'ahead of'} our clock; ${TOLERANCE_MS / 1_000} s are allowed`,
+      `webhook-timestamp is ${Math.round(Math.abs(now - at) / 1_000)} s ${at < now ? 'behind' : 'ahead of'} our clock; at most ${TOLERANCE_MS / 1_000} s are allowed`,
     );
 }
 

@@ -1,9 +1,9 @@
-/** Comparisons that say what differs, on the assertions of Node alone. A field that is undefined counts as missing. */
+/** Comparisons that name the differences. They use Node's assertions only. A field that is undefined counts as missing. */
 import assert from 'node:assert/strict';
 
 export const equal = (actual: unknown, expected: unknown): void => assert.deepEqual(plain(actual), plain(expected));
 
-/** Each field that the shape names is as it says. A list has as many entries as its shape. */
+/** Each field that the shape names has its value. A list has as many entries as its shape. */
 export const matches = (actual: unknown, shape: unknown): void => equal(part(actual, shape), shape);
 
 /** The value without the fields that the shape does not name. */

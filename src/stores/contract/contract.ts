@@ -1,4 +1,4 @@
-/** The contract suite of the store port. A store is a store when this is green for it. */
+/** The contract suite of the store port. An implementation that passes all of it is a store. */
 import { EarpieceError } from '../../core/errors.ts';
 import type { Store } from '../../core/ports.ts';
 import { append } from './cases/append.ts';
@@ -49,7 +49,7 @@ export function runStoreContract<S extends Store>(
 const CASES: Readonly<Record<string, (suite: Suite) => void>> = {
   append,
   time,
-  'each record and what it does': effects,
+  'each record and its effect': effects,
   'the index': (suite) => (replayed(suite), listing(suite)),
   read: reading,
   conversations,
@@ -61,7 +61,7 @@ const CASES: Readonly<Record<string, (suite: Suite) => void>> = {
   'the end': end,
 };
 
-/** It ends a case that hangs. A slow machine needs a good part of it for the random logs. */
+/** Ends a case that hangs. A slow machine needs a large part of it for the random logs. */
 const TIMEOUT_MS = 90_000;
 
 function checkBackend<S extends Store>(name: string, { again, lacks = {} }: StoreUnderTest<S>): void {
@@ -69,12 +69,12 @@ function checkBackend<S extends Store>(name: string, { again, lacks = {} }: Stor
   if (unknown !== undefined)
     throw new EarpieceError(
       'bad_argument',
-      `no capability ${JSON.stringify(unknown)}; a store may lack ${CAPABILITIES.join(', ')}`,
+      `unknown capability ${JSON.stringify(unknown)}; a store may lack ${CAPABILITIES.join(', ')}`,
     );
   const needed = CAPABILITIES.find((one) => lacks[one] === undefined);
   if (again === undefined && needed !== undefined)
     throw new EarpieceError(
       'bad_argument',
-      `the store ${JSON.stringify(name)} has no again(), which the cases of ${needed} open it with: give again(), or the reason in lacks`,
+      `the store ${JSON.stringify(name)} has no again(), with which the cases of ${needed} open it a second time: add again(), or give the reason in lacks`,
     );
 }

@@ -69,7 +69,7 @@ export const offered = (
   ids: ids(...of),
   owner: ME,
   until: 30_000,
-  // Flagged always: only a view that says that it repeats may offer what was offered before.
+  // Always flagged as repeated: no other view may offer a notification that was offered before.
   view: { ...view(...of), repeated: true },
   ...(more as Partial<OfferedRecord>),
 });
@@ -120,7 +120,7 @@ export const forked = (of: readonly string[], from: string, to: string, upTo = 0
   ids: ids(...of),
 });
 
-/** `to` takes over what `from` has not read. */
+/** `to` takes over the unread notifications of `from`. */
 export const succeeded = (
   of: readonly string[],
   from: string,
@@ -134,7 +134,7 @@ export const succeeded = (
   why,
   ...(why === 'merged' ? { merges: true as const } : {}),
 });
-/** `to` is one more audience. */
+/** `to` becomes an additional audience. */
 export const extended = (of: readonly string[], to: string): ExtendedRecord => ({
   type: 'notification_extended',
   conversation: conversation(to),

@@ -1,4 +1,4 @@
-/** Producers of this process, for a store whose adapter brings none of other processes. */
+/** Producers in this process, for a store whose adapter starts none in other processes. */
 import type { LogKey } from '../../core/address.ts';
 import type { Store } from '../../core/ports.ts';
 import { queued } from './drafts.ts';
@@ -15,7 +15,7 @@ export async function produceHere(store: Store, log: LogKey, count: number): Pro
     return acknowledged;
   };
   const running = Promise.all(Array.from({ length: count }, (_, i) => produce(`p${i}`)));
-  // `stop` reports a failure.
+  // `stop` reports the failure.
   running.catch(() => {});
   return {
     stop: async () => {

@@ -1,4 +1,4 @@
-/** Random lives of a log: few ids, conversations and carriers, so that they meet often. */
+/** Random histories of a log: few ids, conversations and carriers, so that they often affect each other. */
 import type { Arbitrary } from 'fast-check';
 import type { LogKey } from '../../core/address.ts';
 import type { Draft } from '../../core/records.ts';
@@ -37,7 +37,7 @@ export type Step = { readonly tick: number } & (
 /** A draft; `fresh` names the carrier of an offer, `past` the one of an earlier offer. */
 type Made = (carriers: { fresh: () => string; past: (n: number) => string }) => Draft;
 
-/** The clock also stands still and goes backwards. */
+/** The clock sometimes stops or goes backwards. */
 const TICKS = [0, 1, 10, 100, -50];
 
 export function stepsOf(fc: FastCheck, { prune }: { prune: boolean }): Arbitrary<Step[]> {
@@ -63,7 +63,7 @@ export function stepsOf(fc: FastCheck, { prune }: { prune: boolean }): Arbitrary
       return all.map((step): Step => {
         if (step.kind === 'prune') return step;
         const { made: drafts, ...rest } = step;
-        // One append queues an id once: twice is refused, which has its own test.
+        // One append queues an id once. Queueing it twice is refused, and has its own test.
         const queuedIds = new Set<string>();
         return {
           ...rest,

@@ -1,4 +1,4 @@
-/** The right answers of a store, computed from the records alone and without an index. */
+/** The correct answers of a store, computed from the records alone and without an index. */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { ANYONE, type Item, itemKey, putItem, replay, settle, type Settled, touches } from '../../core/items.ts';
 import type { Store } from '../../core/ports.ts';
@@ -7,7 +7,7 @@ import { equal } from './check.ts';
 import { carrierId, conversation, ids } from './drafts.ts';
 import { CONVERSATIONS, IDS, KEYS } from './random-drafts.ts';
 
-/** The right outcome of an append, settled against all items of the log. */
+/** The correct outcome of an append, settled against all items of the log. */
 export async function expectedAppend(store: Store, log: LogKey, drafts: readonly Draft[]): Promise<Settled> {
   const records = await store.read({ log, limit: 1_000_000 });
   const items = replay(records);
@@ -30,7 +30,7 @@ export async function expectedAppend(store: Store, log: LogKey, drafts: readonly
   return { kind: 'settled', items: [...changed.values()] };
 }
 
-/** Every query of one log's items against a filter over its replay. */
+/** Compares each query of one log's items with a filter over its replay. */
 export async function expectIndexEqualsReplay(store: Store, log: LogKey): Promise<void> {
   const records = await store.read({ log, limit: 1_000_000 });
   const all = [...replay(records).values()];
@@ -38,7 +38,7 @@ export async function expectIndexEqualsReplay(store: Store, log: LogKey): Promis
     items.toSorted((a, b) => a.seq - b.seq || (a.audience < b.audience ? -1 : 1));
   const newest = (items: readonly Item[]): Item[] =>
     items.toSorted((a, b) => b.seq - a.seq || (a.audience < b.audience ? -1 : 1));
-  // Items of one record have no order among them, so a limit may take any of them.
+  // Items of one record have no defined order, so a limit may return any of them.
   const same = (seen: readonly Item[], expected: readonly Item[], limit = Infinity): void => {
     equal(
       seen.map((item) => item.seq),

@@ -7,7 +7,7 @@ import { ids, LOG } from './drafts.ts';
 import { produceHere } from './producing.ts';
 import type { Capability, Producing, StoreUnderTest } from './under-test.ts';
 
-/** The cases of the suite, registered with the test runner of whoever runs it. */
+/** The cases of the suite, registered with the caller's test runner. */
 export type Suite = {
   readonly test: (name: string, body: Case) => void;
   /** A case for stores with this capability. Others skip it with their reason. */
@@ -19,7 +19,7 @@ type Case = (stage: Stage) => Promise<void>;
 export type Stage = {
   readonly store: Store;
   readonly clock: Clock & { time: number };
-  /** Appends to `LOG`. It fails where the store refuses. */
+  /** Appends to `LOG`. It fails if the store refuses. */
   readonly append: (...drafts: readonly Draft[]) => Promise<Extract<Appended, { kind: 'appended' }>>;
   /** The item of `LOG` with this id. */
   readonly item: (id: string) => Promise<Item>;
@@ -31,7 +31,7 @@ export type Stage = {
   readonly producers: (count: number) => Promise<Producing>;
 };
 
-/** Runs the case. At the end it verifies the store and closes all that was opened. */
+/** Runs the case. At the end it verifies the store and closes every store that it opened. */
 export async function onStage<S extends Store>(backend: StoreUnderTest<S>, body: Case): Promise<void> {
   const clock = { time: 1_000_000, now: (): number => clock.time };
   const store = await backend.make({ clock });

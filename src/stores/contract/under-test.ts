@@ -1,4 +1,4 @@
-/** A store, as the suite opens it. */
+/** The options with which the suite opens a store. */
 import type { LogKey } from '../../core/address.ts';
 import type { Clock, Store } from '../../core/ports.ts';
 
@@ -7,14 +7,14 @@ export const CAPABILITIES = ['survives-restart', 'many-processes'] as const;
 /** A store may lack these: it keeps its data when it closes; several processes open it at the same time. */
 export type Capability = (typeof CAPABILITIES)[number];
 
-/** Producers that run. `stop` ends them and returns the ids that the store acknowledged. */
+/** Running producers. `stop` ends them and returns the ids that the store acknowledged. */
 export type Producing = { stop(): Promise<readonly string[]> };
 
 /** Your store, as the suite opens it. */
 export type StoreUnderTest<S extends Store = Store> = {
   /** A new, empty store whose time is this clock's. */
   readonly make: (options: { readonly clock: Clock }) => S | Promise<S>;
-  /** Another handle on the same data, as another process would have it. A store that lacks both capabilities needs none. */
+  /** Another handle on the same data, as another process would have it. A store that lacks both capabilities does not need it. */
   readonly again?: (store: S, options: { readonly clock: Clock }) => S | Promise<S>;
   /**
    * Producers that queue into the log without pause. Start them in other processes if several can share your store.

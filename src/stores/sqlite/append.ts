@@ -10,7 +10,7 @@ import type { ItemIndex } from './item-index.ts';
 
 /**
  * Appends inside a transaction, which its caller rolls back unless the answer is `placed`. `last` is the newest record of the
- * store: new records come after it in place and not before it in time.
+ * store: each new record has a higher position, and a time that is not earlier.
  */
 export function append(
   db: Database,

@@ -1,4 +1,4 @@
-/** A database of 0.0.0 is written anew once; one that is too large for that keeps its size, and the store says so. */
+/** A database of 0.0.0 is rewritten once. If it is too large for that, it keeps its size, and the store reports so. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

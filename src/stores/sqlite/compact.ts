@@ -1,4 +1,4 @@
-/** Returns the space of removed records to the file system, while other processes continue. */
+/** Returns the space of removed records to the file system while other processes continue to use the database. */
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from './database.ts';
 import { realPath } from './files.ts';
@@ -9,7 +9,7 @@ export type Compacted = {
   readonly after: number;
   /** Unused bytes that the file keeps: release 0.0.0 made it, and it is too large to be rewritten. */
   readonly unused: number;
-  /** The files in which removed records can still be read: another process holds a read or a write open. */
+  /** The files in which removed records can still be read, because another process has a read or a write open. */
   readonly readable: readonly string[];
 };
 
@@ -52,8 +52,8 @@ export function compactStep(db: Database, maxRewrite = MAX_REWRITE): boolean {
 }
 
 /**
- * Writes the -wal into the main file, which shrinks with that, and empties it. Returns the files that another process keeps as
- * they were: a try a moment later can help.
+ * Writes the -wal into the main file, which shrinks with that, and empties it. Returns the files that could not be emptied
+ * because another process uses them: a retry a moment later can help.
  */
 export function finishCompact(db: Database): readonly string[] {
   const done = db.get<{ busy: number; log: number; checkpointed: number }>('PRAGMA wal_checkpoint(TRUNCATE)');

@@ -53,7 +53,7 @@ export class Conversations {
     return this.#db.all<{ presence: string }>(sql, ...where.values).map((row) => JSON.parse(row.presence) as Presence);
   }
 
-  /** `log`: its number. */
+  /** `log`: the number of the log. */
   hasEnded(log: number, conversation: ConversationId): boolean {
     const sql = 'SELECT ended_at FROM conversations WHERE log = ? AND conversation = ?';
     const row = this.#db.get<{ ended_at: number | null }>(sql, log, conversation);
@@ -119,10 +119,10 @@ export class Conversations {
     return held;
   }
 
-  /** Removes conversations that ended before a time, and withheld results that have expired. */
+  /** Removes conversations that ended before `before`, and withheld results that have expired. */
   prune(before: number, now: number): void {
     this.#db.run('DELETE FROM withheld WHERE until <= ?', now);
-    // An end that a wrong clock wrote must not strand notifications that wait there.
+    // An end that a wrong clock recorded must not strand notifications that wait for the conversation.
     this.#db.run(
       `DELETE FROM conversations WHERE ended_at < ? AND NOT EXISTS
        (SELECT 1 FROM items i WHERE i.log = conversations.log AND i.phase = ${OPEN} AND i.audience = conversations.conversation)`,

@@ -8,8 +8,8 @@ import { explain } from './trouble.ts';
 import { truncation } from './truncation.ts';
 
 /**
- * Read from `process` instead of imported: an older Node has no such module, and an import would fail before Earpiece's own
- * line about the version.
+ * Read from `process` instead of imported: an older Node has no such module, and an import would fail before Earpiece can print
+ * its message about the version.
  */
 const sqlite = process.getBuiltinModule('node:sqlite');
 
@@ -66,9 +66,9 @@ export class Database {
   }
 
   /**
-   * Compares the files at the path with the open ones, and opens the current ones. Must not run inside a transaction.
-   * `atOnce`: always checks, for callers that write; others check at most every 500 ms. In between, an unchanged folder holds
-   * the same files. A problem of the files is thrown at each caller until it is fixed.
+   * Compares the files at the path with the open ones, and opens the current ones. Must not run inside a transaction. `atOnce`:
+   * checks on every call, for callers that write. Other callers check at most every 500 ms. In between, an unchanged folder holds
+   * the same files. The error of a broken file reaches each caller until somebody fixes the file.
    */
   follow(atOnce = false): void {
     const now = performance.now();
@@ -118,7 +118,10 @@ export class Database {
     return this.#statement(sql).get(...values) as T | undefined;
   }
 
-  /** One row after the other, for results that may not fit into memory. It has its own statement, so others may run meanwhile. */
+  /**
+   * One row after the other, for results that may not fit into memory. It has its own statement, so other statements may run in
+   * between.
+   */
   each<T = Row>(sql: string, ...values: SQLInputValue[]): Iterable<T> {
     return this.#db.prepare(sql).iterate(...values) as Iterable<T>;
   }
@@ -192,7 +195,7 @@ export class Database {
     return true;
   }
 
-  /** Runs reads that all see one moment, whatever others write meanwhile. */
+  /** Runs several reads on one snapshot, whatever other processes write meanwhile. */
   reading<T>(work: () => T): T {
     return reading(this.#db, work);
   }
@@ -221,7 +224,7 @@ export class Database {
       );
     }
     try {
-      // In one step: with several it would start over after each write of another process.
+      // In one step: with several, SQLite would start over after each write of another process.
       await sqlite.backup(this.#db, target, { rate: 0x7f_ff_ff_ff });
     } catch (error) {
       throw explain(error, target);
@@ -285,7 +288,7 @@ export class Database {
     this.#lookedAt = performance.now();
     if (aside.length > 0)
       this.#report(
-        `${this.path} was gone and its companions were still there: they are now ${aside.join(' and ')}, and the database is new`,
+        `${this.path} was gone and its companion files were still there: they are now ${aside.join(' and ')}, and the database is new`,
       );
   }
 
@@ -294,7 +297,7 @@ export class Database {
     else this.#options.report(line);
   }
 
-  /** Runs even without calls: other processes wait until this one releases deleted files. */
+  /** Runs even without calls, because other processes wait until this one closes deleted files. */
   #lookAround(): void {
     try {
       if (this.#open === undefined || !this.#open.isTransaction) this.follow(true);

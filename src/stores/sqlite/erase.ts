@@ -1,12 +1,12 @@
-/** Erases what is kept of one agent. */
+/** Erases all data of one agent. */
 import type { LogKey } from '../../core/address.ts';
 import type { Erased } from '../../core/ports.ts';
 import type { Database } from './database.ts';
 
-/** Not inside a transaction: bytes that are deleted from now on are overwritten with zeros. */
+/** Must not run inside a transaction. Bytes that are deleted from now on are overwritten with zeros. */
 export const overwriting = (db: Database, on: boolean): void => void db.all(`PRAGMA secure_delete = ${on ? 'ON' : 'OFF'}`);
 
-/** Inside a transaction. */
+/** Must run inside a transaction. */
 export function erase(db: Database, log: LogKey, before: number): Erased {
   const count = (sql: string, ...given: readonly (string | number)[]): number => Number(db.run(sql, ...given).changes);
   const id = db.get<{ id: number }>('SELECT id FROM logs WHERE key = ?', log)?.id ?? -1;

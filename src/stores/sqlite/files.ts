@@ -35,7 +35,10 @@ export function realPath(path: string): string {
 const identityOf = (path: string): string => identity(statSync(path, { throwIfNoEntry: false }));
 const identity = (file: Stats | undefined): string => (file === undefined ? NONE : `${file.dev}:${file.ino}`);
 
-/** The minimum age of a folder's last change, so that one more change shows in its times. FAT counts in steps of two seconds. */
+/**
+ * The minimum age of a folder's last change. Only then is one more change sure to show in its times. FAT counts in steps of two
+ * seconds.
+ */
 const SETTLED_MS = 3_000;
 
 /**
@@ -44,7 +47,7 @@ const SETTLED_MS = 3_000;
  */
 export class Folder {
   readonly #path: string | undefined;
-  /** Undefined: one more change might not show. */
+  /** Undefined: one more change might not show in the times. */
   #seen: Stats | undefined;
 
   /** `real`: the path with its links followed. */
@@ -83,14 +86,14 @@ export class Folder {
 
 export type Change =
   | { readonly kind: 'same' }
-  /** Another file is at the path, or none. */
+  /** Another file is at the path, or no file. */
   | { readonly kind: 'moved'; readonly gone: boolean }
   /**
    * The main file is the opened one and the named ones were deleted: processes that have them open still have all of the
    * data.
    */
   | { readonly kind: 'half'; readonly missing: readonly string[] }
-  /** A program opened the database after that: the two processes overwrite each other. */
+  /** A program opened the database after its companions were deleted: the two processes overwrite each other. */
   | { readonly kind: 'split'; readonly replaced: readonly string[] };
 
 /** The change of the files since they were opened. */

@@ -27,7 +27,7 @@ const NETWORK_NAMES =
 /** The file system of an existing path. */
 export function fileSystemOf(path: string): FileSystem {
   const type = statfsSync(path).type;
-  // The table of mounts is read only if the number alone does not clear the path.
+  // The table of mounts is read only if the number alone does not show a local file system.
   if (process.platform !== 'linux' || (type !== FUSE && !NETWORK_TYPES.has(type))) return { type };
   try {
     return { type, ...mountOf(realpathSync(path), readFileSync('/proc/self/mountinfo', 'utf8')) };

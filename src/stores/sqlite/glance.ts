@@ -1,6 +1,6 @@
 /**
  * One query to a database, for a process that must load nothing else: a coding agent runs a hook before each tool call, and
- * nearly always nothing waits. Undefined says nothing: the caller then opens the store and checks properly.
+ * almost always nothing waits. Undefined proves nothing: the caller then opens the store and checks fully.
  */
 import type { DatabaseSync } from 'node:sqlite';
 
@@ -16,13 +16,13 @@ export type Glance = {
   readonly setting: string;
   /** Epoch ms. */
   readonly now: number;
-  /** The longest age of a sign of life. An older sign of life is written again. */
+  /** The longest allowed age of a sign of life. An older sign of life is written again. */
   readonly seenWithinMs: number;
   /** Items delivered since then, epoch ms, must be looked up in the host's transcript. */
   readonly unprovenSince: number;
 };
 
-/** machine, pid, start, conversation, key, time. ANYONE is the empty audience; phase 0 is open or offered. */
+/** machine, pid, start, conversation, key, time. An empty audience is ANYONE; phase 0 is open or offered. */
 export const GLANCE = `
   SELECT c.presence AS presence, c.seen_at AS seenAt, c.ended_at AS endedAt,
     EXISTS (SELECT 1 FROM items i WHERE i.log = b.log AND i.phase = 0 AND i.audience IN ('', b.conversation)) AS open,

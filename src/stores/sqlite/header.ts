@@ -1,4 +1,4 @@
-/** Recognizes a database of Earpiece by its first bytes, without opening it. */
+/** Recognizes a database of Earpiece by its first bytes, without opening the database. */
 import { closeSync, lstatSync, openSync, readSync } from 'node:fs';
 import { APPLICATION_ID } from './migrations.ts';
 

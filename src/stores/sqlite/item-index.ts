@@ -103,10 +103,10 @@ export class ItemIndex {
       );
       return;
     }
-    // A folded notification is stored as the one it was folded into, under its own id.
+    // A folded notification has its own id; its other columns are those of its target.
     const source = isType(body, 'system_notification_folded') ? this.seqOf(log, body.into) : undefined;
     this.#db.run(
-      // Or replace, because an audience may be named twice.
+      // `OR REPLACE`, because a record may name an audience twice.
       `INSERT OR REPLACE INTO items (log, phase, seq, audience, level, key, source, gate, carrier, taken_by, closed_at, state)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       log,

@@ -93,11 +93,11 @@ export const STEPS: readonly string[] = [
   );
   `,
   `
-  -- What the writer's own clock said, where that is behind at.
+  -- The time on the writer's own clock, if that is behind at.
   ALTER TABLE records ADD COLUMN clock INTEGER;
   `,
   `
-  -- What was closed in a time, for lists and charts. A queue does not touch it.
+  -- Items closed in a period, for lists and charts. A queue does not touch it.
   CREATE INDEX items_closed ON items (log, closed_at, seq) WHERE closed_at IS NOT NULL;
   `,
 ];

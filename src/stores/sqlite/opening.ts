@@ -53,7 +53,7 @@ function refuseOthers(path: string): void {
     db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get();
   } catch (error) {
     if (!isBusy(error)) throw truncation(path) ?? error;
-    // Meanwhile another process that opens it at the same time may have made both.
+    // Another process that opens the database at the same time may have made both meanwhile.
     const missing = missingAt(path);
     if (missing.length > 0) throw new Half(realPath(path), missing);
   } finally {
@@ -69,17 +69,18 @@ function migrate(db: DatabaseSync, path: string): void {
   });
   const before = reading(db, header);
   checkHeader(path, before);
-  // Only a file without tables accepts this: pages of removed records can then be returned in steps.
+  // SQLite accepts this only for a file without tables. Pages of removed records can then be returned in steps.
   if (before.empty) db.exec('PRAGMA auto_vacuum = INCREMENTAL');
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY');
   db.exec('PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864');
-  // A file that was in another mode until now gets its `-wal` and `-shm` at the first read. The caller notes which files are open.
+  // A file that was in another mode until now gets its `-wal` and `-shm` at the first read. The caller remembers which files are
+  // open.
   db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get();
   if (before.applicationId === APPLICATION_ID && before.version >= VERSION) return;
   fault('migrate.begun');
   db.exec('BEGIN IMMEDIATE');
   try {
-    // Another process may have been faster.
+    // Another process may have migrated it first.
     const now = header();
     checkHeader(path, now);
     const done = now.applicationId === APPLICATION_ID ? now.version - MAJOR * 1000 : 0;
@@ -96,7 +97,7 @@ function migrate(db: DatabaseSync, path: string): void {
   fault('migrate.committed');
 }
 
-/** Reads of one moment: in between, another process may migrate the file. */
+/** Reads that share one snapshot: another process may migrate the file between them. */
 export function reading<T>(db: DatabaseSync, work: () => T): T {
   db.exec('BEGIN');
   try {

@@ -6,15 +6,15 @@ import type { Database } from './database.ts';
 import type { ItemIndex } from './item-index.ts';
 import { DONE, ITEMS, UNREAD } from './rows.ts';
 
-/** Notifications in one transaction, so that other processes get their turn. */
+/** Notifications per transaction, so that other processes can write in between. */
 const CHUNK = 200;
 
 /** `next` is the start of the next chunk, undefined at the end. */
 export type Pruned = { readonly records: number; readonly items: number; readonly next: number | undefined };
 
 /**
- * Removes one chunk of a log's old items, by position from `after` on. Must run inside a transaction. The newest record of
- * the store stays, so that no position is used twice.
+ * Removes one chunk of a log's old items, by position from `after` on. Must run inside a transaction. The newest record of the
+ * store stays, so that no position is used again.
  */
 export function pruneChunk(
   db: Database,

@@ -6,7 +6,7 @@ import type { Logs } from './logs.ts';
 import { DONE, OPEN, UNREAD } from './rows.ts';
 import { Where } from './where.ts';
 
-/** Positions of one log that are read at once, because a filter may reject many of them. */
+/** Positions of one log that are read in one query, because a filter may reject many of them. */
 const CHUNK = 1000;
 
 type Row = {
@@ -73,7 +73,7 @@ function select(db: Database, logs: Logs, query: ReadQuery, limit: number): Stor
     .map((row) => storedOf(row, log ?? logs.keyOf(row.log)));
 }
 
-/** Every record of one log, one after the other: from the table itself, not by an index. */
+/** All records of one log in order, read from the table itself and not by an index. */
 export function* everyRecord(db: Database, number: number, log: LogKey): Iterable<Stored> {
   for (const row of db.each<Row>('SELECT seq, log, at, clock, body FROM records WHERE +log = ? ORDER BY seq', number))
     yield storedOf(row, log);

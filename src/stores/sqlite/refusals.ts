@@ -52,7 +52,7 @@ export function prepareFile(path: string, probe: (path: string) => FileSystem = 
     if (file === undefined) closeSync(openSync(path, 'a', 0o600));
     else if ((Number(file.mode) & 0o007) !== 0 && file.uid === process.getuid?.()) chmodSync(path, Number(file.mode) & 0o770);
     accessSync(path, constants.R_OK | constants.W_OK);
-    // The -wal and -shm files come and go beside it.
+    // SQLite creates and deletes the -wal and -shm files in that folder.
     accessSync(folder, constants.W_OK | constants.X_OK);
     return aside;
   } catch (error) {

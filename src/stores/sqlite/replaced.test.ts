@@ -1,4 +1,4 @@
-/** A file that is taken away or replaced while it is open: nothing is acknowledged that nobody can read. */
+/** A file that is moved away or replaced while it is open: the store acknowledges no record that nobody can read. */
 import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ it('what is no database there is told each time, not only once a second', async 
   expect(await store.head()).toBe(1);
 });
 
-/** Long ago, so that the store looks at the folder alone. */
+/** An old time, so that the store looks only at the folder. */
 const settle = async (at = folder): Promise<void> => {
   utimesSync(at, 1, 1);
   await write('settled');

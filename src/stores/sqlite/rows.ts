@@ -49,7 +49,7 @@ export const ITEMS = {
   openBefore: select(`WHERE i.log = ? AND i.phase = ${OPEN} AND i.seq < ? ${newestFirst}`),
   unreadBefore: select(`WHERE i.log = ? AND i.phase = ${UNREAD} AND i.seq < ? ${newestFirst}`),
   doneBefore: select(`WHERE i.log = ? AND i.phase = ${DONE} AND i.seq < ? ${newestFirst}`),
-  /** log, from, to or the last one's time, its position or 0, limit */
+  /** log, from, to or the time of the last item, its position or 0, limit */
   closedIn: select(
     'WHERE i.log = ? AND i.closed_at >= ? AND (i.closed_at, i.seq) < (?, ?) ORDER BY i.closed_at DESC, i.seq DESC LIMIT ?',
     'INDEXED BY items_closed',

@@ -32,7 +32,7 @@ export class Settings {
     return this.#db.get<{ value: string }>("SELECT value FROM meta WHERE key = 'secret'")?.value;
   }
 
-  /** Another process may have made one meanwhile: that one is used. */
+  /** Another process may have made a secret meanwhile: that one is used. */
   makeSecret(): string {
     this.#db.run("INSERT OR IGNORE INTO meta (key, value) VALUES ('secret', ?)", randomBytes(32).toString('hex'));
     return this.secret() as string;

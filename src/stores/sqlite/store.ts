@@ -44,7 +44,7 @@ export type SqliteOptions = DatabaseOptions & {
   readonly clock?: Clock;
   /** How long a call waits for other processes' locks, unless its `withinMs` sets that. Default 5,000. */
   readonly busyMs?: number;
-  /** Commits all calls of one turn of the event loop in one transaction. For a separate thread that others wait for. */
+  /** Commits all calls of one turn of the event loop in one transaction. For a separate thread with several callers. */
   readonly together?: boolean;
 };
 
@@ -97,7 +97,7 @@ class SqliteFile implements OwnedStore {
   /** The clock is the system's, not a test's. */
   readonly #ownClock: boolean;
   readonly #wakeups: Wakeups;
-  /** Conversations for which nothing was open in the file's current state. */
+  /** Conversations with nothing open in the file's current state. */
   readonly #quiet = new Set<string>();
   /** The newest known time of the log: a new record is never before it. */
   #lastAt = 0;
@@ -150,7 +150,7 @@ class SqliteFile implements OwnedStore {
         for (const swap of swaps) if (!this.#settings.swap(swap)) return { kind: 'stale', key: swap.key };
         const number = this.#logs.numberFor(log);
         const last = this.#last();
-        // No record is older than its file, not even the first one of a wrong clock.
+        // No record is older than its file, even if the clock of its writer is wrong.
         const notBefore = last.seq === 0 && this.#ownClock ? this.#db.bornAt() : last.at;
         return append(this.#db, this.#index, { number, last: { seq: last.seq, at: notBefore }, now: this.now() }, drafts);
       },
@@ -183,7 +183,7 @@ class SqliteFile implements OwnedStore {
   quiet(log: LogKey, conversation: ConversationId): boolean {
     try {
       this.#db.follow();
-      // Another thread's calls from several of its turns may arrive in one turn of this thread.
+      // Calls from several turns of another thread may arrive in one turn of this thread.
       if (this.#db.changed(this.#together !== undefined)) this.#quiet.clear();
       const key = `${log}#${conversation}`;
       if (this.#quiet.has(key)) return true;
@@ -196,7 +196,7 @@ class SqliteFile implements OwnedStore {
       if (quiet) this.#quiet.add(key);
       return quiet;
     } catch {
-      // The regular calls report the error.
+      // The regular calls report this error.
       return false;
     }
   }

@@ -11,12 +11,12 @@ type Waiting = Step & {
   readonly reject: (error: unknown) => void;
 };
 
-/** A larger batch would make its first caller wait for the last. */
+/** A larger batch would delay its first caller until the last write is done. */
 const MOST = 256;
 
 /**
- * Commits all waiting writes in one transaction: one sync of the disk for all, in the order of their arrival. Each caller has
- * its own answer. If one throws, or is not kept, the others are not affected.
+ * Commits all waiting writes in one transaction: one sync of the disk for all, in the order of their arrival. Each caller has its
+ * own answer. If one throws or is rolled back, the others are not affected.
  */
 export class Together {
   readonly #db: Database;
@@ -42,12 +42,12 @@ export class Together {
       resolve: resolve as (result: unknown) => void,
       reject,
     });
-    // After the other calls of this turn of the event loop: they share the transaction.
+    // Runs after the other calls of this turn of the event loop, so that they share the transaction.
     this.#running ??= Promise.resolve().then(() => this.#run());
     return promise;
   }
 
-  /** Resolves when all waiting writes have their answers. */
+  /** Resolves when all waiting writes have been answered. */
   async end(): Promise<void> {
     await this.#running;
   }

@@ -1,7 +1,7 @@
 import { EarpieceError } from '../../core/errors.ts';
 import { Half } from './files.ts';
 
-/** SQLite's primary result codes that are handled differently. */
+/** SQLite's primary result codes that get a special treatment. */
 const CODE = {
   PERM: 3,
   BUSY: 5,
@@ -52,7 +52,7 @@ export function explain(error: unknown, path: string): unknown {
   if ((code & 0xff) === CODE.FULL || WRITE_ERRORS.has(code))
     return new EarpieceError(
       'store_full',
-      `the database ${path} cannot be written (${said}): the disk is full or a quota is reached; free some space, nothing that was acknowledged is lost`,
+      `the database ${path} cannot be written (${said}): the disk is full or a quota is reached; free some space, no acknowledged record is lost`,
       { ...options, retryable: true },
     );
   switch (code & 0xff) {
@@ -74,7 +74,7 @@ export function explain(error: unknown, path: string): unknown {
     case CODE.AUTH:
       return new EarpieceError(
         'store_refused',
-        `the database ${path} cannot be opened for writing (${said}): this user needs the rights to read and write it and its folder; change them, or name another file with --db or EARPIECE_DB`,
+        `the database ${path} cannot be opened for writing (${said}): give this user the rights to read and write it and its folder, or name another file with --db or EARPIECE_DB`,
         options,
       );
     case CODE.IOERR:
@@ -98,6 +98,6 @@ export const busyFor = (path: string, ms: number, last: unknown): EarpieceError 
     ? last.told
     : new EarpieceError(
         'store_unavailable',
-        `the database ${path} stayed locked by another process for ${Math.round(ms)} ms: try again, or look who holds it (\`fuser ${path}\`)`,
+        `the database ${path} stayed locked by another process for ${Math.round(ms)} ms: try again, or find that process (\`fuser ${path}\`)`,
         { retryable: true, data: { path } },
       );

@@ -13,15 +13,15 @@ type Log = { readonly pages: number; readonly held: () => ReadonlySet<number> };
 const LOOKS = 20;
 
 /**
- * Why a main file is not complete. Undefined for a complete one. `opened`: this process had the file open, so a file without
- * a header was cut.
+ * Why a main file is incomplete. Undefined for a complete one. `opened`: this process had the file open, so a file without a
+ * header was cut.
  */
 export function truncation(path: string, opened = false): EarpieceError | undefined {
   const real = realPath(path);
   for (let look = 1; ; look++) {
     const before = state(real);
     const error = looked(path, real, opened);
-    // Between two readings another process may have moved pages from the -wal into the main file.
+    // Another process may have moved pages from the -wal into the main file between the two reads.
     if (error === undefined || look === LOOKS || before === state(real)) return error;
   }
 }
@@ -62,7 +62,10 @@ const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false 
 const state = (real: string): string =>
   `${sizeOf(real)} ${sizeOf(`${real}-wal`)} ${readStart(`${real}-shm`, INDEX_START)?.toString('hex')}`;
 
-/** Two copies of the header, then how many frames are in the main file already; see "The WAL-Index Header" in SQLite's format. */
+/**
+ * Two copies of the header, then the number of frames that are already in the main file; see "The WAL-Index Header" in SQLite's
+ * format.
+ */
 const INDEX_HEADER = 48;
 const INDEX_START = 2 * INDEX_HEADER + 4;
 /** The numbers of the pages, by frame: after 136 bytes in the first block of 32 kB, at the start of each other one. */

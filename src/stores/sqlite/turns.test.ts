@@ -23,7 +23,7 @@ afterEach(async () => {
 
 it('gives up after withinMs with the file and the way out, and holds up the event loop only for moments', async () => {
   other.exec('BEGIN IMMEDIATE');
-  // The best of three: a machine that stands still for a moment is not held up by the store.
+  // The best of three: a short pause of the machine must not fail the test.
   for (let left = 2; ; left--) {
     const { tookMs, longestMs } = await givenUp();
     expect(tookMs).toBeGreaterThanOrEqual(299);
@@ -47,7 +47,7 @@ async function givenUp(): Promise<{ readonly tookMs: number; readonly longestMs:
   await expect(store.append(LOG, [{ type: 'turn_start' }], { withinMs: 300 })).rejects.toMatchObject({
     code: 'store_unavailable',
     retryable: true,
-    message: `the database ${store.path} stayed locked by another process for 300 ms: try again, or look who holds it (\`fuser ${store.path}\`)`,
+    message: `the database ${store.path} stayed locked by another process for 300 ms: try again, or find that process (\`fuser ${store.path}\`)`,
   });
   clearInterval(watch);
   return { tookMs: performance.now() - started, longestMs };
@@ -62,7 +62,7 @@ it('says how long a caller waited that shares its transaction with others', asyn
   };
   const first = waited(300);
   for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
-  // Its transaction begins when the first one has given up.
+  // The transaction of the second store begins when the first one has given up.
   const second = waited(400);
   expect(await first).toBeGreaterThanOrEqual(300);
   expect(await second).toBeGreaterThanOrEqual(400);
@@ -100,7 +100,7 @@ it('hears an abort while it waits', async () => {
 
 it('a close does not wait for a lock that others hold', async () => {
   other.exec('BEGIN IMMEDIATE');
-  // The call itself would wait for longer than this test may.
+  // The call itself would wait longer than this test may take.
   const waiting = store.append(LOG, [{ type: 'turn_start' }], { withinMs: 3_600_000 });
   const refused = expect(waiting).rejects.toMatchObject({ code: 'store_unavailable' });
   await store.close();

@@ -62,7 +62,7 @@ export class Turns {
     return first.kind === 'done' ? first.result : this.#insist(work, this.#deadline(options), options);
   }
 
-  /** Accepts no more turns. Resolves when the waiting ones have run or given up. */
+  /** No call is accepted after this. Resolves when the waiting calls have run or given up. */
   async end(): Promise<void> {
     this.#ended = true;
     await this.#waiting;

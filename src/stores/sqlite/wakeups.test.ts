@@ -33,12 +33,12 @@ const watches = (): number =>
     })
     .filter((line) => line.startsWith('inotify ')).length;
 
-/** Who hears of something with this has heard of it by the watch alone. */
+/** With this interval, a reader that notices an append has noticed it through the watch. */
 const NO_POLL: PollMs = { watched: 3_600_000, unwatched: 25 };
-/** One at once and eight after it: with these a wait begins, and these follow a hint. */
+/** A wait looks once at its beginning, and eight times after a hint. */
 const LOOKS = 9;
 
-/** The newest position, which counts how often somebody looks. */
+/** The newest position. It counts how often the store reads it. */
 class Head {
   looks = 0;
   readonly #at: () => number;
@@ -65,7 +65,7 @@ it('hears of another process by the file, without the poll', async () => {
   for (let i = 0; i < 5; i++) {
     head.looks = 0;
     const heard = wakeups.wait(i, {});
-    // Not in one of those that the wait itself takes.
+    // Not during one of the looks that the wait itself makes.
     await head.looked(LOOKS);
     await store.append(LOG, [{ type: 'turn_start' }]);
     expect(await heard).toBe(i + 1);
@@ -85,7 +85,7 @@ it('hears of an append of its own process before anything else happens', async (
 it.skipIf(process.platform !== 'linux')(
   'many who wait share one watch, which ends with the store (counted by /proc, on Linux)',
   async () => {
-    // Not alone: the last one to close takes the -wal file with it, and so every watch on it.
+    // A second connection stays open: the last one to close deletes the -wal file, and with it every watch on that file.
     const mine = await openSqliteStore({ path: store.path });
     const before = watches();
     const all = Array.from({ length: 50 }, () => mine.changed(0));
@@ -118,7 +118,7 @@ it('does without the file that it watches, and finds the next one', async () => 
     writeFileSync(wal, 'more', { flag: 'a' });
     expect(await waiting).toBe(at);
   }
-  // It was told that the last one is gone: the next wait watches the file that is there now.
+  // The watch has reported that the old file is deleted: the next wait watches the current file.
   for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
   Object.assign(pollMs, NO_POLL);
   for (let i = 0; i < 3; i++) {
@@ -141,7 +141,7 @@ it('sees what became visible only after the hint', async () => {
   const waiting = wakeups.wait(0, {});
   await head.looked(LOOKS);
   writeFileSync(wal, 'pages', { flag: 'a' });
-  // The fsync ends when the hint's first look has been.
+  // The fsync ends after the hint's first look.
   await head.looked(LOOKS + 1);
   at = 1;
   expect(await waiting).toBe(1);

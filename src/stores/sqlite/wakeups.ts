@@ -37,7 +37,8 @@ export class Wakeups {
   async wait(after: number, options: { withinMs?: number | undefined; signal?: AbortSignal | undefined }): Promise<number> {
     if (this.#closed) return after;
     const waiting = this.#waiters.wait(after, options);
-    // Reads appends between the caller's look at the head and the watch, and appends with a hint that are not visible yet.
+    // Reads appends between the caller's look at the head and the start of the watch, and appends with a hint that are not
+    // visible yet.
     this.#hinted();
     return waiting;
   }
@@ -106,7 +107,7 @@ export class Wakeups {
       });
       this.#watcher.on('error', () => this.#unwatch());
     } catch {
-      // No file yet, or the system has no more watches: the poll continues.
+      // There is no file yet, or the system has no more watches: the poll continues.
     }
   }
 

@@ -1,5 +1,5 @@
 /**
- * Whether any process committed to a database since the last look, found without a lock and without asking the thread.
+ * Whether any process committed to a database since the last check, found without a lock and without asking the thread.
  *
  * In WAL mode each commit of any process changes the header of the `-shm` file, its first 48 bytes: a counter, the length of
  * the log and a checksum (https://sqlite.org/walformat.html, "WAL-Index File Format"). SQLite keeps that file mapped in
@@ -22,7 +22,7 @@ export class Commits {
   #read = Buffer.alloc(HEADER_BYTES);
   #until = 0;
 
-  /** `path`: the database's. */
+  /** `path`: the path of the database. */
   constructor(path: string) {
     this.#path = `${realPath(path)}-shm`;
   }

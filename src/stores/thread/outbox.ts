@@ -5,7 +5,7 @@ export type Outbox<T> = {
   readonly flush: () => void;
 };
 
-/** `refused`: `send` threw for this value, which no message can carry. The others are still sent. */
+/** `refused`: `send` threw for this value, because no message can carry it. The others are still sent. */
 export function outbox<T>(send: (all: readonly T[]) => void, refused: (one: T, error: unknown) => void): Outbox<T> {
   let waiting: T[] = [];
   const post = (all: readonly T[]): void => {

@@ -14,7 +14,7 @@ export type Method = Exclude<
 export type Setup = {
   readonly path: string;
   readonly busyMs: number | undefined;
-  /** The calling thread's clock, if it is not the system's: each message then includes its time. */
+  /** The calling thread's clock, if it is not the system clock: each message then includes its time. */
   readonly now: number | undefined;
   /** Two numbers: the last answered `quiet` question, and its answer. */
   readonly quiet: SharedArrayBuffer;
@@ -37,7 +37,7 @@ export type Ask = { readonly now?: number } & (
       readonly log: LogKey;
       readonly texts: readonly string[];
       readonly options: { readonly withinMs?: number; readonly swaps?: readonly Swap[] } | undefined;
-      /** It may be cancelled. */
+      /** The caller may cancel it. */
       readonly cancel?: true;
     }
   | { readonly kind: 'cancel'; readonly id: number }
@@ -66,7 +66,7 @@ export type PlacedAnswer = Pick<Placed, 'kind' | 'seq' | 'at'> & {
   readonly lastAt: number;
 };
 
-/** An error in the form of a message, which would lose the error's class. */
+/** An error as a message: a message alone would lose the error's class. */
 export type Failure = {
   readonly message: string;
   readonly name: string;

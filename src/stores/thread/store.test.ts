@@ -88,10 +88,10 @@ describe('a database in a thread of its own', () => {
     }, 5);
     await expect(store.append(LOG, [queued('n1')])).rejects.toMatchObject({ code: 'store_unavailable', retryable: true });
     clearInterval(timer);
-    // A thread that is held up itself has one lag of 300 ms; a busy machine has several short ones.
+    // A thread that is blocked itself has one lag of 300 ms; a busy machine has several short ones.
     expect(lags.length).toBeGreaterThan(3);
     expect(lags.toSorted((a, b) => a - b)[Math.floor(lags.length / 2)]).toBeLessThan(100);
-    // Readers wait for nobody.
+    // Reads do not wait for the writer.
     expect(await store.countOpen(LOG)).toBe(1);
     const late = store.append(LOG, [queued('n2')], { withinMs: 10_000 });
     await heard(store);
@@ -192,7 +192,7 @@ describe('a database in a thread of its own', () => {
   });
 });
 
-/** The frames of a write-ahead log that end a transaction: they say how long the database is then. */
+/** The frames of a write-ahead log that end a transaction. Each holds the size of the database after it. */
 function commitsIn(wal: string): number {
   const bytes = readFileSync(wal);
   const frame = 24 + bytes.readUInt32BE(8);
@@ -206,7 +206,7 @@ const heard = async (store: SqliteStore): Promise<void> => {
   for (let rounds = 0; rounds < 2; rounds++) await store.head();
 };
 
-/** An idle thread answers in far less than it may take; a busy machine may let the first question pass. */
+/** An idle thread answers well within the limit; on a busy machine the first question may time out. */
 async function quietSoon(store: SqliteStore): Promise<boolean> {
   for (let tries = 0; tries < 200; tries++) {
     if (store.quiet?.(LOG, ME)) return true;

@@ -48,7 +48,7 @@ export type ThreadOptions = {
 const PLACES = ['./worker.ts', './workers/store.js', '../workers/store.js'];
 /** A timer takes whole milliseconds, and at most these. */
 const wholeMs = (ms: number): number => Math.min(Math.ceil(Math.max(ms, 0)), 2 ** 31 - 1);
-/** Additional time after the thread's own limit. After it the thread counts as stopped, for example by its disk. */
+/** Additional time after the thread's own limit. After it, the thread counts as blocked, for example by its disk. */
 const SPARE_MS = 50;
 /** The longest wait of a `quiet` call. An idle thread answers in about 0.03 ms. */
 const QUIET_WITHIN_MS = 3;
@@ -247,7 +247,7 @@ class ThreadStore implements SqliteStore {
   async changed(after: number, options: Wait = {}): Promise<number> {
     if (this.#closing !== undefined) throw closed(this.path);
     const { withinMs, signal } = options;
-    // The end of a wait is not a failure, and needs no thread.
+    // The end of a wait is not a failure, and does not need the thread.
     const over = AbortSignal.any([
       ...(signal ? [signal] : []),
       ...(withinMs === undefined ? [] : [AbortSignal.timeout(wholeMs(withinMs))]),

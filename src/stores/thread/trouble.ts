@@ -14,6 +14,6 @@ export const stopped = (path: string, ms: number): EarpieceError =>
 export const lost = (path: string, why: string): EarpieceError =>
   new EarpieceError(
     'store_unavailable',
-    `the thread of the database ${path} has ended (${why}); the next call starts it again, nothing that was acknowledged is lost`,
+    `the thread of the database ${path} has ended (${why}); the next call starts it again, and no acknowledged record is lost`,
     { retryable: true, data: { path } },
   );

@@ -6,7 +6,7 @@ import { openSqliteStore, type OwnedStore } from '../sqlite/store.ts';
 import { outbox } from './outbox.ts';
 import { type Answer, type Ask, failureOf, type Setup } from './protocol.ts';
 
-/** Messages taken before the first of them is answered: a busy caller must not keep the others waiting. */
+/** Messages taken before the first of them is answered: a busy caller must not delay the others too long. */
 const MOST_AT_ONCE = 64;
 
 const { path, busyMs, now, quiet, fault } = workerData as Setup;
@@ -86,7 +86,7 @@ async function perform(store: OwnedStore, { id, method, args, options, progress 
   running.set(id, cancel);
   const onProgress = (done: number, of: number): void => {
     say({ kind: 'progress', id, done, of });
-    // All work is done in this turn.
+    // All work of this turn is done.
     answers.flush();
   };
   try {

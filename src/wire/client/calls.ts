@@ -57,12 +57,12 @@ export interface Client {
     conversation: AddressText,
     query?: Paged & { readonly after?: number; readonly before?: number; readonly newest?: boolean },
   ): Promise<RecordsPage>;
-  /** Finds words in a conversation, newest first; `next` goes further back. Without words it lists what happened in that time. */
+  /** Finds words in a conversation, newest first; `next` goes further back. Without words it lists the records of that time. */
   search(
     conversation: AddressText,
     query: Paged & { readonly q?: string; readonly from?: number; readonly to?: number; readonly before?: string },
   ): Promise<SearchPage>;
-  /** With `at`, the position of a record: the number of turns up to there. */
+  /** With `at`, the position of a record: also the number of turns up to that record. */
   forks(conversation: AddressText, query?: Call & { readonly at?: number }): Promise<ForksReply>;
   /** The records of an agent, a project or all projects. */
   log(
@@ -114,11 +114,14 @@ export interface Client {
       readonly level?: Level;
       /** `source.name` */
       readonly kind?: string;
-      /** Epoch ms: from (inclusive) to (exclusive) when it was queued, delivered, or (`waiting`) open at `to`. */
+      /**
+       * Epoch ms: from (inclusive) to (exclusive). The period in which it was queued or delivered; `waiting`: it was open at
+       * `to`.
+       */
       readonly from?: number;
       readonly to?: number;
       readonly by?: 'queued' | 'delivered' | 'waiting';
-      /** Words in its text. */
+      /** Words in the text of the notification. */
       readonly q?: string;
       readonly before?: string | number;
     },
@@ -127,7 +130,7 @@ export interface Client {
   withdraw(id: string, options?: Call & { readonly log?: string; readonly reason?: string }): Promise<WithdrawReply>;
   read(id: string, options?: Call & { readonly log?: string }): Promise<ReceiptReply>;
   requeue(id: string, options?: Call & { readonly log?: string }): Promise<QueuedReply>;
-  /** Waits at most `waitS` (60). Call again if it is not settled. */
+  /** Waits at most `waitS` seconds (60). Call it again if the receipt is not settled. */
   receipt(
     id: string,
     options?: Call & {
@@ -137,7 +140,7 @@ export interface Client {
     },
   ): Promise<ReceiptReply>;
 
-  /** CloudEvents 1.0, one or several; the subject is the address of the agents that it concerns. */
+  /** Sends CloudEvents 1.0, one or several; the subject is the address of the agents that the event concerns. */
   emit(events: CloudEventInput | readonly CloudEventInput[], options?: Call): Promise<EmittedReply>;
 
   subscribers(query?: Call & { readonly project?: string }): Promise<SubscribersReply>;
@@ -163,7 +166,7 @@ export interface Client {
     query?: Call & { readonly project?: string; readonly from?: number; readonly to?: number; readonly bucketMs?: number },
   ): Promise<ActivityReply>;
 
-  /** Lists tasks, newest first. Without a project: those of the server's own project. */
+  /** Lists tasks, newest first. Without a project: tasks of the server's own project. */
   tasks(
     query?: Paged & {
       readonly project?: string;
@@ -187,7 +190,7 @@ export interface Client {
     },
     options?: Call & { readonly idempotencyKey?: string },
   ): Promise<TaskView>;
-  /** `expected`: the status or version that you saw. The call fails with `conflict` if it has changed. */
+  /** `expected`: the status or version that you saw. The call fails with `conflict` if the task has changed. */
   editTask(
     id: string,
     edit: {
@@ -239,6 +242,6 @@ export type CallOptions = Call & {
   readonly headers?: Readonly<Record<string, string>>;
   /** How long the server may wait before it answers. */
   readonly forMs?: number;
-  /** An error status whose body is still the answer. */
+  /** An error status with a body that is still the answer. */
   readonly alsoStatus?: number;
 };

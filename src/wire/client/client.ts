@@ -33,7 +33,7 @@ export type ClientOptions = {
   readonly url?: string;
   readonly token?: string;
   readonly fetch?: typeof fetch;
-  /** The longest wait for an answer, beside the call's own wait. Default: the limit of `fetch`. */
+  /** The longest wait for an answer, in addition to the call's own wait. Default: the limit of `fetch`. */
   readonly timeoutMs?: number;
 };
 
@@ -59,7 +59,7 @@ export function createClient(options: ClientOptions = {}): Client {
       if (init.signal?.aborted) throw error;
       throw unreachable(url === '' ? 'the server' : url, error);
     } finally {
-      // For a stream, the timeout covers only the response's head.
+      // For a stream, the timeout covers only the head of the response.
       clearTimeout(timer);
     }
   };

@@ -1,6 +1,6 @@
 /**
- * The form of an address or an id in a path. URL readers remove `.` and `..`, in any spelling, and an id may equal a route.
- * Such a text gets a leading space, which no name and no id has. The server removes the space.
+ * The form of an address or an id in a path. URL parsers remove `.` and `..`, in any spelling, and an id may equal a route. Such
+ * a text gets a leading space, which no name and no id has. The server removes the space.
  */
 import { parseAddress } from '../../core/address.ts';
 

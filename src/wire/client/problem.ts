@@ -1,8 +1,8 @@
 import type { Problem } from '../api.ts';
 
 /**
- * The server's refusal, or a failure to reach it. `code` is the problem's (`not_found`, `unauthorized` …), or `unreachable`
- * without an answer, or `not_earpiece` if another program answered.
+ * The server's refusal, or a failure to reach the server. `code` is the problem's (`not_found`, `unauthorized` …), or
+ * `unreachable` without an answer, or `not_earpiece` if another program answered.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -40,7 +40,11 @@ export async function errorOf(response: Response): Promise<ApiError> {
     if (problem !== undefined && typeof problem.code === 'string') return new ApiError(response.status, problem, more);
   }
   await response.body?.cancel().catch(() => undefined);
-  return notEarpiece(response, response.ok ? 'answers something else' : `answered ${response.status} without saying why`, more);
+  return notEarpiece(
+    response,
+    response.ok ? 'gave another answer than expected' : `answered ${response.status} without a reason`,
+    more,
+  );
 }
 
 export const notEarpiece = (
@@ -64,13 +68,14 @@ export const unreachable = (url: string, cause: unknown): ApiError =>
 /** The underlying cause, if there is one: `fetch` wraps the real error. */
 function because(cause: unknown): string {
   const { code, message } = innermost(cause);
-  if (message === 'unexpected redirect') return 'leads elsewhere, and a token goes nowhere else; write the address it leads to';
+  if (message === 'unexpected redirect')
+    return 'redirects to another address, to which no token is sent; write that address instead';
   if (/^ERR_SSL_|^EPROTO$/u.test(code)) return `cannot be reached: it does not speak TLS (${code}); write http:// in its place`;
   if (/CERT|^UNABLE_TO_|^ERR_TLS_/u.test(code))
-    return `is not trusted: its certificate is not good (${code}); name who signed it in NODE_EXTRA_CA_CERTS`;
+    return `is not trusted: its certificate is not valid (${code}); name the certificate of its signer in NODE_EXTRA_CA_CERTS`;
   if (code.startsWith('HPE_')) return `does not speak HTTP (${code}); if it speaks TLS, write https:// in its place`;
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `cannot be reached: no machine of that name is known (${code})`;
-  if (/TIMEOUT|^TimeoutError$/u.test(code)) return 'did not answer in time; is it busy, or something else?';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `cannot be reached: its host name is unknown (${code})`;
+  if (/TIMEOUT|^TimeoutError$/u.test(code)) return 'did not answer in time; it may be busy, or may not be an earpiece server';
   if (code === '' || code === 'ECONNREFUSED') return 'cannot be reached; is earpiece serve running there?';
   return `cannot be reached (${code}); is earpiece serve running there?`;
 }

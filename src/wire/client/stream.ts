@@ -15,9 +15,9 @@ export type StreamQuery = {
 
 export type StreamOptions = StreamQuery & {
   readonly signal?: AbortSignal;
-  /** Called at each change, for a display of whether the data is current. */
+  /** Called at each change of the connection, so that a display can show whether its data is current. */
   readonly onState?: (state: StreamState) => void;
-  /** Longest pause between tries. Default 30 s. */
+  /** The longest pause between tries. Default 30 s. */
   readonly maxBackoffMs?: number;
 };
 
@@ -27,12 +27,12 @@ export type StreamState =
       readonly kind: 'away';
       readonly error: ApiError;
       readonly againInMs: number;
-      /** How long an open connection had sent nothing; 0 if it was closed. */
+      /** How long an open connection had been silent; 0 if it was closed. */
       readonly silentMs: number;
     };
 
 const FIRST_BACKOFF_MS = 250;
-/** Two and a half heartbeats: a connection without data for this long is dead, whatever its state says. */
+/** Two and a half heartbeats: a connection that is silent for this long is dead, whatever its state shows. */
 const SILENT_MS = 25_000;
 const LOOK_MS = 2_500;
 
@@ -86,7 +86,7 @@ export async function* records(options: StreamOptions, connect: Connect): AsyncG
           : unreachable('the stream', failure);
     if ((error.status === 200 || (error.status >= 400 && error.status < 500)) && error.status !== 429 && error.status !== 408)
       throw error;
-    // Randomized, so that a thousand clients of a restarted server do not reconnect in one moment.
+    // Randomized, so that a thousand clients of a restarted server do not reconnect at the same moment.
     const againInMs = Math.round(error.retryAfterMs ?? backoff * (0.5 + Math.random() / 2));
     onState?.({ kind: 'away', error, againInMs, silentMs: silence.brokenMs });
     await pause(againInMs, signal);
@@ -123,11 +123,11 @@ async function* eventsOf(body: ReadableStream<Uint8Array>, silence: Silence): As
 const stalled = (forMs: number): ApiError =>
   new ApiError(0, {
     code: 'unreachable',
-    detail: `the stream is open, and nothing has come for ${Math.round(forMs / 1_000)} s`,
+    detail: `the stream is open, but nothing has arrived for ${Math.round(forMs / 1_000)} s`,
     retryable: true,
   });
 
-/** Aborts a connection that sends nothing while a reader waits: from before its answer until its end. */
+/** Aborts a connection that stays silent while a reader waits, from the request until the end of the stream. */
 class Silence {
   /** 0: it was never silent for that long. */
   brokenMs = 0;

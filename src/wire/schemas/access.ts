@@ -1,4 +1,4 @@
-/** Tokens, sessions, and whether the server is well. */
+/** Tokens, sessions, and the health of the server. */
 import { z } from 'zod';
 import { TOKEN_KINDS } from '../words.ts';
 import { time, nullable, text, nameParam, page } from './base.ts';

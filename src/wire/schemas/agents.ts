@@ -10,7 +10,7 @@ export const conversation = z
     purpose: nullable(z.string()),
     host: nullable(z.string()),
     hostVersion: nullable(z.string()),
-    folder: nullable(z.string()).describe('the worktree that it works in'),
+    folder: nullable(z.string()).describe('the worktree that the conversation works in'),
     active: z.boolean(),
     startedAt: time,
     seenAt: time,
@@ -106,7 +106,7 @@ export const forks = z
   .object({
     origin: nullable(z.object({ conversation: z.string(), upTo: z.number().int() })),
     forks: z.array(fork).describe('last seen first'),
-    more: z.boolean().describe('there are more conversations than were searched'),
+    more: z.boolean().describe('there are more conversations than this answer covers'),
     turns: nullable(z.number().int()).describe(
       'with `at`: the number of its turns up to that record, as `--turns` of `earpiece chat --fork` counts them',
     ),
@@ -116,8 +116,8 @@ export const forks = z
 export const wordsQuery = z
   .string()
   .max(200)
-  .refine((text) => text.trim() !== '', 'is blank; write a word to look for')
-  .describe('words; all of them are in what is found, in any order and whatever their case');
+  .refine((text) => text.trim() !== '', 'is blank; write a word to search for')
+  .describe('words; a match contains all of them, in any order and any case');
 export const hit = z
   .object({
     seq: z.number().int(),

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { LEVELS } from '../../core/notification.ts';
 import { FORCES } from '../words.ts';
 
-/** An input without omitted keys: JSON and query strings cannot express undefined. */
+/** The same type with optional keys instead of undefined values: JSON and query strings cannot express undefined. */
 export type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
@@ -30,7 +30,7 @@ export const problem = z
     type: z.string(),
     title: z.string(),
     status: z.number().int(),
-    detail: z.string().describe('what is wrong, the value seen, and the way out'),
+    detail: z.string().describe('the problem, the value seen, and the way out'),
     code: z.string().describe('stable, for programs'),
     instance: z.string().describe("names this one answer; the server's log has it too"),
     field: z.string().optional().describe('for bad input: the invalid field (`level`, `deliver.at`)'),
@@ -40,7 +40,7 @@ export const problem = z
 
 export const force = z.enum(FORCES);
 
-export const next = nullable(z.string()).describe('for the next page; null: that was all');
+export const next = nullable(z.string()).describe('for the next page; null: this is the last page');
 
 export const page = <S extends z.ZodType>(item: S): z.ZodObject<{ items: z.ZodArray<S>; next: typeof next }> =>
   z.object({ items: z.array(item), next });

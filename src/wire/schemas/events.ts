@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { SEVERITIES } from '../../core/event.ts';
 import { time, nullable, counts } from './base.ts';
 
-/** Their source checks CloudEvents; this schema is for the document. */
+/** The source checks CloudEvents; this schema only serves the API document. */
 export const cloudEvent = z
   .looseObject({
     specversion: z.string(),
     id: z.string(),
     source: z.string(),
     type: z.string(),
-    subject: z.string().optional().describe('the address whom it concerns'),
+    subject: z.string().optional().describe('the address of the agents that the event concerns'),
     time: z.string().optional(),
     datacontenttype: z.string().optional(),
     data: z.unknown().optional().describe('any JSON'),
@@ -55,7 +55,7 @@ export const activity = z
           queued: counts,
           delivered: counts,
           waiting: counts,
-          tokens: z.number().describe('estimated tokens of the texts that models were sent'),
+          tokens: z.number().describe('estimated tokens of the texts for models'),
           delivery: delivery.describe('for notifications that were delivered in this bucket'),
         }),
       )

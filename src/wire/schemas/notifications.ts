@@ -24,7 +24,7 @@ export const notification = z
     sender: nullable(z.string()).describe('the agent that sent it, if one did'),
     subscriber: nullable(z.string()).describe('the subscriber that made it'),
     requeues: nullable(z.string()),
-    count: z.number().int().describe('the number of all, folded ones included'),
+    count: z.number().int().describe('the number of occurrences, folded ones included'),
     seq: z.number().int(),
     at: time,
     lastAt: time,
@@ -32,11 +32,11 @@ export const notification = z
     state: z.enum(['open', 'offered', 'closed']),
     receipt: z.string().describe('`queued`, `offered`, `delivered`, `observed`, `read`, `maybe_seen`, or its outcome'),
     markedBy: nullable(z.string()).describe(
-      "the person who marked it read, as long as nothing proves that the agent has read it; the client's `markedBy` words this",
+      "the person who marked it read, until there is proof that the agent has read it; the client's `markedBy` puts this into words",
     ),
     outcome: nullable(z.string()),
     closedAt: nullable(time),
-    gate: z.boolean().describe('it holds the gate of its conversations up'),
+    gate: z.boolean().describe('it holds up the gate of its conversations'),
     offers: z.number().int(),
     takenBy: nullable(z.string()).describe('the conversation whose carrier took it'),
     carrier: nullable(z.string()),
@@ -75,7 +75,7 @@ export const sent = z
     at: time,
     record: z
       .string()
-      .describe('the record that carried: `carrier_offered`, `tool_call_response`, `chat_request`, `gate_refused`'),
+      .describe('the type of the carrying record: `carrier_offered`, `tool_call_response`, `chat_request`, `gate_refused`'),
     conversation: nullable(z.string()),
     point: nullable(z.string()).describe('such as `tool_result` and `turn_start`'),
     on: nullable(z.string()).describe('the tool or the hook whose message carried it'),
@@ -104,13 +104,13 @@ const deliver = z
   .union([
     z.enum(MOMENTS),
     z.strictObject({ at: z.number() }).describe('at a time, epoch milliseconds'),
-    z.strictObject({ inMs: z.number().min(0) }).describe('after so many milliseconds, by the clock of this server'),
-    z.strictObject({ afterTurns: z.number().int().min(1) }).describe('after so many turns'),
+    z.strictObject({ inMs: z.number().min(0) }).describe('after this many milliseconds, by the clock of this server'),
+    z.strictObject({ afterTurns: z.number().int().min(1) }).describe('after this many turns'),
     z.strictObject({ afterTool: z.string().regex(/^\S{1,256}$/) }).describe('with the result of this tool'),
   ])
   .openapi('Deliver');
 
-/** Checks only the assumptions of `makeNotification`, which checks the rest. */
+/** Checks only what `makeNotification` takes for granted; `makeNotification` checks everything else. */
 export const notificationInput = z
   .strictObject({
     to: text(400).openapi({ description: 'project/agent, project/agent#conversation or project/*', example: 'shop/coder' }),
@@ -172,8 +172,8 @@ export const resumeInput = z
       description: 'project/agent, project/agent#conversation, or project/* for everything that is paused in the project',
       example: 'shop/coder',
     }),
-    message: text(LIMITS.messageChars).optional().describe('what the agent reads; default: Go on.'),
-    author: text(LIMITS.idChars).optional().describe('who lifts it; default: whose token it is'),
+    message: text(LIMITS.messageChars).optional().describe('the text for the agent; default: Go on.'),
+    author: text(LIMITS.idChars).optional().describe('the person who lifts it; default: the owner of the token'),
   })
   .openapi('ResumeInput');
 
@@ -213,6 +213,6 @@ export const receipt = z
     id: z.string(),
     receipt: z.string(),
     reached: z.boolean().describe('it has the requested receipt'),
-    settled: z.boolean().describe('it has the receipt or ended otherwise: waiting longer changes nothing'),
+    settled: z.boolean().describe('it has the receipt or has ended otherwise, so a longer wait changes nothing'),
   })
   .openapi('Receipt');

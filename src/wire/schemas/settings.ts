@@ -21,7 +21,7 @@ export const settingChange = z.object({
   in: z
     .object({ user: settingIn, project: settingIn })
     .describe(
-      'for each file that may hold it: the stronger source that still decides, if there is one; whether the file sets it, and its value there',
+      'for each file that may hold it: the stronger source that still decides, if any; whether the file sets it, and its value there',
     ),
 });
 
@@ -33,7 +33,7 @@ export const setting = z.object({
   expects: z.string(),
   env: nullable(z.string()),
   overridden: z.array(z.object({ text: z.string(), decidedBy: z.string() })),
-  change: nullable(settingChange).describe('the form for changing it; null if it is changed only in its file'),
+  change: nullable(settingChange).describe('the form for changing it; null if it can be changed only in its file'),
 });
 
 export const settings = z
@@ -52,15 +52,15 @@ export const settings = z
 
 export const settingsInput = z
   .strictObject({
-    scope: z.enum(['user', 'project']).default('user').describe("whose file: the user's, for all projects, or the project's"),
+    scope: z.enum(['user', 'project']).default('user').describe("the file: the user's, for all projects, or the project's"),
     settings: z
       .record(
         z.string().max(400),
         z.union([z.boolean(), z.number(), z.string().max(4_000), z.array(z.string().max(1_000)).max(200), z.null()]),
       )
-      .refine((given) => Object.keys(given).length <= 100, 'at most 100 at once')
+      .refine((given) => Object.keys(given).length <= 100, 'at most 100 in one request')
       .openapi({
-        description: 'by key, as in the file; null takes it out, and the next weaker one counts',
+        description: 'by key, as in the file; null removes the key, and the next weaker source then decides',
         example: { 'budget.max_items': 5, min_level: null },
       }),
   })
@@ -110,7 +110,7 @@ export const subscriberTest = z
     ),
     to: nullable(z.string()).describe('null: nothing was sent'),
     notification: nullable(z.string()),
-    message: z.string().describe('the action taken, and when its result shows, or why it does not'),
+    message: z.string().describe('the action, and when its result shows, or why it does not'),
     verdict: nullable(verdict).describe('the verdict of the sent notification, as `why` answers; null: nothing was sent'),
   })
   .openapi('SubscriberTest');
@@ -126,13 +126,13 @@ export const muted = z
 export const mutes = z
   .object({
     items: z.array(muted),
-    more: z.boolean().describe('there are more agents than were searched'),
+    more: z.boolean().describe('there are more agents than this answer covers'),
   })
   .openapi('Mutes');
 export const muteInput = z
   .strictObject({
     to: logParam,
     pattern: text(200).describe('*, source, source.* or source.name'),
-    until: time.nullable().default(null).describe('epoch milliseconds; null: until somebody lifts it'),
+    until: time.nullable().default(null).describe('epoch milliseconds; null: until a person lifts it'),
   })
   .openapi('MuteInput');

@@ -16,7 +16,7 @@ export const execution = z
         by: actor,
         at: time,
         reason: nullable(z.string()),
-        notification: z.string().describe('what its agent is told by'),
+        notification: z.string().describe('the notification that informs its agent'),
       }),
     ),
     recalled: z.boolean(),
@@ -51,8 +51,8 @@ export const executionsPage = page(execution).openapi('TaskExecutionsPage');
 const expected = z
   .union([z.enum(TASK_STATUSES), z.number().int()])
   .optional()
-  .describe('the status or the version that was seen; when it is another now, nothing is changed (409)');
-const author = text(TASK_LIMITS.actor).optional().describe('the person who does it');
+  .describe('the status or the version that you saw; if the task has another one now, nothing is changed (409)');
+const author = text(TASK_LIMITS.actor).optional().describe('the person who makes the change');
 export const taskInput = z
   .strictObject({
     project: nameParam.optional(),
@@ -69,7 +69,7 @@ export const taskEdit = z
     title: z.string().optional(),
     description: z.string().optional(),
     priority: z.enum(TASK_PRIORITIES).optional(),
-    assignee: nullable(text(300)).optional().describe('an agent of the project; null: nobody'),
+    assignee: nullable(text(300)).optional().describe('an agent of the project; null: unassigned'),
     expected,
     author,
   })
@@ -78,7 +78,7 @@ export const taskMove = z
   .strictObject({
     status: z.enum(TASK_STATUSES),
     expected,
-    reason: z.string().optional().describe('why; the agent reads it'),
+    reason: z.string().optional().describe('the reason, which the agent reads'),
     author,
   })
   .openapi('TaskMove');

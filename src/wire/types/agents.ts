@@ -18,7 +18,7 @@ export type ConversationSummary = {
   readonly purpose: string | null;
   readonly host: string | null;
   readonly hostVersion: string | null;
-  /** The worktree that it works in. */
+  /** The worktree that the conversation works in. */
   readonly folder: string | null;
   readonly active: boolean;
   readonly startedAt: number;
@@ -96,7 +96,7 @@ export type ForksReply = {
   readonly origin: { readonly conversation: string; readonly upTo: number } | null;
   /** Last seen first. */
   readonly forks: readonly Fork[];
-  /** There are more conversations than were searched. */
+  /** There are more conversations than this answer covers. */
   readonly more: boolean;
   /** With `at`: the number of its turns up to that record, as `--turns` of `earpiece chat --fork` counts them. */
   readonly turns: number | null;

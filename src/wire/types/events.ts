@@ -36,7 +36,7 @@ export type ActivityReply = {
     readonly queued: Counts;
     readonly delivered: Counts;
     readonly waiting: Counts;
-    /** Estimated tokens of the texts that models were sent. */
+    /** Estimated tokens of the texts for models. */
     readonly tokens: number;
     /** For notifications that were delivered in this bucket. */
     readonly delivery: Delivery;

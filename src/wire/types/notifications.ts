@@ -28,7 +28,7 @@ export type NotificationView = {
   /** The subscriber that made it. */
   readonly subscriber: string | null;
   readonly requeues: string | null;
-  /** The number of all, folded ones included. */
+  /** The number of occurrences, folded ones included. */
   readonly count: number;
   readonly seq: number;
   readonly at: number;
@@ -37,11 +37,11 @@ export type NotificationView = {
   readonly state: 'open' | 'offered' | 'closed';
   /** `queued`, `offered`, `delivered`, `observed`, `read`, `maybe_seen`, or its outcome. */
   readonly receipt: string;
-  /** The person who marked it read, as long as nothing proves that the agent has read it; the client's `markedBy` words this. */
+  /** The person who marked it read, until there is proof that the agent has read it; the client's `markedBy` puts this into words. */
   readonly markedBy: string | null;
   readonly outcome: string | null;
   readonly closedAt: number | null;
-  /** It holds the gate of its conversations up. */
+  /** It holds up the gate of its conversations. */
   readonly gate: boolean;
   readonly offers: number;
   /** The conversation whose carrier took it. */
@@ -51,7 +51,7 @@ export type NotificationView = {
 
 export type NotificationsPage = {
   readonly items: readonly NotificationView[];
-  /** For the next page; null: that was all. */
+  /** For the next page; null: this is the last page. */
   readonly next: string | null;
   /** For a page of a word search: the time of the oldest searched notification, epoch milliseconds; missing if all were searched. */
   readonly lookedBackTo?: number;
@@ -60,7 +60,7 @@ export type NotificationsPage = {
 export type Sent = {
   readonly seq: number;
   readonly at: number;
-  /** The record that carried: `carrier_offered`, `tool_call_response`, `chat_request`, `gate_refused`. */
+  /** The type of the carrying record: `carrier_offered`, `tool_call_response`, `chat_request`, `gate_refused`. */
   readonly record: string;
   readonly conversation: string | null;
   /** Such as `tool_result` and `turn_start`. */
@@ -161,6 +161,6 @@ export type ReceiptReply = {
   readonly receipt: string;
   /** It has the requested receipt. */
   readonly reached: boolean;
-  /** It has the receipt or ended otherwise: waiting longer changes nothing. */
+  /** It has the receipt or has ended otherwise, so a longer wait changes nothing. */
   readonly settled: boolean;
 };

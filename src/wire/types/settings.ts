@@ -18,7 +18,7 @@ export type SettingChange = {
   readonly addsUp: boolean;
   /** When a change takes effect: `now, from the next carrier on`. */
   readonly takesEffect: string;
-  /** For each file that may hold it: the stronger source that still decides, if there is one; whether the file sets it, and its value there. */
+  /** For each file that may hold it: the stronger source that still decides, if any; whether the file sets it, and its value there. */
   readonly in: {
     readonly user: { readonly decidedBy: string | null; readonly set: boolean; readonly says: Json };
     readonly project: { readonly decidedBy: string | null; readonly set: boolean; readonly says: Json };
@@ -33,7 +33,7 @@ export type SettingReply = {
   readonly expects: string;
   readonly env: string | null;
   readonly overridden: readonly { readonly text: string; readonly decidedBy: string }[];
-  /** The form for changing it; null if it is changed only in its file. */
+  /** The form for changing it; null if it can be changed only in its file. */
   readonly change: SettingChange | null;
 };
 
@@ -96,7 +96,7 @@ export type SubscriberTestReply = {
   /** Null: nothing was sent. */
   readonly to: string | null;
   readonly notification: string | null;
-  /** The action taken, and when its result shows, or why it does not. */
+  /** The action, and when its result shows, or why it does not. */
   readonly message: string;
   /** The verdict of the sent notification, as `why` answers; null: nothing was sent. */
   readonly verdict: Verdict | null;
@@ -113,6 +113,6 @@ export type MuteView = {
 
 export type MutesReply = {
   readonly items: readonly MuteView[];
-  /** There are more agents than were searched. */
+  /** There are more agents than this answer covers. */
   readonly more: boolean;
 };

@@ -11,10 +11,10 @@ import { fileAt, here, problemLine } from './here.ts';
 export function check(group: CommandLine, answer: Answer): void {
   group
     .command('check [paths...]')
-    .summary('every problem with its place')
+    .summary('list every problem with its place')
     .description(
-      'Every problem of the subscribers in these files or folders (default: all that count here), of their templates and conditions, ' +
-        'with its line and column. Exit code 8 when one is an error; a warning is none.',
+      'Lists every problem of the subscribers in these files or folders (default: all that apply here), of their templates and conditions, ' +
+        'with its line and column. The exit code is 8 if one is an error, not for warnings.',
     )
     .action(async (paths: readonly string[], options: GlobalOptions) => {
       await using engine = templateEngine();
@@ -32,7 +32,7 @@ export function check(group: CommandLine, answer: Answer): void {
 
 type Checkable = { readonly name: string; readonly files: FolderState['files']; readonly problems: readonly SubscriberProblem[] };
 
-/** A folder that is not there is left out. */
+/** A missing folder is left out. */
 function ofHere(): readonly Checkable[] {
   const { project, paths, source } = here();
   const { problems } = source.of(project);
@@ -48,7 +48,7 @@ function ofHere(): readonly Checkable[] {
 function checkable(path: string): Checkable {
   if (isFolder(path)) return { name: path, ...new Folder({ path, name: 'user', optional: false, lookEveryMs: 0 }).look(0) };
   const { subscriber, problems: own, ...rest } = fileAt(path);
-  // Problems that only the whole folder shows, if the folder counts here: a duplicate id, a replaced core subscriber.
+  // Problems that show only with the whole folder, if that folder applies here: a duplicate id, a replaced core subscriber.
   const { project, source } = here();
   const among = source
     .of(project)
@@ -58,7 +58,7 @@ function checkable(path: string): Checkable {
   return { name: path, files: subscriber === undefined ? [] : [{ ...rest, subscriber, problems }], problems };
 }
 
-/** An unreadable path is reported when it is read. */
+/** A later read reports an unreadable path. */
 function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();

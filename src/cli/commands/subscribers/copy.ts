@@ -8,15 +8,15 @@ import { onlyAPerson, type GlobalOptions } from '../../context.ts';
 import { plain, print, printJson } from '../../terminal.ts';
 import { counting, here, moreOf } from './here.ts';
 
-/** Copies the file with its template to a folder where the copy counts instead of the original. */
+/** Copies the file and its template to a folder where the copy replaces the original. */
 export function copy(group: CommandLine): void {
   group
     .command('copy <id>')
-    .summary('make one your own, to change it')
+    .summary('copy one, to change it')
     .description(
-      'Copies the files of a subscriber to where yours are. The copy counts instead of it, from the next event on: ' +
-        'change its words, its threshold, its moment. Without the copy the other one counts again. ' +
-        'Some come with Earpiece that count only once they are copied; list names them.',
+      'Copies the files of a subscriber into your folder. The copy replaces the original from the next event on: ' +
+        'change its text, its threshold, its moment. If you delete the copy, the original applies again. ' +
+        'Some shipped subscribers take effect only as a copy; list shows them.',
     )
     .option('--project', 'into this project (default)')
     .option('--user', 'for all of your projects')
@@ -29,24 +29,24 @@ export function copy(group: CommandLine): void {
         output: { template },
       } = moreOf(id) ?? counting(id);
       const folder = options.user ? paths.user : paths.project;
-      if (dirname(file) === folder) throw new EarpieceError('conflict', `${id} is in ${folder} already: ${basename(file)}`);
+      if (dirname(file) === folder) throw new EarpieceError('conflict', `${id} is already in ${folder}: ${basename(file)}`);
       const names = [basename(file), ...(template === undefined ? [] : [template.name])];
       const copies = names.map((name) => ({ from: join(dirname(file), name), to: join(folder, name) }));
       for (const { from, to } of copies)
         if (existsSync(to) && !readFileSync(to).equals(readFileSync(from)))
-          throw new EarpieceError('conflict', `${to} is there and says something else; rename it, or remove it`);
+          throw new EarpieceError('conflict', `${to} exists with other content; rename it, or remove it`);
       const isNew = !existsSync(folder);
       const trust = subscriberTrust({ env: process.env });
       try {
         mkdirSync(folder, { recursive: true });
         for (const { from, to } of copies) writeFileSync(to, readFileSync(from));
-        // The creator of a folder's first file trusts the folder.
+        // A user who creates a folder's first file trusts the folder.
         if (!options.user && isNew) trust.trust(folder);
       } catch (cause) {
         const { code } = cause as NodeJS.ErrnoException;
         throw new EarpieceError(
           'bad_argument',
-          `${folder} cannot be written (${code}); make it a folder that is yours, or give ${options.user ? '--project' : '--user'}`,
+          `${folder} cannot be written (${code}); make it a folder that you own, or use ${options.user ? '--project' : '--user'}`,
           { cause },
         );
       }
@@ -54,8 +54,8 @@ export function copy(group: CommandLine): void {
       const trusted = options.user === true || trust.isTrusted(folder);
       if (options.json) return printJson({ id, files: made, trusted });
       const counts = trusted
-        ? `${plain(id)} is yours now: your changes there count from the next event on`
-        : `${plain(id)} does not count yet: ${plain(folder)} is not trusted. Look at its files, then: earpiece trust`;
+        ? `${plain(id)} is copied: your changes there take effect from the next event on`
+        : `${plain(id)} has no effect yet, because ${plain(folder)} is not trusted. Read its files, then run: earpiece trust`;
       print(`${made.map((name) => plain(name)).join('\n')}\n${counts}`);
     });
 }

@@ -1,4 +1,4 @@
-/** The subscribers that count where the command runs, and the files that a person names. */
+/** The subscribers that apply where the command runs, and the files that a person names. */
 import { join } from 'node:path';
 import {
   formatSubscriberProblem,
@@ -20,7 +20,7 @@ import { openLoadedInbox, type LoadedInbox } from '../../../loaded-inbox.ts';
 import { checkNamed, readOnly, type GlobalOptions } from '../../context.ts';
 import { complain, plain } from '../../terminal.ts';
 
-/** The folders that count here. The command reports the problems in them, so they do not go to stderr. */
+/** The folders that apply here. The command itself reports their problems, so they do not go to stderr. */
 export function here(): {
   readonly project: string;
   readonly paths: Readonly<Record<'shipped' | 'user' | 'project', string>>;
@@ -61,16 +61,16 @@ export async function withSubscribers<T>(
 export function fileAt(path: string): SubscriberFile {
   const file = readSubscriber(path);
   if (file === undefined)
-    throw new EarpieceError('not_found', `${path} cannot be read (ENOENT); name the file of a subscriber, or a folder of them`);
+    throw new EarpieceError('not_found', `${path} does not exist; name the file of a subscriber, or a folder of them`);
   return file;
 }
 
-/** A file, or an id of this project. */
+/** Resolves a file, or an id of this project. */
 export function named(which: string): Pick<SubscriberFile, 'subscriber' | 'problems'> {
   return /[./\\]/.test(which) ? fileAt(which) : { subscriber: counting(which), problems: [] };
 }
 
-/** The subscriber of this id that counts here. */
+/** The subscriber with this id that applies here. */
 export function counting(which: string): Subscriber {
   const { project, source } = here();
   const { subscribers: all } = source.of(project);
@@ -87,24 +87,24 @@ export function counting(which: string): Subscriber {
   );
 }
 
-/** The subscribers that come with Earpiece and count only once they are copied. */
+/** The shipped subscribers that take effect only as a copy. */
 export const others = (): readonly Subscriber[] =>
   subscriberFolders({ shipped: join(shippedFolder(), 'more') }).of('').subscribers;
 
-/** The one of them with this id, unless the project has its own. */
+/** The shipped subscriber with this id, unless the project has its own. */
 export function moreOf(which: string): Subscriber | undefined {
   const { project, source } = here();
   if (source.of(project).subscribers.some(({ id }) => id === which)) return undefined;
   return others().find(({ id }) => id === which);
 }
 
-/** Throws for a subscriber that has to be copied first. */
+/** Throws for a subscriber that must be copied first. */
 export function checkCopied(which: string, counting: readonly Subscriber[]): void {
   if (counting.some(({ id }) => id === which) || others().every(({ id }) => id !== which)) return;
-  throw new EarpieceError('not_found', `${which} counts only once it is yours: earpiece subscribers copy ${which}`);
+  throw new EarpieceError('not_found', `${which} takes effect only as a copy: earpiece subscribers copy ${which}`);
 }
 
-/** In which scopes a subscriber is switched off. */
+/** The scopes in which a subscriber is switched off. */
 export const offFor = (id: string, off: Toggled): readonly ToggleScope['kind'][] =>
   (['user', 'project'] as const).filter((scope) => off[scope].includes(id));
 

@@ -9,9 +9,9 @@ import { here, offFor, others, problemLine, withSubscribers } from './here.ts';
 export function list(group: CommandLine): void {
   group
     .command('list')
-    .summary('which there are, and which are off')
+    .summary('list them, and which are off')
     .description(
-      'Every subscriber of this project: where its file is, what it hears, when it rides, whether it is on; then what is wrong with files.',
+      'Lists every subscriber of this project: its file, its events, its moment, and whether it is on; then the problems of files.',
     )
     .action(async (options: GlobalOptions) => {
       await withSubscribers(
@@ -38,7 +38,7 @@ export function list(group: CommandLine): void {
               plain(events.types.join(', ')),
             ];
           });
-          if (rows.length === 0) print(paint('dim', 'there is no subscriber'));
+          if (rows.length === 0) print(paint('dim', 'there are no subscribers'));
           else
             print(
               table(rows, [
@@ -56,8 +56,13 @@ export function list(group: CommandLine): void {
           const { project, user } = here().paths;
           const more = others().filter(({ id }) => set.subscribers.every((known) => known.id !== id));
           if (more.length > 0)
-            print(paint('dim', `more, once copied: ${more.map(({ id }) => id).join(', ')} (earpiece subscribers copy <id>)`));
-          print(paint('dim', `your own: ${plain(project)} (this project), ${plain(user)} (all of yours)`));
+            print(
+              paint(
+                'dim',
+                `also shipped, effective as a copy: ${more.map(({ id }) => id).join(', ')} (earpiece subscribers copy <id>)`,
+              ),
+            );
+          print(paint('dim', `your own: ${plain(project)} (this project), ${plain(user)} (all your projects)`));
           if (set.problems.length > 0) print(`\n${set.problems.map(problemLine).join('\n')}`);
         },
         { reads: true },
@@ -68,7 +73,7 @@ export function list(group: CommandLine): void {
 type State = { readonly state: 'on' | 'off'; readonly offBy: readonly ToggleScope['kind'][]; readonly locked?: string };
 
 function stateOf({ id, output }: Subscriber, off: Toggled): State {
-  // One that was switched off before it was of the core.
+  // It was switched off before it became a core subscriber.
   if (output.core) return { state: 'on', offBy: [], locked: WHY_LOCKED };
   const offBy = offFor(id, off);
   return { state: offBy.length === 0 ? 'on' : 'off', offBy };

@@ -11,10 +11,10 @@ export function toggle(group: CommandLine, what: 'enable' | 'disable'): void {
   const off = what === 'disable';
   group
     .command(`${what} <id>`)
-    .summary(off ? 'queue nothing for its events' : 'let it tell again')
+    .summary(off ? 'queue no notifications for its events' : 'switch it on again')
     .description(
       off
-        ? 'Switches a subscriber off from the next event on, in every process: it queues nothing. One of the core cannot be.'
+        ? 'Switches a subscriber off from the next event on, in every process: it queues nothing. A core subscriber cannot be switched off.'
         : 'Switches a subscriber on again, from the next event on.',
     )
     .option('--project', 'in this project (default)')
@@ -25,7 +25,7 @@ export function toggle(group: CommandLine, what: 'enable' | 'disable'): void {
       await withSubscribers(options, async (ear) => {
         const scope: ToggleScope = options.user ? { kind: 'user' } : { kind: 'project', project: ear.project };
         const set = ear.bus.subscribers(ear.project);
-        // An off subscriber may have been deleted since: it can still be switched on.
+        // A subscriber that is off may have been deleted since, and can still be switched on.
         if (offFor(id, await ear.toggles.lists(ear.project)).length === 0) checkCopied(id, set.subscribers);
         const changed = await ear.toggles[what](scope, id, whoAmI(), set);
         const lists = await ear.toggles.lists(ear.project);

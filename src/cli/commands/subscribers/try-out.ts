@@ -13,10 +13,10 @@ import { named, problemLine } from './here.ts';
 export function tryOut(group: CommandLine, answer: Answer): void {
   group
     .command('test <subscriber> <event>')
-    .summary('what it would make of an event')
+    .summary('show the result of an event')
     .description(
-      'Shows what a subscriber (its file, or the id of an active one) would make of an event, or why it would ignore it. ' +
-        'The event is a file with a CloudEvent in JSON, a list of them, or one a line; "-" reads stdin. Nothing is queued.',
+      'Shows the notification that a subscriber (its file, or the id of an active one) would make of an event, or why it would ignore the event. ' +
+        'The event is a file with a CloudEvent in JSON, a list of them, or one per line; "-" reads stdin. Nothing is queued.',
     )
     .example(`earpiece subscribers test .earpiece/subscribers/build.toml event.json
 earpiece subscribers test tool_failure - < event.json`)
@@ -32,7 +32,7 @@ earpiece subscribers test tool_failure - < event.json`)
     });
 }
 
-/** Runs the event in a separate in-memory log that nobody sees: it is matched, counted, grouped and rendered as usual. */
+/** Runs the event in a separate in-memory log: it is matched, counted, grouped and rendered as usual. */
 async function made(
   subscriber: Subscriber,
   given: { readonly text: string; readonly from: string },
@@ -59,7 +59,7 @@ async function made(
       return { type: event.type, heard: one };
     }),
   );
-  // A point at which every moment has come, except those of another turn.
+  // At this contact point every moment is due, except those of another turn.
   const { view, decisions } = await ear.conversation(subject).preview({ at: 'tool_batch_end' });
   const failed = (await ear.store.read({ types: ['template_failed'] })).map(({ body }) =>
     String((body as { reason?: unknown }).reason),
@@ -72,7 +72,7 @@ async function made(
   } else {
     for (const { type, heard: one } of heard)
       print(
-        `${plain(type)}: ${one.kind === 'skipped' ? `not heard, ${plain(one.because)}` : one.kind === 'withdrew' ? 'takes back what is open under its key' : 'heard'}`,
+        `${plain(type)}: ${one.kind === 'skipped' ? `not heard, ${plain(one.because)}` : one.kind === 'withdrew' ? 'withdraws open notifications with its key' : 'matched'}`,
       );
     for (const { text: said } of view?.items ?? []) print(`\n${plainLines(said)}`);
     for (const reason of failed) print(`\n  ${plain(reason)}`);
@@ -96,4 +96,4 @@ async function eventsIn(
   }
 }
 
-const notItsType = ({ events }: Subscriber, type: string): string => `type ${type} is none of ${events.types.join(', ')}`;
+const notItsType = ({ events }: Subscriber, type: string): string => `type ${type} must be one of ${events.types.join(', ')}`;

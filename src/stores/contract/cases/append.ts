@@ -1,4 +1,4 @@
-/** One append is one step: all of its drafts with what they do, or nothing. */
+/** One append is one step: it stores all of its drafts with their effects, or nothing. */
 import assert from 'node:assert/strict';
 import type { Draft, Stored } from '../../../core/records.ts';
 import { equal, matches } from '../check.ts';
@@ -103,7 +103,7 @@ export function append({ test }: Suite): void {
       swaps: [first, { key: 'b', from: ['another'], to: undefined }],
     });
     equal(stale, { kind: 'stale', key: 'b' });
-    // A store that refuses the records leaves the settings as they are.
+    // A store that refuses the records does not change the settings.
     const swap = { swaps: [first] };
     matches(await store.append(LOG, [queued('n3'), queued('n1')], swap), { kind: 'duplicate', id: 'n1' });
     await append(closed(['n1'], 'withdrawn'));

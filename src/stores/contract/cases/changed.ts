@@ -1,4 +1,4 @@
-/** Readers wait for what is new. */
+/** Waiting readers wake when a record is appended. */
 import { equal } from '../check.ts';
 import { conversation, LOG, queued, said } from '../drafts.ts';
 import type { Suite } from '../suite.ts';

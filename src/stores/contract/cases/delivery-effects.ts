@@ -21,7 +21,7 @@ const critical = queued('!', { level: 'critical' });
 
 export const DELIVERY: readonly Effect[] = [
   {
-    name: 'queued, for whoever carries first',
+    name: 'queued, for the first conversation that carries',
     given: [],
     when: queued('a'),
     becomes: { a: { state: 'open', audience: '', gate: false, count: 1, offers: 0 } },
@@ -92,19 +92,19 @@ export const DELIVERY: readonly Effect[] = [
     },
   },
   {
-    name: 'offered of what is in an offer',
+    name: 'offered again while it is in an offer',
     given: [queued('a'), offered('c', ['a'])],
     when: offered('d', ['a']),
     becomes: { conflict: { a: 'offered' } },
   },
   {
-    name: 'offered of what is closed or was never queued',
+    name: 'offered after it was closed, or without having been queued',
     given: [queued('a'), result(['a'])],
     when: offered('d', ['a', 'zz']),
     becomes: { conflict: { a: 'closed', zz: 'unknown' } },
   },
   {
-    name: 'offered to one conversation of what another has',
+    name: 'offered to one conversation although it belongs to another',
     given: [queued('a', { conversation: 'y' })],
     when: offered('d', ['a'], { conversation: 'x' }),
     becomes: { conflict: { a: 'unknown' } },
@@ -118,9 +118,9 @@ export const DELIVERY: readonly Effect[] = [
       b: { state: 'closed', outcome: 'summarized' },
     },
   },
-  { name: 'confirmed of nobody changes nothing', given: [queued('a')], when: confirmed('zz'), becomes: {} },
+  { name: 'confirmed by an unknown carrier changes nothing', given: [queued('a')], when: confirmed('zz'), becomes: {} },
   {
-    name: 'confirmed late, after a release, still closes: it was written',
+    name: 'confirmed late, after a release, still closes: the model has the text',
     given: [queued('a'), offered('c', ['a']), released('c', 'lease_expired')],
     when: confirmed('c'),
     becomes: { a: { state: 'closed', outcome: 'delivered' } },
@@ -152,7 +152,7 @@ export const DELIVERY: readonly Effect[] = [
     becomes: { a: { state: 'offered', carrier: 'd', offers: 2, text: 'text of a' } },
   },
   {
-    name: 'delivered and then left out: nobody can read it any more, so its gate falls',
+    name: 'delivered and then left out: the model can no longer read it, so its gate falls',
     given: [critical, queued('a'), result(['!'], 'x')],
     when: redacted(['!', 'a'], 3),
     becomes: { '!': { state: 'closed', outcome: 'left_out', gate: false, read: false } },
@@ -164,13 +164,13 @@ export const DELIVERY: readonly Effect[] = [
     becomes: {},
   },
   {
-    name: 'released of what is confirmed changes nothing',
+    name: 'released after it was confirmed changes nothing',
     given: [queued('a'), offered('c', ['a']), confirmed('c')],
     when: released('c'),
     becomes: {},
   },
   {
-    name: 'a tool result of our transcript delivers',
+    name: 'a tool result in an own transcript delivers',
     given: [queued('a'), queued('b')],
     when: result(['a'], 'x', { summarizes: ids('b') }),
     becomes: {
@@ -179,20 +179,20 @@ export const DELIVERY: readonly Effect[] = [
     },
   },
   {
-    name: 'a user message of our transcript delivers',
+    name: 'a user message in an own transcript delivers',
     given: [queued('a')],
     when: { type: 'chat_request', content: 'hi', source: 'user', notifications: result(['a']).notifications ?? [] },
     becomes: { a: { state: 'closed', outcome: 'delivered' } },
   },
-  { name: 'a tool result with nothing in it closes nothing', given: [queued('a')], when: result([]), becomes: {} },
+  { name: 'a tool result without notifications closes nothing', given: [queued('a')], when: result([]), becomes: {} },
   {
-    name: 'a tool result of what is offered',
+    name: 'a tool result with an offered notification',
     given: [queued('a'), offered('c', ['a'])],
     when: result(['a']),
     becomes: { conflict: { a: 'offered' } },
   },
   {
-    name: 'a tool result of what is delivered',
+    name: 'a tool result with a delivered notification',
     given: [queued('a'), result(['a'])],
     when: result(['a']),
     becomes: { conflict: { a: 'closed' } },
@@ -228,7 +228,7 @@ export const DELIVERY: readonly Effect[] = [
     becomes: { conflict: { a: 'closed' } },
   },
   {
-    name: 'closed what was never queued',
+    name: 'closed without having been queued',
     given: [],
     when: closed(['a'], 'withdrawn'),
     becomes: { conflict: { a: 'unknown' } },
@@ -240,13 +240,13 @@ export const DELIVERY: readonly Effect[] = [
     becomes: { '!': { read: true, gate: false } },
   },
   {
-    name: 'observed is noted',
+    name: 'observed is recorded',
     given: [queued('a'), result(['a'])],
     when: observed(['a']),
     becomes: { a: { observed: true, state: 'closed' } },
   },
   {
-    name: 'gate refused is in the history',
+    name: 'a refusal of the gate is in the history',
     given: [critical],
     when: refused(['!']),
     becomes: { '!': { gate: true, history: [1, 2] } },

@@ -1,6 +1,6 @@
 import type { Draft } from '../../../core/records.ts';
 
-/** A log as it is given, one more record, and what the items become by it. */
+/** A log, one more record, and the items after it. */
 export type Effect = {
   readonly name: string;
   readonly given: readonly Draft[];

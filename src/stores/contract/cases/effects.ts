@@ -1,4 +1,4 @@
-/** Each record, and what it does to the items. */
+/** The effect of each record on the items. */
 import { equal, matches } from '../check.ts';
 import { carrierId, conversation, ids, LOG, offered, queued, released, result } from '../drafts.ts';
 import { DELIVERY } from './delivery-effects.ts';

@@ -1,4 +1,4 @@
-/** Lists: what is open, by agent, newest first, closed in a time, what the gate holds. */
+/** Lists of items: open, by agent, newest first, closed in a period, holding the gate. */
 import type { LogKey } from '../../../core/address.ts';
 import type { Item } from '../../../core/items.ts';
 import { equal } from '../check.ts';
@@ -33,7 +33,7 @@ export function listing({ test }: Suite): void {
     clock.time += 10;
     await append(offered('c1', ['b'], { conversation: 'x' }));
     await append(queued('p', { action: 'pause' }));
-    // No doing of the agent's.
+    // This record is not a sign of the agent's work.
     await append({ type: 'subscriber_disabled', subscriber: 'x' });
     await store.append(ELSEWHERE, [queued('a', { level: 'critical' })]);
     const x = await store.touch({ log: LOG, conversation: conversation('x'), host: 'codex' });

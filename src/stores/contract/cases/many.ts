@@ -8,7 +8,7 @@ import { idsOf, type Suite } from '../suite.ts';
 export function many({ test }: Suite): void {
   test('lets a carrier win within 200 ms against two producers without pause, at its first try', async ({ store, producers }) => {
     const running = await producers(2);
-    // Three of four, in the best of three goes: who else wants the machine, or that it stands still, is not the store's.
+    // Three of four appends must be fast, in the best of three rounds: other programs on the machine may slow some of them.
     const slowest = async (): Promise<number> => {
       const took: number[] = [];
       for (let i = 0; i < 20; i++) {

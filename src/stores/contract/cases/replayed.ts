@@ -1,4 +1,4 @@
-/** The index says what a replay of the log says. */
+/** The index equals a replay of the log. */
 import { type Item, replay } from '../../../core/items.ts';
 import type { Store } from '../../../core/ports.ts';
 import { equal, matches } from '../check.ts';

@@ -17,13 +17,13 @@ import type { Effect } from './effect.ts';
 
 export const SUCCESSION: readonly Effect[] = [
   {
-    name: 'a fork has its own of what was delivered to the other',
+    name: 'a fork has its own copy of a notification that the original got',
     given: [queued('!', { level: 'critical', conversation: 'x' }), result(['!'], 'x'), read(['!'], 'x')],
     when: forked(['!'], 'x', 'y'),
     becomes: { '! for y': { state: 'open', gate: true, offers: 0, seq: 1, history: [1, 4] } },
   },
   {
-    name: 'a fork counts what was counted, and says it anew',
+    name: 'a fork keeps the count, and shows the text again',
     given: [
       queued('a', { conversation: 'x', key: 'k' }),
       folded('b', 'a', { count: 3 }),
@@ -33,25 +33,25 @@ export const SUCCESSION: readonly Effect[] = [
     becomes: { 'a for y': { state: 'open', count: 4, offers: 0, seq: 1, history: [1, 4] } },
   },
   {
-    name: "a fork has its own of anyone's that the other took",
+    name: "a fork has its own copy of anyone's notification that the original took",
     given: [queued('a'), result(['a'], 'x')],
     when: forked(['a'], 'x', 'y'),
     becomes: { 'a for y': { state: 'open', offers: 0 } },
   },
   {
-    name: 'a fork of what was counted into another has no item for it',
+    name: 'a fork has no item for a notification that was folded into another',
     given: [queued('a', { conversation: 'x', key: 'k' }), folded('b', 'a')],
     when: forked(['b'], 'x', 'y'),
     becomes: {},
   },
   {
-    name: 'a fork of what was never queued',
+    name: 'a fork of a notification that was never queued',
     given: [queued('a', { conversation: 'x' })],
     when: forked(['a', 'b'], 'x', 'y'),
     becomes: { conflict: { b: 'unknown' } },
   },
   {
-    name: 'an heir takes over what is open, with its count and the text that was offered',
+    name: 'an heir takes over open notifications, with their count and the offered text',
     given: [
       queued('a', { conversation: 'x', key: 'k' }),
       folded('b', 'a', { count: 3 }),
@@ -72,13 +72,13 @@ export const SUCCESSION: readonly Effect[] = [
     },
   },
   {
-    name: 'an heir takes over an interrupt that was delivered and not read, and its gate',
+    name: 'an heir takes over a delivered interrupt that nobody has read, and its gate',
     given: [queued('!', { level: 'critical', conversation: 'x' }), result(['!'], 'x')],
     when: succeeded(['!'], 'x', 'y'),
     becomes: { '! for y': { state: 'closed', outcome: 'delivered', gate: true, takenBy: 'y', passedFrom: 'x' } },
   },
   {
-    name: "an heir takes over the gate of anyone's interrupt that the other took",
+    name: "an heir takes over the gate of anyone's interrupt that its predecessor took",
     given: [queued('!', { level: 'critical' }), result(['!'], 'x')],
     when: succeeded(['!'], 'x', 'y'),
     becomes: { '!': { state: 'closed', gate: true, takenBy: 'y' } },
@@ -90,13 +90,13 @@ export const SUCCESSION: readonly Effect[] = [
     becomes: { conflict: { a: 'offered' } },
   },
   {
-    name: 'a merged conversation hands over an offer in flight, which is confirmed as before',
+    name: 'a merged conversation hands over an offer in flight, which can still be confirmed',
     given: [queued('a', { conversation: 'x' }), offered('c', ['a'], { conversation: 'x' }), succeeded(['a'], 'x', 'y', 'merged')],
     when: confirmed('c'),
     becomes: { 'a for y': { state: 'closed', outcome: 'delivered', takenBy: 'y' } },
   },
   {
-    name: 'a read that a merged conversation still reports counts',
+    name: 'a read that a merged conversation reports later counts',
     given: [queued('!', { level: 'critical', conversation: 'x' }), result(['!'], 'x'), succeeded(['!'], 'x', 'y', 'merged')],
     when: read(['!'], 'x'),
     becomes: { '! for y': { read: true, gate: false } },
@@ -120,25 +120,25 @@ export const SUCCESSION: readonly Effect[] = [
     becomes: { 'a for z': { state: 'open', passedFrom: 'y' } },
   },
   {
-    name: 'an heir that has the notification itself keeps its own',
+    name: 'an heir that already has the notification keeps its own copy',
     given: [queued('!', { level: 'critical', audience: [conversation('x'), conversation('y')] })],
     when: succeeded(['!'], 'x', 'y'),
     becomes: { '! for x': { state: 'closed', outcome: 'superseded', gate: false } },
   },
   {
-    name: "an heir takes nothing that is anyone's",
+    name: "an heir does not take anyone's notifications",
     given: [queued('a')],
     when: succeeded(['a'], 'x', 'y'),
     becomes: { conflict: { a: 'closed' } },
   },
   {
-    name: 'one more audience has its own, once',
+    name: 'a new audience has its own copy, once',
     given: [queued('!', { level: 'critical', conversation: 'x' }), result(['!'], 'x'), extended(['!'], 'y')],
     when: extended(['!'], 'z'),
     becomes: { '! for z': { state: 'open', gate: true, offers: 0, seq: 1 } },
   },
   {
-    name: 'one that is an audience already gets no second',
+    name: 'an existing audience gets no second copy',
     given: [queued('!', { level: 'critical', conversation: 'x' }), result(['!'], 'x'), read(['!'], 'x')],
     when: extended(['!'], 'x'),
     becomes: {},

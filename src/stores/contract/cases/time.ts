@@ -42,7 +42,7 @@ export function time({ test, testWhere }: Suite): void {
     equal(await store.verify(), []);
   });
 
-  testWhere('survives-restart', 'holds for one that is opened later', async ({ append, also, clock }) => {
+  testWhere('survives-restart', 'holds for a store that is opened later', async ({ append, also, clock }) => {
     await append(said('x'));
     clock.time = 5;
     const other = await also();

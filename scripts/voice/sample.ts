@@ -1,0 +1,77 @@
+/** Draws random sentences for a reader to judge: the mechanical rules see only some faults. */
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { textsOfCode, type Text } from './code.ts';
+import { sentencesOf, sentencesOfPage, wordsOf } from './sentences.ts';
+
+export const KINDS = ['pages', 'help and errors', 'docstrings', 'comments'] as const;
+
+export type Drawn = {
+  readonly kind: (typeof KINDS)[number];
+  readonly file: string;
+  readonly line: number;
+  readonly text: string;
+};
+
+/** Fewer words are a label, and nothing to judge. */
+const FEWEST_WORDS = 4;
+
+const EXEMPT = ['scripts/voice/rules.ts', 'e2e/docs/voice.test.ts', 'e2e/layers/fixture', 'CHANGELOG.md'];
+
+/** `count` sentences of each kind. The same seed and the same tree draw the same ones. */
+export function sample(root: string, seed: string, count: number): Drawn[] {
+  const all = sentences(root);
+  return KINDS.flatMap((kind) =>
+    all
+      .filter((each) => each.kind === kind)
+      .map((each) => ({ each, rank: rankOf(seed, each) }))
+      .toSorted((a, b) => (a.rank < b.rank ? -1 : 1))
+      .slice(0, count)
+      .map(({ each }) => each),
+  );
+}
+
+/** A new line above a sentence does not change whether the sentence is drawn. */
+const rankOf = (seed: string, { file, text }: Drawn): string =>
+  createHash('sha256').update(`${seed}\n${file}\n${text}`).digest('hex');
+
+/** All sentences of pages, of strings in `src`, and of comments in all code. */
+export function sentences(root: string): Drawn[] {
+  const files = globSync(['*.md', 'docs/**/*.md', '*.ts', '{src,console,contracts,e2e,bench,scripts,examples}/**/*.{ts,tsx}'], {
+    cwd: root,
+  });
+  return files
+    .toSorted()
+    .filter((file) => !EXEMPT.some((exempt) => file.startsWith(exempt)))
+    .flatMap((file) => {
+      const text = readFileSync(join(root, file), 'utf8');
+      return (file.endsWith('.md') ? ofPage(file, text) : ofCode(file, text)).filter(
+        (each) => wordsOf(each.text) >= FEWEST_WORDS,
+      );
+    });
+}
+
+/** Unlike the rules, a reader needs to see the code in a sentence. */
+const withCode = (text: string): string => text.replaceAll(/!?\[([^\]]*)\]\([^)]*\)/gu, '$1');
+
+const ofPage = (file: string, page: string): Drawn[] =>
+  sentencesOfPage(page, withCode).map(({ line, text }) => ({ kind: 'pages', file, line, text }));
+
+function ofCode(file: string, code: string): Drawn[] {
+  return textsOfCode(code, 'prose').flatMap((text) => {
+    const kind = kindOf(file, text, code);
+    if (!kind) return [];
+    return sentencesOf(text.text, text.line, withCode).map((sentence) => ({
+      kind,
+      file,
+      line: sentence.line,
+      text: sentence.text,
+    }));
+  });
+}
+
+function kindOf(file: string, { kind, line }: Text, code: string): Drawn['kind'] | undefined {
+  if (kind === 'comment') return code.split('\n', line).at(-1)?.includes('/**') === true ? 'docstrings' : 'comments';
+  return kind === 'string' && file.startsWith('src/') && !file.includes('.test.') ? 'help and errors' : undefined;
+}

@@ -418,7 +418,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a file that is not there',
       args: ['emit', 'event.json'],
-      ...usage('the file "event.json" is not there; name a file with an event in JSON, or - for stdin'),
+      ...usage('the file "event.json" does not exist; name a file with an event in JSON, or - for stdin'),
     },
     {
       what: 'a folder for a file',
@@ -800,13 +800,13 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an event whose file is not there',
       args: ['subscribers', 'test', 'tool_failure', 'event.json'],
-      ...usage('the file "event.json" is not there; name a file with an event in JSON, or - for stdin'),
+      ...usage('the file "event.json" does not exist; name a file with an event in JSON, or - for stdin'),
     },
     {
       what: 'an event that it does not hear',
       args: ['subscribers', 'test', 'tool_failure', '-'],
       stdin: { bytes: '{"type": "tool.call.success"}', shown: '`{"type": "tool.call.success"}`' },
-      stdout: 'tool.call.success: not heard, type tool.call.success is none of tool.call.failure, tool.call.timeout\n',
+      stdout: 'tool.call.success: not heard, type tool.call.success is not among tool.call.failure, tool.call.timeout\n',
       stderr: '',
       code: 5,
     },
@@ -1047,7 +1047,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'one that another process holds for longer than 5 s',
       given: 'a locked database',
       ...send('x'),
-      ...store('the database {db} stayed locked by another process for 5000 ms: try again, or look who holds it (`fuser {db}`)'),
+      ...store('the database {db} stayed locked by another process for 5000 ms: try again, or find that process (`fuser {db}`)'),
     },
     {
       what: 'no name',
@@ -1449,9 +1449,9 @@ export const BAD_FRAMES: readonly FrameRow[] = [
     what: 'a frame of 66 MiB',
     frame: { bytes: call(12, { name: 'echo', arguments: { message: long(66 * MIB, 'x') } }), shown: '66 MiB of `tools/call`' },
     answers: [
-      '{"jsonrpc":"2.0","id":12,"error":{"code":-32600,"message":"the client sent a frame of 66 MiB; more than 64 MiB is not passed on"}}',
+      '{"jsonrpc":"2.0","id":12,"error":{"code":-32600,"message":"the client sent a frame of 66 MiB; frames above 64 MiB are not passed on"}}',
     ],
-    stderr: 'earpiece: the client sent a frame of 66 MiB; more than 64 MiB is not passed on\n',
+    stderr: 'earpiece: the client sent a frame of 66 MiB; frames above 64 MiB are not passed on\n',
   },
   {
     what: 'get_notifications with an unknown argument',

@@ -76,8 +76,8 @@ describe('a gateway', () => {
 
   it.each([
     ['an option that does not exist', ['--nmae', 'x'], 'unknown option'],
-    ['a view that does not exist', ['--view', 'x'], 'is none of'],
-    ['an address that is none', ['--as', 'shop/*'], 'whole project'],
+    ['a view that does not exist', ['--view', 'x'], 'must be one of'],
+    ['an address that is not an agent', ['--as', 'shop/*'], 'whole project'],
   ])('leaves no server behind after %s', async (_, options, why) => {
     await using shell = new SourceShell();
     const { code, stderr, children } = await start(shell, ['gateway', ...options, '--', process.execPath, ECHO]);
@@ -95,8 +95,8 @@ describe('a gateway', () => {
 describe('at its start', () => {
   it.each([
     ['a gateway', GATEWAY, { kb: 818, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 705, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 715, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 720, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 730, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],

@@ -304,9 +304,9 @@ describe('test', () => {
     const { code, stdout } = await shell.run(['subscribers', 'test', 'build', '-'], { input: events });
     expect({ code, stdout }).toEqual({
       code: 5,
-      stdout: `deploy.failed: not heard, type deploy.failed is none of build.*
+      stdout: `deploy.failed: not heard, type deploy.failed is not among build.*
 build.failed: not heard, severity info is below warning
-build.failed: not heard, source elsewhere is none of ci
+build.failed: not heard, source elsewhere is not among ci
 build.failed: not heard, its condition is not true: payload.size > 10
 `,
     });

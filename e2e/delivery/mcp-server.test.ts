@@ -42,7 +42,7 @@ describe('earpiece mcp', () => {
     await using coder = await connected(stage, 'shop/coder#a');
     expect(await coder.call('tell_agent', { to: 'nobody', message: 'x' })).toContain('no agent "nobody" has been seen in shop');
     await expect(coder.client.callTool({ name: 'deploy', arguments: {} })).rejects.toThrow('there is no tool "deploy"');
-    expect(await coder.call('hook', { host: 'nano', hook_event_name: 'Stop' })).toContain('host "nano" is none of');
+    expect(await coder.call('hook', { host: 'nano', hook_event_name: 'Stop' })).toContain('host "nano" must be one of');
     expect(await coder.call('list_agents')).toContain('"you":true');
   });
 

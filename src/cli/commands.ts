@@ -87,7 +87,7 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
   'See what happened to it:': [
     {
       term: 'inbox [address]',
-      summary: 'show waiting notifications; in an agent, read them',
+      summary: 'list open notifications; in an agent, read them',
       load: async () => (await import('./commands/inbox.ts')).inbox,
     },
     { term: 'log [address]', summary: 'the newest records', load: async () => (await import('./commands/log.ts')).log },
@@ -116,7 +116,7 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       term: 'gateway [command...]',
-      summary: 'put Earpiece between an MCP client and its servers',
+      summary: 'run Earpiece between MCP clients and servers',
       load: async () => (await import('./commands/gateway.ts')).gateway,
     },
     {

@@ -96,4 +96,4 @@ async function eventsIn(
   }
 }
 
-const notItsType = ({ events }: Subscriber, type: string): string => `type ${type} must be one of ${events.types.join(', ')}`;
+const notItsType = ({ events }: Subscriber, type: string): string => `type ${type} is not among ${events.types.join(', ')}`;

@@ -45,7 +45,7 @@ describe('a followed command', () => {
         rows: 30,
       });
       const ended = new Promise<{ exitCode: number }>((resolve) => terminal.onExit(resolve));
-      const broken = [`problem.found: TypeError: no cart (file://${join(shell.folder, 'app.mjs')}:1)`];
+      const broken = [`problem.found: TypeError: no cart (${join(shell.folder, 'app.mjs')}:1)`];
       expect(await until((all) => all.length > 0)).toEqual(broken);
       expect(await shell.json(['following'])).toMatchObject([{ kind: 'command', state: 'runs', told: 1 }]);
       file("console.log('mended');\n");

@@ -58,9 +58,8 @@ export class ProblemReader {
     }
     const last = matcher.steps[begun.next - 1] as Step;
     const again = last.repeats ? last.match(line) : undefined;
-    const wait = Math.max(...matcher.steps.slice(begun.next).map(({ skip = 0 }) => skip));
     if (again !== undefined) this.#begun.set(matcher, { ...begun, parts: { ...begun.parts, ...again }, skipped: 0 });
-    else if (begun.skipped >= wait) this.#abandon(matcher, found);
+    else if (begun.skipped >= patienceOf(matcher, begun.next)) this.#abandon(matcher, found);
     else this.#begun.set(matcher, { ...begun, skipped: begun.skipped + 1 });
     return false;
   }
@@ -90,7 +89,13 @@ export class ProblemReader {
   }
 }
 
-/** The problems in a whole output, each once. */
+/** How many other lines may come before the next line of the problem. */
+function patienceOf({ steps }: Matcher, next: number): number {
+  const needed = steps.findIndex(({ optional }, at) => at >= next && !optional);
+  return Math.max(...steps.slice(next, needed < 0 ? undefined : needed + 1).map(({ skip = 0 }) => skip));
+}
+
+/** The problems in a whole output. */
 export function problemsIn(lines: readonly string[], matchers?: readonly Matcher[]): readonly Problem[] {
   const reader = new ProblemReader(matchers);
   return [...lines.flatMap((line) => reader.read(line)), ...reader.end()];
@@ -118,7 +123,7 @@ function problemOf(tool: string, parts: Parts): Problem | undefined {
     message: said.length > MESSAGE_CHARS ? `${said.slice(0, MESSAGE_CHARS - 1).toWellFormed()}…` : said,
     ...(test === undefined ? {} : { test: test.trim().slice(0, MESSAGE_CHARS) }),
     ...(code === undefined ? {} : { code }),
-    ...(file === undefined ? {} : { file: file.trim() }),
+    ...(file === undefined ? {} : { file: file.trim().replace(/^file:\/\//u, '') }),
     ...(line === undefined ? {} : { line }),
     ...(column === undefined ? {} : { column }),
   };

@@ -30,16 +30,25 @@ export const SHIPPED: readonly Matcher[] = [
     tool: 'vite',
     steps: [
       step(
-        /\[vite\] (?:\(\w+\) )?(?:Internal server error|Pre-transform error|Error when evaluating SSR module[^:]*): (?<message>.+)$/u,
+        /\[vite\] (?:\(\w+\) )?(?:Internal server error|Pre-transform error|Error when evaluating SSR module[^:]*): (?<message>(?!Transform failed with \d+ error).+)$/u,
       ),
       step(/^\s+File: (?<file>[^:]+)(?::(?<line>\d+):(?<column>\d+))?/u, { skip: 8, optional: true }),
     ],
   },
   {
+    // From Vite 8 on.
     tool: 'vite',
     steps: [
-      step(/^(?:error during build:|✗ Build failed in .*)$/u),
-      step(/^(?<message>\S.*)$/u, { skip: 1 }),
+      step(/^\[(?<code>[\w:-]+)\] (?<message>\S.*)$/u),
+      step(/^\s*[╭┌]─\[ (?<file>[^:\]]+):(?<line>\d+):(?<column>\d+) \]$/u),
+    ],
+  },
+  {
+    // Before Vite 8.
+    tool: 'vite',
+    steps: [
+      step(/^error during build:$/u),
+      step(/^(?<message>(?!Build failed with)\S.*)$/u),
       step(/^file: (?<file>[^:]+)(?::(?<line>\d+):(?<column>\d+))?/u, { skip: 2, optional: true }),
     ],
   },
@@ -90,7 +99,7 @@ export const SHIPPED: readonly Matcher[] = [
     steps: [
       step(/^\s*not ok \d+ - (?<test>\S.*)$/u),
       step(/^\s+location: '(?<file>[^:]+):(?<line>\d+):(?<column>\d+)'$/u, { skip: 4, optional: true }),
-      step(/^\s+error: (?:'(?<message>.+)'|(?<more>[^|'].*))$/u, { skip: 4 }),
+      step(/^\s+error: (?:'(?<message>(?!\d+ subtests? failed).+)'|(?<more>[^|'].*))$/u, { skip: 4 }),
     ],
   },
   {
@@ -129,6 +138,13 @@ export const SHIPPED: readonly Matcher[] = [
     ],
   },
   {
+    tool: 'python',
+    steps: [
+      step(/^\s+File "(?<file>[^"]+)", line (?<line>\d+)$/u),
+      step(/^(?<message>(?:Syntax|Indentation|Tab)Error: .+)$/u, { skip: 3 }),
+    ],
+  },
+  {
     tool: 'node',
     steps: [
       step(/^(?<file>(?:\/|file:\/\/|[A-Z]:\\)[^\n]*):(?<line>\d+)$/u),
@@ -139,7 +155,7 @@ export const SHIPPED: readonly Matcher[] = [
     tool: 'node',
     steps: [
       step(/^(?:Uncaught )?(?<message>\w*Error(?: \[\w+\])?: .+)$/u),
-      step(new RegExp(String.raw`^\s+at (?:.*\()?(?:file://)?${FILE}:(?<line>\d+):(?<column>\d+)\)?$`, 'u')),
+      step(new RegExp(String.raw`^\s+at (?:.*\()?(?:node:\S+|(?:file://)?${FILE}:(?<line>\d+):(?<column>\d+)\)?)$`, 'u')),
     ],
   },
   {

@@ -270,6 +270,29 @@ describe('the process that looks', () => {
     expect(place.looks).toBe(10);
   });
 
+  it('delays no other kind by slow looks, and lets the longest overdue go first', async () => {
+    const place = new Place();
+    const slow = new AbortController();
+    const looked = new Map<string, number>();
+    const followerOf = ({ uid, what }: Followed): Follower => ({
+      look: async () => {
+        looked.set(uid, (looked.get(uid) ?? 0) + 1);
+        if (what.kind === 'pr') await new Promise((resolve) => slow.signal.addEventListener('abort', resolve));
+        return { standing: [], news: [], state: null, summary: '', againMs: 1_000 };
+      },
+    });
+    for (let i = 0; i < 10; i++) {
+      const pr = { kind: 'pr', host: 'github.test', repo: 'acme/shop', number: i } as const;
+      await add(place.store, 'shop', { uid: `pr${i}`, what: pr, to: 'shop/coder' });
+      await place.follow({ uid: `u${i}` });
+    }
+    const ended = until(place, place.now + 20_000, { followerOf });
+    setTimeout(() => slow.abort(), 200);
+    await ended;
+    for (let i = 0; i < 10; i++) expect(looked.get(`u${i}`)).toBeGreaterThan(15);
+    expect([...looked.keys()].filter((uid) => uid.startsWith('pr'))).toEqual(['pr0', 'pr1', 'pr2', 'pr3']);
+  });
+
   it('ends when nothing is followed, and looks at four things at once', async () => {
     const place = new Place();
     await until(place, place.now + 60 * MINUTE);

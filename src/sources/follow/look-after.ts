@@ -39,9 +39,7 @@ const FIRST_WAIT_MS = 15_000;
 /** Resolves when nothing is followed, or nobody has been there for a minute and nothing is kept. */
 export async function lookAfter(around: Surroundings): Promise<void> {
   const { store, project, now, signal } = around;
-  const states = new Map<string, State>();
-  const looking = new Set<string>();
-  const running = new Set<Promise<void>>();
+  const looks = new Looks(around);
   let there = true;
   let askedAt = Number.NEGATIVE_INFINITY;
   let lastAt = now();
@@ -52,26 +50,68 @@ export async function lookAfter(around: Surroundings): Promise<void> {
     if (Math.abs(at - askedAt) >= THERE_EVERY_MS) [there, askedAt] = [await around.isAnyoneThere(), at];
     if (there) lastAt = at;
     const kept = list.filter(({ keep }) => keep);
-    if (kept.length === 0 && !there && Math.abs(at - lastAt) >= GRACE_MS && running.size === 0) break;
-    for (const followed of there ? list : kept) {
-      if (looking.has(followed.uid) || running.size >= AT_ONCE) continue;
-      const state = states.get(followed.uid) ?? (await stateOf(store, followed.uid));
-      states.set(followed.uid, state);
-      if (!isDue(followed, state, at)) continue;
-      looking.add(followed.uid);
-      const work = lookOnce(around, followed, state)
-        .then((after) => void (after === undefined ? states.delete(followed.uid) : states.set(followed.uid, after)))
-        // The store failed: the next look reads the state again.
-        .catch(() => void states.delete(followed.uid))
-        .finally(() => {
-          looking.delete(followed.uid);
-          running.delete(work);
-        });
-      running.add(work);
-    }
+    if (kept.length === 0 && !there && Math.abs(at - lastAt) >= GRACE_MS && !looks.running) break;
+    await looks.at(there ? list : kept);
     await around.sleep(TICK_MS, signal);
   }
-  await Promise.all(running);
+  await looks.ended();
+}
+
+/** The looks of one process: the longest overdue first, and some of each kind at once, so that slow ones delay no others. */
+class Looks {
+  readonly #around: Surroundings;
+  readonly #states = new Map<string, State>();
+  readonly #running = new Map<string, { readonly kind: string; readonly work: Promise<void> }>();
+  #list: readonly Followed[] = [];
+
+  constructor(around: Surroundings) {
+    this.#around = around;
+  }
+
+  get running(): boolean {
+    return this.#running.size > 0;
+  }
+
+  /** Starts what is due. */
+  async at(list: readonly Followed[]): Promise<void> {
+    for (const { uid } of list)
+      if (!this.#states.has(uid) && !this.#running.has(uid)) this.#states.set(uid, await stateOf(this.#around.store, uid));
+    this.#list = list;
+    this.#fill();
+  }
+
+  async ended(): Promise<void> {
+    this.#list = [];
+    await Promise.all([...this.#running.values()].map(({ work }) => work));
+  }
+
+  #fill(): void {
+    const at = this.#around.now();
+    const due = this.#list.flatMap((followed) => {
+      const state = this.#states.get(followed.uid);
+      return state === undefined || this.#running.has(followed.uid) || !isDue(followed, state, at) ? [] : [{ followed, state }];
+    });
+    for (const { followed, state } of due.toSorted((a, b) => (a.state.nextAt ?? 0) - (b.state.nextAt ?? 0))) {
+      const { kind } = followed.what;
+      const busy = [...this.#running.values()].filter((other) => other.kind === kind).length;
+      if (busy < AT_ONCE) this.#running.set(followed.uid, { kind, work: this.#look(followed, state) });
+    }
+  }
+
+  async #look(followed: Followed, before: State): Promise<void> {
+    const { uid } = followed;
+    this.#states.delete(uid);
+    try {
+      const after = await lookOnce(this.#around, followed, before);
+      if (after === undefined) this.#list = this.#list.filter((each) => each.uid !== uid);
+      else this.#states.set(uid, after);
+    } catch {
+      // The store failed: the next look reads the state again.
+    } finally {
+      this.#running.delete(uid);
+      if (!this.#around.signal.aborted) this.#fill();
+    }
+  }
 }
 
 /** A clock that went backwards makes it due, too. */

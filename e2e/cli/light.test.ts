@@ -94,14 +94,14 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 818, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 828, packages: [] }],
     ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 720, packages: [] }],
     ['earpiece inbox', ['inbox'], { kb: 730, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_245,
+        kb: 1_275,
         packages: [
           'commander',
           'hono',

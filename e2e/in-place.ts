@@ -1,4 +1,4 @@
-/** The package in a folder of its own, as `npm install -g` puts it there, and its upgrade in place. */
+/** The package in a separate folder, where `npm install -g` would put it, and its upgrade in place. */
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { PACKAGE } from './built.ts';

@@ -86,7 +86,7 @@ test('the folder of the package: each notification once, and a pause denies the 
   await hears({ args: ['--plugin-dir', PLUGIN] }, () => {});
 });
 
-test('beside the hooks of earpiece install each notification comes once all the same', async () => {
+test('beside the hooks of earpiece install each notification still comes once', async () => {
   proves('hosts:claude-plugin');
   await hears(
     {

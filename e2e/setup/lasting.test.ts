@@ -1,4 +1,4 @@
-/** Hooks whose surroundings change: another Node, a cleaned cache of npx, an upgrade in place. What they carry, and what the doctor says. */
+/** Hooks whose surroundings change: another Node, a cleaned cache of npx, an upgrade in place. The tests show what hooks carry then, and the doctor's findings. */
 import { execFile, execFileSync, type ExecFileException } from 'node:child_process';
 import { constants, copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const SETTINGS = '.claude/settings.json';
 const OLD = `--import "data:text/javascript,${encodeURIComponent("Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.0.0' } })")}"`;
 
-/** A home with an installation of the package in a folder of its own, as `npm install -g` makes one. */
+/** A home beside an installation as `npm install -g` makes one. */
 class Installed extends Home {
   readonly prefix = join(this.folder, 'prefix');
   readonly package = join(this.prefix, 'lib/node_modules/earpiece');
@@ -64,7 +64,7 @@ function hook(home: Home, event: string, more: Readonly<Record<string, string>> 
 const heard = (word: string): unknown => ({ code: 0, stdout: expect.stringContaining(word) as string, stderr: '' });
 const OK = { code: 0, stderr: '' };
 
-/** What a doctor says about Claude Code. */
+/** The findings about Claude Code. */
 const about = ({ stdout }: Ran): readonly unknown[] =>
   stdout
     .trimEnd()
@@ -78,7 +78,7 @@ const red = (...words: readonly string[]): readonly unknown[] =>
 describe('hooks after a switch of Node', () => {
   proves('hosts:lasting');
 
-  it('start the node of the PATH where theirs is gone; the doctor names it, and an installation mends it', async () => {
+  it('start the node of the PATH where theirs is gone; the doctor names it, and an installation replaces it', async () => {
     using home = new Installed();
     expect(await home.earpiece(home.node, 'install', 'claude', '--yes')).toMatchObject(OK);
     expect(home.read(SETTINGS)).toContain(home.node);
@@ -135,7 +135,7 @@ describe('hooks after a switch of Node', () => {
 describe('hooks after the cache of npx was cleaned', () => {
   proves('hosts:lasting');
 
-  it('fetch Earpiece again; the doctor names it, and npx earpiece install mends it', { timeout: 300_000 }, async () => {
+  it('fetch Earpiece again; the doctor names it, and npx brings the folder back', { timeout: 300_000 }, async () => {
     using home = new Installed();
     const manifest = JSON.parse(readFileSync(join(home.package, 'package.json'), 'utf8')) as Manifest;
     execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', home.folder], { cwd: home.package });

@@ -8,6 +8,7 @@ import type { Script } from '../model/script.ts';
 import { proves } from '../verifies.ts';
 import { earpiece, entry } from './earpiece.ts';
 import { binaryOf } from './pins.ts';
+import { processesOf } from './processes.ts';
 import { run, type Run, type RunOptions } from './run.ts';
 import { told } from './told.ts';
 
@@ -84,6 +85,24 @@ async function hears(options: Pick<RunOptions, 'args' | 'env' | 'onPrepared'>, a
 test('the folder of the package: each notification once, and a pause denies the next call', async () => {
   proves('hosts:claude-plugin');
   await hears({ args: ['--plugin-dir', PLUGIN] }, () => {});
+});
+
+test('the server of the plugin answers the ends of batches', async () => {
+  proves('hosts:claude-plugin');
+  let servers: readonly string[] = [];
+  using seen = await run('claude', {
+    script: [...Array.from({ length: 6 }, (_, n) => ({ calls: [{ shell: `touch ${n}` }] })), { text: 'ALL-DONE' }],
+    args: ['--plugin-dir', PLUGIN],
+    ownServers: true,
+    onToolStep({ step, home }) {
+      const marks = path.join(home, '.local/state/earpiece/quiet');
+      const isServed = (): boolean => fs.existsSync(marks) && fs.readdirSync(marks).some((name) => name.endsWith('.server'));
+      if (step === 5)
+        servers = processesOf(home).flatMap(({ command }) => (command.endsWith('main.js mcp') && isServed() ? [command] : []));
+    },
+  });
+  expect({ exitCode: seen.exitCode, leftovers: seen.leftovers }).toEqual({ exitCode: 0, leftovers: [] });
+  expect(servers).toHaveLength(1);
 });
 
 test('beside the hooks of earpiece install each notification still comes once', async () => {

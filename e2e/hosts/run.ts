@@ -18,6 +18,8 @@ export interface RunOptions {
   readonly prompt?: string;
   readonly script: Script;
   readonly mcpServers?: Readonly<Record<string, McpServer>>;
+  /** Claude Code also takes the servers of its own settings and plugins. Default: no. */
+  readonly ownServers?: boolean;
   readonly hooks?: Hooks;
   readonly settings?: JsonObject;
   /** Added to the command line and to the environment. */
@@ -128,6 +130,7 @@ async function runIn(
     prompt: options.prompt ?? (options.resume ? RESUMED : 'Please do the steps'),
     resume: options.resume ?? false,
     mcpServers: options.mcpServers ?? {},
+    ownServers: options.ownServers ?? false,
     hooks: options.hooks ?? {},
     settings: options.settings ?? {},
   });

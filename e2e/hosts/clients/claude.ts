@@ -4,7 +4,7 @@ import { commandHooks, write, type Client, type McpServer } from './client.ts';
 export const claude: Client = {
   tool: (server, tool) => ({ name: `mcp__${server}__${tool}` }),
   shell: (command) => ({ name: 'Bash', args: { command, description: 'run it' } }),
-  prepare({ home, url, prompt, mcpServers, hooks, settings, resume }) {
+  prepare({ home, url, prompt, mcpServers, ownServers, hooks, settings, resume }) {
     write(home, '.claude/settings.json', merge({ hooks: commandHooks(hooks, '*') }, settings));
     const servers = Object.fromEntries(Object.entries(mcpServers).map(([name, server]) => [name, serverSettings(server)]));
     const mcp = write(home, 'mcp.json', { mcpServers: servers });
@@ -16,7 +16,7 @@ export const claude: Client = {
         ...(resume ? ['--continue'] : []),
         '--mcp-config',
         mcp,
-        '--strict-mcp-config',
+        ...(ownServers ? [] : ['--strict-mcp-config']),
         '--allowedTools',
         tools.join(','),
       ],

@@ -23,6 +23,8 @@ export interface Session {
   /** Resumes the newest session of its home. */
   readonly resume: boolean;
   readonly mcpServers: Readonly<Record<string, McpServer>>;
+  /** Claude Code also takes the servers of its own settings and plugins. */
+  readonly ownServers?: boolean;
   readonly hooks: Hooks;
   /** Merged into the client's own settings file; `-c key=value` for Codex. */
   readonly settings: JsonObject;

@@ -229,6 +229,14 @@ describe('the question of the installer', () => {
     expect(home.snapshot()).toEqual(before);
   });
 
+  it('says of Codex that it hears only after its user has trusted the hooks', () => {
+    using home = new Home('codex');
+    const { code, stdout } = home.run(['install', '--yes']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/✓ Codex has its hooks: .*\n\nFirst start codex once and choose "Trust all[^]*\nNext: restart Codex/u);
+    expect(stdout).not.toContain('Codex is connected');
+  });
+
   it('on a machine without agents it names the next step', () => {
     using home = new Home();
     const { code, stdout, stderr } = home.run(['install', '--yes']);

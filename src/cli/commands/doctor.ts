@@ -76,6 +76,8 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
     projectOf(config),
     ...heldSubscribers(config),
   ];
+  const setup = await setupFindings(options);
+  const hears = setup.some(({ ok, advice }) => ok && advice === undefined);
   try {
     const missing = missingDatabase(options, config);
     if (missing !== undefined) findings.push({ what: 'store', value: `no database ${missing} yet`, ok: true });
@@ -85,14 +87,14 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
       timeZone: config.timeZone,
     });
     if (missing === undefined) findings.push(...(await storeOf(inbox, config)));
-    findings.push(await identityOf(inbox, config), ...(await agentsOf(inbox, config)));
+    findings.push(await identityOf(inbox, config), ...(await agentsOf(inbox, config, hears)));
     const logs = await logsOf(inbox, config);
     findings.push(...(await brokenServers(inbox, logs, inbox.store.now())), ...(await wrongClocks(inbox, logs)));
   } catch (error) {
     if (!(error instanceof EarpieceError)) throw error;
     findings.push({ what: 'store', value: error.message, ok: false });
   }
-  findings.push(...(await setupFindings(options)));
+  findings.push(...setup);
   return findings;
 }
 
@@ -143,7 +145,8 @@ async function identityOf(inbox: Inbox, config: Config): Promise<Finding> {
   }
 }
 
-async function agentsOf(inbox: Inbox, config: Config): Promise<Finding[]> {
+/** `hears`: a coding agent of this machine is set up. */
+async function agentsOf(inbox: Inbox, config: Config, hears: boolean): Promise<Finding[]> {
   const now = inbox.store.now();
   const there = await inbox.active({ project: config.project });
   if (there.length === 0)
@@ -152,8 +155,9 @@ async function agentsOf(inbox: Inbox, config: Config): Promise<Finding[]> {
         what: 'agent',
         value: 'none active in this project',
         ok: true,
-        advice:
-          'connect your coding agents: earpiece install; or put the gateway in front of an MCP server: earpiece help gateway',
+        advice: hears
+          ? 'start your coding agent in this project, or restart it'
+          : 'connect your coding agents: earpiece install; or put the gateway in front of an MCP server: earpiece help gateway',
       },
     ];
   return there.flatMap((p) => [

@@ -33,6 +33,7 @@ export async function runInstall(names: readonly string[], options: InstallOptio
     return EXIT.nobody.code;
   }
   if (!options.json) print(`${whoIsHere(setups, place)}\n`);
+  if (!options.json) for (const setup of setups) besidePlugin(setup, place);
   const ours = { ...oursHere(options), wrap: options.wrap === true, statusLine: options.statusLine === true };
   if (ours.wrap && !options.json) for (const setup of setups) print(unwrapped(setup, place, ours));
   const hosts = setups.map((setup) => ({ setup, files: planInstall(setup, place, ours, book) }));
@@ -51,8 +52,18 @@ export async function runInstall(names: readonly string[], options: InstallOptio
   return deaf ? EXIT.problems.code : codeOf(outcome);
 }
 
+/** The host's own plugin of Earpiece brings the same hooks. */
+function besidePlugin({ title, hooks }: Setup, place: Place): void {
+  const name = hooks?.enabledPlugin(place)?.name;
+  if (name === undefined) return;
+  const out = `claude plugin uninstall ${plain(name)}`;
+  print(
+    `${title} has the plugin ${plain(name)}, which brings the same hooks. With both, each hook runs twice; to keep one: ${out}\n`,
+  );
+}
+
 /** Sends a test notification through the installed hook, and reports the result. */
-async function proves({ title, hooks }: Setup, place: Place): Promise<boolean> {
+async function proves({ title, hooks, next }: Setup, place: Place): Promise<boolean> {
   const found = hooks?.found(look(hooks.file(place)).text ?? '') ?? [];
   const proof = hooks === undefined ? undefined : await canary(hooks.host, found);
   if (proof?.kind === 'deaf') {
@@ -63,7 +74,8 @@ async function proves({ title, hooks }: Setup, place: Place): Promise<boolean> {
   }
   const proved =
     proof === undefined ? '' : `: a test notification arrived through its hook at ${proof.event} in ${duration(proof)}`;
-  print(`${paint('green', '✓')} ${title} is connected${proved}`);
+  const state = hooks === undefined ? 'has the plugin' : next === undefined ? 'is connected' : 'has its hooks';
+  print(`${paint('green', '✓')} ${title} ${state}${proved}`);
   return true;
 }
 
@@ -80,10 +92,9 @@ function unwrapped({ title, wraps }: Setup, place: Place, ours: Ours): string {
 }
 
 function nextStep(setups: readonly Setup[], ours: Ours): string {
-  const own = setups.find(({ next }) => next !== undefined)?.next;
+  const own = setups.flatMap(({ next }) => (next === undefined ? [] : [`First ${next}.\n\n`])).join('');
   const earpiece = ours.fetched === undefined ? 'earpiece' : 'npx earpiece';
-  const others = own === undefined ? '' : `\n${own}.`;
-  return `Next: restart ${setups.map(({ title }) => title).join(', ')} in this project, give it something to do, and type here:\n\n  ${earpiece} send "hello from the terminal"\n${others}`;
+  return `${own}Next: restart ${setups.map(({ title }) => title).join(', ')} in this project, give it something to do, and type here:\n\n  ${earpiece} send "hello from the terminal"\n`;
 }
 
 /** Resolves with the exit code. */

@@ -139,7 +139,7 @@ test('from the marketplace: Claude Code copies it, it finds the command on the P
       expect(doctor(home)).toMatchObject([
         {
           ok: false,
-          value: expect.stringContaining('stand twice: in ~/.claude/settings.json and in the plugin earpiece@earpiece'),
+          value: expect.stringContaining('installed twice: in ~/.claude/settings.json and in the plugin earpiece@earpiece'),
         },
       ]);
       expect(ran(home, 'claude', 'plugin', 'uninstall', 'earpiece@earpiece').code).toBe(0);

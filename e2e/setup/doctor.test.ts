@@ -41,7 +41,7 @@ describe('an agent with hooks', () => {
     expect(found).toHaveLength(1);
     expect(found[0]).toMatchObject({ ok: true });
     expect(found[0]?.value).toMatch(
-      /^Claude Code hears: \d+ hooks in ~\/\.claude\/settings\.json; a test notification arrived through PostToolBatch in \d+ ms$/u,
+      /^Claude Code is connected: \d+ hooks in ~\/\.claude\/settings\.json; a test notification arrived through PostToolBatch in \d+ ms$/u,
     );
     expect(code).toBe(0);
     expect(home.has('.local/state/earpiece/earpiece.db')).toBe(false);
@@ -83,7 +83,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'Earpiece is gone from where the hooks start it': {
     make: (home) => change(home, /\/dist\/cli\/main\.js/gu, '/gone/cli/main.ts'),
-    says: /the hooks start programs that do not exist: their Earpiece .*\/gone\/cli\/main\.ts is gone/u,
+    says: /the hooks start programs that do not exist: their Earpiece .*\/gone\/cli\/main\.ts no longer exists/u,
     advice: INSTALL,
   },
   'Node is gone': {

@@ -88,7 +88,7 @@ describe('hooks after a switch of Node', () => {
     expect(await home.earpiece(process.execPath, 'send', '--to', 'claude-code', 'WORD-1')).toMatchObject(OK);
     expect(await hook(home, 'UserPromptSubmit')).toEqual(heard('WORD-1'));
     expect(about(await home.earpiece(process.execPath, 'doctor', '--json'))).toMatchObject(
-      red(`their Node ${home.node} is gone`),
+      red(`their Node ${home.node} no longer exists`),
     );
     expect(await home.earpiece(process.execPath, 'install', 'claude', '--yes')).toMatchObject(OK);
     expect(home.read(SETTINGS)).not.toContain(home.node);
@@ -107,7 +107,7 @@ describe('hooks after a switch of Node', () => {
         stderr: expect.stringMatching(/^earpiece needs Node >= 24, this is [^\n]*\n$/u) as string,
       });
     expect(about(await home.earpiece(process.execPath, 'doctor', '--json'))).toMatchObject(
-      red(`their Node ${home.node} is gone`, 'did not come through the hook'),
+      red(`their Node ${home.node} no longer exists`, 'did not arrive through the hook'),
     );
   });
 
@@ -125,7 +125,7 @@ describe('hooks after a switch of Node', () => {
     });
     const now = join(other, 'dist/cli/main.js');
     expect(about(await ran(home, [process.execPath, now, 'doctor', '--json']))).toMatchObject(
-      red('their Node', 'their Earpiece', 'did not come through the hook'),
+      red('their Node', 'their Earpiece', 'did not arrive through the hook'),
     );
     expect(await ran(home, [process.execPath, now, 'install', 'claude', '--yes'])).toMatchObject(OK);
     expect(about(await ran(home, [process.execPath, now, 'doctor', '--json']))).toMatchObject([{ ok: true }]);

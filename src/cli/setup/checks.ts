@@ -107,15 +107,19 @@ async function enabledFinding({ hooks, name, title }: Setup, plugin: EnabledPlug
   const off = hooks?.disabled(placeHere('user'));
   if (off !== undefined) return bad(off.why, off.advice);
   if (hooks === undefined || plugin.folder === undefined || plugin.hooks.length === 0)
-    return bad(`the plugin ${plugin.name} is enabled, and its hooks are not there`, again);
+    return bad(`the plugin ${plugin.name} is enabled, but its hooks are missing`, again);
   const proof = await canary(hooks.host, plugin.hooks, { CLAUDE_PLUGIN_ROOT: plugin.folder });
   if (proof?.kind !== 'heard')
     return bad(
-      `a test notification did not come through the hook of the plugin ${plugin.name}${proof === undefined ? '' : ` at ${proof.event}: it ${proof.why}`}`,
+      `a test notification did not arrive through the hook of the plugin ${plugin.name}${proof === undefined ? '' : ` at ${proof.event}: it ${proof.why}`}`,
       `npm install -g earpiece, or: ${again}`,
     );
-  const proved = `a test notification came through ${proof.event} in ${duration(proof)}`;
-  return { what: name, value: `${title} hears: ${plugin.hooks.length} hooks in the plugin ${plugin.name}; ${proved}`, ok: true };
+  const proved = `a test notification arrived through ${proof.event} in ${duration(proof)}`;
+  return {
+    what: name,
+    value: `${title} is connected: ${plugin.hooks.length} hooks in the plugin ${plugin.name}; ${proved}`,
+    ok: true,
+  };
 }
 
 /** A plugin starts its process together with its agent, so only its file and the command in it can be checked. */

@@ -204,7 +204,7 @@ describe('rate limits', () => {
       maxRetries: 1,
     });
     expect(await talk.agent.send('go')).toMatchObject({ how: 'complete' });
-    talk.check(['openai refused a request: its rate limit is exceeded; it wants 20 ms of waiting']);
+    talk.check(['openai refused a request: its rate limit is exceeded; wait for 20 ms']);
   });
 });
 

@@ -75,7 +75,7 @@ describe('earpiece chat --fork', { timeout: 120_000 }, () => {
     };
     const mistakes: readonly (readonly [string[], RegExp])[] = [
       [['--fork', 'frist'], /^7 .*no conversation "frist"; there are first$/u],
-      [['--fork', 'first', '--turns', '2'], /^2 .*--turns 2: shop\/coder#first has 1$/u],
+      [['--fork', 'first', '--turns', '2'], /^2 .*--turns 2: shop\/coder#first has only 1$/u],
       [['--fork', 'first', '--turns', 'x'], /^2 .*--turns "x" is not a whole number from 1 to 1000000/u],
       [['--turns', '2'], /^2 .*it needs --fork$/u],
       [['--fork', 'first', '--resume', 'first'], /^2 .*say one$/u],

@@ -119,7 +119,7 @@ template = "query.toon.j2"
       await chat.shows(answer);
     };
     await says('/pending', 'the second  2');
-    await says('/dismiss 1', 'taken back: user.message: the first');
+    await says('/dismiss 1', 'withdrawn: user.message: the first');
     await says('/pendig', 'there is no command /pendig; did you mean /pending?');
     await says('/stop', 'no turn runs');
     await says('/show 9', 'there is no 9 to show');

@@ -41,7 +41,7 @@ describe('agents and doctor', () => {
     const findings = await shell.json(['doctor']);
     expect(findings.every((finding) => finding['ok'] === true)).toBe(true);
     const of = (what: string): unknown => findings.find((finding) => finding['what'] === what)?.['value'];
-    expect(of('store')).toBe(`sqlite ${shell.db}, ${String(of('store')).match(/\d+ kB/)?.[0]}, sound, 1 open`);
+    expect(of('store')).toBe(`sqlite ${shell.db}, ${String(of('store')).match(/\d+ kB/)?.[0]}, intact, 1 open`);
     expect(of('project')).toContain('shop (');
     expect(of('identity')).toContain('shop/agent#main, by default');
     expect(of('agent')).toMatch(/^shop\/coder#main: gateway:stdio files; last contact \d+ s ago, last carried/);
@@ -65,7 +65,7 @@ describe('agents and doctor', () => {
     const lines = (await shell.says(['doctor'])).split('\n');
     const below = (finding: RegExp): string | undefined => lines[lines.findIndex((line) => finding.test(line)) + 1];
     expect(below(/^! {2}trust /)).toBe('   → read it, then run: earpiece trust');
-    expect(below(/^! {2}reach /)).toMatch(/^ {3}→ an agent that must be stopped at once/);
+    expect(below(/^! {2}reach /)).toMatch(/^ {3}→ if an agent must be stopped at once/);
     expect(lines.filter((line) => line.startsWith('   →'))).toHaveLength(2);
     const [trust] = (await shell.json(['doctor'])).filter(({ what }) => what === 'trust');
     expect(trust).toMatchObject({ ok: true, advice: 'read it, then run: earpiece trust' });
@@ -89,7 +89,7 @@ describe('db', () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.queue('shop/coder', { id: 'n1', message: 'x' });
-    expect(await shell.says(['db', 'check'])).toBe(`sqlite ${shell.db} is sound\n`);
+    expect(await shell.says(['db', 'check'])).toBe(`sqlite ${shell.db} is intact\n`);
     expect(await shell.json(['db', 'check'])).toEqual([{ store: `sqlite ${shell.db}`, sound: true, problems: [] }]);
     const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
     const db = new DatabaseSync(shell.db);
@@ -129,7 +129,7 @@ describe('config and trust', () => {
   it('check: no problems, or 8 with each problem and its place', async () => {
     await using shell = new Shell();
     const file = join(shell.folder, 'earpiece.toml');
-    expect(await shell.says(['config', 'check'])).toBe(`${file} is fine\n`);
+    expect(await shell.says(['config', 'check'])).toBe(`${file} has no problems\n`);
     const wrong = join(shell.folder, 'wrong.toml');
     writeFileSync(wrong, 'veiw = "json"\nmax_open = "many"\n');
     const { code, stdout } = await shell.run(['config', 'check', 'wrong.toml']);
@@ -177,14 +177,14 @@ describe('config and trust', () => {
     );
     expect(readFileSync(file, 'utf8')).toBe(before);
     expect(await shell.says(['config', 'set', 'view', 'json', '--project'])).toBe(
-      `view is json (project file ${file}:3:1)\nIt counts now, from the next carrier on.\n`,
+      `view is json (project file ${file}:3:1)\nIt takes effect now, from the next carrier on.\n`,
     );
     expect(readFileSync(file, 'utf8')).toBe(before.replace('"toon"', '"json"'));
     expect(await shell.says(['config', 'set', 'view', 'xml', '--project'], { env: { EARPIECE_VIEW: 'toon' } })).toBe(
-      `view is toon (EARPIECE_VIEW)\nIt stands in ${file}, but EARPIECE_VIEW has higher priority and decides here\n`,
+      `view is toon (EARPIECE_VIEW)\n${file} has the value, but EARPIECE_VIEW has higher priority and decides here\n`,
     );
     expect(await shell.says(['config', 'unset', 'view', '--project'])).toBe(
-      `view is json (user file ${mine}:1:1)\nIt counts now, from the next carrier on.\n`,
+      `view is json (user file ${mine}:1:1)\nIt takes effect now, from the next carrier on.\n`,
     );
     expect(await shell.says(['config', 'unset', 'view', '--project'])).toContain(`${file} did not set it\n`);
     expect(await shell.says(['config', 'set', 'server.port', '4750'])).toContain(

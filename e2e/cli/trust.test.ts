@@ -88,7 +88,7 @@ describe('an untrusted clone', () => {
     const found = await shell.json(['doctor']);
     expect(found.find(({ what }) => what === 'trust')?.['value']).toContain('.earpiece/subscribers: build left out');
 
-    const said = `subscriber build hears build.failed and says "${CLAIM}"`;
+    const said = `subscriber build listens to build.failed and says "${CLAIM}"`;
     const folder = join(shell.folder, '.earpiece/subscribers');
     expect(await shell.says(['subscribers', 'copy', 'large_result'])).toContain(
       `large_result has no effect yet, because ${folder} is not trusted. Read its files, then run: earpiece trust\n`,

@@ -131,7 +131,7 @@ describe('which requests an HTTP gateway accepts', () => {
   test('listening on all addresses requires a token, and an error names a port in use', async () => {
     const upstreams = [{ kind: 'stdio', name: 'a', command: 'x' }] as const;
     await expect(startGateway({ front: { kind: 'http', host: '0.0.0.0' }, upstreams, rider: noRider })).rejects.toThrow(
-      'give a token, or listen on 127.0.0.1',
+      'set a token, or listen on 127.0.0.1',
     );
     const port = Number(new URL(gateway.url).port);
     await expect(startGateway({ front: { kind: 'http', port }, upstreams, rider: noRider })).rejects.toThrow(

@@ -62,15 +62,15 @@ describe.each(Object.entries(KINDS))('%s', (agent, { file, path, text, list }) =
     home.write(file, text, 0o600);
     const before = home.snapshot();
     const line = home.run(['gateway', '--print', agent, '--all']);
-    expect(line).toMatchObject({ code: 0, stderr: expect.stringContaining('web stays as it is') as string });
+    expect(line).toMatchObject({ code: 0, stderr: expect.stringContaining('web stays unchanged') as string });
     expect(line.stdout).toMatch(
       new RegExp(`one gateway before files, search\\.[^]*main\\.[jt]s install ${agent} --wrap\n[^]*uninstall ${agent}`),
     );
     expect(home.snapshot()).toEqual(before);
     const { code, stdout, stderr } = home.run(['install', agent, '--wrap', '--yes']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/web stays as it is: it is reached over HTTP/u);
-    if (agent === 'gemini') expect(stdout).toMatch(/strict stays as it is: a gateway cannot keep its excludeTools/u);
+    expect(stdout).toMatch(/web stays unchanged: it is reached over HTTP/u);
+    if (agent === 'gemini') expect(stdout).toMatch(/strict stays unchanged: a gateway cannot keep its excludeTools/u);
     expect(stdout).not.toContain(SECRET);
 
     const servers = jsonAt(home.read(file), [path]) as Record<string, Entry>;
@@ -182,7 +182,7 @@ describe('values of one server', () => {
     home.write(file, JSON.stringify({ [path]: { [name]: entry } }));
     const { code, stdout } = home.run(['install', agent, '--wrap', '--yes']);
     expect(code).toBe(0);
-    expect(stdout).toContain(`${name} stays as it is: ${why}`);
+    expect(stdout).toContain(`${name} stays unchanged: ${why}`);
     expect(jsonAt(home.read(file), [path, name])).toEqual(entry);
     expect(jsonAt(home.read(file), [path, 'servers'])).toBeUndefined();
   });

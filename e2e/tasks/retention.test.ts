@@ -53,7 +53,7 @@ describe('ended tasks', () => {
     await shell.says(['send', '--to', 'coder', 'something else']);
     expect(await shell.says(['db', 'prune'])).toBe('removed 0 closed notifications and 0 records\n');
     expect(await shell.says(['db', 'prune', '--older', '0'])).toBe(
-      'removed 0 closed notifications, 2 tasks that were over and 4 records\n',
+      'removed 0 closed notifications, 2 finished tasks and 4 records\n',
     );
     expect((await shell.json(['tasks', 'list', '--all'])).map(({ id }) => id)).toEqual(['t2']);
     expect(await shell.says(['tasks', 'list', '--status', 'cancelled'])).toBe('no cancelled tasks in shop\n');

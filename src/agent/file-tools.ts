@@ -36,7 +36,7 @@ const MAX_CHARS = 50_000;
 const readFile = (root: string, files: Followed): Tool => ({
   name: 'read_file',
   description:
-    'Reads a text file. You are told when somebody else changes it afterwards. A long one is read in parts: the answer says how to go on.',
+    'Reads a text file. You are notified when another program changes it later. A long one is read in parts: the answer says how to go on.',
   inputSchema: {
     type: 'object',
     properties: {
@@ -65,7 +65,7 @@ const readFile = (root: string, files: Followed): Tool => ({
 
 const writeFileTool = (root: string, files: Followed): Tool => ({
   name: 'write_file',
-  description: 'Writes a text file, whole: it is made, or what stands in it is replaced. Folders that are missing are made.',
+  description: 'Writes a whole text file: creates it, or replaces its content. Folders that are missing are made.',
   inputSchema: {
     type: 'object',
     properties: {

@@ -41,8 +41,8 @@ const TIMEOUT_MS = 5_000;
 export const notifySelf = (agent: () => Agent): Tool => ({
   name: 'notify_self',
   description:
-    'Leaves a note for yourself that comes back later: a discovery, a warning, a checkpoint, a reminder, context. Not for what stands in the conversation anyway. ' +
-    'With persist_cross_session your next conversation gets it; use that sparingly. With withdraw, and nothing else, it takes back the note of that key.',
+    'Leaves a note for yourself that comes back later: a discovery, a warning, a checkpoint, a reminder, context. Not for facts already in the conversation. ' +
+    'With persist_cross_session your next conversation gets it; use that sparingly. With only withdraw, it removes the note of that key.',
   timeoutMs: TIMEOUT_MS,
   inputSchema: {
     type: 'object',
@@ -68,7 +68,7 @@ export const notifySelf = (agent: () => Agent): Tool => ({
         description: 'Such as "2h"; default 24h, from the time that it is for. "0": never.',
       },
       key: { type: 'string', description: 'A later note of the same key replaces it.' },
-      withdraw: { type: 'string', description: 'The key of a note to take back.' },
+      withdraw: { type: 'string', description: 'The key of a note to remove.' },
     },
     additionalProperties: false,
   },

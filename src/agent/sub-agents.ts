@@ -19,10 +19,10 @@ export const agentTool = ({ log, open }: AgentToolOptions): StatefulTool => ({
   name: 'agent',
   isAgent: true,
   description:
-    'Gives a task to another agent with the same tools and a conversation of its own. It sees nothing of yours: say all that it needs. ' +
-    'Its last message is the result. In the background ("action": "spawn") you are told when it ends; `apply` says something to it meanwhile.',
+    'Gives a task to another agent with the same tools in a separate conversation. It cannot see this one: include all that it needs. ' +
+    'Its last message is the result. In the background ("action": "spawn") you are notified when it ends; `apply` sends it a message meanwhile.',
   parameters: {
-    properties: { task: { type: 'string', description: 'What it is to do, and what it is to answer with.' } },
+    properties: { task: { type: 'string', description: 'The task, and the expected answer.' } },
     required: ['task'],
   },
   actions: ['fetch', 'apply', 'abort'],

@@ -164,7 +164,7 @@ describe('what is counted, and what is not lost', () => {
     expect((await read()).map((line) => /`(\w+)`/.exec(line)?.[1])).toEqual(['first', 'second', 'third', 'later']);
   });
 
-  it('FR-020: what was told stays in the history as it was told', async () => {
+  it('FR-020: the history keeps the delivered text', async () => {
     const { bus, read, inbox } = stage([subscriber()]);
     await bus.emit(failure('fetch', 'timeout'));
     const [told = ''] = await read();
@@ -172,7 +172,7 @@ describe('what is counted, and what is not lost', () => {
     expect(JSON.stringify(records.map(({ body }) => body))).toContain(JSON.stringify(told).slice(1, -1));
   });
 
-  it('without a window each event is a line of its own', async () => {
+  it('without a window each event gets a separate line', async () => {
     const { bus, read } = stage([subscriber({ batching: { windowMs: 0, maxSize: 1 } })]);
     await emitAll(
       bus,
@@ -191,7 +191,7 @@ describe('what is counted, and what is not lost', () => {
 });
 
 describe('within the dedupe window', () => {
-  it('FR-011, FR-016: a repetition of what was delivered is told when the window is over, counted', async () => {
+  it('FR-011, FR-016: a repetition of a delivered event is queued with its count when the window ends', async () => {
     const { bus, read, clock } = stage([subscriber({ batching: { dedupeWindowMs: 5_000 } })], { foldMs: 0 });
     await bus.emit(failure('fetch', 'timeout'));
     expect(await read()).toHaveLength(1);
@@ -227,14 +227,14 @@ describe('within the dedupe window', () => {
     expect(await read()).toEqual([]);
   });
 
-  it('what nobody says in words is told without what differs from call to call', async () => {
+  it('an event without a message gets a text without the details that differ between calls', async () => {
     const { bus, open } = stage([subscriber()]);
     const data = { call_id: 'c1', tool_name: 'fetch', duration_ms: 3, error_type: 'timeout', retry_count: 0, more: { a: 1 } };
     await bus.emit({ type: 'tool.call.failure', source: 'agent', subject: AGENT, data });
     expect((await open())[0]?.notification.message).toBe('tool.call.failure (tool_name: fetch, error_type: timeout, 1 more)');
   });
 
-  it('other details are told at once', async () => {
+  it('other details are queued at once', async () => {
     const { bus, read, clock } = stage([subscriber({ batching: { dedupeWindowMs: 5_000 } })], { foldMs: 0 });
     await bus.emit(failure('fetch', 'timeout'));
     await read();
@@ -264,7 +264,7 @@ describe('within the dedupe window of what another process has told', () => {
 
   const once = { batching: { dedupeWindowMs: 5_000 } };
 
-  it('a repetition is told when the window is over, counted, whoever emits it', async () => {
+  it('a repetition from any process is queued with its count when the window ends', async () => {
     const { bus, another, read, clock } = stage([subscriber(once)], { foldMs: 0 });
     await bus.emit(failure('fetch', 'timeout'));
     expect(await read()).toHaveLength(1);
@@ -310,7 +310,7 @@ describe('within the dedupe window of what another process has told', () => {
     expect((await open()).map((item) => item.notification.level)).toEqual(['error']);
   });
 
-  it('other details, other keys, other subjects and other subscribers are told at once', async () => {
+  it('other details, keys, subjects and subscribers are queued at once', async () => {
     const { bus, another, read, open } = stage(
       [subscriber(once), subscriber({ id: 'second', events: { types: ['tool.call.timeout'] }, ...once })],
       { foldMs: 0 },
@@ -325,7 +325,7 @@ describe('within the dedupe window of what another process has told', () => {
     expect((await open()).map((item) => item.notification.deliver)).toEqual(['now', 'now', 'now', 'now', 'now']);
   });
 
-  it('what was taken back is news when it comes again', async () => {
+  it('a withdrawn event is queued again when it returns', async () => {
     const { bus, another, read } = stage([subscriber({ ...once, withdraw: { types: ['tool.call.success'] } })], { foldMs: 0 });
     const keyed = (type: string) => failure('fetch', 'timeout', { type, key: 'k' });
     await bus.emit(keyed('tool.call.failure'));
@@ -339,7 +339,7 @@ describe('within the dedupe window of what another process has told', () => {
     expect(await read()).toHaveLength(1);
   });
 
-  it('of states the newest alone is repeated: one that comes back is told at once, in one process and in several', async () => {
+  it('only the newest state is folded: a returning state is queued at once, in one process and in several', async () => {
     const { bus, another, read } = stage([subscriber({ ...once, output: { supersede: true } })], { foldMs: 0 });
     const states = ['red', 'green', 'red'];
     for (const state of states) {
@@ -354,7 +354,7 @@ describe('within the dedupe window of what another process has told', () => {
     expect(await read()).toEqual([]);
   });
 
-  it('a state that comes again before it was told is told now, not when the window is over, in one process and in several', async () => {
+  it('a state that returns before it was queued is queued now, not when the window ends, in one process and in several', async () => {
     const { bus, another, read, clock } = stage([subscriber({ ...once, output: { supersede: true } })], { foldMs: 0 });
     await bus.emit(failure('build', 'red'));
     clock.now += 1_000;
@@ -388,7 +388,7 @@ describe('within the dedupe window of what another process has told', () => {
     expect(await read()).toEqual([]);
   });
 
-  it('a log that cannot be looked into keeps nothing from being told', async () => {
+  it('an unreadable log holds no event back', async () => {
     const { inbox, another, read } = stage([subscriber(once)]);
     const items = inbox.store.items.bind(inbox.store);
     vi.spyOn(inbox.store, 'items').mockImplementation((log, query, wait) =>
@@ -454,7 +454,7 @@ describe('who hears what', () => {
     },
   );
 
-  it('US6: a set that changes counts for the next event; what was queued stays as it was', async () => {
+  it('US6: a changed set of subscribers counts from the next event; queued notifications stay the same', async () => {
     const { bus, open, use } = stage([]);
     expect((await bus.emit(failure('a', 'b'))).heard).toEqual([]);
     use([subscriber()]);
@@ -464,7 +464,7 @@ describe('who hears what', () => {
     expect(await open()).toHaveLength(1);
   });
 
-  it('a condition decides; one that fails hears nothing and is told once', async () => {
+  it('a condition decides; a subscriber whose condition fails gets no event, which is reported once', async () => {
     const troubles: string[] = [];
     const evaluate: NonNullable<BusDeps['evaluate']> = async (expression, context) => {
       const { payload } = context as { payload: { result_length: number } };
@@ -562,7 +562,7 @@ describe('when it rides', () => {
   });
 });
 
-describe('what is taken back', () => {
+describe('withdrawals', () => {
   proves('bus:withdraws');
 
   const mcp = subscriber({
@@ -578,7 +578,7 @@ describe('what is taken back', () => {
     data: { server },
   });
 
-  it('an event of its withdraw types takes back what is open under the same key, and nothing else', async () => {
+  it('an event of its withdraw types withdraws the open notifications of its key, and nothing else', async () => {
     const { bus, open } = stage([mcp]);
     await bus.emit(event('disconnected', 'files'));
     await bus.emit(event('disconnected', 'git'));
@@ -587,7 +587,7 @@ describe('what is taken back', () => {
     expect((await open()).map((item) => item.notification.data)).toEqual([{ server: 'git' }]);
   });
 
-  it('an event that takes back and is heard itself takes back first', async () => {
+  it('an event that both withdraws and notifies withdraws first', async () => {
     const { bus, open } = stage([
       { ...mcp, events: { ...mcp.events, types: ['mcp.disconnected', 'mcp.reconnected'] } },
       subscriber({ id: 'other', events: { types: ['mcp.reconnected'] }, batching: { dedupeKey: ['payload.server'] } }),
@@ -600,7 +600,7 @@ describe('what is taken back', () => {
     ]);
   });
 
-  verifies('bus:scoped', 'of one conversation leaves alone what another was told of', async () => {
+  verifies('bus:scoped', 'one for a conversation does not withdraw the notifications of another', async () => {
     const { bus, inbox } = stage([mcp]);
     for (const conversation of ['a', 'b'])
       await bus.emit({ ...event('disconnected', 'files'), subject: `${AGENT}#${conversation}` });
@@ -653,7 +653,7 @@ describe('storms', () => {
     expect(lines[0]).toContain('5000 in all');
   });
 
-  it('after they were delivered, what comes next is named again', async () => {
+  it('after the delivery, the next event is named again', async () => {
     const { bus, read } = stage([files]);
     await emitAll(
       bus,
@@ -676,7 +676,7 @@ describe('storms', () => {
     expect(await open()).toHaveLength(100);
   });
 
-  it('more of one thing that is open is no storm: each detail is kept', async () => {
+  it('several details under one open key are not a storm: each is kept', async () => {
     const { bus, read } = stage([subscriber({ batching: { maxSize: 1, dedupeWindowMs: 30_000 } })], { foldMs: 0 });
     for (const why of ['first', 'second', 'third']) await bus.emit(failure('fetch', why));
     const [line] = await read();
@@ -691,7 +691,7 @@ describe('storms', () => {
     const restored = (path: string): EventInput => ({ ...changed(path), type: 'file.restored' });
     const paths = Array.from({ length: 500 }, (_, i) => `f${i}`);
 
-    it('is taken back when it is over: all of it, and nothing is left to be told', async () => {
+    it('is withdrawn completely when it ends', async () => {
       const { bus, open, read } = stage([restorable]);
       await emitAll(bus, paths.map(changed));
       await emitAll(bus, paths.map(restored));
@@ -739,7 +739,7 @@ describe('storms', () => {
       expect(bus.pending).toBe(false);
     });
 
-    it('what was told is told: nothing is taken off a later storm', async () => {
+    it('a later storm counts all of its events, also after a delivery', async () => {
       const { bus, read } = stage([restorable]);
       await emitAll(bus, paths.map(changed));
       expect((await read()).join()).toContain('500 in all');
@@ -751,7 +751,7 @@ describe('storms', () => {
       expect((await read()).join()).toContain('100 in all');
     });
 
-    it('is taken back by another process too, also by one that begins after it', async () => {
+    it('another process can withdraw it, also one that starts later', async () => {
       const { bus, another, open, read } = stage([restorable]);
       await emitAll(bus, paths.map(changed));
       await emitAll(
@@ -829,7 +829,7 @@ describe('storms', () => {
     expect((await open()).reduce((sum, item) => sum + item.count, 0)).toBe(50);
   });
 
-  it('newer states of one thing are no storm', async () => {
+  it('newer states under one key are not a storm', async () => {
     const { bus, read } = stage([subscriber({ batching: { maxSize: 1 }, output: { supersede: true } })], { foldMs: 0 });
     for (const branch of ['a', 'b', 'c', 'd']) await bus.emit(failure('git', `now on ${branch}`));
     expect(await read()).toEqual([expect.stringMatching(/now on d(?!.*times)/)]);
@@ -884,7 +884,7 @@ describe('for a whole project', () => {
     return { ...set, told };
   };
 
-  it('what is over is taken back from everyone', async () => {
+  it('an ended state is withdrawn from all agents', async () => {
     proves('bus:withdraws');
     const { bus, told } = await manned();
     await bus.emit(event('firing', 'disk'));
@@ -924,7 +924,7 @@ describe('for a whole project', () => {
 describe('templates', () => {
   const template = { name: 'x.toon.j2', text: 'whatever', hash: 'abc' };
 
-  it('FR-009, FR-014: are kept where they can be found by their hash, once; what they say is what is read', async () => {
+  it('FR-009, FR-014: are stored once by hash, and render the text that the agent reads', async () => {
     const keep = vi.fn(async () => {});
     const render = vi.fn<LineRenderer['render']>(async (line) => ({ kind: 'text', text: `said of ${line.ids.length}` }));
     const { bus, read } = stage([subscriber({ output: { template } })], { keep, lines: { render } });
@@ -962,7 +962,7 @@ describe('templates', () => {
     const jobs = (count: number, severity: EventInput['severity'] = 'info') =>
       Array.from({ length: count }, (_, job) => failed(job, severity));
 
-    it('lines that are longer than their messages: what does not fit is counted', async () => {
+    it('lines that are longer than their messages: the rest is counted', async () => {
       const alone = { ...build, batching: { ...build.batching, windowMs: 0, maxSize: 1 } };
       const { bus, view, open } = stage([alone], { lines: wordy(8), policy: { maxTokens: 400 } });
       await emitAll(bus, jobs(8));

@@ -226,7 +226,7 @@ describe('in one batch', () => {
     expect(mine.map(({ notification: { kind, deliver } }) => [kind.name, deliver]).at(-1)).toEqual(['firing', 'now']);
   });
 
-  it('what a condition is asked of is taken back by what came after it', async () => {
+  it('a later event withdraws one whose condition is still running', async () => {
     expect(await emitted(['job.late', 'job.done'].map((type) => ({ type, key: 'nightly' })))).toEqual(['job.done 1']);
   });
 

@@ -73,7 +73,7 @@ describe('what is switched off', () => {
     expect(await refusal(toggles.enable(WEB, 'self_notify', 'ann', without))).toMatch(/^not_found/);
   });
 
-  test('who changed what in a project stands in the project’s log', async () => {
+  test('the project’s log names each change and its author', async () => {
     const ear = await memory();
     const toggles = subscriberToggles(ear);
     await toggles.disable(WEB, 'self_notify', 'ann', SET);

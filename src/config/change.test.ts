@@ -95,7 +95,7 @@ describe('a setting is changed in a file', () => {
     expect(readFileSync(here.projectFile, 'utf8')).toBe('');
   });
 
-  test('a kind is let through though its whole source is off, in whatever file', async () => {
+  test('an allowed kind passes although its source is off, in any file', async () => {
     const off = '[conversation.notifications.kinds.mcp]\nenable = false # quiet\n';
     const key = 'conversation.notifications.kinds.mcp.reconnected';
     const here = world({ project: `${off}reconnected = false\n` });
@@ -222,7 +222,7 @@ describe('refused, and nothing is changed', () => {
     expect(readFileSync(here.projectFile, 'utf8')).toBe(text);
   });
 
-  test('but what is wrong is put right, and taken out', async () => {
+  test('but a wrong value can be corrected and removed', async () => {
     const here = world({ project: 'view = "jsno" # c\n' });
     await change(here, 'project', set('view', 'json'));
     expect(readFileSync(here.projectFile, 'utf8')).toBe('view = "json" # c\n');
@@ -234,7 +234,7 @@ describe('refused, and nothing is changed', () => {
     );
   });
 
-  test('bytes that are no UTF-8 are not written back as others', async () => {
+  test('invalid UTF-8 is not replaced by other bytes', async () => {
     const here = world({ user: '' });
     const bytes = Buffer.from([...Buffer.from('# caf'), 0xe9, 0x0a]);
     writeFileSync(here.userFile, bytes);

@@ -61,7 +61,7 @@ describe('what was added is taken out again', () => {
   test('what is not there is not taken out', () => expect(remove(PERSONS, ['hooks', 'Start', 3])).toBe(PERSONS));
 });
 
-describe('a text that cannot be changed is told with its place', () => {
+describe('a text that cannot be changed is reported with its place', () => {
   test.each([
     [
       '{ "a": ',
@@ -92,7 +92,7 @@ const sprinkled = (value: unknown, parts: readonly string[]): string => {
     .join('');
 };
 
-test('whatever the text, only the one place changes, and what is taken out again leaves what was said', () => {
+test('in any text only one place changes, and a removal restores the rest', () => {
   fc.assert(
     fc.property(
       json.table,

@@ -85,7 +85,7 @@ describe('which file counts', () => {
     expect(stateFolder({ env: { HOME: '/me' } })).toBe('/me/.local/state/earpiece');
   });
 
-  test('a folder of that name or a file without rights is told', () => {
+  test('a folder of that name or an unreadable file is reported', () => {
     const { read, projectFile, userFile, write } = world();
     mkdirSync(projectFile);
     expect(read().problems).toEqual(['…/web/earpiece.toml: cannot be read (EISDIR); make it a readable file or remove it']);
@@ -223,7 +223,7 @@ describe('who wins', () => {
     expect(read().config.policy).toMatchObject({ redact: ['b', 'a'], core: [...DEFAULT_POLICY.core, 'a.*'] });
   });
 
-  test('a redact list with an invalid pattern counts all the same, whoever wrote it', () => {
+  test('a redact list with an invalid pattern still counts, in any file', () => {
     proves('queue:patterns');
     const { read } = world({ project: 'redact = ["sk-1", "("]' });
     const { config, problems } = read({ env: { EARPIECE_REDACT: '(?=x)' } });
@@ -260,7 +260,7 @@ describe('who wins', () => {
     expect(policy.kinds['toString']).toBeUndefined();
   });
 
-  test('where a file is broken, what is right in it and the other file count', () => {
+  test('the valid parts of a broken file and the other file count', () => {
     const { read } = world({ project: 'view = "json"\nmax_open = 0', user: 'view = [' });
     const { config, problems } = read();
     expect(config.policy).toMatchObject({ view: 'json', maxOpen: DEFAULT_POLICY.maxOpen });
@@ -272,7 +272,7 @@ describe('who wins', () => {
 });
 
 describe('variables and flags', () => {
-  test('that will not do are told, and all at once', () => {
+  test('invalid values are all reported at once', () => {
     const { options } = world({ project: 'max_open = 0' });
     const load = (): unknown =>
       loadConfig(

@@ -134,7 +134,7 @@ describe("a project's earpiece.toml that is a link", () => {
     expect(problems.join('')).toContain('outside of the project');
   });
 
-  test('to a file of the project that is no TOML (.env, .git/config): refused without its content', () => {
+  test('to another file of the project (.env, .git/config): refused without its content', () => {
     const { read, repository, projectFile } = world();
     writeFileSync(join(repository, '.env'), 'KEY=secret');
     symlinkSync('.env', projectFile);

@@ -49,7 +49,7 @@ test('what would run, connect, listen or keep waits for trust; the rest counts',
   expect(Object.keys(trusted.gateway.servers)).toEqual(['run', 'net']);
 });
 
-test('trust lasts while those parts stay the same, and until it is taken back', () => {
+test('trust lasts while those parts stay the same, and until it is withdrawn', () => {
   const { read, write, projectFile, options } = world({ project: RISKY });
   const book = trustBook(options());
   const waiting = (): number => read().config.untrusted.length;

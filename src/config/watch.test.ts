@@ -83,7 +83,7 @@ describe('a watched configuration', () => {
     expect(reports).toEqual([[broken(1)], [broken(2)], [broken(1)]]);
   });
 
-  test('broken from the start: what is right counts, and it is reported once', () => {
+  test('broken from the start: the valid parts count, and the fault is reported once', () => {
     const here = world({ project: 'view = "xlm"\nmax_open = 3' });
     const reports: unknown[] = [];
     const watch = watchConfig({ ...here.options(), onProblem: (problems) => reports.push(problems) });
@@ -131,7 +131,7 @@ describe('the policy of a project', () => {
   };
   const brief = ({ view, maxOpen }: Policy): [string, number] => [view, maxOpen];
 
-  test("is that of its own folder, not of the asker's", () => {
+  test('is that of its folder, not of the asking process', () => {
     const here = two();
     const web = policySource(here.options());
     const api = policySource(here.options({ cwd: here.api }));
@@ -203,7 +203,7 @@ describe('the policy of a project', () => {
     ]);
   });
 
-  test('the note is for its owner only, keeps the names of folders that are gone, and is no obstacle', () => {
+  test('the note is readable only by its owner, keeps the names of deleted folders, and blocks nothing', () => {
     const here = two();
     const file = join(here.home, '.local/state/earpiece/projects.json');
     const projects = (): unknown => (JSON.parse(readFileSync(file, 'utf8')) as { projects: unknown }).projects;
@@ -240,7 +240,7 @@ describe('the policy of a project', () => {
   });
 });
 
-test('trust that is taken back counts at once, also while the file is broken', () => {
+test('withdrawn trust counts at once, also while the file is broken', () => {
   const here = world({ project: 'interrupt = "after"\nview = "xml"\n' });
   const book = trustBook(here.options());
   book.trust(here.projectFile);

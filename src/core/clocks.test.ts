@@ -62,7 +62,7 @@ describe('a producer whose clock is wrong', () => {
     ['a year behind', -YEAR],
     ['right', 0],
     ['a year ahead', YEAR],
-  ])('%s: what is to ride in two hours rides in two hours', (_name, senderIsOffBy) => {
+  ])('%s: a notification due in two hours rides in two hours', (_name, senderIsOffBy) => {
     const item = queued({ trueTime: NOW, senderIsOffBy, logAt: before }, { inMs: 2 * HOUR });
     const sighted = { [item.id]: NOW };
     expect(isDue(deliverAt(item), item, { now: NOW + HOUR, sighted })).toBe(false);

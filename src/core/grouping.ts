@@ -61,7 +61,7 @@ export function newestLast(group: Item[]): Item[] {
 const lastRecordOf = ({ history, seq }: Item): number => history.at(-1) ?? seq;
 
 /**
- * `told`: what the line is made of. `shown`: of these, the ones whose texts it shows, and the counts of storms. `others` are
+ * `told`: the items of the line. `shown`: the items whose texts it shows, and the counts of storms. `others` are
  * summarized.
  */
 export type Listed = { readonly told: Item[]; readonly shown: readonly Item[]; readonly others: readonly Item[] };

@@ -59,7 +59,7 @@ describe('the plan, whatever is open', () => {
     );
   });
 
-  it('never cuts error and above for a budget: what does not fit stays open', () => {
+  it('never cuts error and above for a budget: the rest stays open', () => {
     proves('plan:budget');
     fc.assert(
       fc.property(openItems(), points, policies, facts, (open, point, policy, known) => {
@@ -74,7 +74,7 @@ describe('the plan, whatever is open', () => {
     );
   });
 
-  it('takes within the budget what templates made, whatever it is, but for one that is alone', () => {
+  it('applies the budget to the text of templates, except for a single line', () => {
     proves('plan:rendered');
     fc.assert(
       fc.property(openItems(), points, policies, fc.nat(400), (open, point, policy, words) => {

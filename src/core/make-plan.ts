@@ -212,7 +212,7 @@ function budget(
     readonly decisions: Decision[];
     readonly saidAll: boolean;
     readonly unlisted: readonly Line[];
-    /** What a line counts and does not close: it ends as the line does. */
+    /** Items that a line counts without closing them: they end with the line. */
     readonly counted: ReadonlyMap<Line, readonly Item[]>;
   },
 ): Plan {

@@ -28,7 +28,7 @@ const critical = item({ level: 'critical' });
 const said = item({ kind: 'user.message', origin: { person: 'ann', depth: 0 } });
 
 describe('waking', () => {
-  it('holds until the end of the quiet hours what is no interrupt and no person says', () => {
+  it("holds notifications until the end of the quiet hours, except interrupts and a person's messages", () => {
     const policy = { ...facts.policy, wakeQuiet: { from: 22 * 60, to: 7 * 60 } };
     const at = (minuteOfDay: number) => waking([info, critical, said], { ...facts, policy, minuteOfDay });
     expect(at(NOON)).toMatchObject({ wakes: [info, critical, said] });

@@ -150,7 +150,7 @@ function madeHere(agent: Agent): inner.Agent {
 
 type Tool = inner.Tool;
 
-/** `read_file` and `write_file`. With a `filesSource` as `files`, the agent is told when somebody else changes what it read. */
+/** `read_file` and `write_file`. With a `filesSource` as `files`, the agent is notified when another program changes a file that it read. */
 export function fileTools(options: FileToolsOptions): readonly Tool[] {
   check('fileTools', options, FILE_TOOLS);
   return inner.fileTools(options);

@@ -33,13 +33,13 @@ export function awaitTool(deps: AwaitDeps): Tool {
   return {
     name: 'await',
     description:
-      'Waits until background handles have stopped: every one of `all`, and at least one of `any`. Handles that are spawned in the same batch can be named. Returns {completed, pending, timed_out?}. A timeout ends nothing. What it returns is not notified again.',
+      'Waits until background handles have stopped: every one of `all`, and at least one of `any`. Handles that are spawned in the same batch can be named. Returns {completed, pending, timed_out?}. A timeout ends nothing. Its results are not notified again.',
     inputSchema: {
       type: 'object',
       properties: {
         all: { type: 'array', items: { type: 'string' }, description: 'Names of handles: wait until each has stopped.' },
         any: { type: 'array', items: { type: 'string' }, description: 'Names of handles: wait until one of them has stopped.' },
-        timeout_secs: { type: 'number', description: 'Return after so many seconds in any case. Default: no limit.' },
+        timeout_secs: { type: 'number', description: 'Return after this many seconds at the latest. Default: no limit.' },
       },
       required: [],
     },

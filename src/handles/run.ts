@@ -26,7 +26,7 @@ export function runTool(options: RunOptions = {}): StatefulTool {
     ...rest,
     name: 'run',
     description:
-      'Runs a shell command and returns its output and exit code. With "background": true it returns at once with a handle, and you are told when it stops or waits for input: no need to poll. With "pty": true it runs in a terminal of 24 x 80, for programs that ask questions; when one waits, answer it with {"action":"apply","id":…,"input":…}. Output that is too long is cut in the middle; read the rest by range with fetch.',
+      'Runs a shell command and returns its output and exit code. With "background": true it returns at once with a handle, and you are notified when it stops or waits for input: no need to poll. With "pty": true it runs in a terminal of 24 x 80, for programs that ask questions; when one waits, answer it with {"action":"apply","id":…,"input":…}. Output that is too long is cut in the middle; read the rest by range with fetch.',
     parameters: {
       properties: {
         command: { type: 'string', description: 'The command line, read by bash.' },
@@ -36,7 +36,7 @@ export function runTool(options: RunOptions = {}): StatefulTool {
         cwd: { type: 'string', description: 'The folder to run it in.' },
         timeout_secs: {
           type: 'number',
-          description: `End it after so many seconds. Default ${timeoutSecs}, none in the background.`,
+          description: `End it after this many seconds. Default ${timeoutSecs}, none in the background.`,
         },
       },
       required: ['command'],

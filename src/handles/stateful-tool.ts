@@ -167,7 +167,7 @@ export function schemaOf(tool: StatefulTool): { readonly [key: string]: Json } {
 }
 
 const WHAT: Readonly<Record<Action, string>> = {
-  spawn: 'Start in the background under `id`; you are told when it stops.',
+  spawn: 'Start in the background under `id`; you are notified when it stops.',
   fetch: 'Read its state and output.',
   apply: 'Send `input` or `keys`, or answer its question.',
   abort: 'End it.',

@@ -144,7 +144,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(second?.view.items.find((i) => i.ids[0] === first?.ids[0])).toEqual({ ...first?.view.items[0], repeated: true });
     });
 
-    it('what is left of a line is said again without what was withdrawn, and stays that text', async () => {
+    it('the rest of a line is offered again without the withdrawn part, and keeps that text', async () => {
       proves('lease:withdrawn', 'lease:repeated');
       await inbox.queue('shop/coder', { message: 'unit tests are red', kind: 'ci.failed', level: 'error', id: 'n1' });
       await inbox.queue('shop/coder', { message: 'lint is red', kind: 'ci.failed', level: 'error', id: 'n2' });
@@ -281,7 +281,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     });
   });
 
-  describe('taking back, again, silence', () => {
+  describe('withdraw, requeue, mute', () => {
     it('withdraw says whether it was in time', async () => {
       proves('lease:withdrawn');
       for (const id of ['early', 'seen', 'done'])
@@ -573,7 +573,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await talk().gate()).toEqual([]);
     });
 
-    it('resume lowers a pause that was seen and takes back one that was not', async () => {
+    it('resume lowers a pause that was seen and withdraws an unseen one', async () => {
       proves('gate:lowered');
       await talk().seen();
       await inbox.queue('shop/coder', { id: 'p1', message: 'wait', action: 'pause' });

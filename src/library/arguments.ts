@@ -190,7 +190,7 @@ function checkJson(call: string, path: string, value: unknown): void {
       now = step.path;
       const plain = toJson(step.value);
       const problem = notJson(plain) ?? (inside.has(step.value) ? 'contains itself' : undefined);
-      if (problem !== undefined) throw bad(`${call}: ${step.path} ${problem}; pass what JSON can hold`, step.path);
+      if (problem !== undefined) throw bad(`${call}: ${step.path} ${problem}; pass only values that JSON can hold`, step.path);
       if (typeof plain !== 'object' || plain === null) continue;
       inside.add(step.value);
       rest.push({ ...step, leave: true });

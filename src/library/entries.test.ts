@@ -22,7 +22,7 @@ const any = (value: unknown): never => value as never;
 const call = async (): Promise<string> => 'x';
 const server = (): ReturnType<typeof createServer> => createServer({ earpiece: ear });
 
-/** Of a gateway that lacks nothing, with this in place of something. */
+/** The options of a complete gateway, with this replacement. */
 const gateway = (change: object): (() => unknown) => {
   return () =>
     startGateway({ front: { kind: 'http' }, upstreams: [], rider: inboxRider({ earpiece: ear, agent: 'coder' }), ...change });
@@ -121,7 +121,11 @@ describe('a gateway refuses', () => {
       'front.port must be a whole number from 0 to 65535, got 70000',
     ],
     ['a path without its slash', gateway({ front: { kind: 'http', path: 'mcp' } }), 'front.path must begin with "/", got "mcp"'],
-    ['an address for everybody', gateway({ front: { kind: 'http', host: '0.0.0.0' } }), 'would let others in: give a token'],
+    [
+      'an address for everybody',
+      gateway({ front: { kind: 'http', host: '0.0.0.0' } }),
+      'would let other machines in: set a token',
+    ],
     [
       'upstreams that are no list',
       gateway({ upstreams: { kind: 'stdio' } }),

@@ -24,7 +24,7 @@ export const TALK_TOOLS: readonly TalkTool[] = [
     name: 'tell_agent',
     description:
       'Sends a short message to another agent of this project; it reads the message with its next tool result or prompt. ' +
-      'It cannot interrupt and is no order. list_agents has the names. There is no answer to wait for: a reply arrives as a notification.',
+      'It cannot interrupt, and it is not an order. list_agents has the names. There is no answer to wait for: a reply arrives as a notification.',
     inputSchema: {
       type: 'object',
       properties: {

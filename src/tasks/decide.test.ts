@@ -109,7 +109,7 @@ describe('where a task may go', () => {
   });
 });
 
-describe('who is told', () => {
+describe('the notified agents', () => {
   proves('tasks:interrupts');
   const tells = (task: Task, command: Command, facts?: Partial<Facts>): string | undefined =>
     decided(when(task, command, facts)).tells?.why;
@@ -162,7 +162,7 @@ describe('who is told', () => {
     expect(when(IN.done, { kind: 'edit', assignee: 'tester' })).toMatchObject({ kind: 'refused', code: 'conflict' });
   });
 
-  it('unblocked before it was read: taken back; after that: that it may go on', () => {
+  it('unblocked before it was read: withdrawn; after that: a message that it may continue', () => {
     const before = decided(when(IN.blocked, move('in_progress')));
     expect(before).toMatchObject({ takesBack: 'it is in_progress again' });
     expect(before.tells).toBeUndefined();
@@ -248,7 +248,7 @@ describe('an execution', () => {
     expect(then(IN.in_progress, report('success', S2), { isActive: () => false }).status).toBe('done');
   });
 
-  it('that was told to stop and then to go on is not ended by the answer to the first', () => {
+  it('the report on a stop does not end a task that was unblocked meanwhile', () => {
     const back = then(IN.blocked, move('in_progress'), { told: true });
     const first = decided(when(back, report('blocked')));
     expect(first).toMatchObject({ answer: 'go_on' });

@@ -78,7 +78,7 @@ describe.each(Object.entries(STORES))('in %s, what is over', (_name, make) => {
     await world.inbox.close();
   });
 
-  it('goes after its time with all its records, of all logs; what is not over stays, however old', async () => {
+  it('is removed after its time with its records in all logs; an unfinished task stays, however old', async () => {
     world = await World.open(make);
     const { tasks } = world;
     await world.done('first');

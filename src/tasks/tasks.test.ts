@@ -287,7 +287,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       expect(order).toEqual(['b', 'd', 'c', 'a']);
     });
 
-    it('is told of an interrupt first, and nothing is read or delivered by asking', async () => {
+    it('gets an interrupt first, and asking reads and delivers nothing', async () => {
       const s1 = await talk();
       const task = await working(s1);
       await block(task);
@@ -320,7 +320,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       );
     });
 
-    it('with another task in its hands is told to go on with that, and that one stays open', async () => {
+    it('with another current task is told to continue it, and the new one stays open', async () => {
       const s1 = await talk();
       const first = await working(s1);
       await tasks.create('shop', { title: 'second', assignee: 'coder' }, ANN);
@@ -385,7 +385,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     });
   });
 
-  it('2.10.7: of one priority enum; what is given is checked, with the way out', async () => {
+  it('2.10.7: of one priority enum; an invalid value is refused with the way out', async () => {
     const refused = async (input: Record<string, unknown>): Promise<string> =>
       tasks.create('shop', { title: 'x', ...input }, ANN).then(
         () => 'made',

@@ -33,13 +33,13 @@ export const TASK_TOOLS: readonly TaskTool[] = [
   {
     name: REPORT_TOOL,
     description:
-      'Reports how work on a task ended: "success" when it is done, "failed" when it cannot be done, "blocked" when something or somebody stands in the way, ' +
+      'Reports how work on a task ended: "success" when it is done, "failed" when it cannot be done, "blocked" when something blocks it, ' +
       'also when you were told to stop. Call it once for each task.',
     inputSchema: {
       type: 'object',
       properties: {
         result: { type: 'string', enum: TASK_RESULTS },
-        summary: { type: 'string', description: 'What was done, or what stands in the way' },
+        summary: { type: 'string', description: 'What was done, or what blocks it' },
         task_id: { type: 'string', description: 'Only needed when you work on several tasks' },
       },
       required: ['result', 'summary'],

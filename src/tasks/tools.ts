@@ -49,7 +49,7 @@ export async function answerTask(
   if (result === undefined || summary === undefined)
     throw new EarpieceError(
       'bad_argument',
-      `${nameOf(REPORT_TOOL)} needs ${result === undefined ? `result (${TASK_RESULTS.join(', ')})` : 'summary, a sentence on what was done or what stands in the way'}`,
+      `${nameOf(REPORT_TOOL)} needs ${result === undefined ? `result (${TASK_RESULTS.join(', ')})` : 'summary, a sentence on what was done or what blocks it'}`,
     );
   return { body: saidReport(await report(tasks, conversation, { result, summary, task }), nameOf), carries: true };
 }
@@ -142,8 +142,8 @@ function saidReport({ kind, tasks, left }: Reported, nameOf: NameOf): object {
     case 'go_on':
       return {
         ...about,
-        message: 'Nothing was ended: what you were told to stop for is over, the task is in progress again.',
-        instruction: `Go on with ${tasks.map(({ id }) => id).join(', ')}. If it is blocked all the same, report that once more.`,
+        message: 'Nothing was ended: the reason to stop is gone, and the task is in progress again.',
+        instruction: `Go on with ${tasks.map(({ id }) => id).join(', ')}. If it is still blocked, report that again.`,
       };
     default:
       return kind satisfies never;

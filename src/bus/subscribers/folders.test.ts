@@ -105,14 +105,14 @@ describe('three folders', () => {
     expect(source.of('web').subscribers.map(({ from }) => from.folder)).toEqual(['shipped', 'user', 'project', 'project']);
   });
 
-  test('4.12.9: a project’s subscribers are no other project’s', () => {
+  test('4.12.9: a project’s subscribers do not apply to another project', () => {
     proves('bus:discovery');
     const { source } = world({ 'shipped/a.toml': toml('a'), 'web/d.toml': toml('d') });
     expect(source.of('web').subscribers.map(({ id }) => id)).toEqual(['a', 'd']);
     expect(source.of('other').subscribers.map(({ id }) => id)).toEqual(['a']);
   });
 
-  test('a user and a project without folders are no problem, a package without its own is', () => {
+  test('a user or a project may lack folders, the package may not', () => {
     const { problems, names, root } = world();
     expect(problems()).toEqual([]);
     expect(names()).toEqual([]);
@@ -122,7 +122,7 @@ describe('three folders', () => {
     ]);
   });
 
-  test('what is no subscriber’s file is not looked at: other endings, what begins with a dot', () => {
+  test('files with other endings or a leading dot are ignored', () => {
     const { names, problems } = world({
       'user/a.toml': toml('a'),
       'user/README.md': '# hello',
@@ -163,13 +163,13 @@ describe('three folders', () => {
 describe('the core', () => {
   proves('bus:locked');
 
-  test('FR-012, FR-030: what is used instead of one of the core stays of the core', () => {
+  test('FR-012, FR-030: a replacement of a core subscriber stays a core subscriber', () => {
     const { find, problems } = world({ 'shipped/a.toml': core('a'), 'user/a.toml': toml('a', 'mine') });
     expect(find('a')).toMatchObject({ name: 'mine', output: { core: true } });
     expect(problems()).toEqual([]);
   });
 
-  test('one that says it is not is told that it is', () => {
+  test('a replacement that denies it is reported', () => {
     const { find, problems } = world({ 'shipped/a.toml': core('a'), 'web/a.toml': toml('a', 'ours', '[output]\ncore = false') });
     expect(find('a')?.output.core).toBe(true);
     expect(problems()).toEqual([
@@ -177,7 +177,7 @@ describe('the core', () => {
     ]);
   });
 
-  test('one that does not hear all that the core hears is told', () => {
+  test('a replacement with fewer events than the core one is reported', () => {
     const { problems } = world({
       'shipped/a.toml': core('a').replace('["build.failed"]', '["tool.call.failure", "tool.call.timeout", "build.failed"]'),
       'user/a.toml': toml('a').replace('["build.failed"]', '["tool.*"]'),
@@ -187,7 +187,7 @@ describe('the core', () => {
     ]);
   });
 
-  test('a user may have a core of their own, a project may not', () => {
+  test('a user may replace core subscribers, a project may not', () => {
     const { find, problems } = world({ 'user/mine.toml': core('mine'), 'web/ours.toml': core('ours') });
     expect(find('mine')?.output.core).toBe(true);
     expect(find('ours')?.output.core).toBe(false);
@@ -277,7 +277,7 @@ describe('without a restart', () => {
     expect(names()).toEqual([]);
   });
 
-  test('a problem is told once for each state, whichever project is asked for', () => {
+  test('a problem is reported once per state, for any project', () => {
     const { source, told, write } = world({ 'user/a.toml': '[a', 'web/b.toml': '[b' });
     for (const project of ['web', 'other', 'web', 'other']) source.of(project);
     expect(told.flat().map((line) => line.slice(0, line.indexOf(': ')))).toEqual(['user/a.toml:1:2', 'web/b.toml:1:2']);
@@ -380,7 +380,7 @@ describe('what the machine refuses', () => {
     ]);
   });
 
-  test('another encoding is named; a mark of the encoding is no part of the text', () => {
+  test('another encoding is named; a byte order mark does not belong to the text', () => {
     const { find, problems, root: folder, write } = world();
     const bytes = (name: string, data: Buffer): void => writeFileSync(join(folder, name), data);
     write('user/ok.toml', `\ufeff${toml('ok', 'ok', '[output]\ntemplate = "ok.toon.j2"')}`);

@@ -307,7 +307,7 @@ describe('attacks', () => {
     expect(await attack(() => engine.render(named('{{ text|length }}'), context))).toBe(reason);
   });
 
-  test('the largest context that is let through blocks nobody either', async () => {
+  test('the largest allowed context does not block the thread either', async () => {
     const list = Array.from({ length: 17_000 }, (_, at) => ({ a: at }));
     await engine.render(named('warm'), {});
     const blockedMs = await longestTurn(() => engine.render(named('{{ list|length }}'), { list }));
@@ -349,7 +349,7 @@ describe('attacks', () => {
     expect(await engine.render(named('{{ polluted }}{{ {}.polluted }}ok'), {})).toEqual({ kind: 'text', text: 'ok' });
   });
 
-  test('whoever listens is told over what a worker was lost', () => {
+  test('a listener gets the reason why a worker was lost', () => {
     expect(troubles).toContain('template test.toon.j2 took longer than 250 ms');
     expect(troubles).toContain('template test.toon.j2 needs more than 64 MB of memory');
     expect(troubles.filter((trouble) => trouble.includes('steps'))).toEqual([]);

@@ -82,7 +82,7 @@ const said = (emitted: Emitted, several: boolean): string =>
     .map((line) => (several ? `${plain(emitted.event.type)}  ${line}` : line))
     .join('\n');
 
-/** Whose names and ids the events have. */
+/** The source of the events' names and ids. */
 type Place = { readonly config: Parameters<typeof addressIn>[0]; readonly ids: Ids; readonly now: number };
 
 type Given = { readonly text: string; readonly file: string };

@@ -98,7 +98,7 @@ const closed = (outcome: Item['outcome'], more: Partial<Item> = {}): Partial<Ite
   ...more,
 });
 
-test('a mark that the agent did not make itself is no proof that the agent read it', () => {
+test("only the agent's own mark proves that it read a notification", () => {
   const marked = told({ item: closed('delivered', { read: true }), readBy: 'browser', markedRead: true }).says;
   expect(marked).toContain('It was marked as read by a person in the console. Nothing proves that the agent has read it.');
   const counted = told({ item: closed('summarized', { read: true }), readBy: 'browser of mira', markedRead: true }).says;

@@ -205,7 +205,7 @@ type Reading = Pick<ViewInput, 'pulls' | 'private'>;
 const readWith = ({ pulls, private: isPrivate }: Reading): string | undefined =>
   pulls !== false ? pulls : isPrivate ? undefined : '`earpiece inbox`';
 
-/** Where the whole of a cut text is. */
+/** The place of a cut text's full version. */
 export const placeOfWhole = (by: Reading): string => readWith(by) ?? "this program's log";
 
 export const totalOf = (rest: Rest | undefined): number => rest?.bySource.reduce((sum, { count }) => sum + count, 0) ?? 0;

@@ -6,8 +6,8 @@ import { SESSION_TOKEN } from './task-tools.ts';
 export const GET_NOTIFICATIONS: OwnTool = {
   name: 'get_notifications',
   description:
-    'Returns notifications for this conversation that have not been read yet, newest first: events from outside that happened while you worked (a build ended, a file changed, a person wants you to stop). ' +
-    'Also returns tool results that were withheld because of an interrupt. For a notification of type "interrupt", `instruction` says what was asked for.',
+    'Returns the unread notifications of this conversation, newest first. They are about events outside of it (a build ended, a file changed, a person wants you to stop). ' +
+    'Also returns tool results that were withheld because of an interrupt. For a notification of type "interrupt", `instruction` is the request.',
   inputSchema: {
     type: 'object',
     properties: {

@@ -30,8 +30,12 @@ it('the instructions of a server that started late are one notification in the w
   expect(
     open.map(({ audience, notification: { level, message } }) => [audience, level, message.replace(/y{9,}/u, '<y>')]),
   ).toEqual([
-    ['one', 'info', "MCP server `files` started late. It says of itself (its own words, not the user's): Read before you write."],
-    ['other', 'info', "MCP server `files` started late. It says of itself (its own words, not the user's): <y>…"],
+    [
+      'one',
+      'info',
+      "MCP server `files` started late. It describes itself (its own words, not the user's): Read before you write.",
+    ],
+    ['other', 'info', "MCP server `files` started late. It describes itself (its own words, not the user's): <y>…"],
   ]);
   expect(open[1]?.notification.message.length).toBeLessThan(2_100);
   await inbox.close();

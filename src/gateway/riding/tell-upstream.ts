@@ -92,7 +92,7 @@ function upstreamMessage({ server, state, detail }: UpstreamEvent): string {
     case 'started':
       return `MCP server \`${server}\` works now${detail ? `: ${detail}` : ''}`;
     case 'introduced':
-      return `MCP server \`${server}\` started late. It says of itself (its own words, not the user's): ${shortened(detail)}`;
+      return `MCP server \`${server}\` started late. It describes itself (its own words, not the user's): ${shortened(detail)}`;
     default:
       return state satisfies never;
   }

@@ -285,7 +285,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect((await on('a').offer({ at: 'tool_result' }))?.view.text).toContain('Go on.');
     });
 
-    it('an interrupt whose time is over is told as expired, and its gate as down, by all that ask', async () => {
+    it('every view shows an interrupt past its time as expired, and its gate as down', async () => {
       proves('gate:expired');
       // A process alone closes no notification, because its clock may be wrong.
       await openInbox(OTHER).witnesses.note();
@@ -319,7 +319,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(await inbox.sweep()).toMatchObject({ expired: 0 });
     });
 
-    it('a person who resumes after it has expired lifts nothing, and nobody is told to go on', async () => {
+    it('a resume after its expiry lifts nothing and sends no message', async () => {
       proves('gate:pause');
       await talk().seen();
       const hold = { message: 'hold on', action: 'pause', ttlMs: 1_000 } as const;

@@ -126,7 +126,7 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
       expect(await inbox.active({ log: LOG })).toEqual([]);
     });
 
-    it('a connection that called no tool and is gone was no conversation', async () => {
+    it('a closed connection without a tool call does not count as a conversation', async () => {
       proves('presence:health-check');
       const check = await starts('check', 10);
       await inbox.queue(check.address, { id: 'own', kind: 'mcp.disconnected', message: 'gone' });
@@ -361,7 +361,7 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
   describe('with another window of its agent beside it', () => {
     proves('succession:told-once');
 
-    it('does not pass on a line to all that a conversation before the heir was told', async () => {
+    it('does not inherit a line to all that an earlier conversation read', async () => {
       const a = await works('a', 10);
       await works('b', 20);
       await tell('shop/*', 'all');
@@ -375,7 +375,7 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
       expect(of?.items.map(({ receipt }) => receipt)).toEqual(['delivered', 'known']);
     });
 
-    it('passes it on once where neither was told, and where the other one is still there', async () => {
+    it('inherits it once if neither read it, also while the other one is active', async () => {
       const a = await works('a', 10);
       const b = await works('b', 20);
       await tell('shop/*', 'all');
@@ -393,7 +393,7 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
       expect([a.id, b.id]).toEqual(['a', 'b']);
     });
 
-    it('passes on a pause of all that holds, though another conversation was told', async () => {
+    it('inherits a holding pause of all, although another conversation read it', async () => {
       const a = await works('a', 10);
       await works('b', 20);
       await inbox.queue('shop/*', { id: 'stop', action: 'pause', message: 'freeze' });

@@ -34,7 +34,7 @@ test('somebody who writes to it meanwhile is noticed', async () => {
   expect(await looking).toMatchObject({ kind: 'file', moving: true });
 });
 
-test('what is no file', async () => {
+test('a path without a regular file', async () => {
   mkdirSync(at('folder'));
   symlinkSync(at('loop'), at('loop'));
   symlinkSync(at('nowhere'), at('dangling'));

@@ -26,7 +26,7 @@ afterEach(async () => {
 const take = (): void => ['', '-wal', '-shm'].forEach((part) => renameSync(`${path}${part}`, `${path}.away${part}`));
 const write = (message: string): Promise<unknown> => store.append(LOG, [{ type: 'chat_response', message }]);
 
-it('what is written right after it was taken away is in the file that stands there', async () => {
+it('a write right after its removal is in the new file', async () => {
   take();
   await write('after');
   const other = await openSqliteStore({ path });
@@ -34,7 +34,7 @@ it('what is written right after it was taken away is in the file that stands the
   await other.close();
 });
 
-it('what is no database there is told each time, not only once a second', async () => {
+it('another kind of file there is reported each time, not only once a second', async () => {
   take();
   writeFileSync(path, 'garbage'.repeat(3_000));
   for (let i = 0; i < 3; i++) await expect(write('into the void')).rejects.toThrow('is not an SQLite database');
@@ -57,7 +57,7 @@ const messages = async (file = path): Promise<unknown[]> => {
 };
 
 describe('in a folder that has not changed for long, what is written right after', () => {
-  it('the three files were taken away is in the file that stands there', async () => {
+  it('the removal of all three files is in the new file', async () => {
     await settle();
     take();
     await write('after');

@@ -74,7 +74,7 @@ it('hears of another process by the file, without the poll', async () => {
   reader.close();
 });
 
-it('hears of an append of its own process before anything else happens', async () => {
+it('learns of an append in its own process before any other event', async () => {
   const heard = store.changed(0);
   await store.head();
   await new Promise(setImmediate);

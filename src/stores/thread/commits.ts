@@ -51,7 +51,7 @@ export class Commits {
     closeSync(fd);
   }
 
-  /** Opens the file that is at the path now, if it is another one. The open file keeps its inode, so no new one has that. */
+  /** Opens the current file at the path, if it was replaced. The open file keeps its inode, so no new one has that. */
   #follow(): boolean {
     const at = statSync(this.#path, { throwIfNoEntry: false });
     if (at !== undefined && at.ino === this.#opened?.ino && at.dev === this.#opened.dev) return false;

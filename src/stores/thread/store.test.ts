@@ -14,7 +14,7 @@ import { openThreadStore } from './store.ts';
 const LOG = 'shop/coder' as LogKey;
 const ME = 'main' as ConversationId;
 
-describe('a database in a thread of its own', () => {
+describe('a database in a separate thread', () => {
   let folder: string;
   let path: string;
   const opened: SqliteStore[] = [];
@@ -152,7 +152,7 @@ describe('a database in a thread of its own', () => {
     await Promise.all([owned.close(), other.close()]);
   });
 
-  it('closing loses nothing: what was asked for is written, and what comes after is refused', async () => {
+  it('closing loses nothing: earlier requests are written, later ones are refused', async () => {
     const store = await open();
     const asked = Array.from({ length: 50 }, (_, n) => store.append(LOG, [queued(`n${n}`)]));
     const closing = store.close();
@@ -174,7 +174,7 @@ describe('a database in a thread of its own', () => {
     expect(threaded).toMatchObject({ code: 'store_refused', message: (direct as Error).message });
   });
 
-  it('waits for what another process appends, until it is told not to', async () => {
+  it('waits for the appends of another process, until it is aborted', async () => {
     const [store, other] = [await open(), await openSqliteStore({ path })];
     const waiting = store.changed(0);
     await other.append(LOG, [queued('n0')]);

@@ -188,7 +188,7 @@ describe('config and trust', () => {
     );
     expect(await shell.says(['config', 'unset', 'view', '--project'])).toContain(`${file} did not set it\n`);
     expect(await shell.says(['config', 'set', 'server.port', '4750'])).toContain(
-      'It counts at the next start of earpiece serve.\n',
+      'It takes effect at the next start of earpiece serve.\n',
     );
     expect(await shell.says(['config', 'set', 'db', 'other.db', '--project'])).toContain('earpiece trust');
 

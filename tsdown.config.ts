@@ -76,7 +76,7 @@ const oneByte = {
     for (const chunk of chunksOf(bundle)) {
       // A regular expression reads an escape as the letter.
       if (/(?<!new RegExp\()String\.raw`[^`]*[\u0080-\uffff]/u.test(chunk.code))
-        throw new Error(`${chunk.fileName}: write escapes into a String.raw that is no RegExp`);
+        throw new Error(`${chunk.fileName}: write escapes into a String.raw outside of a RegExp`);
       chunk.code = chunk.code.replaceAll(/[\u0080-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
     }
   },
@@ -118,7 +118,7 @@ const processes: UserConfig = {
     chunkFileNames,
     comments: { jsdoc: false },
     codeSplitting: {
-      // Each holds all that its files import, but for what the groups above it hold.
+      // Each holds all imports of its files, except those in the groups above it.
       groups: [
         ['cli/hook-glance', 'cli/compiled'],
         ['cli/early'],
@@ -149,7 +149,7 @@ const processes: UserConfig = {
   },
 };
 
-/** Loaded by other programs, of which some are no Node, by their paths: `src/hosts/plugin-file.ts`. */
+/** Other programs, some of them without Node, load these by path: `src/hosts/plugin-file.ts`. */
 const plugins: UserConfig = {
   ...both,
   entry: { 'plugins/opencode': 'src/hosts/opencode/plugin.ts', 'plugins/pi': 'src/hosts/pi/extension.ts' },
@@ -170,7 +170,7 @@ const thread: UserConfig = {
 
 /**
  * Started by its path, from beside or above: `src/bus/templates/thread.ts`. A process that runs while Earpiece is upgraded
- * starts the new one, so its files have lasting names and need no others of ours.
+ * starts the new one, so its files have lasting names and need no other file of Earpiece.
  */
 const templates: UserConfig = {
   ...both,

@@ -28,7 +28,7 @@ export default defineConfig({
     retry: process.env['CI'] ? 2 : 0,
     // It ends what hangs, and no test waits for it: one that starts fifteen processes takes 5 s alone and 40 s beside others.
     testTimeout: 90_000,
-    // What is asked again and again comes when it comes: vitest's own second is over while a loaded machine starts one process.
+    // vitest's default of one second for a poll is too short for a loaded machine, which may take longer to start one process.
     expect: { poll: { timeout: 20_000 } },
     hookTimeout: 90_000,
   },

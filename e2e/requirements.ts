@@ -807,7 +807,7 @@ export const REQUIREMENTS = {
   'package:surface': { behaviour: 'A page names every export, and a changed declaration fails the check.' },
   'library:misuse': {
     behaviour:
-      'Each export of the package refuses a misspelt option, an unknown word, a value that throws when it is read and data that JSON cannot hold, and suggests the right word.',
+      'Each export of the package refuses a misspelt option and an unknown word, and suggests the right one. It also refuses data that JSON cannot hold, and a value that throws when it is read.',
   },
   'library:gate': {
     behaviour: 'In a loop of the library an interrupt is read with the next user message, the end of a batch, or after 1 s.',

@@ -245,7 +245,7 @@ describe('a resumed conversation', () => {
     await before.model[Symbol.asyncDispose]();
     talk.check([
       'last: "What is the plan?"',
-      'The tools have changed since the last turn: `fails` is new; `echo` is gone',
+      'The tools have changed since the last turn: `fails` is new; `echo` was removed',
       'The model has changed since the last turn: from openai:gpt-4.1 to openai:gpt-5',
     ]);
     await talk.restart();

@@ -73,7 +73,7 @@ const FORMS = 'write project/agent, project/agent#conversation or project/*';
 export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
   'The command line': [
     {
-      what: 'a command that is not there',
+      what: 'an unknown command',
       args: ['sned', 'hello'],
       ...usage('unknown command "sned"; did you mean send? (see earpiece help)'),
     },
@@ -88,7 +88,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('unknown command "prnue"; did you mean prune? (see earpiece help db)'),
     },
     {
-      what: 'a topic that help does not know',
+      what: 'an unknown help topic',
       args: ['help', 'sned'],
       ...usage('there is no command "sned"; did you mean send? (see earpiece help)'),
     },
@@ -152,7 +152,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('pattern "ci failed" is not "*", a source, "source.*" or "source.name"'),
     },
     {
-      what: 'an id that is not there',
+      what: 'an unknown id',
       args: ['why', 'nope'],
       stderr: 'earpiece: no notification "nope"; earpiece log --all lists the existing ones\n',
       code: 7,
@@ -163,12 +163,12 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('keep is open and will be delivered anyway; only a closed notification can be queued again'),
     },
     {
-      what: 'a setting that is not there',
+      what: 'an unknown setting',
       args: ['config', 'explain', 'budget.max_item'],
       ...usage('budget.max_item is not a setting; did you mean budget.max_items?'),
     },
     {
-      what: 'a setting to change that is not there',
+      what: 'a change of an unknown setting',
       args: ['config', 'set', 'budget.max_item', '5'],
       ...usage('budget.max_item is not a setting; did you mean budget.max_items?'),
     },
@@ -186,13 +186,13 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'a file that is not there',
+      what: 'a missing file',
       args: ['config', 'check', 'nope.toml'],
       stderr: 'earpiece: nope.toml cannot be read (ENOENT); name the earpiece.toml that you mean\n',
       code: 7,
     },
     {
-      what: 'a file to trust that is not there',
+      what: 'a missing file to trust',
       args: ['trust', 'nope.toml'],
       stderr: 'earpiece: nope.toml cannot be read (ENOENT); name the earpiece.toml that you mean\n',
       code: 7,
@@ -395,7 +395,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'a reminder that would not wait',
+      what: 'a reminder that cannot wait',
       ...remind('--level', 'critical', 'in 10m', 'x'),
       ...usage('--level "critical" must be one of info, warning, error'),
     },
@@ -416,7 +416,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('--list takes no time and no text, got "in 10m"; leave one of them out'),
     },
     {
-      what: 'a file that is not there',
+      what: 'a missing file',
       args: ['emit', 'event.json'],
       ...usage('the file "event.json" does not exist; name a file with an event in JSON, or - for stdin'),
     },
@@ -480,7 +480,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('event type "build failed": is dotted words of letters, digits, "_" and "-", e.g. "build.failed"'),
     },
     {
-      what: 'an event that nobody hears',
+      what: 'an event without a subscriber',
       ...emit('{"type": "com.example.odd"}'),
       stdout:
         'no subscriber listens for com.example.odd; nothing was queued\n\n' +
@@ -736,7 +736,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 8,
     },
     {
-      what: 'a file that is not there',
+      what: 'a missing file',
       args: ['subscribers', 'check', 'nope.toml'],
       stderr: 'earpiece: nope.toml does not exist; name the file of a subscriber, or a folder of them\n',
       code: 7,
@@ -759,7 +759,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 8,
     },
     {
-      what: 'one that is not there',
+      what: 'an unknown subscriber',
       args: ['subscribers', 'disable', 'selfnotify'],
       stderr: 'earpiece: there is no subscriber "selfnotify"; did you mean self_notify?\n',
       code: 7,
@@ -777,7 +777,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('give either --project or --user'),
     },
     {
-      what: 'to try one out that is not there',
+      what: 'a test of an unknown subscriber',
       args: ['subscribers', 'test', 'toolfailure', '-'],
       stdin: { bytes: '{"type": "a.b"}', shown: 'an event' },
       stderr: 'earpiece: there is no subscriber "toolfailure"; did you mean tool_failure?\n',
@@ -798,12 +798,12 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('stdin: event attribute type is missing; every CloudEvent has one'),
     },
     {
-      what: 'an event whose file is not there',
+      what: 'an event in a missing file',
       args: ['subscribers', 'test', 'tool_failure', 'event.json'],
       ...usage('the file "event.json" does not exist; name a file with an event in JSON, or - for stdin'),
     },
     {
-      what: 'an event that it does not hear',
+      what: 'an event of another type',
       args: ['subscribers', 'test', 'tool_failure', '-'],
       stdin: { bytes: '{"type": "tool.call.success"}', shown: '`{"type": "tool.call.success"}`' },
       stdout: 'tool.call.success: not heard, type tool.call.success is not among tool.call.failure, tool.call.timeout\n',
@@ -814,12 +814,12 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
 
   Tasks: [
     {
-      what: 'a status that there is not',
+      what: 'an unknown status',
       args: ['tasks', 'status', 't1', 'blokced'],
       ...usage('status "blokced" must be one of backlog, todo, in_progress, blocked, done, cancelled; did you mean blocked?'),
     },
     {
-      what: 'a task that there is not',
+      what: 'an unknown task',
       args: ['tasks', 'show', 't99'],
       stderr: 'earpiece: there is no task "t99" in project shop; earpiece tasks list shows the open ones\n',
       code: 7,
@@ -842,7 +842,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('assignee "*" is not an agent of project shop; write its name'),
     },
     {
-      what: 'a priority that there is not',
+      what: 'an unknown priority',
       args: ['tasks', 'add', '--priority', 'higher', 'Fix the login'],
       ...usage('--priority "higher" must be one of low, normal, high, urgent; did you mean high?'),
     },
@@ -1062,7 +1062,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('not built yet: "postgres://…@host/name" names a PostgreSQL store; use a file for now: a path or sqlite:<path>'),
     },
     {
-      what: 'an engine that there is not',
+      what: 'an unknown engine',
       args: ['--db', 'sqlit:x.db', 'log'],
       ...usage('"sqlit:x.db" is not a store: did you mean sqlite:; give a path, sqlite:<path> or memory:'),
     },
@@ -1073,7 +1073,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('{folder}/copy.db exists: a backup needs a new file, name another'),
     },
     {
-      what: 'a backup into a folder that is not there',
+      what: 'a backup into a missing folder',
       args: ['db', 'backup', 'none/copy.db'],
       ...usage(
         'cannot write the backup {folder}/none/copy.db (ENOENT): name a new file in a folder that exists and may be written',
@@ -1091,7 +1091,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'a port that there is not',
+      what: 'an invalid port',
       args: ['serve', '--port', '99999'],
       ...usage('--port "99999" is not a whole number from 0 to 65535'),
     },
@@ -1125,7 +1125,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('required option "--kind <kind>" not specified (see earpiece help token create)'),
     },
     {
-      what: 'a kind of token that there is not',
+      what: 'an unknown kind of token',
       args: ['token', 'create', '--kind', 'sned', '--name', 'ci'],
       ...usage('--kind "sned" must be one of admin, project, agent, send; did you mean send?'),
     },
@@ -1155,7 +1155,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('--expires "soon" is not a duration; write 250ms, 30s, 10m, 2h or 3d'),
     },
     {
-      what: 'a token that is not there',
+      what: 'an unknown token',
       args: ['token', 'revoke', 'nope'],
       stderr: 'earpiece: there is no token "nope"; earpiece token list shows them\n',
       code: 7,
@@ -1224,7 +1224,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('give only one of: a command after --, --url, --servers'),
     },
     {
-      what: 'a command that is not there',
+      what: 'an unknown command',
       args: ['gateway', '--', 'no-such-server'],
       stderr:
         'earpiece: MCP server "no-such" failed: the command "no-such-server" was not found\nearpiece: the server never answered (the command "no-such-server" was not found); check that it works by itself\n',
@@ -1286,14 +1286,14 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('--view "pretty" must be one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja'),
     },
     {
-      what: 'a client that --print does not know',
+      what: 'an unknown client for --print',
       args: ['gateway', '--print', 'cluade', '--', 'x'],
       ...usage(
         '--print "cluade" must be one of claude, codex, gemini, qwen, opencode, cursor, vscode, json; did you mean claude?',
       ),
     },
     {
-      what: 'servers from a file that is not there',
+      what: 'servers from a missing file',
       args: ['gateway', '--servers', 'none.json'],
       ...usage('{folder}/none.json: cannot be read (ENOENT); name a JSON file with "mcpServers"'),
     },
@@ -1328,7 +1328,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('{folder}/mcp.json:1:34: mcpServers.a.command is 5; write a program such as "npx"'),
     },
     {
-      what: 'a port that there is not',
+      what: 'an invalid port',
       args: ['gateway', '--http', '--port', '99999', '--', 'x'],
       ...usage('--port "99999" is not a whole number from 0 to 65535'),
     },
@@ -1404,11 +1404,11 @@ export const BAD_FRAMES: readonly FrameRow[] = [
   },
   { what: 'a call without a name', frame: { bytes: call(2, { arguments: {} }) }, answers: ['{server}'] },
   {
-    what: 'a call of a tool that is not there',
+    what: 'a call of an unknown tool',
     frame: { bytes: call(3, { name: 'nope', arguments: {} }) },
     answers: ['{server}'],
   },
-  { what: 'a method that is not there', frame: { bytes: request(4, 'nope') }, answers: ['{server}'] },
+  { what: 'an unknown method', frame: { bytes: request(4, 'nope') }, answers: ['{server}'] },
   { what: 'two messages in one line', frame: { bytes: `${request(5, 'ping')}${request(6, 'ping')}` }, answers: [] },
   { what: 'one id twice', frame: { bytes: `${request(7, 'ping')}\n${request(7, 'ping')}` }, answers: ['{server}', '{server}'] },
   { what: 'an answer to nothing', frame: { bytes: '{"jsonrpc":"2.0","id":8,"result":{}}' }, answers: [] },

@@ -41,7 +41,7 @@ describe('earpiece forget', () => {
     expect(tokens).not.toContain(made?.['id']);
     expect(tokens).toContain(other?.['id']);
     expect(await shell.says(['inbox', 'coder2'])).toContain('NEIGHBOUR stays');
-    expect(await shell.says(['db', 'check'])).toContain('is sound');
+    expect(await shell.says(['db', 'check'])).toContain('is intact');
     // A new agent may use the name, and positions continue.
     await shell.says(['send', '--to', 'coder', 'hello again']);
     expect(await shell.json(['log', 'coder'])).toHaveLength(2);

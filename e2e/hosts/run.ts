@@ -18,7 +18,7 @@ export interface RunOptions {
   readonly prompt?: string;
   readonly script: Script;
   readonly mcpServers?: Readonly<Record<string, McpServer>>;
-  /** Claude Code also takes the servers of its own settings and plugins. Default: no. */
+  /** Claude Code also uses the servers of its settings and plugins. Default: no. */
   readonly ownServers?: boolean;
   readonly hooks?: Hooks;
   readonly settings?: JsonObject;

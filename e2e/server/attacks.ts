@@ -436,7 +436,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
       },
     },
     {
-      what: 'a send-only token logs in a thousand times, so that no browser can any more',
+      what: 'a send-only token logs in a thousand times, to lock out browsers',
       seen: 'twenty browsers of one token; an admin logs in',
       so: 'with more, the oldest session is logged out',
       options: () => ({ rates: { anonymous: { perSecond: 1e6, burst: 1e6 } } }),

@@ -64,7 +64,7 @@ describe.each(Object.entries(KINDS))('%s', (agent, { file, path, text, list }) =
     const line = home.run(['gateway', '--print', agent, '--all']);
     expect(line).toMatchObject({ code: 0, stderr: expect.stringContaining('web stays unchanged') as string });
     expect(line.stdout).toMatch(
-      new RegExp(`one gateway before files, search\\.[^]*main\\.[jt]s install ${agent} --wrap\n[^]*uninstall ${agent}`),
+      new RegExp(`one gateway in front of files, search\\.[^]*main\\.[jt]s install ${agent} --wrap\n[^]*uninstall ${agent}`),
     );
     expect(home.snapshot()).toEqual(before);
     const { code, stdout, stderr } = home.run(['install', agent, '--wrap', '--yes']);
@@ -166,15 +166,15 @@ describe('values of one server', () => {
 
   it.each<[agent: string, name: string, entry: object, why: string]>([
     ['claude', 'a__b', server(), 'its name has "__"'],
-    ['gemini', 'g', server({ args: [SERVER, '--key=$MYARG'] }), 'its command names a variable or a file'],
-    ['gemini', 'g', server({ cwd: '${MYDIR}' }), 'its command names a variable or a file'],
+    ['gemini', 'g', server({ args: [SERVER, '--key=$MYARG'] }), 'its command refers to a variable or a file'],
+    ['gemini', 'g', server({ cwd: '${MYDIR}' }), 'its command refers to a variable or a file'],
     ['claude', 'n', server({ env: { PORT: 80 } }), 'its env has a value that is not a text'],
     ['claude', 'n', server({ args: [SERVER, 80] }), 'its command has a word that is not a text'],
     [
       'opencode',
       'o',
       { type: 'local', command: [process.execPath, SERVER, '--key={env:MYARG}'] },
-      'its command names a variable or a file',
+      'its command refers to a variable or a file',
     ],
   ])('%s: a server that would not work behind a gateway stays: %s %j', (agent, name, entry, why) => {
     using home = new Home(agent);

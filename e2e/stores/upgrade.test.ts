@@ -17,7 +17,7 @@ verifies('store:upgrade', async () => {
   const names = { version: 1, projects: [['shop', shell.folder]] };
   writeFileSync(join(shell.folder, 'state/earpiece/projects.json'), JSON.stringify(names));
 
-  expect(await shell.says(['db', 'check'])).toContain('is sound');
+  expect(await shell.says(['db', 'check'])).toContain('is intact');
   expect(await shell.says(['why', 'delivered'])).toContain('delivered');
   expect((await shell.json(['doctor'])).find(({ what }) => what === 'project')?.['value']).toMatch(/^shop \(/);
 
@@ -37,5 +37,5 @@ verifies('store:upgrade', async () => {
   // The first release had a different mark for each conversation; the current mark is announced at the start.
   const [, mark] = /\[ep (\w+)\]/.exec(text) ?? [];
   expect(hello.instructions).toContain(mark);
-  expect(await shell.says(['db', 'check'])).toContain('is sound');
+  expect(await shell.says(['db', 'check'])).toContain('is intact');
 });

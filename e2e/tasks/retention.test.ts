@@ -63,7 +63,7 @@ describe('ended tasks', () => {
       stderr: 'earpiece: task t1 of project shop has ended and was removed; tasks.retention sets how long ended tasks are kept\n',
     });
     expect(await shell.says(['tasks', 'add', 'four'])).toContain('t4  todo');
-    expect(await shell.says(['db', 'check'])).toContain('is sound');
+    expect(await shell.says(['db', 'check'])).toContain('is intact');
   }, 60_000);
 
   it('disappear from the pages of the API, whose agents continue', async () => {

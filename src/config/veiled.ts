@@ -13,8 +13,8 @@ const WORDS: ReadonlySet<string> = new Set(['command', 'args']);
 type Span = { readonly at: number; readonly end: number; readonly shown?: string };
 
 /**
- * The same lines, with every text and number below such a member as `"…"`. Of the words that start a server and of other
- * texts, the parts that look like a secret.
+ * The same lines, with every text and number below such a member as `"…"`. Commands and other texts lose only the parts that
+ * look like a secret.
  */
 export function veiled(text: string, file: string): string {
   const spans = file.endsWith('.toml') ? inToml(text) : /\.jsonc?$/u.test(file) && text.trim() !== '' ? inJson(text) : [];

@@ -67,9 +67,9 @@ const lastRecordOf = ({ history, seq }: Item): number => history.at(-1) ?? seq;
 export type Listed = { readonly told: Item[]; readonly shown: readonly Item[]; readonly others: readonly Item[] };
 
 /**
- * A view lists the first few different messages of a line below error, and a template sees a bounded number of events. No
- * item counts as delivered whose text nobody could read. What a template says of the events that it sees is for its author to
- * decide. The line of a subscriber counts what it does not show; any other line leaves that out.
+ * A view lists the first few different messages of a line below error, and a template sees a bounded number of events. An
+ * item counts as delivered only if its text could be read. The author of a template decides what it shows of its events. The
+ * line of a subscriber counts what it does not show; any other line leaves that out.
  */
 export function listed(group: Item[]): Listed {
   const { level, subscriber } = (group[0] as Item).notification;

@@ -23,7 +23,7 @@ export interface Session {
   /** Resumes the newest session of its home. */
   readonly resume: boolean;
   readonly mcpServers: Readonly<Record<string, McpServer>>;
-  /** Claude Code also takes the servers of its own settings and plugins. */
+  /** Claude Code also uses the servers of its settings and plugins. */
   readonly ownServers?: boolean;
   readonly hooks: Hooks;
   /** Merged into the client's own settings file; `-c key=value` for Codex. */

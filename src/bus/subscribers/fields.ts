@@ -48,7 +48,7 @@ export const FIELDS = {
       'the identifier; a file with the same id in a later folder replaces this one',
       { required: true },
     ),
-    name: field(line(LIMITS.nameChars), 'the name that people see', { required: true }),
+    name: field(line(LIMITS.nameChars), 'the name shown to people', { required: true }),
     description: field(line(LIMITS.descriptionChars, 'may be empty'), 'the purpose, in one line', { default: '""' }),
     version: field(
       text('a version such as "1.0.0"', (version) => version.length <= 64 && SEMVER.test(version)),
@@ -67,7 +67,7 @@ export const FIELDS = {
       'delay before an idle agent is woken, so that related events wake it once; 0: one line for each event',
       { default: '2000' },
     ),
-    max_size: field(integer({ min: 1, max: 100 }), 'the most events in one line', { default: '10' }),
+    max_size: field(integer({ min: 1, max: 100 }), 'the maximum number of events in one line', { default: '10' }),
     dedupe_key: field(dedupeKey(), 'events with the same values here are counted, not repeated', { default: 'none' }),
     dedupe_window_ms: field(
       integer({ min: 0, max: 60_000 }),

@@ -92,7 +92,9 @@ it('a killed server fails the running call with an explanation for the model, an
     process.kill(Number(readFileSync(pid, 'utf8')), 'SIGKILL');
     const failed = await running;
     expect(failed.isError).toBe(true);
-    expect(failed.content).toMatch(/^The MCP server "parrot" stopped while this ran \(signal SIGKILL.*not known\.$/u);
+    expect(failed.content).toMatch(
+      /^The MCP server "parrot" stopped during this call \(signal SIGKILL.*it is unknown whether the call took effect\.$/u,
+    );
     // The call waits for the server, which is restarting.
     expect(await call(servers, 'echo', { text: 'again' })).toMatchObject({ content: 'again' });
     await back.promise;

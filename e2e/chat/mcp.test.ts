@@ -58,6 +58,6 @@ describe('MCP servers of the configuration', { timeout: 120_000 }, () => {
     );
     const { code, stderr } = await stage.run(['chat'], { input: 'hi\n' });
     expect(code).toBe(0);
-    expect(stderr).toMatch(/not trusted and left out; look at it and say: earpiece trust/u);
+    expect(stderr).toMatch(/not trusted and are left out; read the file, then run: earpiece trust/u);
   });
 });

@@ -121,7 +121,7 @@ template = "query.toon.j2"
     await says('/pending', 'the second  2');
     await says('/dismiss 1', 'withdrawn: user.message: the first');
     await says('/pendig', 'there is no command /pendig; did you mean /pending?');
-    await says('/stop', 'no turn runs');
+    await says('/stop', 'no turn is running');
     await says('/show 9', 'there is no 9 to show');
     await says('/wake', 'Good.');
     await says('//etc is a folder', '› /etc is a folder');

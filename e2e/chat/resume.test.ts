@@ -34,7 +34,7 @@ describe('earpiece chat --resume', { timeout: 120_000 }, () => {
     await again.shows('I start it again.');
     expect(isAlive(pid)).toBe(false);
     expect(again.text).toMatch(
-      /› build it\n⚙ 1 call\n┃ ▲ error ci\.failed {2}lint is red\nI start it\.\n\nThe last turn was cut off; it goes on\.\n/u,
+      /› build it\n⚙ 1 call\n┃ ▲ error ci\.failed {2}lint is red\nI start it\.\n\nThe last turn was cut off; it continues now\.\n/u,
     );
     expect(again.text).toMatch(/┃ ▲ error tool\.failed Background run "build" was lost when its agent ended; its process/u);
 
@@ -61,7 +61,7 @@ describe('earpiece chat --resume', { timeout: 120_000 }, () => {
     await using stage = await ChatStage.open([{ says: [text('One.')] }]);
     expect(await stage.run(['chat', '--resume'])).toMatchObject({
       code: 7,
-      stderr: expect.stringContaining('shop/coder has no conversation to go on with'),
+      stderr: expect.stringContaining('shop/coder has no conversation to continue'),
     });
     const chat = stage.begin(['chat', '--as', 'coder#first']);
     chat.process.stdin.write('hello\n');

@@ -198,7 +198,7 @@ describe('subscribers', () => {
     expect(await heard('a3')).toBe(true);
     expect(await failure(client.toggleSubscriber(core, false))).toEqual({
       status: 400,
-      said: expect.stringContaining('cannot be disabled: it is of the core') as string,
+      said: expect.stringContaining('cannot be disabled: it is a core subscriber') as string,
     });
     expect(await failure(client.toggleSubscriber('alrt', false))).toEqual({
       status: 404,

@@ -279,7 +279,7 @@ describe('a proxy, or another server at the address,', () => {
       /^earpiece: https:.* cannot be reached: it does not speak TLS \(ERR_SSL_WRONG_VERSION_NUMBER\); write http:\/\/ in its place\n$/u,
     );
     expect((await shell.run(['agents', '--server', 'http://server.invalid'])).stderr).toMatch(
-      /^earpiece: http:\/\/server\.invalid cannot be reached: no machine of that name is known \((ENOTFOUND|EAI_AGAIN)\)\n$/u,
+      /^earpiece: http:\/\/server\.invalid cannot be reached: its host name is unknown \((ENOTFOUND|EAI_AGAIN)\)\n$/u,
     );
   });
 

@@ -152,7 +152,7 @@ class Chat {
     process.off('exit', restore);
     if (!this.#session.choice.named && this.#session.agent.records.some(({ type }) => type === 'chat_request'))
       stdout.write(
-        `\n${paint('dim', `earpiece chat --resume ${this.#session.choice.conversation} goes on with this conversation`)}\n`,
+        `\n${paint('dim', `earpiece chat --resume ${this.#session.choice.conversation} continues this conversation`)}\n`,
       );
     return code;
   }

@@ -29,7 +29,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     );
     chat.type(CTRL_D);
     expect(await chat.ended).toBe(0);
-    expect(chat.all).toMatch(/\n\nearpiece chat --resume chat-\d{8}-\d{6} goes on with this conversation$/u);
+    expect(chat.all).toMatch(/\n\nearpiece chat --resume chat-\d{8}-\d{6} continues this conversation$/u);
   });
 
   it('Ctrl+C in a turn asks: continue, reply, stop', async () => {

@@ -101,7 +101,7 @@ describe('requeue', () => {
     await ear.queue('shop/*', { id: 'all', message: 'to all' });
     expect(await shell.run(['requeue', 'all'])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('it will ride anyway') as string,
+      stderr: expect.stringContaining('will be delivered anyway') as string,
     });
     await ear.withdraw('shop/writer', { id: 'all' }, { by: 'test', reason: 'test' });
     expect(await shell.json(['requeue', 'all'])).toMatchObject([{ to: ['shop/writer#b'], requeues: 'all' }]);

@@ -173,7 +173,7 @@ describe('gateway --print', () => {
       stdout: expect.stringContaining('claude mcp add earpiece -- <node> <earpiece> gateway\n'),
     });
     expect(stderr).toMatch(
-      /^earpiece: it would not start in this folder yet: no server to stand before: write its command behind --/u,
+      /^earpiece: it would not start in this folder yet: there is no server to wrap: write its command after --/u,
     );
     stage.config('[gateway.servers.files]\ncommand = "npx"\n');
     expect((await stage.run(['gateway', '--print', 'claude'])).stderr).toContain('earpiece trust');

@@ -204,7 +204,7 @@ describe('added text, and the gate, with several servers', () => {
     await using client = new RawClient(several(files, [node('a', ODD_SERVER), node('b', ODD_SERVER)]));
     await client.initialize();
     client.send('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__crash"}}');
-    expect(await client.answer(1)).toContain('The MCP server \\"a\\" stopped while this ran');
+    expect(await client.answer(1)).toContain('The MCP server \\"a\\" stopped during this call');
     client.send('{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"b__odd"}}');
     expect(await client.answer(2)).toContain('1.0');
     client.send('{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"a__odd"}}');

@@ -49,7 +49,7 @@ describe('a server that dies in the middle of a frame', () => {
     await using client = new RawClient([PLAIN_GATEWAY, '--servers', several.path]);
     await client.initialize();
     client.send(call(1, 'a__half'), call(2, 'b__odd'));
-    expect(await client.answer(1)).toContain('stopped while this ran');
+    expect(await client.answer(1)).toContain('stopped during this call');
     expect(await client.answer(2)).toContain('1.0');
     expectFrames(client.lines);
   });

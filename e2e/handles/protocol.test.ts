@@ -155,7 +155,7 @@ describe('a wrong call of a model gets an error with the way out', () => {
   const table: readonly (readonly [string, Record<string, unknown>, string | RegExp])[] = [
     ['no id at spawn', { action: 'spawn' }, 'work: spawn needs an id, a name of your choice for the handle'],
     ['no id at fetch', { action: 'fetch' }, 'work: fetch needs an id, the name of the handle'],
-    ['an id that is no name', { action: 'spawn', id: 'my build' }, /^work: id "my build" is no name of a handle/u],
+    ['an id that is no name', { action: 'spawn', id: 'my build' }, /^work: id "my build" is not a name of a handle/u],
     ['an unknown handle', { action: 'fetch', id: 'nope' }, 'no handle is called "nope"; active are job'],
     ['a taken id', { action: 'spawn', id: 'job' }, /^handle "job" is taken: work is running under this name; choose another/u],
     [

@@ -108,8 +108,8 @@ describe.each(KINDS)('an unreadable state folder: $code', (kind) => {
         expect({ ended, stdout }).toEqual({ ended: 2, stdout: '' });
         const index = join(home.home, STATE, 'installed/files.json');
         expect(stderr).toBe(
-          `earpiece: ${index} cannot be read (${code}), so nobody knows what your settings were before earpiece install; ` +
-            `nothing is changed: make ${join(home.home, STATE)} a folder that you may read and write, or move it away to remove only the entries of Earpiece\n`,
+          `earpiece: ${index} cannot be read (${code}), so your settings from before earpiece install are unknown and nothing is changed. ` +
+            `Make ${join(home.home, STATE)} a folder that you may read and write, or move it away to remove only the entries of Earpiece\n`,
         );
         expect(home.snapshot()).toEqual(before);
       },

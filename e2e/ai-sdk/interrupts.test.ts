@@ -149,7 +149,7 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
     desk.ask('Wait.');
     await ear.run(sdk.streamText, desk.options(tools));
     expect(aborted).toBe(true);
-    desk.check(['ENOUGH', 'cut off by an interrupt']);
+    desk.check(['ENOUGH', 'aborted by an interrupt']);
     expect(desk.requests).toHaveLength(2);
   });
 

@@ -136,7 +136,7 @@ describe('an untrusted clone', () => {
       'CI is broken',
     ]);
     const ear = await shell.open();
-    for (let i = 0; i < 20; i++) await ear.queue('coder', { kind: 'ci.failed', level: 'error', message: `noise ${i}` });
+    for (let i = 0; i < 20; i++) await ear.queue('shop/coder', { kind: 'ci.failed', level: 'error', message: `noise ${i}` });
     const sentBy = Date.now();
     await expect.poll(() => Date.now() - sentBy, { message: 'the TTL of the file is over' }).toBeGreaterThan(1_000);
     await using client = await shell.gateway({ client: 'raw', env: { EARPIECE_ADDRESS: 'shop/coder#main' } });
@@ -146,7 +146,7 @@ describe('an untrusted clone', () => {
       expect(textOf(refused)).toContain(words);
     expect(shell.calls()).toEqual([]);
 
-    const left = client.stderr.split('\n').filter((line) => line.includes('left out'));
+    const left = client.stderr.split('\n').filter((line) => line.includes('ignored until you have read it'));
     expect(left).toHaveLength(1);
     for (const key of ['max_level."*"', 'ttl.info', 'ttl.critical', 'budget.max_item_chars', 'gateway.profiles.raw']) {
       expect(left[0]).toContain(key);

@@ -63,7 +63,7 @@ describe('the verdict of why', () => {
     expect((await first(shell, 'n1')).replace(/\d{4}-\d\d-\d\d /u, '')).toBe(
       'Waiting: shop/coder is paused by mira since hh:mm:ss (n s ago). ' +
         'The pause holds until somebody resumes the agent.\n' +
-        '  resume the agent: earpiece resume shop/coder\n  the other one: earpiece why p1 shop/coder',
+        '  resume the agent: earpiece resume shop/coder\n  show the other notification: earpiece why p1 shop/coder',
     );
     expect(await first(shell, 'p1')).toMatch(
       /^The gate of shop\/coder is up: this is a pause, and 1 tool call was refused\. It refuses calls of wrapped tools; built-in tools still run\.( It was delivered at hh:mm:ss\.)? The gate falls when somebody resumes the agent\.\n {2}resume the agent: earpiece resume shop\/coder$/u,
@@ -126,7 +126,7 @@ describe('the verdict of why', () => {
     await ear.queue(LOG, { id: 's1', key: 'tests', supersede: true, message: 'x' });
     await ear.queue(LOG, { id: 's2', key: 'tests', supersede: true, message: 'y' });
     expect(await first(shell, 's1')).toBe(
-      'Superseded: s2 is newer and takes its place.\n  the other one: earpiece why s2 shop/coder',
+      'Superseded: s2 is newer and takes its place.\n  show the other notification: earpiece why s2 shop/coder',
     );
     const [story] = await shell.json(['why', 's1']);
     expect((story as { items: readonly object[] }).items[0]).toMatchObject({

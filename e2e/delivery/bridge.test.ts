@@ -144,7 +144,7 @@ describe('a plugin and its bridge', () => {
   it('without a bridge the plugin answers at once, and reports the reason', async () => {
     const client = open('/nowhere/node');
     expect(await prompt(client)).toBeUndefined();
-    expect(said).toEqual([expect.stringMatching(/cannot be started .*ENOENT.*goes on without notifications/u) as string]);
+    expect(said).toEqual([expect.stringMatching(/cannot be started .*ENOENT.*continues without notifications/u) as string]);
   });
 
   it('a refused command line is reported with its own message', async () => {

@@ -89,7 +89,7 @@ describe('forged answers do not reach the client', () => {
       expect(text).not.toContain('forged');
       expect(text).toContain('notifications/message');
     }
-    expect(await (await post('{"jsonrpc":"2.0","id":8,"method":"plain/json"}')).text()).toContain('answered another request');
+    expect(await (await post('{"jsonrpc":"2.0","id":8,"method":"plain/json"}')).text()).toContain('answered a different request');
     expect(await listening.text()).toBe(event({ jsonrpc: '2.0', method: 'notifications/message', params: {} }));
   });
 });

@@ -38,7 +38,7 @@ describe('npm start', () => {
         /4 sends became 3 notifications, each delivered once; the first ([\d.]+) s after the start/u.exec(stdout) ?? [];
       expect(Number(seconds)).toBeLessThan(20 * othersHere());
       expect(stdout).toMatch(
-        /What the model was sent [^\n]+\n┃ \[ep \w{4}\] 1 notification, [^\n]+\n┃ tool error: Background run "tests" failed with exit code 1[^\n]+\n┃ \[\/ep \w{4}\]\n/u,
+        /The text that the model got [^\n]+\n┃ \[ep \w{4}\] 1 notification, [^\n]+\n┃ tool error: Background run "tests" failed with exit code 1[^\n]+\n┃ \[\/ep \w{4}\]\n/u,
       );
       expect(stdout).toMatch(/console {2}http:\/\/127\.0\.0\.1:\d+\/#code=\S+/u);
       expect(count(stdout, '✔')).toBe(5);
@@ -137,7 +137,7 @@ test("the chat's story notices a notification that did not ride", { timeout: 60_
   try {
     filter(stage, 'files.changed');
     const story = tellChatStory({ stage, page: new Page(100, () => {}), terminal: false, write: () => {} });
-    await expect(story).rejects.toThrow('files.changed should have ridden once');
+    await expect(story).rejects.toThrow('files.changed should have been delivered once');
   } finally {
     await stage.end();
   }
@@ -183,7 +183,7 @@ async function expectCleanStop(args: readonly string[], when: string): Promise<v
   child.kill('SIGINT');
   const { code, stdout, stderr } = await end;
   expect({ code, stderr }).toEqual({ code: 130, stderr: '' });
-  expect(stdout.trimEnd()).toMatch(/\nStopped: its processes end, and its folder goes away\.$/);
+  expect(stdout.trimEnd()).toMatch(/\nStopped: its processes end, and its folder is removed\.$/);
   await expectNothingLeft();
 }
 

@@ -66,9 +66,14 @@ export class Stage {
     }
   }
 
-  /** Runs the command line as another person or program would. */
-  async earpiece(args: readonly string[], options: RunOptions = {}): Promise<string> {
-    const ran = await this.run(process.execPath, [EARPIECE, ...args], options);
+  /** Runs the command line as another person or program would. An address in the environment is the agent's own shell. */
+  async earpiece(args: readonly string[], { input, env = this.env }: RunOptions = {}): Promise<string> {
+    const { EARPIECE_ADDRESS: own, ...outside } = env;
+    const to = args[0] === 'send' && !args.includes('--to') && own !== undefined ? ['--to', own] : [];
+    const ran = await this.run(process.execPath, [EARPIECE, ...args, ...to], {
+      ...(input === undefined ? {} : { input }),
+      env: outside,
+    });
     if (ran.code !== 0) throw new Error(`earpiece ${args[0]} ended with exit code ${ran.code}: ${complaintIn(ran.stderr)}`);
     return ran.stdout.trimEnd();
   }

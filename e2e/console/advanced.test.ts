@@ -64,10 +64,10 @@ verifies(
 
     const tools = page.getByRole('form', { name: 'Tools' });
     await tools.getByRole('combobox', { name: 'Tool', exact: true }).fill('npm test');
-    await tools.getByRole('combobox', { name: 'What it tells' }).fill('two words');
+    await tools.getByRole('combobox', { name: 'Notification' }).fill('two words');
     await tools.getByRole('button', { name: 'Set it' }).click();
     await tools.getByText('notifications."two words" is not a valid name of a notification').waitFor();
-    await tools.getByRole('combobox', { name: 'What it tells' }).fill('failed');
+    await tools.getByRole('combobox', { name: 'Notification' }).fill('failed');
     await tools.getByRole('button', { name: 'Set it' }).click();
     await tools.getByText('saved: failed of npm test is filtered now, from the next carrier on').waitFor();
     const tool = row(page, 'conversation.tools."npm test".notifications.failed');

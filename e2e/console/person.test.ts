@@ -82,7 +82,7 @@ verifies('console:person', 'Stop says beforehand what it does at this host, asks
   await composer.getByRole('button', { name: 'Stop' }).filter({ hasText: 'aborts the stream' }).waitFor();
   await composer.getByRole('button', { name: 'Stop' }).click();
   // Nothing has happened yet.
-  await composer.getByRole('button', { name: 'Go on' }).click();
+  await composer.getByRole('button', { name: 'Do not stop' }).click();
   expect(model.aborted).toEqual([]);
   await composer.getByRole('button', { name: 'Stop' }).click();
   await composer.getByRole('button', { name: 'Stop: aborts the stream' }).click();

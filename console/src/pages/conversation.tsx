@@ -59,6 +59,8 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
   const here = useCell(said).filter((each) => each.address === address && !known.notes.has(each.id));
   useEffect(() => arrived((id) => known.notes.has(id)), [known]);
 
+  const holder = agent?.held?.conversation;
+  const holds = holder !== undefined && (holder === null || holder === conversation);
   const page = useRef<HTMLDivElement>(null);
   const scroll = useRef<HTMLDivElement>(null);
   const reading = useReading(scroll, entries, talk);
@@ -171,7 +173,7 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
                 log={log}
                 conversation={conversation}
                 force={summary?.force ?? 'waits'}
-                agent={(summary?.active ?? agent?.active) === false ? 'away' : paused ? 'paused' : null}
+                agent={(summary?.active ?? agent?.active) === false ? 'away' : paused ? 'paused' : holds ? 'held' : null}
                 waiting={waiting}
                 why={why}
                 onWhy={onWhy}

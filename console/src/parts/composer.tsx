@@ -129,7 +129,12 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
           Send <kbd aria-hidden="true">⏎</kbd>
         </button>
       </div>
-      <p className="result words" role="status" data-stop={`Stop ${stopDoes(summary)}`}>
+      <p
+        className="result words"
+        role="status"
+        data-stop={`Stop ${stopDoes(summary)}. `}
+        data-pause={paused ? '' : `Pause ${pauseDoes(summary)}.`}
+      >
         {result}
       </p>
     </form>
@@ -191,7 +196,7 @@ function Stop({
         {`Stop: ${does}${reason ? ', with your words as the reason' : ''}`}
       </button>
       <button type="button" className="quiet" onClick={() => setAsked(false)}>
-        Go on
+        Do not stop
       </button>
     </span>
   );

@@ -52,8 +52,11 @@ export function SideAgents({ route }: { readonly route: Route }): ReactElement |
                   >
                     <StateDot state={stateOf(agent)} />
                     <span className="words">{section === NEEDS_YOU ? agent.log : agent.agent}</span>
-                    {(agent.paused || agent.held !== null) && <span className="muted">{agent.paused ? 'paused' : 'held'}</span>}
-                    {totalOf(agent.open) > 0 && <OpenCounts open={agent.open} brief />}
+                    {section === NEEDS_YOU || agent.paused ? (
+                      <span className="muted">{needSays(agent)}</span>
+                    ) : (
+                      totalOf(agent.open) > 0 && <OpenCounts open={agent.open} brief />
+                    )}
                   </a>
                 </li>
               ))}
@@ -71,6 +74,9 @@ export function SideAgents({ route }: { readonly route: Route }): ReactElement |
 }
 
 const NEEDS_YOU = 'Needs you';
+
+const needSays = ({ paused, asksSince, held }: AgentSummary): string =>
+  paused ? 'paused' : asksSince !== null ? 'asks' : held !== null ? 'held' : 'failed';
 
 /** First the agents that need a person, then the others by project. */
 function sectionsOf(agents: readonly AgentSummary[]): ReadonlyMap<string, readonly AgentSummary[]> {

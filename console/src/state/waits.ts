@@ -5,8 +5,8 @@ import { MOMENTS } from '../words.ts';
 import { timeWords, whenSays } from './clock.ts';
 import type { Note } from './notes.ts';
 
-/** The agent is not there, or paused; null: neither. */
-export type AgentHolds = 'away' | 'paused' | null;
+/** The agent is not there, paused, or held by an interrupt. Null: nothing holds it. */
+export type AgentHolds = 'away' | 'paused' | 'held' | null;
 
 type Holds = {
   readonly agent: AgentHolds;
@@ -25,12 +25,15 @@ const INTERRUPTS: Readonly<Record<Force, string>> = {
   waits: 'waits until the agent comes back',
 };
 
+const BEHIND_GATE = 'waits: the agent has to read an interrupt first';
+
 export function waitsSays(note: Note, { agent, force, verdict, now }: Holds): string {
   const { level, action, gate } = note;
   const held = verdict === undefined ? null : heldBy(verdict, now);
   if (held !== null) return held;
   if (agent === 'away') return 'waits: the agent is not active';
   if (agent === 'paused' && action === null) return 'waits: the agent is paused';
+  if (agent === 'held' && !gate && verdict === undefined) return BEHIND_GATE;
   if (action === 'pause') return 'pauses the agent until somebody resumes it';
   // Marked as read it waits like any other.
   if (gate && (level === 'critical' || action === 'cancel')) return INTERRUPTS[force];
@@ -45,7 +48,7 @@ function heldBy(verdict: Verdict, now: number): string | null {
   if (verdict.kind === 'expired') return 'its time is over';
   if (verdict.kind === 'superseded') return 'a newer one takes its place';
   if (verdict.kind === 'known') return 'the agent knows it already';
-  if (verdict.kind === 'behind_gate') return 'waits: the agent has to read an interrupt first';
+  if (verdict.kind === 'behind_gate') return BEHIND_GATE;
   if (verdict.kind === 'other_purpose') return `waits for a conversation of the purpose ${verdict.purpose}`;
   if (verdict.kind === 'moment' && verdict.rides !== undefined) return `waits: ${momentOf(verdict, timeWords(now))}`;
   if (verdict.kind !== 'budget') return null;

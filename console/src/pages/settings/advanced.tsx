@@ -184,8 +184,8 @@ function Where({
         </label>
       ))}
       <p className="muted">
-        What the project’s file says wins over yours; flags and variables of the server win over both. The command line changes
-        the same files: <code>earpiece config set budget.max_items 5</code>
+        The project’s file has priority over yours. Flags and variables of the server have priority over both. The command line
+        changes the same files: <code>earpiece config set budget.max_items 5</code>
       </p>
     </fieldset>
   );

@@ -18,7 +18,7 @@ function kindKey(typed: string): string {
 export const FILTERS: readonly NamedSettings[] = [
   {
     title: 'Kinds and sources',
-    none: 'None is filtered by its name. All that came this week can be chosen below.',
+    none: 'No kind or source is filtered by its name. The field below offers those of this week.',
     has: (key) => key.startsWith(KINDS),
     fields: [
       {
@@ -33,13 +33,13 @@ export const FILTERS: readonly NamedSettings[] = [
   },
   {
     title: 'Tools',
-    none: 'Every notification of a tool is delivered. Only “content” is left out where you name another one of that tool.',
+    none: 'Each notification of a tool is delivered. If you set one of a tool, “content” of that tool is left out.',
     has: (key) => key.startsWith(TOOLS) && key.includes('.notifications.'),
     fields: [
       { kind: 'text', label: 'Tool', placeholder: 'cargo_test', offers: () => [] },
       {
         kind: 'text',
-        label: 'What it tells',
+        label: 'Notification',
         placeholder: 'stopped',
         offers: ({ kinds }) => [...new Set([...OF_TOOLS, ...kinds.map((kind) => kind.slice(kind.indexOf('.') + 1))])],
       },

@@ -49,7 +49,7 @@ const ENDS_A_STREAM = ', and in its terminal ends the request that streams';
 export const GUARANTEE: Readonly<Record<Force, string>> = {
   aborts_stream: 'exactly once · can abort',
   refuses_next_call: 'leased · can refuse tools',
-  refuses_wrapped_call: 'leased · can refuse wrapped tools',
+  refuses_wrapped_call: 'leased · wrapped tools only',
   next_contact: 'leased · at its next message',
   waits: 'not here now',
 };

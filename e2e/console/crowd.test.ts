@@ -99,7 +99,7 @@ verifies(
 verifies('console:keys', 'what a host can promise is explained without a mouse', async () => {
   const page = await stage.page({ viewport: { width: 390, height: 800 } });
   await visit(page, conversation(stage, nameOf(0)));
-  const promise = page.locator('.talk-facts summary', { hasText: 'leased · can refuse wrapped tools' });
+  const promise = page.locator('.talk-facts summary', { hasText: 'leased · wrapped tools only' });
   await promise.focus();
   await page.keyboard.press('Enter');
   await page.getByText('A critical one refuses the next call of a wrapped tool until the agent has read it').waitFor();

@@ -25,9 +25,15 @@ const focused = (page: Page): Promise<string> =>
 verifies('console:keys', 'j and k move, Enter opens, w tells why, m writes, Escape goes back, p and s ask', async () => {
   const page = await stage.page();
   await page.locator('a[data-log="shop/coder"]').waitFor();
+  const rows = await page
+    .locator('main a[data-log]')
+    .evaluateAll((all) => all.map((row) => (row as unknown as { dataset: Record<string, string> }).dataset['log']));
   await page.keyboard.press('j');
-  expect(await focused(page)).toBe('docs/reviewer');
-  for (const key of ['j', 'j', 'j', 'j', 'k', 'j', 'k']) await page.keyboard.press(key);
+  expect(await focused(page)).toBe(rows[0]);
+  for (const key of ['j', 'j', 'k']) await page.keyboard.press(key);
+  expect(await focused(page)).toBe(rows[1]);
+  const away = rows.indexOf('shop/coder') - 1;
+  for (let n = 0; n < Math.abs(away); n++) await page.keyboard.press(away > 0 ? 'j' : 'k');
   expect(await focused(page)).toBe('shop/coder');
   await page.keyboard.press('Enter');
   await page.locator('article[data-state=staged]', { hasText: 'user.message' }).waitFor();

@@ -119,7 +119,9 @@ verifies(
   async () => {
     await using stage = await Stage.open(browser);
     const { ear } = stage;
-    await ear.conversation('shop/coder#main', { host: 'claude-code', carrier: 'gateway:files', points: ['tool_result'] }).seen();
+    // A gateway sees no turns, so there nothing waits for them.
+    const points = ['turn_start', 'tool_result', 'turn_end'] as const;
+    await ear.conversation('shop/coder#main', { host: 'codex', carrier: 'hook', points }).seen();
     const { id } = await ear.queue('shop/coder#main', { kind: 'mcp.disconnected', level: 'error', message: 'vault is gone' });
     await ear.queue('shop/coder#main', { kind: 'deploy.later', message: 'tell it later', deliver: { afterTurns: 3 } });
     await ear.withdraw('shop/coder', { id }, { by: 'mcp', reason: 'the server is back' });

@@ -71,7 +71,7 @@ describe('emit', () => {
     const waits = await shell.run(['emit', '--to', 'coder', '-'], { input });
     expect(waits.code).toBe(5);
     expect(waits.stdout).toContain(
-      `${place} would hear them, but its folder is not trusted. Read it, then run: earpiece trust\n`,
+      `${place} would match them, but its folder is not trusted. Read it, then run: earpiece trust\n`,
     );
     expect(waits.stdout).not.toContain('put this into');
     await shell.says(['trust']);

@@ -37,7 +37,7 @@ verifies(
     let shown = '';
     terminal.onData((text) => (shown += text));
     const { exitCode } = await new Promise<{ exitCode: number }>((resolve) => terminal.onExit(resolve));
-    expect([exitCode, shown]).toEqual([0, expect.stringMatching(/checking: [\d,]+ of [\d,]+ records[^]*is sound/u)]);
+    expect([exitCode, shown]).toEqual([0, expect.stringMatching(/checking: [\d,]+ of [\d,]+ records[^]*is intact/u)]);
   },
   240_000,
 );

@@ -63,7 +63,7 @@ test.each([
 );
 
 /** The cases of the suite. */
-const CASES = 139;
+const CASES = 140;
 
 /** Runs the file by `node:test`, and reads its TAP. */
 function run(args: readonly string[]): {

@@ -58,7 +58,7 @@ test('a webhook is added, changed, broken or removed without a restart', async (
   // A webhook of the project is not trusted until its user trusts it.
   shell.config(ci('shop/coder'));
   expect(await send()).toBe(404);
-  await said(() => expect(server.stderr).toContain('is not trusted and left out'));
+  await said(() => expect(server.stderr).toContain('is not trusted and is ignored'));
   await shell.says(['trust']);
   expect(await send()).toBeLessThan(300);
 }, 60_000);

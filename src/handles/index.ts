@@ -1,5 +1,5 @@
 /** Background tools: handles, the tool `await`, processes and terminals, the built-in tool `run`. */
-export { HandleRegistry, handleRegistry, statefulTool } from './registry.ts';
+export { HandleRegistry, handleRegistry } from './registry.ts';
 export type { HandleRegistryOptions, HandleSettings } from './registry-options.ts';
 export type { HandleView } from './answers.ts';
 export type { Recovered } from './recover.ts';

@@ -32,7 +32,7 @@ verifies('console:resumes', 'open and silent: the banner says how old the page i
   let asked = proxy.asked('GET /api/stream');
   await page.clock.fastForward(30_000);
   await banner.getByText('Reconnecting').waitFor();
-  await banner.getByText(/what you see is (2[5-9]|[3-9]\d) s old.*nothing has come for \d\d s/u).waitFor();
+  await banner.getByText(/what you see is (2[5-9]|[3-9]\d) s old.*nothing has arrived for \d\d s/u).waitFor();
   await connection.getByText('reconnecting').waitFor();
   await asked;
 

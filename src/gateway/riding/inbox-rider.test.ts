@@ -13,8 +13,8 @@ import { proves } from '../../../e2e/verifies.ts';
 
 const LOG = logKey('shop', 'coder');
 
-/** A store that waits for `waits` before each append, in order. */
-function slowStore(waits: (drafts: string) => Promise<unknown> | undefined): Store {
+/** A store that waits for `waits` before each append, in order, and for `reads` before it says what is at the gate. */
+function slowStore(waits: (drafts: string) => Promise<unknown> | undefined, reads?: () => Promise<unknown> | undefined): Store {
   const memory = memoryStore();
   let before: Promise<unknown> = Promise.resolve();
   return new Proxy(memory, {
@@ -22,6 +22,11 @@ function slowStore(waits: (drafts: string) => Promise<unknown> | undefined): Sto
       const member: unknown = Reflect.get(target, name, target);
       if (typeof member !== 'function') return member;
       const call = (...args: unknown[]): unknown => Reflect.apply(member, target, args);
+      if (name === 'items' && reads !== undefined)
+        return async (...args: unknown[]) => {
+          if (JSON.stringify(args).includes('"gate"')) await reads();
+          return call(...args);
+        };
       if (name !== 'append') return call;
       return (...args: unknown[]) => {
         const turn = before.then(() => waits(JSON.stringify(args))).then(() => call(...args));
@@ -81,6 +86,47 @@ it('get_next_action right behind a pull finds read what that one has shown', asy
   expect(await does('get_next_action')).toContain('An interrupt is unread');
   expect(await does('get_notifications')).toContain('stop that');
   expect(await does('get_next_action')).toContain('There is nothing to do');
+  await rider.idle();
+  await inbox.close();
+});
+
+it('an interrupt that comes while a call is refused from memory is not delivered by that refusal', async () => {
+  proves('gate:one-text');
+  const stuck = Promise.withResolvers<void>();
+  let isStuck = false;
+  const { inbox, rider, connection } = riderOver(
+    slowStore(
+      () => undefined,
+      () => (isStuck ? stuck.promise : undefined),
+    ),
+  );
+  const guarded = new GuardedRider(rider, () => {});
+  const refused = async (requestId: string): Promise<string> => {
+    const verdict = await guarded.before(connection, { server: 'files', tool: 'write', requestId });
+    if (verdict.kind !== 'refuse') throw new Error(`call ${requestId} passed`);
+    verdict.delivery?.confirm();
+    return verdict.text;
+  };
+  await inbox.queue(LOG, { id: 'first', level: 'critical', message: 'the first' });
+  expect(await refused('1')).toContain('the first');
+  await rider.idle();
+
+  isStuck = true;
+  const late = refused('2');
+  await inbox.queue(LOG, { id: 'second', level: 'critical', message: 'the second' });
+  expect(await late).not.toContain('the second');
+  isStuck = false;
+  stuck.resolve();
+
+  const pulled = await guarded.callTool(connection, { tool: 'get_notifications', args: {}, requestId: '3' });
+  const { notifications } = JSON.parse((pulled.result.content as { text: string }[])[0]?.text ?? '') as {
+    notifications: { id: string; repeated?: true }[];
+  };
+  pulled.confirm();
+  expect(Object.fromEntries(notifications.map(({ id, repeated = false }) => [id, repeated]))).toEqual({
+    first: true,
+    second: false,
+  });
   await rider.idle();
   await inbox.close();
 });

@@ -11,12 +11,12 @@ export class LastGate {
   #name: string | undefined;
   #refusedAt = Number.POSITIVE_INFINITY;
 
-  /** The calls that passed without a known gate, while the store still works on its answer. */
-  readonly #passed = new WeakSet<Call>();
+  /** The calls that were decided while the store still works on its answer: the refusal's text; undefined: the call passed. */
+  readonly #decided = new WeakMap<Call, string | undefined>();
 
   /**
    * The text to refuse with: the first one for these interrupts of this conversation, which may be sent before its record is
-   * written. Undefined: the call has passed, so no refusal of it may be written.
+   * written. Undefined: the call has passed or was refused with another text, so no refusal with this text may be written.
    */
   known(gate: KnownGate, call: Call, conversation: string): string | undefined {
     const name = [conversation, ...gate.ids].join(' ');
@@ -25,26 +25,28 @@ export class LastGate {
       this.#gate = gate;
       this.#name = name;
     }
-    return this.#passed.has(call) ? undefined : this.#gate.text;
+    const { text } = this.#gate;
+    return this.#decided.has(call) && this.#decided.get(call) !== text ? undefined : text;
   }
 
   refused(): void {
     this.#refusedAt = performance.now();
   }
 
-  /** The store answered that no gate is up for this call. A call that passed without an answer proves nothing about the gate. */
+  /** The store refused nothing for this call. A call that was decided without the store proves nothing about the gate. */
   down(call: Call): void {
-    if (!this.#passed.delete(call)) this.#gate = undefined;
+    if (!this.#decided.delete(call)) this.#gate = undefined;
   }
 
   /** The refusal of a call for which the store gives no decision in time. Undefined if the call passes. */
   held(call: Call): Verdict | undefined {
     const gate = this.#gate;
     if (gate === undefined || (!gate.paused && performance.now() - this.#refusedAt >= ASKED_AGAIN_MS)) {
-      this.#passed.add(call);
+      this.#decided.set(call, undefined);
       return undefined;
     }
     const { text, ids } = gate;
+    this.#decided.set(call, text);
     this.refused();
     return { kind: 'refuse', text, meta: { 'earpiece/notifications': ids }, delivery: noDelivery };
   }

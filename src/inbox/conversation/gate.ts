@@ -51,7 +51,7 @@ export type RefusedCall = {
   /**
    * Called before the refusal is written, because the write may take long or fail. The gate is up in any case. Returns the text
    * of the refusal, which the host may send before it is written. If it returns undefined, nothing is written and nothing is
-   * refused: the call was made meanwhile.
+   * refused: the call was decided meanwhile, by its passing or by another text.
    */
   readonly known?: (gate: KnownGate) => string | undefined;
 };

@@ -26,7 +26,7 @@ import { ADDRESS, doing, Talk, type TalkOptions } from './talk.ts';
 const text = (text: string): Part => ({ kind: 'text', text });
 const call = (id: string): Part => ({ kind: 'call', id, name: 'echo' });
 
-/** A refusal in the wording of the APIs, in a body that each of their packages can read. */
+/** An error response of a provider. Each provider's package can read its body. */
 const refusal = (status: number, message: string): Step => ({
   refuses: {
     status,

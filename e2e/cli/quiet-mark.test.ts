@@ -123,7 +123,7 @@ describe.each(SHELLS)('the hook before a tool, in %s', (shell) => {
     at.settle();
     expect([at.call(), at.call()]).toEqual([LOOKED, QUICK]);
     expect(at.marks()).toEqual([]);
-    // The end of the batch may have something to say, and nobody else answers it.
+    // No MCP server runs here, so the command must look for notifications at the end of the batch.
     expect(at.call({ event: 'PostToolBatch' })).toEqual(LOOKED);
     await at.ear.queue('shop/claude-code', { message: 'wait', action: 'pause', level: 'critical' });
     expect(at.call()).toEqual({ ...LOOKED, denied: true });

@@ -2,9 +2,8 @@
 import { chromium, type Browser } from 'playwright-core';
 import { findBrowser, WAY_OUT } from '../../scripts/browsers.ts';
 
-// Each of these tests has a browser, a server and agents for itself, beside others on the same machine: how long that takes
-// says nothing of any of them.
-// The pictures of the docs are taken of the same, and by no test.
+// Each test has its own browser, server and agents, and other tests run beside it, so its duration proves nothing. The script
+// that makes the pictures of the docs uses this file outside of a test.
 if (process.env['VITEST'] !== undefined) (await import('vitest')).vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 /** For one thing to come. */
 export const PATIENCE_MS = 60_000;

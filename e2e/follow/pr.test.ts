@@ -22,7 +22,7 @@ import { GitHub, HOST } from './github.ts';
 const PR: Extract<What, { kind: 'pr' }> = { kind: 'pr', host: HOST, repo: 'acme/shop', number: 12 };
 
 const FAILS = [
-  ' RUN  v3.2.4 /home/runner/work/shop/shop',
+  ' RUN  v3.2.4 /build/shop',
   '\u001b[31m FAIL \u001b[39m cart.test.ts > rounds',
   'AssertionError: expected 3 to be 4',
   ' ❯ cart.test.ts:3:17',

@@ -91,7 +91,7 @@ describe('after kill -9', () => {
     );
     expect(told).toContain('tool.failed error Background idle "thought" was lost when its agent ended');
     expect(told).toContain('tool.failed error Background run "untold" failed with exit code 7: untold');
-    // It was answered, and a one-shot call is not a handle.
+    // "told" was answered before the crash. A one-shot call is not a handle.
     expect(told.filter((line) => line.includes('"told"') || line.includes('run-'))).toEqual([]);
     expect(next.records.filter(({ type }) => type === 'handle_ended')).toHaveLength(lost.length);
 

@@ -303,7 +303,7 @@ export class Producer {
       '--level',
       'error',
     ]);
-    // The command counted from a moment before its end.
+    // The command began to count before it ended, so the reminder is due by then at the latest.
     this.dueBy = Date.now() + inSeconds * 1_000;
     if (code === 0) this.#said.write({ t: now(), kind: 'acknowledged', nonce });
   }

@@ -130,7 +130,7 @@ describe.each(APIS)("%s: Earpiece's agent", (api) => {
       message: 'Already interrupted: t1 was blocked by Ann (legal has to agree).',
       instruction: 'End work.',
     });
-    // After the batch that it stopped, not before and not again.
+    // The interrupt is in the request after the batch that it stopped, and only once.
     const interrupt = 'Task t1 "Count down" is blocked: legal has to agree';
     expect(talk.requests).toHaveLength(5);
     expect(find(talk.requests, interrupt).counts).toEqual([0, 0, 0, 1, 1]);

@@ -41,7 +41,7 @@ export class SelfWatch {
   readonly #calls = new ToolCalls();
   /** Emitted, but not durable yet. */
   readonly #pending = new Set<Promise<unknown>>();
-  /** Emits that a carrier already waited for in vain. While they are pending, no carrier waits again. */
+  /** Emits that were still pending when a carrier stopped waiting for them. Later carriers do not wait for them. */
   #stuck: readonly Promise<unknown>[] = [];
   /** Emits that are withdrawn when the turn ends. */
   #ofThisTurn: Promise<Emitted | undefined>[] = [];

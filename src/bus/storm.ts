@@ -65,7 +65,7 @@ export class Storm {
 /** The most keys that are tracked. An event beyond them is still counted after its state ends. */
 const KEYS = 4_000;
 
-/** The most keys that the record of a storm's surplus names, for a reader who wants details. */
+/** A storm's last record counts the events that its line does not list. It names at most this many of their keys. */
 const NAMED = 100;
 const NAME_CHARS = 80;
 

@@ -32,7 +32,7 @@ function detailOf(type: string, message: string | undefined, data: Json): string
   return `${type}\n${own}\n${lasting(data)}`;
 }
 
-/** The JSON of the data without what differs from call to call. A function that looks at each member takes 4 x as long. */
+/** The JSON of the data without what differs from call to call. A walk over the members would take four times as long. */
 function lasting(data: Json): string {
   const text = JSON.stringify(data);
   if (!MAY_BE_VOLATILE.test(text)) return text;

@@ -43,7 +43,7 @@ export function unlistedText({ count, type, keys }: Unlisted, most = KEYS_IN_LIN
   return `${count} more ${type} event${count === 1 ? '' : 's'}, not listed here${list}`;
 }
 
-/** The keys that the record of a storm's rest names. */
+/** The keys that are named in the record of the events that a storm's line does not list. */
 export function countedKeys(data: Json | undefined): readonly string[] {
   if (typeof data !== 'object' || data === null || !('keys' in data)) return [];
   const { keys } = data as { readonly keys: Json };

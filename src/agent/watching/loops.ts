@@ -1,6 +1,6 @@
 /**
  * Detects that an agent repeats a call: the same signature in three of its last six batches. Emits that once for each turn. The
- * signature is the tools' names with their identifying arguments. A call without such arguments is compared by all of them.
+ * signature is the tools' names with their identifying arguments, or with all arguments for a call that has no identifying ones.
  */
 import type { Json } from '../../core/json.ts';
 import { cut, plainDuration, seen, type Seen } from './seen.ts';

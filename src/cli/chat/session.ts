@@ -185,7 +185,7 @@ async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat>
       ? {}
       : { onTurnEnd: (turn) => handles.endOfTurn({ signal: turn.signal, ask: askInquiries((question) => turn.ask(question)) }) }),
   };
-  // Read before the agent answers interrupted calls: only the present answers have really reached the model.
+  // `createAgent` adds answers for interrupted calls. Those have not reached the model, so the answers are read before it.
   const answers = await answeredCalls(ear, address);
   agent = await createAgent(agentOptions);
   await handles?.recover({ answered: (call) => answers.has(call) });

@@ -201,7 +201,7 @@ function dataShown(n: Notification, differs: Item['differs']): { readonly data?:
   return { data: all.length === 1 ? n.data : all };
 }
 
-/** All keys that the record of a storm's rest names. */
+/** A text for the events that a storm's line does not list, with all keys that their record names. */
 function restText({
   notification: { subscriber, data },
   count,

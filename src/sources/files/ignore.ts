@@ -29,7 +29,7 @@ const NO_RULES: readonly Rule[] = [];
 
 export class Ignored {
   readonly #root: string;
-  /** By the folder's path relative to the root. */
+  /** The rules of each folder. The key is the folder's path relative to the root. */
   #rules = new Map<string, readonly Rule[]>();
   #folders = new Map<string, boolean>();
 

@@ -7,7 +7,7 @@ import { SHIPPED } from './shipped.ts';
 const LINE_CHARS = 2_000;
 const MESSAGE_CHARS = 400;
 
-/** A problem of which some lines have come. */
+/** A problem whose first lines were read; more may follow. */
 type Begun = { readonly parts: Parts; readonly next: number; readonly skipped: number };
 
 export class ProblemReader {

@@ -220,7 +220,7 @@ verifies(
     const other = await browser.newContext();
     const second = await other.newPage();
     await second.goto(address);
-    await second.getByText('the code was used before or is too old').waitFor();
+    await second.getByText('the code was already used or is too old').waitFor();
     const sender = await stage.server.tokens.create({ kind: 'send', name: 'ci', project: 'shop' });
     await second.getByRole('textbox', { name: 'Token' }).fill(sender.token);
     await second.getByRole('button', { name: 'Log in' }).click();

@@ -166,7 +166,7 @@ describe('a session that has ended', () => {
       expect([once.match(/news/g)?.length, twice]).toEqual([1, 'hi']);
       const story = `from ${LOG}#first to ${LOG}#second: that session ended`;
       for (const id of [news, stop]) expect((await stage.run(['why', id])).stdout).toContain(story);
-      expect((await stage.run(['agents', '--all'])).stdout).toMatch(/#first .* passed on to #second/);
+      expect((await stage.run(['agents', '--all'])).stdout).toMatch(/#first .* continued by #second/);
       expect(stage.calls().filter(({ text }) => text === 'hi')).toHaveLength(3);
     },
     SLOW,

@@ -147,7 +147,7 @@ verifies(
     const dialog = page.getByRole('dialog', { name: 'Test Processes' });
     await dialog.getByLabel('What would a real one do').selectOption('shop/coder');
     await dialog.getByRole('button', { name: 'Send as a test' }).click();
-    await dialog.getByText('sent as a test. Waiting: it is delivered with the next message to shop/coder#main.').waitFor();
+    await dialog.getByText('sent as a test. Waiting: it rides on the next message to shop/coder#main.').waitFor();
     await stage.ear.mute('shop/coder', 'test.*', { by: 'mira' });
     await dialog.getByRole('button', { name: 'Send as a test' }).click();
     await dialog.getByText('sent as a test. Muted: mira muted test.* for shop/coder until somebody lifts it.').waitFor();

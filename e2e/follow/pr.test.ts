@@ -246,6 +246,9 @@ describe('GitHub that does not answer as it should', () => {
     await expect(findPr(shell.folder, '12', { env: nowhere })).rejects.toThrow(
       'gh, the command line of GitHub, is not installed',
     );
+    await expect(
+      findPr(shell.folder, `http://${HOST}/acme/shop/pull/12`, { env: { ...env(), GH_TOKEN: undefined } }),
+    ).rejects.toThrow('gh is not signed in; sign in: gh auth login');
     const stranger = prFollower(PR, { ...env(), GH_TOKEN: undefined });
     await expect(stranger.look(undefined, new AbortController().signal)).rejects.toThrow(
       /gh auth login --hostname github\.localhost$/u,

@@ -54,7 +54,7 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       term: 'following',
-      summary: 'what is followed, and how that goes',
+      summary: 'list what is followed, and its state',
       load: async () => (await import('./commands/following.ts')).following,
     },
     {

@@ -58,10 +58,13 @@ const FIRST_MS = 60_000;
 const LONGEST_MS = 60 * 60_000;
 
 function noAnswer(host: string, said: string): CannotLook {
-  if (/gh auth login|authentication/iu.test(said))
+  if (isSignedOut(said))
     return new CannotLook(`gh is not signed in to ${host}: gh auth login --hostname ${host}`, { lasting: true });
   return new CannotLook(`gh had no answer from ${host}: ${said === '' ? 'it said nothing' : said}`);
 }
+
+/** `said`: the last line of `gh` on stderr. */
+export const isSignedOut = (said: string): boolean => /gh auth login|authentication/iu.test(said);
 
 const headersIn = (text: string): ReadonlyMap<string, string> =>
   new Map(

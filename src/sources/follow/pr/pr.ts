@@ -4,7 +4,7 @@ import { at, textAt } from '../../webhooks/fields.ts';
 import { CannotLook, type Follower, type Look, type News, type Standing } from '../follower.ts';
 import type { What } from '../list.ts';
 import { checksOf, type Check, type ChecksState } from './checks.ts';
-import { get, gh, type GhPlace } from './gh.ts';
+import { get, gh, isSignedOut, type GhPlace } from './gh.ts';
 import { bodyOf } from './pages.ts';
 import { saidOn, type SaidState } from './said.ts';
 
@@ -183,6 +183,7 @@ export async function findPr(
     ['pr', 'view', '--json', 'number,state,title,url', ...(which === undefined ? [] : ['--', which])],
     folder,
   );
+  if (code !== 0 && isSignedOut(said)) throw new CannotLook('gh is not signed in; sign in: gh auth login', { lasting: true });
   if (code !== 0) throw new CannotLook(said === '' ? `gh pr view ended with code ${code}` : said);
   const found = JSON.parse(out) as Readonly<Record<'state' | 'title' | 'url', string>> & { readonly number: number };
   if (found.state !== 'OPEN') throw new CannotLook(`${found.url} is ${found.state.toLowerCase()} already`);

@@ -472,12 +472,12 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a severity',
       ...emit('{"type": "cli.event", "severity": "eror"}'),
-      ...usage('event attribute severity "eror": is one of debug, info, warning, error, critical; did you mean error?'),
+      ...usage('event attribute severity "eror": must be one of debug, info, warning, error, critical; did you mean error?'),
     },
     {
       what: 'a type with a blank',
       ...emit('{"type": "build failed"}'),
-      ...usage('event type "build failed": is dotted words of letters, digits, "_" and "-", e.g. "build.failed"'),
+      ...usage('event type "build failed": must be dotted words of letters, digits, "_" and "-", e.g. "build.failed"'),
     },
     {
       what: 'an event without a subscriber',

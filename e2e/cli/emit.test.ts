@@ -102,7 +102,8 @@ describe('emit', () => {
     const { code, stderr } = await shell.run(['emit', '--to', 'coder', '-'], { input });
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: 'earpiece: event 2 of 2: event type "a b": is dotted words of letters, digits, "_" and "-", e.g. "build.failed"\n',
+      stderr:
+        'earpiece: event 2 of 2: event type "a b": must be dotted words of letters, digits, "_" and "-", e.g. "build.failed"\n',
     });
     const ear = await shell.open();
     expect(await ear.open('shop/coder')).toEqual([]);

@@ -103,7 +103,7 @@ describe('events', () => {
     expect(await failure(client.emit(failed('x1', { type: '' })))).toMatchObject({ status: 400 });
     expect(await failure(client.emit([failed('x2'), failed('x3', { severity: 'loud' })]))).toMatchObject({
       status: 400,
-      said: expect.stringMatching(/^event 2 of the batch: event attribute severity "loud": is one of/u) as string,
+      said: expect.stringMatching(/^event 2 of the batch: event attribute severity "loud": must be one of/u) as string,
     });
     expect(await failure(client.emit([failed('x4'), failed('x5', { type: 'a b' })]))).toMatchObject({ status: 400 });
     expect((await client.log({ limit: 1, newest: true })).head).toBe(before);

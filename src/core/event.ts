@@ -75,10 +75,10 @@ export function makeEvent(input: EventInput, made: { readonly id: string; readon
       : refuse(field, value, `needs a text of 1 to ${EVENT_LIMITS.textChars} characters`);
   const { type, severity = 'info', data = {} } = input;
   if (typeof type !== 'string' || type.length > EVENT_LIMITS.typeChars || !TYPE.test(type))
-    refuse('type', type, 'is dotted words of letters, digits, "_" and "-", e.g. "build.failed"');
-  if (!SEVERITIES.includes(severity)) refuse('severity', severity, `is one of ${SEVERITIES.join(', ')}`);
+    refuse('type', type, 'must be dotted words of letters, digits, "_" and "-", e.g. "build.failed"');
+  if (!SEVERITIES.includes(severity)) refuse('severity', severity, `must be one of ${SEVERITIES.join(', ')}`);
   if (isTooDeep(data)) throw new EarpieceError('bad_event', tooDeep('event data'), { data: { field: 'data' } });
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) refuse('data', data, 'is a JSON object');
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) refuse('data', data, 'must be a JSON object');
   const size = JSON.stringify(data).length;
   if (size > EVENT_LIMITS.dataBytes)
     throw new EarpieceError(
@@ -87,10 +87,10 @@ export function makeEvent(input: EventInput, made: { readonly id: string; readon
       { data: { field: 'data' } },
     );
   const time = input.time ?? made.now;
-  if (!Number.isFinite(time) || Math.abs(time) > 8.64e15) refuse('time', time, 'is epoch milliseconds');
+  if (!Number.isFinite(time) || Math.abs(time) > 8.64e15) refuse('time', time, 'must be epoch milliseconds');
   const { message } = input;
   if (message !== undefined && (typeof message !== 'string' || message.length > LIMITS.messageChars))
-    refuse('message', typeof message, `is a text of at most ${LIMITS.messageChars} characters`);
+    refuse('message', typeof message, `must be a text of at most ${LIMITS.messageChars} characters`);
   return {
     id: text('id', input.id ?? made.id),
     type,

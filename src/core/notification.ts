@@ -236,14 +236,14 @@ export function makeNotification(
     value === undefined ? undefined : text(field, value, max);
 
   const level = input.level ?? (isStop(input.action) ? 'critical' : 'info');
-  if (!LEVELS.includes(level)) refuse('level', level, `is one of ${LEVELS.join(', ')}`);
+  if (!LEVELS.includes(level)) refuse('level', level, `must be one of ${LEVELS.join(', ')}`);
   const kind = typeof input.kind === 'object' ? parseKind(formatKind(input.kind)) : parseKind(input.kind ?? 'user.message');
   const message = text('message', input.message, LIMITS.messageChars);
   const id = text('id', input.id ?? made.id, LIMITS.idChars);
   // oxlint-disable-next-line no-control-regex -- an id stands on terminals and in logs
   if (/[\u0000-\u0020\u007f-\u009f,]/u.test(id)) refuse('id', id, 'must not contain spaces, commas or control characters');
   if (input.action !== undefined && !ACTIONS.includes(input.action))
-    refuse('action', input.action, `is one of ${ACTIONS.join(', ')}`);
+    refuse('action', input.action, `must be one of ${ACTIONS.join(', ')}`);
   if (input.supersede && input.key === undefined) refuse('supersede', true, 'needs a key: the newest of one key wins');
   if (input.data !== undefined) {
     if (isTooDeep(input.data)) throw new EarpieceError('bad_notification', tooDeep('data'), { data: { field: 'data' } });
@@ -258,13 +258,13 @@ export function makeNotification(
   }
   if (input.ttlMs !== undefined && input.expiresAt !== undefined) refuse('ttlMs', input.ttlMs, 'give either ttlMs or expiresAt');
   if (input.ttlMs !== undefined && !(Number.isFinite(input.ttlMs) && input.ttlMs > 0))
-    refuse('ttlMs', input.ttlMs, 'is a number of milliseconds above 0');
+    refuse('ttlMs', input.ttlMs, 'must be a number of milliseconds above 0');
   if (input.expiresAt !== undefined && input.expiresAt !== null && !isTime(input.expiresAt))
-    refuse('expiresAt', input.expiresAt, 'is epoch milliseconds or null');
+    refuse('expiresAt', input.expiresAt, 'must be epoch milliseconds or null');
 
   if (input.count !== undefined && !(Number.isInteger(input.count) && input.count >= 1))
-    refuse('count', input.count, 'is a whole number from 1');
-  if (input.firstAt !== undefined && !isTime(input.firstAt)) refuse('firstAt', input.firstAt, 'is epoch milliseconds');
+    refuse('count', input.count, 'must be a whole number from 1');
+  if (input.firstAt !== undefined && !isTime(input.firstAt)) refuse('firstAt', input.firstAt, 'must be epoch milliseconds');
 
   const ttl = input.ttlMs ?? made.ttlMs[level];
   const expiresAt = input.expiresAt === undefined ? (ttl === null ? null : Math.min(made.now + ttl, LAST_TIME)) : input.expiresAt;
@@ -280,7 +280,7 @@ export function makeNotification(
   const origin = input.origin && { ...input.origin, depth: input.origin.depth ?? 0 };
   for (const who of ['agent', 'tool', 'person', 'cause'] as const) optional(`origin.${who}`, origin?.[who], LIMITS.idChars);
   if (origin && !(Number.isInteger(origin.depth) && origin.depth >= 0))
-    refuse('origin.depth', origin.depth, 'is a whole number from 0');
+    refuse('origin.depth', origin.depth, 'must be a whole number from 0');
   return {
     id: id as NotificationId,
     kind,
@@ -320,7 +320,7 @@ function checkDeliver(
   if (typeof deliver === 'string')
     return MOMENTS.includes(deliver)
       ? deliver
-      : refuse('deliver', deliver, `is one of ${MOMENTS.join(', ')}, {at}, {afterTurns} or {afterTool}`);
+      : refuse('deliver', deliver, `must be one of ${MOMENTS.join(', ')}, {at}, {afterTurns} or {afterTool}`);
   if (typeof deliver === 'object' && deliver !== null) {
     if ('at' in deliver && isTime(deliver.at)) return { at: deliver.at };
     if ('afterTurns' in deliver && Number.isInteger(deliver.afterTurns) && deliver.afterTurns > 0)
@@ -328,5 +328,5 @@ function checkDeliver(
     if ('afterTool' in deliver && typeof deliver.afterTool === 'string' && /^\S{1,256}$/.test(deliver.afterTool))
       return { afterTool: deliver.afterTool };
   }
-  return refuse('deliver', deliver, `is one of ${MOMENTS.join(', ')}, {at: epoch ms}, {afterTurns: n} or {afterTool: name}`);
+  return refuse('deliver', deliver, `must be one of ${MOMENTS.join(', ')}, {at: epoch ms}, {afterTurns: n} or {afterTool: name}`);
 }

@@ -128,17 +128,17 @@ describe('a CloudEvent', () => {
     [
       'a severity',
       { ...WHOLE, severity: 'eror' },
-      'event attribute severity "eror": is one of debug, info, warning, error, critical; did you mean error?',
+      'event attribute severity "eror": must be one of debug, info, warning, error, critical; did you mean error?',
     ],
     [
       'a moment',
       { ...WHOLE, deliver: 'nxt' },
-      'event attribute deliver "nxt": is one of next, after_tool, next_cycle, cycle_end, turn_start, turn_end, now, turns:<n>, after:<tool>, or a time such as "2026-05-01T10:00:00Z"; did you mean next?',
+      'event attribute deliver "nxt": must be one of next, after_tool, next_cycle, cycle_end, turn_start, turn_end, now, turns:<n>, after:<tool>, or a time such as "2026-05-01T10:00:00Z"; did you mean next?',
     ],
-    ['a time to live', { ...WHOLE, ttlms: '10m' }, 'event attribute ttlms "10m": is a whole number of milliseconds above 0'],
-    ['supersede', { ...WHOLE, supersede: 1 }, 'event attribute supersede 1: is true or false'],
+    ['a time to live', { ...WHOLE, ttlms: '10m' }, 'event attribute ttlms "10m": must be a whole number of milliseconds above 0'],
+    ['supersede', { ...WHOLE, supersede: 1 }, 'event attribute supersede 1: must be true or false'],
     ['data twice', { ...WHOLE, data_base64: 'AA==' }, 'event has both data and data_base64; write only one of them'],
-    ['no base64', { ...(without('data') as object), data_base64: '%%' }, 'event attribute data_base64 "%%": is a text in base64'],
+    ['no base64', { ...(without('data') as object), data_base64: '%%' }, 'event attribute data_base64 "%%": must be a text in base64'],
     [
       'no JSON in it',
       { ...(without('data') as object), data_base64: 'AAAA' },

@@ -54,14 +54,18 @@ export function eventFromCloudEvent(json: Json, defaults: CloudEventDefaults = {
   const severity = text('severity');
   if (severity !== undefined && !(SEVERITIES as readonly string[]).includes(severity)) {
     const near = didYouMean(severity, SEVERITIES);
-    throw wrong('severity', severity, `is one of ${SEVERITIES.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`);
+    throw wrong(
+      'severity',
+      severity,
+      `must be one of ${SEVERITIES.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
+    );
   }
   const { supersede, ttlms } = json;
   // In HTTP headers all attribute values are texts.
   if (supersede !== undefined && ![true, false, 'true', 'false'].some((word) => word === supersede))
-    throw wrong('supersede', supersede, 'is true or false');
+    throw wrong('supersede', supersede, 'must be true or false');
   if (ttlms !== undefined && !(Number.isSafeInteger(Number(ttlms)) && Number(ttlms) > 0))
-    throw wrong('ttlms', ttlms, 'is a whole number of milliseconds above 0');
+    throw wrong('ttlms', ttlms, 'must be a whole number of milliseconds above 0');
   const [message, key, about, purpose] = [text('message'), text('key'), text('about'), text('purpose')];
   const deliver = deliverOf(text('deliver'));
   return {
@@ -196,7 +200,7 @@ function deliverOf(text: string | undefined): Deliver | undefined {
   throw wrong(
     'deliver',
     text,
-    `is one of ${MOMENTS.join(', ')}, turns:<n>, after:<tool>, or a time such as "2026-05-01T10:00:00Z"${near === undefined ? '' : `; did you mean ${near}?`}`,
+    `must be one of ${MOMENTS.join(', ')}, turns:<n>, after:<tool>, or a time such as "2026-05-01T10:00:00Z"${near === undefined ? '' : `; did you mean ${near}?`}`,
   );
 }
 
@@ -212,7 +216,7 @@ function dataOf(json: Table, contentType: string | undefined): Event['data'] {
   if (base64 !== undefined) {
     if (data !== undefined) throw bad('data_base64', 'event has both data and data_base64; write only one of them');
     if (typeof base64 !== 'string' || !/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(base64))
-      throw wrong('data_base64', base64, 'is a text in base64');
+      throw wrong('data_base64', base64, 'must be a text in base64');
     return asData(Buffer.from(base64, 'base64'), contentType);
   }
   if (data === undefined || data === null) return {};

@@ -312,7 +312,7 @@ describe('what may be sent', () => {
           body: { specversion: '1.0', id: '1', source: 's', type: 'a b' },
           headers: { 'content-type': 'application/cloudevents+json' },
         }),
-      '422 bad_event: event type "a b": is dotted words of letters, digits, "_" and "-", e.g. "build.failed"',
+      '422 bad_event: event type "a b": must be dotted words of letters, digits, "_" and "-", e.g. "build.failed"',
     ],
     [
       'a type of ours',

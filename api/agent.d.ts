@@ -918,88 +918,6 @@ type FilesSource = Source & {
   known(): Readonly<Record<string, Hash>>;
   about(path: string): string;
 };
-type Mode = 'idle' | 'streaming' | 'executing' | 'continuing' | 'interrupted' | 'replying' | 'complete' | 'aborted';
-declare const MODES: readonly Mode[];
-type AgentEvent = {
-  readonly type: 'turn_started';
-  readonly by: 'person' | 'notification';
-  readonly content: string;
-} | {
-  readonly type: 'mode';
-  readonly mode: Mode;
-} |
-{
-  readonly type: 'request';
-  readonly cycle: number;
-} | {
-  readonly type: 'text';
-  readonly delta: string;
-} | {
-  readonly type: 'reasoning';
-  readonly delta: string;
-} | {
-  readonly type: 'tool_input';
-  readonly id: string;
-  readonly name: string;
-  readonly delta: string;
-} | {
-  readonly type: 'tool_started';
-  readonly id: string;
-  readonly name: string;
-  readonly args: Json;
-} | {
-  readonly type: 'tool_progress';
-  readonly id: string;
-  readonly text: string;
-} | {
-  readonly type: 'tool_ended';
-  readonly id: string;
-  readonly name: string;
-  readonly content: string;
-  readonly isError: boolean;
-} |
-{
-  readonly type: 'delivered';
-  readonly at: string;
-  readonly ids: readonly NotificationId[];
-  readonly text: string;
-} |
-{
-  readonly type: 'waiting';
-  readonly id: NotificationId;
-  readonly level: Level;
-  readonly kind: string;
-  readonly message: string;
-} |
-{
-  readonly type: 'aborted';
-  readonly what: 'answer' | 'tools';
-  readonly why: string;
-} | {
-  readonly type: 'retry';
-  readonly inMs: number;
-  readonly why: string;
-} |
-{
-  readonly type: 'left_out';
-  readonly ids: readonly NotificationId[];
-  readonly why: string;
-} | {
-  readonly type: 'usage';
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cachedTokens: number;
-} |
-{
-  readonly type: 'wake_asked';
-  readonly ids: readonly NotificationId[];
-  readonly text: string;
-} | {
-  readonly type: 'turn_ended';
-  readonly how: 'complete' | 'truncated' | 'refused' | 'stopped' | 'failed';
-  readonly cycles: number;
-  readonly error?: string;
-};
 // oxlint-disable-next-line typescript/no-explicit-any -- an interface is assignable to an index signature of this type alone
 type JSONSchema7 = {
   [keyword: string]: any;
@@ -1401,6 +1319,88 @@ type LanguageModelV4 = {
   doGenerate(options: LanguageModelV4CallOptions): PromiseLike<LanguageModelV4GenerateResult>;
   doStream(options: LanguageModelV4CallOptions): PromiseLike<LanguageModelV4StreamResult>;
 };
+type Mode = 'idle' | 'streaming' | 'executing' | 'continuing' | 'interrupted' | 'replying' | 'complete' | 'aborted';
+declare const MODES: readonly Mode[];
+type AgentEvent = {
+  readonly type: 'turn_started';
+  readonly by: 'person' | 'notification';
+  readonly content: string;
+} | {
+  readonly type: 'mode';
+  readonly mode: Mode;
+} |
+{
+  readonly type: 'request';
+  readonly cycle: number;
+} | {
+  readonly type: 'text';
+  readonly delta: string;
+} | {
+  readonly type: 'reasoning';
+  readonly delta: string;
+} | {
+  readonly type: 'tool_input';
+  readonly id: string;
+  readonly name: string;
+  readonly delta: string;
+} | {
+  readonly type: 'tool_started';
+  readonly id: string;
+  readonly name: string;
+  readonly args: Json;
+} | {
+  readonly type: 'tool_progress';
+  readonly id: string;
+  readonly text: string;
+} | {
+  readonly type: 'tool_ended';
+  readonly id: string;
+  readonly name: string;
+  readonly content: string;
+  readonly isError: boolean;
+} |
+{
+  readonly type: 'delivered';
+  readonly at: string;
+  readonly ids: readonly NotificationId[];
+  readonly text: string;
+} |
+{
+  readonly type: 'waiting';
+  readonly id: NotificationId;
+  readonly level: Level;
+  readonly kind: string;
+  readonly message: string;
+} |
+{
+  readonly type: 'aborted';
+  readonly what: 'answer' | 'tools';
+  readonly why: string;
+} | {
+  readonly type: 'retry';
+  readonly inMs: number;
+  readonly why: string;
+} |
+{
+  readonly type: 'left_out';
+  readonly ids: readonly NotificationId[];
+  readonly why: string;
+} | {
+  readonly type: 'usage';
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedTokens: number;
+} |
+{
+  readonly type: 'wake_asked';
+  readonly ids: readonly NotificationId[];
+  readonly text: string;
+} | {
+  readonly type: 'turn_ended';
+  readonly how: 'complete' | 'truncated' | 'refused' | 'stopped' | 'failed';
+  readonly cycles: number;
+  readonly error?: string;
+};
 type Tool = {
   readonly name: string;
   readonly description: string;
@@ -1583,6 +1583,7 @@ type Reading = {
   readonly content: string;
   readonly range?: string;
 };
+declare const RESERVED: readonly string[];
 type HandleView = {
   readonly id: string;
   readonly uid: string;
@@ -1634,7 +1635,6 @@ type ProcessToolOptions = Omit<StatefulTool, 'run'> & {
   readonly settleMs?: number;
   readonly promptMs?: number;
 };
-declare function processTool(options: ProcessToolOptions): StatefulTool;
 type RunOptions = Pick<ProcessToolOptions, 'maxChars' | 'maxOutputBytes' | 'graceMs' | 'settleMs' | 'promptMs'> & {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -1644,8 +1644,6 @@ type RunOptions = Pick<ProcessToolOptions, 'maxChars' | 'maxOutputBytes' | 'grac
   readonly onTurnEnd?: OnTurnEnd;
   readonly turnEndSecs?: number;
 };
-type Env = Readonly<Record<string, string | undefined>>;
-declare function openModel(name: string, env: Env): Promise<LanguageModelV4>;
 type AgentOptions = AgentSettings & {
   readonly earpiece: Earpiece;
 };
@@ -1692,6 +1690,8 @@ declare function handleRegistry(options: HandleOptions): HandleRegistry;
 type Tool$1 = Tool;
 declare function fileTools(options: FileToolsOptions): readonly Tool$1[];
 declare function runTool(options?: RunOptions): StatefulTool;
+declare function processTool(options: ProcessToolOptions): StatefulTool;
+declare function openModel(name: string, env: Readonly<Record<string, string | undefined>>): Promise<LanguageModelV4>;
 export {
   Agent,
   type AgentEvent,
@@ -1703,6 +1703,7 @@ export {
   type HandleView,
   MODES,
   type Mode,
+  RESERVED,
   type StatefulTool,
   type Tool,
   type ToolCall,

@@ -969,13 +969,6 @@ type WebhookReceiver = Omit<WebhookSettings, 'secretEnv'> & {
   readonly name: string;
   readonly secret: Buffer;
 };
-declare function receiverFrom(name: string, { secretEnv, ...settings }: WebhookSettings, env: Readonly<Record<string, string | undefined>>): {
-  readonly kind: 'ready';
-  readonly receiver: WebhookReceiver;
-} | {
-  readonly kind: 'problem';
-  readonly problem: string;
-};
 type Refusal = {
   readonly kind: 'refused';
   readonly status: 200 | 400 | 401 | 413 | 415 | 422;
@@ -1015,7 +1008,6 @@ type TemplateEngineOptions = {
   readonly memoryMb?: number;
   readonly onTrouble?: (reason: string) => void;
 };
-declare function templateEngine(options?: TemplateEngineOptions): TemplateEngine;
 type Position = {
   readonly line: number;
   readonly column: number;
@@ -1033,10 +1025,7 @@ type FolderState = {
   readonly files: readonly (SubscriberFile & Required<Pick<Parsed, 'subscriber'>>)[];
   readonly problems: readonly SubscriberProblem[];
 };
-declare const readSubscriber: (path: string) => SubscriberFile | undefined;
 type Checked = FolderState['files'][number];
-type Engine = Pick<TemplateEngine, 'check' | 'checkExpression' | 'render'>;
-declare function checkRunning(files: readonly Checked[], engine: Engine): Promise<readonly SubscriberProblem[]>;
 type Headers = Readonly<Record<string, string | undefined>>;
 type WebhookRequest = {
   readonly headers: Headers;
@@ -1052,7 +1041,6 @@ type Received =
   readonly events: readonly EventInput[];
   readonly deliveries: readonly string[];
 } | Refusal;
-declare function receive(request: WebhookRequest): Received;
 type GitOptions$1 = {
   readonly emitter: Emitter;
   readonly subject: string;
@@ -1117,11 +1105,6 @@ type When = {
 } | {
   readonly afterTurns: number;
 };
-type Here = {
-  readonly now: number;
-  readonly timeZone: string;
-};
-declare function parseWhen(text: string, there: Here): Promise<When>;
 type Reminder = {
   readonly subject: string;
   readonly message: string;
@@ -1147,6 +1130,21 @@ declare const runAndTell: (options: RunAndTellOptions) => Promise<RanAndTold>;
 declare const timersSource: (options: {
   readonly earpiece: Earpiece;
 }) => Timers;
+declare function parseWhen(text: string, here: {
+  readonly now: number;
+  readonly timeZone: string;
+}): Promise<When>;
+declare function receiverFrom(name: string, settings: WebhookSettings, env: Readonly<Record<string, string | undefined>>): {
+  readonly kind: 'ready';
+  readonly receiver: WebhookReceiver;
+} | {
+  readonly kind: 'problem';
+  readonly problem: string;
+};
+declare function receive(request: WebhookRequest): Received;
+declare function templateEngine(options?: TemplateEngineOptions): TemplateEngine;
+declare function checkSubscriber(files: readonly Checked[], engine: Pick<TemplateEngine, 'check' | 'checkExpression' | 'render'>): Promise<readonly SubscriberProblem[]>;
+declare function readSubscriber(path: string): SubscriberFile | undefined;
 declare const subscriberFolders: (options: {
   readonly root: string;
   readonly shipped?: boolean;
@@ -1165,7 +1163,7 @@ export {
   type SubscriberSource,
   type Timers,
   type WebhookReceiver,
-  checkRunning as checkSubscriber,
+  checkSubscriber,
   filesSource,
   gitSource,
   parseWhen,

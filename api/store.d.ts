@@ -548,8 +548,6 @@ type Touches = {
   readonly carrier?: CarrierId;
   readonly creates: readonly NotificationId[];
 };
-declare function touches(draft: Draft): Touches;
-type Place = Pick<Stored, 'seq' | 'at' | 'clock'>;
 type Settled = {
   readonly kind: 'settled';
   readonly items: readonly Item[];
@@ -565,10 +563,6 @@ type Settled = {
     readonly why: 'closed' | 'offered' | 'unknown';
   }[];
 };
-declare function settle(draft: Draft, place: Place, found: readonly Item[], lenient?: boolean): Settled;
-declare function replay(records: Iterable<Place & {
-  readonly body: Draft;
-}>): Map<string, Item>;
 type FileSystem = {
   readonly type: number;
   readonly name?: string;
@@ -626,6 +620,9 @@ declare function memoryStore(options?: {
   readonly clock?: Clock;
 }): Store;
 declare function openSqliteStore(options: SqliteOptions): Promise<SqliteStore>;
+declare function touches(draft: Draft): Touches;
+declare function settle(draft: Draft, place: Pick<Stored, 'seq' | 'at' | 'clock'>, found: readonly Item[]): Settled;
+declare function replay(records: Iterable<Pick<Stored, 'seq' | 'at' | 'clock' | 'body'>>): Map<string, Item>;
 export {
   type Appended,
   type Capability,

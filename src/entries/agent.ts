@@ -3,13 +3,14 @@
  */
 import '../node-version.ts';
 
+import type { LanguageModelV4 } from '@ai-sdk/provider';
 import * as inner from '../agent/index.ts';
 import { MODES } from '../agent/index.ts';
 import type { FileToolsOptions } from '../agent/file-tools.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Stored } from '../core/records.ts';
 import * as handles from '../handles/index.ts';
-import { check, fullName, innerOf, type Earpiece, type Table } from '../library/index.ts';
+import { check, checkName, fullName, innerOf, type Earpiece, type Table } from '../library/index.ts';
 
 export type AgentOptions = inner.AgentSettings & {
   readonly earpiece: Earpiece;
@@ -82,10 +83,16 @@ export const ownTools = (options: {
   /** Callable only after the agent exists. */
   readonly agent: () => Agent;
   readonly tellUser?: (message: string) => void;
-}): readonly Tool[] => inner.ownTools({ ...options, agent: () => madeHere(options.agent()) });
+}): readonly Tool[] => {
+  check('ownTools', options, { agent: { needed: 'function' }, tellUser: 'function' });
+  return inner.ownTools({ ...options, agent: () => madeHere(options.agent()) });
+};
 
 /** The tools with which it takes and reports tasks. */
-export const taskTools = (agent: () => Agent): readonly Tool[] => inner.taskTools(() => madeHere(agent()));
+export const taskTools = (agent: () => Agent): readonly Tool[] => {
+  check('taskTools', { agent }, { agent: { needed: 'function' } });
+  return inner.taskTools(() => madeHere(agent()));
+};
 
 export type HandleOptions = handles.HandleSettings & {
   readonly earpiece: Earpiece;
@@ -182,8 +189,40 @@ const RUN: Table<handles.RunOptions> = {
   promptMs: 'amount',
 };
 
+/** A stateful tool that runs a command of your program. */
+export function processTool(options: handles.ProcessToolOptions): handles.StatefulTool {
+  check('processTool', options, PROCESS);
+  return handles.processTool(options);
+}
+
+const PROCESS: Table<handles.ProcessToolOptions> = {
+  name: { needed: 'name' },
+  description: { needed: 'text' },
+  parameters: { needed: { keys: { properties: { needed: 'object' }, required: { listOf: 'name' } } } },
+  commandOf: { needed: 'function' },
+  actions: { listOf: ['fetch', 'apply', 'abort'] },
+  oneShot: 'flag',
+  onTurnEnd: ['inquire', 'await', 'abort'],
+  turnEndSecs: 'amount',
+  isAgent: 'flag',
+  notifyContent: 'flag',
+  check: 'function',
+  spawns: 'function',
+  maxChars: 'amount',
+  maxOutputBytes: 'amount',
+  graceMs: 'amount',
+  settleMs: 'amount',
+  promptMs: 'amount',
+};
+
+/** Opens a model by its name, such as `openai:gpt-5`. Throws `bad_argument` and `bad_config`. */
+export async function openModel(name: string, env: Readonly<Record<string, string | undefined>>): Promise<LanguageModelV4> {
+  checkName('openModel', 'the name of the model', name);
+  check('openModel', { env }, { env: { needed: { each: 'text' } } });
+  return inner.openModel(name, env);
+}
+
 export { MODES };
-export { openModel } from '../agent/index.ts';
-export { processTool, ToolFailure } from '../handles/index.ts';
+export { RESERVED, ToolFailure } from '../handles/index.ts';
 export type { AgentEvent, BudgetOptions, Mode, Tool, ToolCall, ToolOutcome, TurnEnding, TurnResult } from '../agent/index.ts';
 export type { HandleView, StatefulTool } from '../handles/index.ts';

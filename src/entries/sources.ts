@@ -1,14 +1,42 @@
 /** `earpiece/sources`. Sources emit events, and subscribers turn events into notifications. */
 import '../node-version.ts';
 
-import { subscriberFolders as folders, shippedFolder, type SubscriberSource } from '../bus/index.ts';
+import {
+  checkRunning,
+  readSubscriber as readFile,
+  shippedFolder,
+  subscriberFolders as folders,
+  templateEngine as makeEngine,
+  type CheckedFile,
+  type SubscriberFile,
+  type SubscriberProblem,
+  type SubscriberSource,
+  type TemplateEngine,
+  type TemplateEngineOptions,
+} from '../bus/index.ts';
 import type { Emitter } from '../core/event.ts';
 import { LEVELS } from '../core/notification.ts';
-import { check, fullName, innerOf, type Earpiece, type Table } from '../library/index.ts';
+import { bad, check, checkFolder, checkName, fullName, innerOf, shown, type Earpiece, type Table } from '../library/index.ts';
 import { filesSource as files, type FilesOptions as Files, type FilesSource } from '../sources/files/index.ts';
 import { gitSource as git, type GitOptions as Git, type GitSource } from '../sources/git/index.ts';
 import { runAndTell as run, type RanAndTold, type RunAndTellOptions as Run } from '../sources/processes/index.ts';
-import { timersSource as timers, type Timers } from '../sources/timers/index.ts';
+import {
+  parseWhen as when,
+  REMINDER_LEVELS,
+  timersSource as timers,
+  type Reminder,
+  type Timers,
+  type When,
+} from '../sources/timers/index.ts';
+import {
+  receive as judge,
+  receiverFrom as receiver,
+  WEBHOOK_KINDS,
+  type Received,
+  type WebhookReceiver,
+  type WebhookRequest,
+  type WebhookSettings,
+} from '../sources/webhooks/index.ts';
 
 /** `subject` is the agent to notify: `coder`, `coder#c1`, `project/coder`. */
 type Of<Options> = Omit<Options, 'emitter'> & { readonly earpiece: Earpiece };
@@ -52,11 +80,11 @@ const RUN: Table<RunAndTellOptions> = {
   tellWithinMs: 'amount',
 };
 
-/** Emits events for files that another program changes. Call `start` to begin. */
-export const filesSource = (options: FilesOptions): FilesSource => files(emitting('filesSource', options, FILES));
+/** Emits events for files that another program changes. Call `start` to begin. Trouble goes to `onTrouble`, by default to stderr. */
+export const filesSource = (options: FilesOptions): FilesSource => files(following('filesSource', options, FILES));
 
-/** Emits events for branches, commits and conflicts of other people's changes. Call `start` to begin. */
-export const gitSource = (options: GitOptions): GitSource => git(emitting('gitSource', options, GIT));
+/** Emits events for branches, commits and conflicts of other people. Call `start` to begin. Trouble goes to `onTrouble`, by default to stderr. */
+export const gitSource = (options: GitOptions): GitSource => git(following('gitSource', options, GIT));
 
 /** Runs a command and emits an event when it ends. */
 export const runAndTell = async (options: RunAndTellOptions): Promise<RanAndTold> => run(emitting('runAndTell', options, RUN));
@@ -64,9 +92,109 @@ export const runAndTell = async (options: RunAndTellOptions): Promise<RanAndTold
 /** Reminders: each is durable at once, and rides at the first message after its time. */
 export const timersSource = (options: { readonly earpiece: Earpiece }): Timers => {
   check('timersSource', options, { earpiece: { needed: 'any' } });
-  innerOf(options.earpiece);
-  return timers({ emitter: options.earpiece.events });
+  const { earpiece } = options;
+  innerOf(earpiece);
+  const inner = timers({ emitter: earpiece.events });
+  return {
+    remind: async (reminder) => {
+      check('remind', reminder, REMINDER, 'the reminder');
+      const times = Object.keys(reminder.when);
+      if (times.length !== 1) throw bad('remind: when must be one of {at}, {inMs} and {afterTurns}', 'when');
+      return inner.remind({ ...reminder, subject: fullName('remind', earpiece.project, reminder.subject) });
+    },
+  };
 };
+
+const REMINDER: Table<Reminder> = {
+  subject: { needed: 'name' },
+  message: { needed: 'text' },
+  when: { needed: { keys: { at: 'number', inMs: 'number', afterTurns: 'number' } } },
+  key: 'name',
+  level: REMINDER_LEVELS,
+  ttlMs: 'amount',
+};
+
+/** The moment that a person's words name, such as `tomorrow at 9`. Throws `bad_argument` for words that it does not understand. */
+export async function parseWhen(text: string, here: { readonly now: number; readonly timeZone: string }): Promise<When> {
+  checkName('parseWhen', 'the time', text);
+  check('parseWhen', here, { now: { needed: 'number' }, timeZone: { needed: 'name' } });
+  if (!isTimeZone(here.timeZone))
+    throw bad(
+      `parseWhen: timeZone must be the name of a time zone such as "Europe/Berlin" or "UTC", got ${JSON.stringify(here.timeZone)}`,
+      'timeZone',
+    );
+  return when(text, here);
+}
+
+/** The receiver of a webhook, with its secret from `env`. A problem is a text for people. Throws `bad_argument`. */
+export function receiverFrom(
+  name: string,
+  settings: WebhookSettings,
+  env: Readonly<Record<string, string | undefined>>,
+): { readonly kind: 'ready'; readonly receiver: WebhookReceiver } | { readonly kind: 'problem'; readonly problem: string } {
+  checkName('receiverFrom', 'the name', name);
+  check('receiverFrom', settings, WEBHOOK, 'the settings');
+  check('receiverFrom', { env }, { env: { needed: { each: 'text' } } });
+  return receiver(name, settings, env);
+}
+
+const WEBHOOK: Table<WebhookSettings> = {
+  kind: { needed: WEBHOOK_KINDS },
+  to: { needed: 'name' },
+  secretEnv: { needed: 'name' },
+  signatureHeader: 'name',
+  map: {
+    keys: { type: 'text', id: 'text', severity: 'text', message: 'text', subject: 'text', time: 'text', data: 'text' },
+  },
+};
+
+/** Judges one request: its events, or the reason for a refusal. Throws `bad_argument` for what is no request at all. */
+export function receive(request: WebhookRequest): Received {
+  check('receive', request, REQUEST, 'the request');
+  if (!Buffer.isBuffer(request.body)) throw bad(`receive: body must be a Buffer, got ${shown(request.body)}`, 'body');
+  return judge(request);
+}
+
+const REQUEST: Table<WebhookRequest> = {
+  headers: { needed: 'object' },
+  body: { needed: 'any' },
+  receiver: { needed: 'object' },
+  now: { needed: 'number' },
+  clock: 'number',
+  seen: 'function',
+};
+
+/** Runs templates and conditions in a worker with limits. Close it. */
+export function templateEngine(options: TemplateEngineOptions = {}): TemplateEngine {
+  check('templateEngine', options, ENGINE);
+  return makeEngine(options);
+}
+
+const ENGINE: Table<TemplateEngineOptions> = {
+  deadlineMs: 'amount',
+  startMs: 'amount',
+  maxChars: 'amount',
+  maxContextChars: 'amount',
+  fuel: 'amount',
+  memoryMb: 'amount',
+  onTrouble: 'function',
+};
+
+/** Problems that only show when templates and conditions run: `files` as `readSubscriber` returns them. */
+export async function checkSubscriber(
+  files: readonly CheckedFile[],
+  engine: Pick<TemplateEngine, 'check' | 'checkExpression' | 'render'>,
+): Promise<readonly SubscriberProblem[]> {
+  const needed = { files: { needed: { listOf: 'object' } }, engine: { needed: 'object' } } as const;
+  check('checkSubscriber', { files, engine }, needed);
+  return checkRunning(files, engine);
+}
+
+/** Reads the file of a subscriber, with its problems. Undefined: there is no such file. */
+export function readSubscriber(path: string): SubscriberFile | undefined {
+  checkName('readSubscriber', 'the path', path);
+  return readFile(path);
+}
 
 /** Loads subscribers from `.earpiece/subscribers/` below `root`, for `openEarpiece({subscribers})`. */
 export const subscriberFolders = (options: {
@@ -85,6 +213,17 @@ export const subscriberFolders = (options: {
   };
 };
 
+/** A source that follows a folder. Without a listener its troubles go to stderr: a source that sees nothing must not look well. */
+function following<O extends FilesOptions | GitOptions>(
+  call: string,
+  options: O,
+  table: Table<O>,
+): Omit<O, 'earpiece'> & { readonly emitter: Emitter; readonly subject: string } {
+  const checked = emitting(call, options, table);
+  checkFolder(call, 'root', options.root);
+  return { ...checked, onTrouble: options.onTrouble ?? ((line) => void process.stderr.write(`earpiece: ${line}\n`)) };
+}
+
 function emitting<O extends { readonly earpiece: Earpiece; readonly subject: string }>(
   call: string,
   options: O,
@@ -96,13 +235,19 @@ function emitting<O extends { readonly earpiece: Earpiece; readonly subject: str
   return { ...rest, emitter: earpiece.events, subject: fullName(call, earpiece.project, rest.subject) };
 }
 
-export { parseWhen } from '../sources/timers/index.ts';
-export { receive, receiverFrom } from '../sources/webhooks/index.ts';
-export { checkRunning as checkSubscriber, readSubscriber, templateEngine } from '../bus/index.ts';
-export type { Subscriber, SubscriberProblem, SubscriberSource } from '../bus/index.ts';
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name }).format(0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export type { SubscriberProblem, SubscriberSource, WebhookReceiver };
+export type { Subscriber } from '../bus/index.ts';
 export type { FilesSource } from '../sources/files/index.ts';
 export type { GitSource } from '../sources/git/index.ts';
 export type { RanAndTold } from '../sources/processes/index.ts';
-export type { Reminder, Timers } from '../sources/timers/index.ts';
+export type { Reminder, Timers };
 export type { Source } from '../sources/source.ts';
-export type { WebhookReceiver } from '../sources/webhooks/index.ts';

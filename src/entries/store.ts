@@ -2,7 +2,9 @@
 import '../node-version.ts';
 
 import type { Clock, Store } from '../core/ports.ts';
-import { check, type Table } from '../library/arguments.ts';
+import type { Draft, Stored } from '../core/records.ts';
+import * as items from '../core/items.ts';
+import { bad, check, checkText, shown, type Table } from '../library/arguments.ts';
 import { memoryStore as inMemory, openSqliteStore as openSqlite, type SqliteOptions, type SqliteStore } from '../stores/index.ts';
 
 const CLOCK = { methods: ['now'], like: 'an object with now()' } as const;
@@ -28,14 +30,39 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<SqliteStore> {
   check('openSqliteStore', options, SQLITE);
+  if (options.path === ':memory:')
+    throw bad('openSqliteStore: path ":memory:" would be a file of that name; use memoryStore() for a store in memory', 'path');
   return openSqlite(options);
+}
+
+/** The items that `settle` needs for a record: read these from your index. Throws `bad_argument` for what is no record. */
+export function touches(draft: Draft): items.Touches {
+  checkDraft('touches', draft);
+  return items.touches(draft);
+}
+
+/** What a record does to the items that `touches` names. Throws `bad_argument` for what is no record. */
+export function settle(draft: Draft, place: Pick<Stored, 'seq' | 'at' | 'clock'>, found: readonly items.Item[]): items.Settled {
+  checkDraft('settle', draft);
+  return items.settle(draft, place, found);
+}
+
+/** The items of a log, from its records alone. */
+export function replay(records: Iterable<Pick<Stored, 'seq' | 'at' | 'clock' | 'body'>>): Map<string, items.Item> {
+  if (typeof (records as Iterable<unknown> | undefined)?.[Symbol.iterator] !== 'function')
+    throw bad(`replay: records must be a list, got ${shown(records)}`, 'records');
+  return items.replay(records);
+}
+
+function checkDraft(call: string, draft: Draft): void {
+  checkText(call, 'the type of the draft', (draft as Draft | undefined)?.type);
 }
 
 export type { SqliteOptions, SqliteStore };
 export { runStoreContract, type TestRunner } from '../stores/contract/contract.ts';
 export type { Capability, Producing, StoreUnderTest } from '../stores/contract/under-test.ts';
 export { EarpieceError } from '../core/errors.ts';
-export { replay, settle, touches, type Item, type Settled, type Touches } from '../core/items.ts';
+export type { Item, Settled, Touches } from '../core/items.ts';
 export type { Appended, Clock, ItemQuery, Presence, ReadQuery, Store, Swap, Wait } from '../core/ports.ts';
-export type { Draft, Stored } from '../core/records.ts';
+export type { Draft, Stored };
 export type { LogKey } from '../core/address.ts';

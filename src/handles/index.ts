@@ -4,8 +4,8 @@ export type { HandleRegistryOptions, HandleSettings } from './registry-options.t
 export type { HandleView } from './answers.ts';
 export type { Recovered } from './recover.ts';
 export { TURN_END_ANSWERS, type Inquiry, type TurnEnd, type TurnEndAnswer } from './turn-end.ts';
-export { schemaOf, type HandleSide, type OnTurnEnd, type StatefulTool } from './stateful-tool.ts';
+export { RESERVED, schemaOf, type HandleSide, type OnTurnEnd, type StatefulTool } from './stateful-tool.ts';
 export { ToolFailure } from './state.ts';
-export { processTool } from './process-tool.ts';
+export { processTool, type ProcessToolOptions } from './process-tool.ts';
 export { runTool, type RunOptions } from './run.ts';
 export { isSecret } from './environment.ts';

@@ -102,6 +102,7 @@ export type Serves = {
 /** `range`: the part that this is (`lines 1–200 of 5,230`). */
 export type Reading = { readonly content: string; readonly range?: string };
 
+/** Names that the arguments of a background tool may not have: the registry adds them to each. */
 export const RESERVED: readonly string[] = ['action', 'id', 'input', 'keys', 'from', 'lines', 'from_byte', 'bytes'];
 
 export const actionsOf = (tool: StatefulTool): readonly Action[] => ['spawn', ...(tool.actions ?? ['fetch', 'abort'])];

@@ -44,9 +44,9 @@ type Rules = Readonly<Record<string, Rule | Needed>>;
 /** A rule for each key of `T`; keys that `T` requires have a `Needed` rule. */
 export type Table<T> = { readonly [K in keyof T]-?: T extends Required<Pick<T, K>> ? Needed : Rule };
 
-/** Throws `bad_argument`, naming the call, the key, the value seen and the way out. */
-export function check<T extends object>(call: string, value: T, table: Table<T>): void {
-  checkKeys(call, '', value, table);
+/** Throws `bad_argument`, naming the call, the key, the value seen and the way out. `what` names the value itself. */
+export function check<T extends object>(call: string, value: T, table: Table<T>, what = 'the options'): void {
+  checkKeys(call, { path: '', what }, value, table);
 }
 
 export function bad(message: string, field?: string): EarpieceError {
@@ -73,17 +73,14 @@ export function checkName(call: string, name: string, value: unknown): void {
   if (!isName(value)) throw bad(`${call}: ${name} must be a text that is not blank, got ${shown(value)}`, name);
 }
 
-function checkKeys(call: string, path: string, value: unknown, table: Rules): void {
+function checkKeys(call: string, { path, what }: { path: string; what: string }, value: unknown, table: Rules): void {
   // A getter or a Proxy of the caller may throw at any read.
   let now = path;
   try {
     const known = Object.keys(table);
     const at = (key: string): string => (path === '' ? key : `${path}.${key}`);
     if (!isObject(value))
-      throw bad(
-        `${call}: ${path === '' ? 'the options' : path} must be an object with ${known.join(', ')}, got ${shown(value)}`,
-        path,
-      );
+      throw bad(`${call}: ${path === '' ? what : path} must be an object with ${known.join(', ')}, got ${shown(value)}`, path);
     for (const key of Object.keys(value)) {
       if (Object.hasOwn(table, key)) continue;
       const near = didYouMean(key, known);
@@ -100,7 +97,7 @@ function checkKeys(call: string, path: string, value: unknown, table: Rules): vo
       if (given !== undefined) checkValue(call, now, given, needed ? each.needed : each);
     }
   } catch (error) {
-    throw readable(call, now, error);
+    throw readable(call, now === '' ? what : now, error);
   }
 }
 
@@ -133,13 +130,13 @@ function checkValue(call: string, path: string, value: unknown, rule: Rule): voi
     if (!isObject(value)) throw bad(`${call}: ${path} must be ${describe(rule)}, got ${shown(value)}`, path);
     const { kind } = value;
     checkWord(call, `${path}.kind`, kind, Object.keys(rule.kinds));
-    return checkKeys(call, path, value, { kind: 'any', ...rule.kinds[kind as string] });
+    return checkKeys(call, { path, what: path }, value, { kind: 'any', ...rule.kinds[kind as string] });
   }
   if (typeof value === 'string' && rule.or !== undefined) {
     if (rule.or !== 'text') checkWord(call, path, value, rule.or);
     return;
   }
-  checkKeys(call, path, value, rule.keys);
+  checkKeys(call, { path, what: path }, value, rule.keys);
 }
 
 const FITS: Readonly<Record<Exclude<Rule & string, 'any' | 'json'>, (value: unknown) => boolean>> = {
@@ -168,11 +165,10 @@ export function reading<T>(call: string, path: string, work: () => T): T {
 function readable(call: string, path: string, error: unknown): EarpieceError {
   if (error instanceof EarpieceError) return error;
   const why = error instanceof Error ? error.message : String(error);
-  return new EarpieceError(
-    'bad_argument',
-    `${call}: ${path === '' ? 'the options' : path} cannot be read (${why}); pass plain values`,
-    { cause: error, data: { field: path } },
-  );
+  return new EarpieceError('bad_argument', `${call}: ${path} cannot be read (${why}); pass plain values`, {
+    cause: error,
+    data: { field: path },
+  });
 }
 
 /** Walks without recursion, so that data of any depth gets an error and not a stack overflow. */
@@ -225,7 +221,17 @@ function isName(value: unknown): boolean {
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isPromise(value);
+}
+
+/** A promise that the caller forgot to await. */
+export function isPromise(value: unknown): boolean {
+  try {
+    return value instanceof Promise;
+  } catch {
+    // A Proxy that was revoked.
+    return false;
+  }
 }
 
 const isWords = (rule: Rule): rule is Words => Array.isArray(rule);
@@ -255,11 +261,12 @@ function describe(rule: Rule): string {
   }[rule];
 }
 
-function shown(value: unknown): string {
+export function shown(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value);
   if (typeof value === 'function') return 'a function';
   if (typeof value !== 'object' || value === null) return String(value);
   try {
+    if (isPromise(value)) return 'a promise; await it';
     return Array.isArray(value) ? 'a list' : 'an object';
   } catch {
     // A Proxy that was revoked.

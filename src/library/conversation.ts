@@ -172,7 +172,7 @@ export class Conversation {
 
   /** Carries the result of a tool call. Send the returned text to the model in its place. */
   async toolResult(result: ToolResult): Promise<Message> {
-    check('toolResult', result, TOOL_RESULT);
+    check('toolResult', result, TOOL_RESULT, 'the result');
     await this.#goOn();
     const { id, content, is_error = false, name, known } = result;
     return messageOf(

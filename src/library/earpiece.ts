@@ -22,6 +22,7 @@ import { openLoadedInbox, type LoadedInbox } from '../loaded-inbox.ts';
 import { bad, check, checkText, reading, type Table } from './arguments.ts';
 import { Conversation, CONVERSATION, type ConversationOptions } from './conversation.ts';
 import { Events } from './events.ts';
+import { checkFolder } from './folder.ts';
 import { closeInner, keepInner, mustBeOpen } from './inner.ts';
 import { addressOf, fullName, logNamed } from './names.ts';
 import { NOTIFICATION } from './notification-table.ts';
@@ -84,6 +85,7 @@ const WAIT_MS = 30_000;
  */
 export async function openEarpiece(options: OpenOptions = {}): Promise<Earpiece> {
   check('openEarpiece', options, OPEN);
+  if (options.cwd !== undefined) checkFolder('openEarpiece', 'cwd', options.cwd);
   const wrong = reading('openEarpiece', 'policy', () => policyProblem(options.policy ?? {}));
   if (wrong !== undefined) throw bad(`openEarpiece: policy.${wrong.key} ${wrong.text}`, `policy.${wrong.key}`);
   const { env, ...rest } = options;
@@ -113,7 +115,7 @@ export class Earpiece implements AsyncDisposable {
    */
   async queue(to: string, notification: NotificationInput): Promise<Queued> {
     const address = addressOf('queue', this.project, to);
-    check('queue', notification, NOTIFICATION);
+    check('queue', notification, NOTIFICATION, 'the notification');
     return this.#inbox.queue(address, notification);
   }
 

@@ -1,11 +1,32 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAgent, fileTools, handleRegistry, runTool } from '../entries/agent.ts';
+import {
+  createAgent,
+  fileTools,
+  handleRegistry,
+  openModel,
+  ownTools,
+  processTool,
+  runTool,
+  taskTools,
+} from '../entries/agent.ts';
 import { aiSdk } from '../entries/ai-sdk.ts';
 import { createClient } from '../entries/client.ts';
 import { inboxRider, startGateway } from '../entries/gateway.ts';
 import { createServer } from '../entries/server.ts';
-import { filesSource, gitSource, runAndTell, subscriberFolders, timersSource } from '../entries/sources.ts';
-import { memoryStore, openSqliteStore } from '../entries/store.ts';
+import {
+  filesSource,
+  checkSubscriber,
+  gitSource,
+  parseWhen,
+  readSubscriber,
+  receive,
+  receiverFrom,
+  runAndTell,
+  subscriberFolders,
+  templateEngine,
+  timersSource,
+} from '../entries/sources.ts';
+import { memoryStore, openSqliteStore, replay, settle, touches } from '../entries/store.ts';
 import { proves } from '../../e2e/verifies.ts';
 import { openEarpiece, type Conversation, type Earpiece } from './index.ts';
 
@@ -28,7 +49,10 @@ const gateway = (change: object): (() => unknown) => {
     startGateway({ front: { kind: 'http' }, upstreams: [], rider: inboxRider({ earpiece: ear, agent: 'coder' }), ...change });
 };
 
-type Row = readonly [string, () => unknown, string];
+type Row = readonly [string, () => unknown, string | RegExp];
+
+const expectText = (seen: string, expected: string | RegExp): void =>
+  typeof expected === 'string' ? expect(seen).toContain(expected) : expect(seen).toMatch(expected);
 
 const refused = async (misuse: () => unknown): Promise<string> => {
   try {
@@ -88,12 +112,24 @@ it.each<Row>([
     'fileTools: the options must be an object with root, files, got undefined',
   ],
   [
+    'a background tool without a command',
+    () => processTool(any({ name: 'x', description: 'x', parameters: { properties: {} } })),
+    'processTool: commandOf is missing; pass a function',
+  ],
+  ['own tools without an agent', () => ownTools(any({})), 'ownTools: agent is missing; pass a function'],
+  ['tools for tasks without an agent', () => taskTools(any(undefined)), 'taskTools: agent is missing; pass a function'],
+  [
+    'a model without a name',
+    () => openModel(any(undefined), {}),
+    'openModel: the name of the model must be a text, got undefined',
+  ],
+  [
     'files that nobody follows',
     () => fileTools({ root: '/x', files: any({}) }),
     'fileTools: files must be what filesSource() returns, got an object',
   ],
 ])('%s is refused', async (_, misuse, message) => {
-  expect(await refused(misuse)).toContain(message);
+  expectText(await refused(misuse), message);
 });
 
 describe('a gateway refuses', () => {
@@ -174,7 +210,7 @@ describe('a gateway refuses', () => {
       'inboxRider: onTrouble must be a function, got "yes"',
     ],
   ])('%s', async (_, misuse, message) => {
-    expect(await refused(misuse)).toContain(message);
+    expectText(await refused(misuse), message);
   });
 });
 
@@ -201,6 +237,19 @@ describe('a server and its client refuse', () => {
       'a port in place of an object',
       () => server().listen(any(4747)),
       'listen: the options must be an object with host, port, got 4747',
+    ],
+    [
+      'a second address of one server',
+      async () => {
+        const twice = server();
+        await twice.listen({ port: 0 });
+        try {
+          await twice.listen({ port: 0 });
+        } finally {
+          await twice.stop();
+        }
+      },
+      /^this server listens already, at http:\/\/127\.0\.0\.1:\d+; create another/u,
     ],
     [
       'a kind of a token that there is not',
@@ -235,13 +284,14 @@ describe('a server and its client refuse', () => {
       'createClient: token must be a text that is not blank, got 5',
     ],
   ])('%s', async (_, misuse, message) => {
-    expect(await refused(misuse)).toContain(message);
+    expectText(await refused(misuse), message);
   });
 });
 
 describe('stores and sources refuse', () => {
   proves('library:misuse');
-  const git = { earpiece: any(undefined), subject: 'coder', root: '/x' };
+  const git = { earpiece: any(undefined), subject: 'coder', root: '/' };
+  const remind = (when: unknown) => () => timersSource({ earpiece: ear }).remind(any({ subject: 'coder', message: 'x', when }));
   it.each<Row>([
     [
       'a misspelt option of a memory store',
@@ -272,9 +322,116 @@ describe('stores and sources refuse', () => {
       'runAndTell: args must be a list, each a text, got "test"',
     ],
     ['reminders without an earpiece', () => timersSource(any({})), 'timersSource: earpiece is missing'],
+    [
+      'a file in memory, as SQLite spells it',
+      () => openSqliteStore({ path: ':memory:' }),
+      'path ":memory:" would be a file of that name; use memoryStore()',
+    ],
+    [
+      'a database in memory, as SQLite spells it',
+      () => openEarpiece({ db: ':memory:' }),
+      '":memory:" would be a file of that name; for a store in memory write memory:',
+    ],
+    [
+      'a folder of the project that there is not',
+      () => openEarpiece({ db: 'memory:', cwd: '/nope/x' }),
+      'openEarpiece: cwd "/nope/x" is not a folder; create it first, or name another',
+    ],
+    [
+      'files below a folder that there is not',
+      () => filesSource({ earpiece: ear, subject: 'coder', root: '/nope/x' }),
+      'filesSource: root "/nope/x" is not a folder',
+    ],
+    [
+      'a repository that there is not',
+      () => gitSource({ earpiece: ear, subject: 'coder', root: '/nope/x' }),
+      'gitSource: root "/nope/x" is not a folder',
+    ],
+    ['a reminder without a time', remind(undefined), 'remind: when is missing; pass an object'],
+    ['a reminder at a time in words', remind('in 10m'), 'remind: when must be an object with at, inMs, afterTurns, got "in 10m"'],
+    ['a reminder at no time', remind({}), 'remind: when must be one of {at}, {inMs} and {afterTurns}'],
+    ['a reminder in the past', remind({ at: 5 }), 'remind: when {"at":5} is over; name a time that is to come'],
+    ['a reminder before now', remind({ inMs: -1 }), 'remind: when {"inMs":-1} is over'],
+    [
+      'a reminder in five years',
+      remind({ inMs: 5 * 366 * 86_400_000 }),
+      'is more than a year away; a reminder may wait for a year',
+    ],
+    ['a reminder after no turn', remind({ afterTurns: 0 }), 'must be a whole number of turns from 1 to 1000'],
+    [
+      'a misspelt reminder',
+      () => timersSource({ earpiece: ear }).remind(any({ subject: 'coder', mesage: 'x', when: { inMs: 5 } })),
+      'remind: "mesage" is not a known key; did you mean "message"?',
+    ],
+    [
+      'a time without a zone',
+      () => parseWhen('in 10m', any(undefined)),
+      'parseWhen: the options must be an object with now, timeZone',
+    ],
+    [
+      'a zone that there is not',
+      () => parseWhen('in 10m', { now: 0, timeZone: 'Mars' }),
+      'parseWhen: timeZone must be the name of a time zone such as "Europe/Berlin" or "UTC", got "Mars"',
+    ],
+    [
+      'a receiver of a kind that there is not',
+      () => receiverFrom('ci', any({ kind: 'gitlab', to: 'shop/coder', secretEnv: 'X' }), {}),
+      'receiverFrom: kind must be one of cloudevents, github, standard, alertmanager, json, got "gitlab"',
+    ],
+    [
+      'a misspelt limit of templates',
+      () => templateEngine(any({ feul: 5 })),
+      'templateEngine: "feul" is not a known key; did you mean "fuel"?',
+    ],
+    ['a request that is none', () => receive(any(undefined)), 'receive: the request must be an object with headers, body,'],
+    [
+      'a body that is no bytes',
+      () => receive(any({ headers: {}, body: '{}', receiver: {}, now: 0 })),
+      'receive: body must be a Buffer, got "{}"',
+    ],
+    ['no subscriber to check', () => checkSubscriber(any(undefined), any({})), 'checkSubscriber: files is missing'],
+    ['no draft to settle', () => settle(any(undefined), { seq: 1, at: 1 }, []), 'settle: the type of the draft must be a text'],
+    ['a draft without a type', () => touches(any({})), 'touches: the type of the draft must be a text, got undefined'],
+    ['no records to replay', () => replay(any(undefined)), 'replay: records must be a list, got undefined'],
+    [
+      'a subscriber without a file',
+      () => readSubscriber(any(undefined)),
+      'readSubscriber: the path must be a text, got undefined',
+    ],
     ['a folder of subscribers without a root', () => subscriberFolders(any({})), 'subscriberFolders: root is missing'],
   ])('%s', async (_, misuse, message) => {
-    expect(await refused(misuse)).toContain(message);
+    expectText(await refused(misuse), message);
+  });
+});
+
+describe('a missing await is named', () => {
+  proves('library:misuse');
+  it.each<Row>([
+    [
+      'of content',
+      () => coder.toolResult({ id: 'c', content: any(call()) }),
+      'toolResult: content must be a text, got a promise; await it',
+    ],
+    ['of an id', () => ear.receipt(any(call())), 'receipt: the id must be a text, got a promise; await it'],
+    [
+      'of a notification',
+      () => ear.queue('coder', any(call())),
+      /^queue: the notification must be an object with .*, got a promise; await it$/u,
+    ],
+    ['of an earpiece', () => inboxRider({ earpiece: any(call()) }), 'earpiece is a promise; await openEarpiece()'],
+  ])('%s', async (_, misuse, message) => {
+    expectText(await refused(misuse), message);
+  });
+
+  it.each<Row>([
+    [
+      'a text as a notification',
+      () => ear.queue('coder', any('hello')),
+      /^queue: the notification must be an object .*got "hello"/u,
+    ],
+    ['a text as an event', () => ear.events.emit(any('x')), /^emit: the event must be an object with .*, got "x"$/u],
+  ])('%s is named as such', async (_, misuse, message) => {
+    expectText(await refused(misuse), message);
   });
 });
 
@@ -308,14 +465,14 @@ describe('values that throw when they are read are refused, with their key', () 
       'queue: data.a.0.b cannot be read (boom)',
     ],
     ['toJSON', () => ear.queue('coder', { message: 'x', data: any({ toJSON: boom }) }), 'queue: data cannot be read (boom)'],
-    ['a Proxy that has no keys', () => ear.queue('coder', trap('ownKeys')), 'queue: the options cannot be read (boom)'],
+    ['a Proxy that has no keys', () => ear.queue('coder', trap('ownKeys')), 'queue: the notification cannot be read (boom)'],
     ['a Proxy that has no values', () => ear.queue('coder', trap('get')), 'queue: id cannot be read (boom)'],
     [
       'a Proxy that has nothing',
       () => ear.withdraw('coder', trap('has'), { by: 'me', reason: 'x' }),
       'withdraw: "message" is not a known key',
     ],
-    ['a revoked Proxy', () => ear.queue('coder', revoked()), 'queue: the options cannot be read (Cannot perform'],
+    ['a revoked Proxy', () => ear.queue('coder', revoked()), 'queue: the notification cannot be read (Cannot perform'],
     [
       'a revoked Proxy as a name',
       () => ear.queue(revoked(), { message: 'x' }),
@@ -349,6 +506,6 @@ describe('values that throw when they are read are refused, with their key', () 
       'emit: data cannot be read (boom)',
     ],
   ])('%s', async (_, misuse, message) => {
-    expect(await refused(misuse)).toContain(message);
+    expectText(await refused(misuse), message);
   });
 });

@@ -26,7 +26,7 @@ export class Events {
    * Throws `bad_event`.
    */
   async emit(event: EventInput): Promise<Emitted> {
-    check('emit', event, EVENT);
+    check('emit', event, EVENT, 'the event');
     mustBeOpen(this.#inbox);
     return this.#inbox.bus.emit({ ...event, subject: fullName('emit', this.#inbox.project, event.subject) });
   }

@@ -1,6 +1,7 @@
 /** The inbox behind an `Earpiece`, for the parts of this package that a program combines with it. */
 import { EarpieceError } from '../core/errors.ts';
 import type { LoadedInbox } from '../loaded-inbox.ts';
+import { bad, isPromise } from './arguments.ts';
 
 const INBOXES = new WeakMap<object, LoadedInbox>();
 
@@ -19,10 +20,8 @@ export function mustBeOpen(inbox: object): void {
 /** Throws `bad_argument` for an object that `openEarpiece` of this very package did not make. */
 export function innerOf(ear: object): LoadedInbox {
   const inbox = typeof ear === 'object' && ear !== null ? INBOXES.get(ear) : undefined;
+  if (isPromise(ear)) throw bad('earpiece is a promise; await openEarpiece()', 'earpiece');
   if (inbox === undefined)
-    throw new EarpieceError(
-      'bad_argument',
-      'earpiece is not what openEarpiece() of this package returned; is the package installed twice?',
-    );
+    throw bad('earpiece is not what openEarpiece() of this package returned; is the package installed twice?', 'earpiece');
   return inbox;
 }

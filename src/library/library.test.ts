@@ -60,7 +60,7 @@ describe('misuse that the compiler did not see', () => {
     [
       'a text instead of a notification',
       (e) => e.queue('coder', any('build failed')),
-      'queue: the options must be an object with id, kind, level, message,',
+      'queue: the notification must be an object with id, kind, level, message,',
     ],
     ['a misspelt moment', (e) => e.queue('coder', any({ message: 'x', deliver: 'turn_strat' })), 'did you mean "turn_start"?'],
     [

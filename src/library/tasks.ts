@@ -34,7 +34,7 @@ export class Tasks {
 
   /** `once`: your own name for the task; a second call with the same name returns the first task. */
   async create(task: TaskInput, options: { readonly by: TaskActor; readonly once?: string }): Promise<Task> {
-    check('create', task, TASK);
+    check('create', task, TASK, 'the task');
     check('create', options, { by: { needed: ACTOR }, once: 'text' });
     return this.#tasks.create(this.#project, task, options.by, options.once);
   }

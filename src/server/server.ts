@@ -230,6 +230,11 @@ export function createServer(options: ServerOptions): Server {
     app,
     tokens,
     listen: async ({ host = '127.0.0.1', port = 4747 } = {}) => {
+      if (listening !== undefined)
+        throw new EarpieceError(
+          'bad_argument',
+          `this server listens already, at ${listening.url}; create another for a second address`,
+        );
       if (!isLoopbackHost(host) && !(await tokens.any()))
         throw new EarpieceError(
           'bad_argument',

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 import type { Clock, Store } from '../core/ports.ts';
 
@@ -73,6 +74,8 @@ async function openMemory(options: StoreOptions): Promise<Store> {
 }
 
 async function openSqlite(path: string, { thread, ...options }: StoreOptions): Promise<Store> {
+  if (basename(path) === ':memory:')
+    throw new EarpieceError('bad_argument', '":memory:" would be a file of that name; for a store in memory write memory:');
   if (thread) {
     const { openThreadStore } = await import('./thread/store.ts');
     return openThreadStore({ ...options, path });

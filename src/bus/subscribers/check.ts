@@ -9,7 +9,8 @@ import { contextOf } from '../templates/context.ts';
 import type { TemplateEngine } from '../templates/engine.ts';
 import type { FolderState } from './folder.ts';
 
-type Checked = FolderState['files'][number];
+/** A file whose text has no problems. */
+export type Checked = FolderState['files'][number];
 type Engine = Pick<TemplateEngine, 'check' | 'checkExpression' | 'render'>;
 
 /** Returns only problems that `files` do not have yet. A template that several subscribers use is checked once. */

@@ -1,3 +1,4 @@
 /** Reminders. */
+export { REMINDER_LEVELS } from './levels.ts';
 export { isMeant, isReminder, reminderEvent, reminderId, shortId, timersSource, type Reminder, type Timers } from './timers.ts';
 export { parseWhen, showTime, type When } from './when.ts';

@@ -5,7 +5,7 @@ import type { Item } from '../../core/items.ts';
 import { formatKind, LIMITS } from '../../core/notification.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { REMINDER_LEVELS, type ReminderLevel } from './levels.ts';
-import type { When } from './when.ts';
+import { checkWhen, type When } from './when.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -25,7 +25,10 @@ export type Timers = { remind(reminder: Reminder): Promise<Emitted> };
 
 /** For programs. `now`: epoch ms. */
 export const timersSource = ({ emitter, now = Date.now }: { emitter: Emitter; now?: () => number }): Timers => ({
-  remind: async (reminder) => emitter.emit(reminderEvent(reminder, { id: shortId(), now: now() })),
+  remind: async (reminder) => {
+    checkWhen(reminder.when, now());
+    return emitter.emit(reminderEvent(reminder, { id: shortId(), now: now() }));
+  },
 });
 
 /** Throws `bad_argument` for an invalid reminder. */

@@ -43,6 +43,22 @@ export async function parseWhen(text: string, there: Here): Promise<When> {
   return { at };
 }
 
+/** Throws `bad_argument` for a time of a program that is past or more than a year away, and for too many turns. */
+export function checkWhen(when: When | { readonly inMs: number }, now: number): void {
+  const refuse = (why: string): never => {
+    throw new EarpieceError('bad_argument', `remind: when ${JSON.stringify(when)} ${why}`, { data: { field: 'when' } });
+  };
+  if ('afterTurns' in when) {
+    const { afterTurns } = when;
+    if (!Number.isInteger(afterTurns) || afterTurns < 1 || afterTurns > MAX_TURNS)
+      refuse(`must be a whole number of turns from 1 to ${MAX_TURNS}`);
+    return;
+  }
+  const inMs = 'inMs' in when ? when.inMs : when.at - now;
+  if (!(inMs > 0)) refuse('is over; name a time that is to come');
+  if (inMs > YEAR_MS) refuse('is more than a year away; a reminder may wait for a year at most');
+}
+
 /** `Fri 2026-05-01 10:00`, in that time zone. */
 export function showTime(at: number, timeZone: string): string {
   const parts = partsOf(at, timeZone);

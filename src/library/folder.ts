@@ -1,0 +1,9 @@
+/** Checks a folder that a program names: a misspelt path would be watched, or name a project, without a word. */
+import { statSync } from 'node:fs';
+import { bad } from './arguments.ts';
+
+/** Throws `bad_argument` for a path that is no folder. */
+export function checkFolder(call: string, name: string, path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  throw bad(`${call}: ${name} ${JSON.stringify(path.slice(0, 200))} is not a folder; create it first, or name another`, name);
+}

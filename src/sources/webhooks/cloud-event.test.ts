@@ -138,7 +138,11 @@ describe('a CloudEvent', () => {
     ['a time to live', { ...WHOLE, ttlms: '10m' }, 'event attribute ttlms "10m": must be a whole number of milliseconds above 0'],
     ['supersede', { ...WHOLE, supersede: 1 }, 'event attribute supersede 1: must be true or false'],
     ['data twice', { ...WHOLE, data_base64: 'AA==' }, 'event has both data and data_base64; write only one of them'],
-    ['no base64', { ...(without('data') as object), data_base64: '%%' }, 'event attribute data_base64 "%%": must be a text in base64'],
+    [
+      'no base64',
+      { ...(without('data') as object), data_base64: '%%' },
+      'event attribute data_base64 "%%": must be a text in base64',
+    ],
     [
       'no JSON in it',
       { ...(without('data') as object), data_base64: 'AAAA' },

@@ -3,6 +3,7 @@
  * can be rebuilt from the log, so another process can continue after a crash.
  */
 import { formatAddress, MAIN, parseAddress, type Address } from '../core/address.ts';
+import { defined } from '../core/defined.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Emitter } from '../core/event.ts';
 import type { Notification, NotificationId, Origin } from '../core/notification.ts';
@@ -67,7 +68,7 @@ export class Agent implements AsyncDisposable {
       process: this.inbox.owner,
       folder: worktreeOf(process.cwd()),
       points: ['turn_start', 'cycle_start', 'tool_batch_end', 'turn_end', 'idle', 'forced'],
-      ...(options.purpose === undefined ? {} : { purpose: options.purpose }),
+      ...defined({ purpose: options.purpose }),
     });
     this.#transcript = new Transcript(this.conversation, (event) => this.emit(event));
     this.#requests = new Requests({
@@ -146,7 +147,7 @@ export class Agent implements AsyncDisposable {
       this.#run('person', text, async () => {
         this.#watcher.personCame();
         await this.#transcript.carry(
-          [...this.#begin(), { type: 'chat_request', content: text, ...(author === undefined ? {} : { author }) }],
+          [...this.#begin(), { type: 'chat_request', content: text, ...defined({ author }) }],
           'turn_start',
         );
       }),

@@ -8,6 +8,7 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
+import { defined } from '../core/defined.ts';
 import type { Json } from '../core/json.ts';
 import type { ChatResponseRecord, ToolCallRequestRecord } from '../core/records.ts';
 
@@ -155,7 +156,7 @@ export async function askModel(
               kind: 'failed',
               error: new IncompleteAnswer(`the provider ended the answer with an error${raw === undefined ? '' : `: ${raw}`}`),
             };
-          const finish: Finish = { kind: FINISHES[unified] ?? 'whole', ...(raw === undefined ? {} : { raw }) };
+          const finish: Finish = { kind: FINISHES[unified] ?? 'whole', ...defined({ raw }) };
           const records = finish.kind === 'cut' ? cutOf(parts) : parts.flatMap((p) => recordsOf(p, false));
           return {
             kind: 'finished',

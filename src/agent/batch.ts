@@ -1,3 +1,4 @@
+import { defined } from '../core/defined.ts';
 import type { ToolCallRequestRecord } from '../core/records.ts';
 import { didYouMean } from '../core/errors.ts';
 import { plainDuration } from './watching/seen.ts';
@@ -136,5 +137,5 @@ const spoken = (outcome: ToolOutcome): ToolOutcome =>
 const wrong = (content: string, failure?: ToolOutcome['failure']): ToolOutcome => ({
   content,
   isError: true,
-  ...(failure === undefined ? {} : { failure }),
+  ...defined({ failure }),
 });

@@ -1,4 +1,5 @@
 /** Tools of MCP servers for Earpiece's own agent. */
+import { defined } from '../core/defined.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import type { Tool, ToolOutcome } from '../handles/tool.ts';
@@ -74,7 +75,7 @@ async function definitionsOf(client: McpClient, within: AbortSignal): Promise<re
   await client.start(within);
   const tools: ToolDefinition[] = [];
   for (let cursor: string | undefined; ;) {
-    const page = (await client.request('tools/list', cursor === undefined ? {} : { cursor }, within)) as {
+    const page = (await client.request('tools/list', defined({ cursor }), within)) as {
       readonly tools: readonly ToolDefinition[];
       readonly nextCursor?: string;
     };

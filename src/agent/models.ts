@@ -4,6 +4,7 @@
  * use.
  */
 import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { defined } from '../core/defined.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -75,7 +76,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
       return (await import('@ai-sdk/openai-compatible')).createOpenAICompatible({
         name: 'compatible',
         baseURL: url,
-        ...(apiKey === undefined ? {} : { apiKey }),
+        ...defined({ apiKey }),
       })(model);
     },
   },

@@ -2,6 +2,7 @@
  * The tool with which an agent leaves a note for itself. The note returns once at its chosen time, also after a restart. It
  * belongs to its conversation, or with `persist_cross_session` to the agent: then its next conversation gets the note.
  */
+import { defined } from '../core/defined.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 import type { EventInput, Severity } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
@@ -130,7 +131,7 @@ async function leave(agent: Agent, given: Readonly<Record<string, Json>>): Promi
       category,
       priority,
       deliver_at: said,
-      ...(injectAt === undefined ? {} : { inject_at: injectAt }),
+      ...defined({ inject_at: injectAt }),
       persist_cross_session: persist,
       conversation: conversation.id,
     },
@@ -155,7 +156,7 @@ async function leave(agent: Agent, given: Readonly<Record<string, Json>>): Promi
       deliver_at: said,
       persist_cross_session: persist,
       expires_at: lastsMs >= NEVER_MS ? 'never' : new Date(now + dueInMs + lastsMs).toISOString(),
-      ...(key === undefined ? {} : { key }),
+      ...defined({ key }),
     }),
   };
 }

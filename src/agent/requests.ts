@@ -11,6 +11,7 @@
  * Any accepted request ends this. Until the record is written, a restart begins again with the whole request.
  */
 import type { LanguageModelV4FunctionTool, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import { defined } from '../core/defined.ts';
 import { fault } from '../core/faults.ts';
 import type { NotificationId } from '../core/notification.ts';
 import { isType, type ChatRequestRecord, type Draft, type ToolCallResponseRecord } from '../core/records.ts';
@@ -143,7 +144,7 @@ export class Requests {
   #request(abortSignal: AbortSignal, without: readonly NotificationId[] = []): Parameters<typeof askModel>[1] {
     const { system, maxOutputTokens, providerOptions, model, tools = [], placement, records } = this.#options;
     const family = familyOf(model.provider);
-    const prompt = withCacheMarks(promptOf(records(), { placement, without, ...(system === undefined ? {} : { system }) }), {
+    const prompt = withCacheMarks(promptOf(records(), { placement, without, ...defined({ system }) }), {
       family,
       given: providerOptions,
     });
@@ -153,7 +154,7 @@ export class Requests {
       abortSignal,
       providerOptions: { ...callOptionsOf(family), ...providerOptions } satisfies SharedV4ProviderOptions,
       ...(definitions.length > 0 ? { tools: definitions, toolChoice: { type: 'auto' as const } } : {}),
-      ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+      ...defined({ maxOutputTokens }),
     };
   }
 }

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { least } from '../../e2e/least.ts';
 import { proves } from '../../e2e/verifies.ts';
+import { defined } from '../core/defined.ts';
 import { makeEvent, type Emitted, type Emitter, type EventInput } from '../core/event.ts';
 import { DEFAULT_POLICY } from '../core/policy.ts';
 import { Inbox } from '../inbox/index.ts';
@@ -285,7 +286,7 @@ describe('another setup', () => {
           const { type, key, message = '' } = event;
           emitted.push(event);
           if (type === 'config.tools_changed')
-            await inbox.queue('shop/coder#a', { kind: type, message, supersede: true, ...(key === undefined ? {} : { key }) });
+            await inbox.queue('shop/coder#a', { kind: type, message, supersede: true, ...defined({ key }) });
           return told(event);
         },
       },

@@ -4,6 +4,7 @@
  * about to go waits for them, at most `TOLD_WITHIN_MS`.
  */
 import type { LogKey } from '../core/address.ts';
+import { defined } from '../core/defined.ts';
 import type { Emitted, Emitter } from '../core/event.ts';
 import type { Origin } from '../core/notification.ts';
 import type { Draft } from '../core/records.ts';
@@ -190,7 +191,7 @@ export class SelfWatch {
     const { emitter, address } = this.#options;
     if (emitter === undefined) return Promise.resolve(undefined);
     const origin = this.#originOf(seen, tool);
-    const event = { ...seen, source: 'agent', subject: address, ...(origin === undefined ? {} : { origin }) };
+    const event = { ...seen, source: 'agent', subject: address, ...defined({ origin }) };
     return this.#track((async () => emitter.emit(event))());
   }
 
@@ -200,7 +201,7 @@ export class SelfWatch {
    */
   #originOf({ type }: Seen, tool: string | undefined): Partial<Origin> | undefined {
     if (this.#running && (type === 'budget.token.exceeded' || type === 'agent.loop.detected')) return undefined;
-    return { agent: this.#options.log, depth: 0, ...(tool === undefined ? {} : { tool }) };
+    return { agent: this.#options.log, depth: 0, ...defined({ tool }) };
   }
 
   #takeBack(key: string, reason: string): void {

@@ -1,4 +1,5 @@
 /** The conversation of one agent as its model reads it: the records in the log, and the unread interrupts. */
+import { defined } from '../core/defined.ts';
 import { fault } from '../core/faults.ts';
 import { isInterrupt, type Notification, type NotificationId } from '../core/notification.ts';
 import {
@@ -68,7 +69,7 @@ export class Transcript {
     at: Moment,
     { known = {}, tools }: { readonly known?: Readonly<Record<string, number>>; readonly tools?: readonly string[] } = {},
   ): Promise<Carried> {
-    const carried = await this.#conversation.carry(records, { at, known, ...(tools === undefined ? {} : { tools }) });
+    const carried = await this.#conversation.carry(records, { at, known, ...defined({ tools }) });
     this.#take(carried.records);
     fault('agent.carried');
     const delivered = carriedIn(carried.records.map(({ body }) => body));

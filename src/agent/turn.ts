@@ -1,4 +1,5 @@
 /** One turn of an agent: requests to its model and the tools between them, until the answer is final or the turn is ended. */
+import { defined } from '../core/defined.ts';
 import { fault } from '../core/faults.ts';
 import { levelRank, type Notification, type NotificationId } from '../core/notification.ts';
 import type { ToolCallRequestRecord } from '../core/records.ts';
@@ -256,11 +257,11 @@ export class Turn {
     await this.#agent.self.turnEnded({
       reason: how === 'complete' || how === 'stopped' ? how : 'failed',
       cycles,
-      ...(error === undefined ? {} : { error }),
+      ...defined({ error }),
     });
     const handedBack = how === 'stopped' ? await this.#agent.handBack() : [];
-    this.#agent.emit({ type: 'turn_ended', how, cycles, ...(error === undefined ? {} : { error }) });
-    return { how, text, cycles, handedBack, ...(error === undefined ? {} : { error }) };
+    this.#agent.emit({ type: 'turn_ended', how, cycles, ...defined({ error }) });
+    return { how, text, cycles, handedBack, ...defined({ error }) };
   }
 
   #interrupt(why: Interruption): void {

@@ -5,6 +5,7 @@
  * other providers turn several parts into JSON (OpenAI chat) or into several results, which Gemini refuses. For these, the view
  * follows the text of the result, in one text.
  */
+import { defined } from '../core/defined.ts';
 import type { ModelOutput, TextPart } from './shapes.ts';
 
 /** True for a provider package that sends each part of a result as a part. */
@@ -27,7 +28,7 @@ export function withView(output: ModelOutput, view: string, parts: boolean): Mod
       if (own.trim() === '') return { type: 'content', value: [textPart(view)] };
       return {
         type: 'content',
-        value: [{ ...textPart(own), ...(providerOptions === undefined ? {} : { providerOptions }) }, textPart(view)],
+        value: [{ ...textPart(own), ...defined({ providerOptions }) }, textPart(view)],
       };
     }
     case 'error-text':

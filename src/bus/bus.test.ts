@@ -1,6 +1,7 @@
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { proves, verifies } from '../../e2e/verifies.ts';
+import { defined } from '../core/defined.ts';
 import type { EventInput } from '../core/event.ts';
 import type { LineRenderer } from '../core/ports.ts';
 import { DEFAULT_POLICY, type Policy } from '../core/policy.ts';
@@ -874,7 +875,7 @@ describe('for a whole project', () => {
     data: { name },
   });
   const manned = async (foldMs?: number) => {
-    const set = stage([alert], foldMs === undefined ? {} : { foldMs });
+    const set = stage([alert], defined({ foldMs }));
     for (const conversation of ['a', 'b']) await set.inbox.conversation(`${AGENT}#${conversation}`).seen();
     await set.inbox.conversation('shop/writer#c').seen();
     const told = async (): Promise<string[]> => {
@@ -956,7 +957,7 @@ describe('templates', () => {
       type: 'build.failed',
       source: 'ci',
       subject: AGENT,
-      ...(severity === undefined ? {} : { severity }),
+      ...defined({ severity }),
       data: { job },
     });
     const jobs = (count: number, severity: EventInput['severity'] = 'info') =>

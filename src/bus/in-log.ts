@@ -2,6 +2,7 @@
  * The notifications that one subscriber has queued for one address, read from the log, which has those of other processes too.
  */
 import { logOf, splitLog, type Address, type LogKey } from '../core/address.ts';
+import { defined } from '../core/defined.ts';
 import { ANYONE, type Item } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';
 import { fromRecord, isType, queuedRecord, type Draft } from '../core/records.ts';
@@ -157,7 +158,7 @@ export class InLog {
       if (at < since || !isType(body, 'fan_out')) return [];
       const notification = fromRecord(body.notification);
       return notification.subscriber?.id === this.#subscriber
-        ? [{ notification, at, ...(clock === undefined ? {} : { clock }), lastAt: at, differs: [] }]
+        ? [{ notification, at, ...defined({ clock }), lastAt: at, differs: [] }]
         : [];
     });
   }

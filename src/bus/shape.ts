@@ -1,4 +1,5 @@
 /** Makes the notification that a subscriber queues for an event. Pure. */
+import { defined } from '../core/defined.ts';
 import { checksum, kindOf, levelOf, messageOf, notificationIdOf, type Event } from '../core/event.ts';
 import { levelRank, LIMITS, type Deliver, type Level, type NotificationInput, type Subscribed } from '../core/notification.ts';
 import { dataOf, type Tally } from './storm.ts';
@@ -31,11 +32,9 @@ export function shape(subscriber: Subscriber, event: Event, key: string | undefi
       message: messageOf(event),
       ...(Object.keys(event.data).length === 0 ? {} : { data: event.data }),
       ...(key === undefined ? {} : { key, supersede }),
-      ...(about === undefined ? {} : { about }),
+      ...defined({ about }),
       deliver,
-      ...(ttlMs === undefined ? {} : { ttlMs }),
-      ...(purpose === undefined ? {} : { purpose }),
-      ...(origin === undefined ? {} : { origin }),
+      ...defined({ ttlMs, purpose, origin }),
     },
     subscribed: {
       id: subscriber.id,

@@ -3,6 +3,7 @@
  * its end of the pipe, and never stops the agent: each problem is one line on stderr, which the plugin shows.
  */
 import { formatProblem, readConfig } from '../config/index.ts';
+import { defined } from '../core/defined.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { openInboxWith } from '../user-inbox.ts';
 import { Bridge, lines, type FromBridge, type FromPlugin } from '../hosts/bridge/index.ts';
@@ -23,7 +24,7 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
       'bad_argument',
       'bridge talks to a plugin on stdin and stdout, but stdin is a terminal; earpiece install puts the plugin into the agent, which starts this command',
     );
-  const at = { cwd: process.cwd(), env: process.env, flags: options.db === undefined ? {} : { db: options.db } };
+  const at = { cwd: process.cwd(), env: process.env, flags: defined({ db: options.db }) };
   // A broken configuration must not stop messages, so its valid parts still apply.
   const { config, problems } = readConfig(at);
   for (const problem of problems) complain(formatProblem(problem));

@@ -2,6 +2,7 @@
  * A command as data: its options, its arguments, its work. `plain.ts` reads correct command lines. For help and for mistakes,
  * `commander.ts` makes commander's tree of the same data, so most commands never load commander.
  */
+import { defined } from '../core/defined.ts';
 
 /** Sets the exit code of a command, if it is not 0. */
 export type Answer = (code: number) => void;
@@ -57,7 +58,7 @@ export class CommandLine {
   }
 
   option(flags: string, description: string, fallback?: string): this {
-    return this.addOption({ flags, description, ...(fallback === undefined ? {} : { fallback }) });
+    return this.addOption({ flags, description, ...defined({ fallback }) });
   }
 
   addOption(option: OptionSpec): this {

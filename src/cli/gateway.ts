@@ -2,6 +2,7 @@
 import { formatProblem, readConfig, untrustedTold, type Config } from '../config/index.ts';
 import type { McpServers } from '../config/mcp-servers.ts';
 import { parseAddress } from '../core/address.ts';
+import { defined } from '../core/defined.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { ViewName } from '../core/records.ts';
 import { openInboxWith, type UserInbox } from '../user-inbox.ts';
@@ -106,7 +107,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
         ),
       carrier: own === undefined ? `gateway:${front.kind} ${name}` : 'mcp',
       ...(front.kind === 'stdio' ? { folder: worktreeOf(process.cwd()) } : { shared: true }),
-      ...(options.view === undefined ? {} : { view: options.view }),
+      ...defined({ view: options.view }),
       purpose,
       tools: () => tools,
       ...(own === undefined ? {} : { boxes: own.boxes({ inbox: opened, project: config.project, given: address }) }),
@@ -125,7 +126,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
     report: complain,
     separator: config.gateway.separator,
     profiles: config.gateway.profiles,
-    ...(options.profile === undefined ? {} : { profile: options.profile }),
+    ...defined({ profile: options.profile }),
   });
   // Called only now, so that the servers start while the database opens. Decided once, before the client sees the tools, because
   // a changed list would invalidate every agent's prompt cache.
@@ -175,7 +176,7 @@ export async function hindrance(words: readonly string[], options: GatewayOption
 const placeOf = ({ db }: GatewayOptions): Parameters<typeof readConfig>[0] => ({
   cwd: process.cwd(),
   env: process.env,
-  flags: db === undefined ? {} : { db },
+  flags: defined({ db }),
 });
 
 /**
@@ -222,7 +223,7 @@ async function upstreamsFrom(
   const [program, ...args] = words;
   if (program !== undefined) {
     const name = options.name ?? serverName(words);
-    return [{ kind: 'stdio', name, command: program, args, ...(running === undefined ? {} : { running }) }];
+    return [{ kind: 'stdio', name, command: program, args, ...defined({ running }) }];
   }
   if (options.url !== undefined) return [{ kind: 'http', name: options.name ?? serverName([options.url]), url: options.url }];
 
@@ -280,6 +281,6 @@ function frontFrom(options: GatewayOptions, config: Config): Front {
     kind: 'http',
     host: host ?? http.host,
     port: port === undefined ? http.port : countOption('--port', port, { min: 0, max: 65_535 }),
-    ...(token === undefined ? {} : { token }),
+    ...defined({ token }),
   };
 }

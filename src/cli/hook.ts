@@ -3,6 +3,7 @@
  * the exit code is 0, because some hosts treat any other code as a refusal.
  */
 import { formatProblem, readConfig, stateFolder } from '../config/index.ts';
+import { defined } from '../core/defined.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { openInboxWith, type UserInbox } from '../user-inbox.ts';
 import {
@@ -99,7 +100,7 @@ export async function opened(
   options: HookOptions,
   onProblem: (line: string) => void,
 ): Promise<Opened> {
-  const at = { cwd: caller.folder, env: process.env, flags: options.db === undefined ? {} : { db: options.db } };
+  const at = { cwd: caller.folder, env: process.env, flags: defined({ db: options.db }) };
   // A broken configuration must not stop messages, so its valid parts still apply.
   const { config, problems } = readConfig(at);
   for (const problem of problems) onProblem(formatProblem(problem));

@@ -4,6 +4,7 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stateFolder } from '../config/index.ts';
 import { withoutSecretWords } from '../config/secret-words.ts';
+import { defined } from '../core/defined.ts';
 import { quote } from '../hosts/setup/ours.ts';
 import type { Ours } from '../hosts/setup/index.ts';
 import { configuredServer } from './client-config.ts';
@@ -173,7 +174,7 @@ export function ourselves(db: string | undefined, path = process.env['PATH'] ?? 
     entry: realpathSync(entry()),
     state: stateFolder({ env: process.env }),
     ...(isCached(entry()) ? { fetched: `earpiece@${VERSION}` } : {}),
-    ...(db === undefined ? {} : { db }),
+    ...defined({ db }),
   };
 }
 

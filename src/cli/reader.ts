@@ -2,6 +2,7 @@
 import { parseAddress, type ConversationId, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Env } from '../config/index.ts';
+import { defined } from '../core/defined.ts';
 import { identify, type Identity, type Inbox, type Processes } from '../inbox/index.ts';
 
 export type Reader = { readonly log: LogKey; readonly conversation: ConversationId; readonly host?: Identity['host'] };
@@ -27,7 +28,7 @@ export async function readerOf(ear: Inbox, question: ReaderQuestion): Promise<Re
   const common = {
     project,
     env: { ...question.env, EARPIECE_ADDRESS: undefined },
-    ...(processes === undefined ? {} : { processes }),
+    ...defined({ processes }),
   };
   if (told === undefined && (await identify(common, ear.store)).host === undefined) return undefined;
   return identify({ ...common, given: told ?? own(address) }, ear.store);

@@ -11,6 +11,7 @@ import type { Item } from '../core/items.ts';
 import { parseKind, type Deliver, type NotificationId, type NotificationInput } from '../core/notification.ts';
 import type { Stored } from '../core/records.ts';
 import { readConfig, type Config } from '../config/index.ts';
+import { defined } from '../core/defined.ts';
 import type { Lifted, Queued, ReceiptName, Why } from '../inbox/index.ts';
 import { addressIn, untilStopped, type Scope } from './context.ts';
 import { EXIT } from './exit.ts';
@@ -223,7 +224,7 @@ function heardOf({ subscriber, kind, ids, because }: EmittedReply['events'][numb
 /** Yields open notifications, newest first, from all pages. */
 export async function* open({ client }: Remote, scope: Scope): AsyncIterable<{ log: LogKey; item: Item }> {
   for (let before: string | undefined; ;) {
-    const page = await client.notifications({ ...scope, state: 'open', limit: 200, ...(before === undefined ? {} : { before }) });
+    const page = await client.notifications({ ...scope, state: 'open', limit: 200, ...defined({ before }) });
     for (const view of page.items) yield { log: view.log as LogKey, item: itemOf(view) };
     if (page.next === null) return;
     before = page.next;
@@ -266,7 +267,7 @@ export async function newest(
       ...scope,
       newest: true,
       limit: Math.min(500, limit - records.length),
-      ...(before === undefined ? {} : { before }),
+      ...defined({ before }),
     });
     head ??= page.head;
     records = [...page.items.filter(({ body }) => conversation === undefined || body.conversation === conversation), ...records];
@@ -301,7 +302,7 @@ function itemOf(view: NotificationView): Item {
       message: view.message,
       expiresAt: view.expiresAt,
       ...given({ action, instruction, key, deliver: view.deliver as Deliver | null, data: view.data }),
-      ...(origin === undefined ? {} : { origin }),
+      ...defined({ origin }),
     },
     seq: view.seq,
     at: view.at,

@@ -1,5 +1,6 @@
 import type { LeftOut, ServerConfig } from '../config/index.ts';
 import { KEPT } from '../config/kept.ts';
+import { defined } from '../core/defined.ts';
 import type { Upstream } from '../gateway/index.ts';
 
 /** Converts a server of the configuration to the form in which it is started. */
@@ -12,7 +13,7 @@ export function upstreamOf({ prefix, target }: ServerConfig): Upstream {
     command,
     args,
     env: { ...process.env, ...WITHOUT_KEPT, ...env },
-    ...(cwd === undefined ? {} : { cwd }),
+    ...defined({ cwd }),
   };
 }
 

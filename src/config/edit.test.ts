@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
+import { defined } from '../core/defined.ts';
 import { editToml, literal, type Edit, type Plain } from './edit.ts';
 import { splitKey } from './positions.ts';
 import { formatProblem } from './problems.ts';
 
 const edit = (text: string, key: string, value?: Plain): string => {
-  const change: Edit = { path: splitKey(key) ?? [], ...(value === undefined ? {} : { value }) };
+  const change: Edit = { path: splitKey(key) ?? [], ...defined({ value }) };
   const edited = editToml(text, change, 'f.toml');
   return edited.kind === 'text' ? edited.text : `! ${formatProblem(edited.problem)}`;
 };

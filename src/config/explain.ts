@@ -1,4 +1,5 @@
 /** Shows the source of one setting, of a table, or of all settings. */
+import { defined } from '../core/defined.ts';
 import { didYouMean } from '../core/errors.ts';
 import { nodeAt, wrongNameIn } from './check.ts';
 import { fixedKeys, formatSource, type Said, type Source } from './layers.ts';
@@ -83,7 +84,7 @@ function explainSetting(config: Config, setting: AnySetting, path: readonly stri
     kind: 'setting' as const,
     key,
     expects: setting.value.expects,
-    ...(setting.env === undefined ? {} : { env: setting.env }),
+    ...defined({ env: setting.env }),
   };
   const [winner, ...weaker] = said;
 

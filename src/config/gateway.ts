@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { defined } from '../core/defined.ts';
 import { valueOf, winnersBelow, type Layers } from './layers.ts';
 import { expandPath, type Surroundings } from './places.ts';
 import { splitKey } from './positions.ts';
@@ -71,7 +72,7 @@ export function gatewayOf(layers: Layers, at: Surroundings, wrong: readonly Prob
     http: {
       host: valueOf(layers, SETTINGS.httpHost),
       port: valueOf(layers, SETTINGS.httpPort),
-      ...(tokenEnv === undefined ? {} : { tokenEnv }),
+      ...defined({ tokenEnv }),
     },
     tasks: valueOf(layers, SETTINGS.gatewayTasks),
     profiles,
@@ -110,5 +111,5 @@ export function readyServer(
   const { target } = expanded;
   if (target.kind === 'http') return { kind: 'ready', server: { prefix, target } };
   const cwd = target.cwd === undefined ? worksIn : expandPath(target.cwd, base, at);
-  return { kind: 'ready', server: { prefix, target: { ...target, ...(cwd === undefined ? {} : { cwd }) } } };
+  return { kind: 'ready', server: { prefix, target: { ...target, ...defined({ cwd }) } } };
 }

@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { defined } from '../core/defined.ts';
 import { readLimited } from '../input/index.ts';
 import type { Policy } from '../core/policy.ts';
 import { checkConfigText, MAX_BYTES, type Entry } from './check.ts';
@@ -151,7 +152,7 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     ...(holder === undefined ? {} : { wanted: { name: wanted, ...holder } }),
     policy: policyOf(layers),
     db: dbOf(layers, cwd, at),
-    ...(address === undefined ? {} : { address }),
+    ...defined({ address }),
     // Lazy, because reading the system's zone loads the tables of ICU: 20 ms that most commands do not need.
     get timeZone() {
       return valueOf(layers, SETTINGS.timeZone) ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -209,16 +210,13 @@ function agentOf(layers: Layers): Config['agent'] {
   const contextTokens = valueOf(layers, SETTINGS.agentContext);
   const timeoutMs = valueOf(layers, SETTINGS.agentTimeout);
   return {
-    ...(model === undefined ? {} : { model }),
-    ...(system === undefined ? {} : { system }),
+    ...defined({ model, system }),
     maxCycles: valueOf(layers, SETTINGS.agentMaxCycles),
     passEnv: valueOf(layers, SETTINGS.agentPassEnv),
     maxResultChars: valueOf(layers, SETTINGS.agentMaxResult),
     tasks: valueOf(layers, SETTINGS.agentTasks),
     budget: {
-      ...(tokens === undefined ? {} : { tokens }),
-      ...(contextTokens === undefined ? {} : { contextTokens }),
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...defined({ tokens, contextTokens, timeoutMs }),
     },
   };
 }

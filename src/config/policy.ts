@@ -1,3 +1,4 @@
+import { defined } from '../core/defined.ts';
 import { DEFAULT_POLICY, type Policy } from '../core/policy.ts';
 import type { Level } from '../core/notification.ts';
 import { valueOf, winnersBelow, type Layers } from './layers.ts';
@@ -31,7 +32,7 @@ export function policyOf(layers: Layers): Policy {
     view: get(SETTINGS.view),
     interrupt: get(SETTINGS.interrupt),
     wake: byLevel(SETTINGS.wake),
-    ...(quiet === undefined ? {} : { wakeQuiet: quiet }),
+    ...defined({ wakeQuiet: quiet }),
     wakeMaxPerHour: get(SETTINGS.wakeMaxPerHour),
     maxLevel: named<Level>(layers, 'max_level'),
     maxItemChars: get(SETTINGS.maxItemChars),

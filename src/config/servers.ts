@@ -1,4 +1,5 @@
 /** The MCP servers behind the gateway, and its clients' profiles, as the configuration spells them. */
+import { defined } from '../core/defined.ts';
 import { didYouMean } from '../core/errors.ts';
 import { KEPT, keptVariable } from './kept.ts';
 import { seen } from './problems.ts';
@@ -75,14 +76,14 @@ export function server(): Value<ServerEntry> {
       const read = fields(raw, SERVER);
       if (read.kind === 'problems') return read;
       const { enable, prefix, command, args, env, cwd, url, transport, headers } = read.value;
-      const common = { enable: enable ?? true, ...(prefix === undefined ? {} : { prefix }) };
+      const common = { enable: enable ?? true, ...defined({ prefix }) };
       if (command !== undefined && url !== undefined) return problem('has both command and url; a server is one or the other');
       if (command !== undefined) {
         const stray = (['headers', 'transport'] as const).find((key) => raw[key] !== undefined);
         if (stray !== undefined) return problem('goes with url, not with command', [stray], 'key');
         return value({
           ...common,
-          target: { kind: 'stdio', command, args: args ?? [], env: env ?? {}, ...(cwd === undefined ? {} : { cwd }) },
+          target: { kind: 'stdio', command, args: args ?? [], env: env ?? {}, ...defined({ cwd }) },
         });
       }
       if (url !== undefined) {
@@ -147,8 +148,7 @@ export function profile(): Value<ProfileEntry> {
       if (kind === undefined) return problem(`has no kind; write ${PROFILE.kind.expects}`);
       return value({
         kind,
-        ...(maxResultChars === undefined ? {} : { maxResultChars }),
-        ...(maxErrorChars === undefined ? {} : { maxErrorChars }),
+        ...defined({ maxResultChars, maxErrorChars }),
       });
     },
     fromText: short,

@@ -1,4 +1,5 @@
 /** The senders of webhooks, their receivers, and the mapping to events, as the configuration spells them. */
+import { defined } from '../core/defined.ts';
 import { fields, isTable } from './servers.ts';
 import { address, oneOf, problem, refuse, text, value, type Read, type Value } from './values.ts';
 
@@ -73,8 +74,7 @@ export function webhook(): Value<WebhookEntry> {
         kind,
         to,
         secretEnv,
-        ...(signatureHeader === undefined ? {} : { signatureHeader }),
-        ...(map === undefined ? {} : { map }),
+        ...defined({ signatureHeader, map }),
       });
     },
     fromText: (line) => refuse(line, 'webhooks into earpiece.toml'),

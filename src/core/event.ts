@@ -3,6 +3,7 @@
  * subscribers queue for them are. A source emits events, and the bus turns them into notifications.
  */
 import { formatAddress, parseAddress } from './address.ts';
+import { defined } from './defined.ts';
 import { EarpieceError } from './errors.ts';
 import { isTooDeep, tooDeep, type Json } from './json.ts';
 import { LEVELS, LIMITS, type Deliver, type Level, type NotificationInput, type Origin } from './notification.ts';
@@ -114,13 +115,7 @@ const handedOn = ({
   purpose,
   origin,
 }: Partial<Event>): Pick<Event, 'key' | 'about' | 'supersede' | 'deliver' | 'ttlMs' | 'purpose' | 'origin'> => ({
-  ...(key === undefined ? {} : { key }),
-  ...(about === undefined ? {} : { about }),
-  ...(supersede === undefined ? {} : { supersede }),
-  ...(deliver === undefined ? {} : { deliver }),
-  ...(ttlMs === undefined ? {} : { ttlMs }),
-  ...(purpose === undefined ? {} : { purpose }),
-  ...(origin === undefined ? {} : { origin }),
+  ...defined({ key, about, supersede, deliver, ttlMs, purpose, origin }),
 });
 
 export const levelOf = (severity: Severity): Level => (severity === 'debug' ? 'info' : severity);

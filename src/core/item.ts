@@ -1,5 +1,6 @@
 /** One notification for one audience, as its records describe it. `items.ts` defines the effect of each record on it. */
 import type { ConversationId } from './address.ts';
+import { defined } from './defined.ts';
 import type { Json } from './json.ts';
 import { isInterrupt, type Notification, type NotificationId } from './notification.ts';
 import type { CarrierId, Outcome, Owner, Stored } from './records.ts';
@@ -61,7 +62,7 @@ export function fresh(notification: Notification, audience: ConversationId, plac
     notification,
     seq: place.seq,
     at: place.at,
-    ...(place.clock === undefined ? {} : { clock: place.clock }),
+    ...defined({ clock: place.clock }),
     state: 'open',
     offers: 0,
     gate: isInterrupt(notification),

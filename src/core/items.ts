@@ -17,6 +17,7 @@
  * its heir takes over its unread items (`passing.ts`): an item gets another audience and keeps everything else.
  */
 import type { ConversationId } from './address.ts';
+import { defined } from './defined.ts';
 import { ANYONE, fresh, itemKey, MAX_DIFFERS, seen, type Item } from './item.ts';
 import { isInterrupt, type NotificationId } from './notification.ts';
 import { extendedTo, forkedFrom, passedOn, putItem, type Passing } from './passing.ts';
@@ -152,7 +153,7 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
             owner: record.owner,
             until: record.until,
             offers: summarized.has(item.id) ? item.offers : item.offers + 1,
-            ...(record.conversation === undefined ? {} : { takenBy: record.conversation }),
+            ...defined({ takenBy: record.conversation }),
             ...(summarized.has(item.id) ? { inSummary: true as const } : {}),
             ...(rendered === undefined ? {} : toldAs(item, rendered)),
           } as const;
@@ -200,7 +201,7 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
           return {
             ...close(item, place, summarized.has(item.id) ? 'summarized' : 'delivered'),
             offers: summarized.has(item.id) ? item.offers : item.offers + 1,
-            ...(record.conversation === undefined ? {} : { takenBy: record.conversation }),
+            ...defined({ takenBy: record.conversation }),
             ...(rendered === undefined ? {} : toldAs(item, rendered)),
           };
         }),
@@ -276,7 +277,7 @@ export function replay(records: Iterable<Place & { readonly body: Draft }>): Map
     if (need.carrier) for (const key of byCarrier.get(need.carrier) ?? []) keys.add(key);
     const result = settle(
       body,
-      { seq, at, ...(clock === undefined ? {} : { clock }) },
+      { seq, at, ...defined({ clock }) },
       [...keys].flatMap((key) => items.get(key) ?? []),
       true,
     );

@@ -19,6 +19,7 @@ import { CONTACT_POINTS, type ContactPoint } from './records.ts';
 import { estimateTokens } from './tokens.ts';
 import { render } from './views/index.ts';
 import { proves } from '../../e2e/verifies.ts';
+import { defined } from './defined.ts';
 
 const points = fc.constantFrom(...CONTACT_POINTS);
 const facts: fc.Arbitrary<Facts> = fc.record({
@@ -520,7 +521,7 @@ describe('the line of a subscriber', () => {
   const event = { type: 'build.done', source: 'ci', severity: 'warning' as const, time: 0 };
   const by = (n: number, template: string | undefined, more: Partial<Subscribed> = {}): Item => {
     const item = itemOf({ id: `n${n}`, message: `job ${n} ended`, kind: 'ci.done', level: 'warning' }, n);
-    const subscriber = { id: 's', event, group: 100, ...(template === undefined ? {} : { template }), ...more };
+    const subscriber = { id: 's', event, group: 100, ...defined({ template }), ...more };
     return { ...item, notification: { ...item.notification, subscriber } };
   };
   const words = (open: readonly Item[], said?: Said): readonly string[] => {
@@ -608,7 +609,7 @@ function itemOf({ agoMs = 0, ...input }: Given, i: number): Item {
   const at = NOW - agoMs;
   const kind = input.kind === '__proto__.x' ? parseKind(input.kind) : input.kind;
   const notification = makeNotification(
-    { ...input, ...(kind === undefined ? {} : { kind }) },
+    { ...input, ...defined({ kind }) },
     { id: input.id, now: NOW, ttlMs: DEFAULT_POLICY.ttlMs },
   );
   return {

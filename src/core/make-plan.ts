@@ -5,6 +5,7 @@
  * reason. Errors and notifications with an `action` are never summarized: without room they stay open.
  */
 import { isDue, isExpired, saidAt, waitedMs, type Sighted } from './clocks.ts';
+import { defined } from './defined.ts';
 import { coalesce, listed, messagesOf, newestLast, sentOf } from './grouping.ts';
 import type { Item } from './items.ts';
 import { filteredBecause, type Mute } from './filter.ts';
@@ -174,11 +175,10 @@ function lineOf(group: Item[], { said }: Facts, shown: readonly Item[] = group):
       : {}),
     ...(subscriber === undefined ? {} : { subscriber, group: group.map((item) => groupedOf(item, subscriber)) }),
     ...(kinds.size > 1 ? { status: true as const } : {}),
-    ...(n.action === undefined ? {} : { action: n.action }),
-    ...(n.instruction === undefined ? {} : { instruction: n.instruction }),
+    ...defined({ action: n.action, instruction: n.instruction }),
     ...(n.origin?.person === undefined ? {} : { person: n.origin.person }),
     ...(teller === undefined ? {} : { sender: { agent: teller, id: n.id } }),
-    ...(sent === undefined ? {} : { sent }),
+    ...defined({ sent }),
     ...(sent === undefined && first.text !== undefined ? { left: true as const } : {}),
     ...(made?.kind === 'text' ? { rendered: made.text } : {}),
     ...(made?.kind === 'failed' ? { unrendered: true as const } : {}),
@@ -193,7 +193,7 @@ const groupedOf = (item: Item, otherwise: Subscribed): Grouped => ({
   lastAt: item.lastAt,
   details: [{ message: item.notification.message, data: item.notification.data }, ...item.differs].map((detail) => {
     const data = detail.data ?? item.notification.data;
-    return { message: detail.message ?? item.notification.message, ...(data === undefined ? {} : { data }) };
+    return { message: detail.message ?? item.notification.message, ...defined({ data }) };
   }),
 });
 

@@ -1,3 +1,4 @@
+import { defined } from './defined.ts';
 import { isTooDeep, tooDeep, type Json } from './json.ts';
 import { EarpieceError } from './errors.ts';
 
@@ -286,19 +287,16 @@ export function makeNotification(
     kind,
     level,
     message,
-    ...(input.data === undefined ? {} : { data: input.data }),
-    ...(key === undefined ? {} : { key }),
+    ...defined({ data: input.data, key }),
     ...(input.supersede ? { supersede: true as const } : {}),
-    ...(about === undefined ? {} : { about }),
+    ...defined({ about }),
     ...(input.count === undefined || input.count === 1 ? {} : { count: input.count }),
-    ...(input.firstAt === undefined ? {} : { firstAt: input.firstAt }),
+    ...defined({ firstAt: input.firstAt }),
     expiresAt,
     ...(deliver === undefined || deliver === 'next' ? {} : { deliver }),
-    ...(input.action === undefined ? {} : { action: input.action }),
-    ...(instruction === undefined ? {} : { instruction }),
+    ...defined({ action: input.action, instruction }),
     ...(tool === undefined || otherwise === undefined ? {} : { needs: { tool, otherwise } }),
-    ...(purpose === undefined ? {} : { purpose }),
-    ...(origin === undefined ? {} : { origin }),
+    ...defined({ purpose, origin }),
   };
 }
 

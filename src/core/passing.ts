@@ -3,6 +3,7 @@
  * that begins later. The heir of an ended conversation takes its unread items.
  */
 import type { ConversationId } from './address.ts';
+import { defined } from './defined.ts';
 import { ANYONE, fresh, itemKey, seen, type Item } from './item.ts';
 import type { NotificationId } from './notification.ts';
 import type { ExtendedRecord, ForkedRecord, Stored, SucceededRecord } from './records.ts';
@@ -60,7 +61,7 @@ function copied(
 /** The same notification, open for another conversation. Age and count stay; it counts as not yet shown. */
 function copy(item: Item, audience: ConversationId, place: Place): Item {
   const { notification, seq, at, clock, count, lastAt, differs } = item;
-  const origin = { seq, at, ...(clock === undefined ? {} : { clock }) };
+  const origin = { seq, at, ...defined({ clock }) };
   return { ...fresh(notification, audience, origin), count, lastAt, differs, history: [seq, place.seq] };
 }
 

@@ -1,4 +1,5 @@
 import type { ConversationId, LogKey } from './address.ts';
+import { defined } from './defined.ts';
 import type { Json } from './json.ts';
 import type { Notification, NotificationId } from './notification.ts';
 
@@ -320,7 +321,7 @@ export function queuedRecord(
 ): QueuedRecord {
   return {
     type: 'system_notification_queued',
-    ...(to.conversation === undefined ? {} : { conversation: to.conversation }),
+    ...defined({ conversation: to.conversation }),
     ...(to.audience === undefined || to.audience.length === 0 ? {} : { audience: to.audience }),
     ...recorded(notification),
   };

@@ -4,6 +4,7 @@ import '../node-version.ts';
 import { startGateway as start, type Gateway, type GatewayOptions } from '../gateway/index.ts';
 import { inboxRider as innerRider, ownTools, type InboxRider } from '../gateway/riding/inbox-rider.ts';
 import { PROFILE_KINDS } from '../config/servers.ts';
+import { defined } from '../core/defined.ts';
 import { VIEW_NAMES, type ViewName } from '../core/records.ts';
 import { identify } from '../inbox/index.ts';
 import { bad, check, innerOf, type Earpiece, type Table } from '../library/index.ts';
@@ -118,7 +119,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     purpose,
     complain: options.onTrouble ?? ((line) => process.stderr.write(`earpiece: ${line}\n`)),
     ...(shared ? { shared } : {}),
-    ...(view === undefined ? {} : { view }),
+    ...defined({ view }),
   });
 }
 

@@ -1,5 +1,6 @@
 import { type ClientInfo } from '../mcp/frames/protocol.ts';
 import type { Readable, Writable } from 'node:stream';
+import { defined } from '../core/defined.ts';
 
 import { EarpieceError } from '../core/errors.ts';
 import { GuardedRider } from './riding/guarded.ts';
@@ -104,7 +105,7 @@ function stdioGateway(options: GatewayOptions, front: Front & { kind: 'stdio' },
   settling.hasDied = () => isOrphan(parent);
   let closing: Promise<void> | undefined;
   const close = (reason: Closed['reason'], detail: string, graceMs?: number): Promise<void> => {
-    const stopped = endpoint.close(graceMs === undefined ? {} : { graceMs });
+    const stopped = endpoint.close(defined({ graceMs }));
     closing ??= stopped.then(() => {
       client.close();
       return resolve({ reason, detail });

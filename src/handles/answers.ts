@@ -1,4 +1,5 @@
 /** The model's view of a handle: JSON text `{id, state, content | result}`. */
+import { defined } from '../core/defined.ts';
 import type { Handle } from './handle.ts';
 import type { Range } from './stateful-tool.ts';
 import type { ToolState } from './state.ts';
@@ -68,7 +69,7 @@ export function viewOf(handle: Handle, now: number): HandleView {
     background: handle.background,
     elapsedMs: Math.max(0, (handle.stoppedAt ?? now) - handle.startedAt),
     ...(phase.type === 'waiting' ? { question: phase.question } : {}),
-    ...(exitCode === undefined ? {} : { exitCode }),
+    ...defined({ exitCode }),
     ...(phase.type === 'stopped' && 'error' in phase.result ? { error: phase.result.error.message } : {}),
     ...(lastLine ? { lastLine } : {}),
   };

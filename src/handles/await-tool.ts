@@ -1,4 +1,5 @@
 /** The tool `await`: waits for several handles at once, instead of polling each. */
+import { defined } from '../core/defined.ts';
 import { didYouMean } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import type { Tool, ToolCall, ToolOutcome } from './tool.ts';
@@ -111,7 +112,7 @@ async function report(
       knows.push(handle.about);
     }
     // A fetch shows a handle's progress; this answer shows only its waiting and its question.
-    else pending.push({ id, state: answer.state, ...(answer.question === undefined ? {} : { question: answer.question }) });
+    else pending.push({ id, state: answer.state, ...defined({ question: answer.question }) });
     if (!call.signal.aborted) deps.told(handle, version, call.id);
   }
   return { content: JSON.stringify({ completed, pending, ...(timedOut ? { timed_out: true } : {}) }), knows };

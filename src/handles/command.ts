@@ -1,4 +1,5 @@
 /** Parses a model's command for a stateful tool, once. */
+import { defined } from '../core/defined.ts';
 import { didYouMean } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import { actionsOf, type Action, type Args, type Range, type StatefulTool } from './stateful-tool.ts';
@@ -25,7 +26,7 @@ export function parseCommand(tool: StatefulTool, raw: Json): Command {
     const spawns = tool.spawns?.(args) ?? false;
     if (!spawns && tool.oneShot === false) return bad(`needs an action, one of ${actionsOf(tool).join(', ')}`);
     const problem = checkArgs(tool, args);
-    return problem === undefined ? { kind: spawns ? 'spawn' : 'call', ...(id === undefined ? {} : { id }), args } : bad(problem);
+    return problem === undefined ? { kind: spawns ? 'spawn' : 'call', ...defined({ id }), args } : bad(problem);
   }
   const actions = actionsOf(tool);
   if (typeof action !== 'string' || !actions.includes(action as Action)) {
@@ -44,7 +45,7 @@ export function parseCommand(tool: StatefulTool, raw: Json): Command {
     case 'fetch': {
       const range = parseRange({ from, lines, fromByte, bytes });
       if (typeof range === 'string') return bad(range);
-      return { kind: 'fetch', id, ...(range === undefined ? {} : { range }) };
+      return { kind: 'fetch', id, ...defined({ range }) };
     }
     case 'apply': {
       const pressed = keys === undefined || keys === null ? [] : keys;

@@ -1,6 +1,7 @@
 /** One handle: its phase, the interface to its tool, and the version that the model knows. */
 import { mkdirSync } from 'node:fs';
 import { setImmediate as immediate } from 'node:timers/promises';
+import { defined } from '../core/defined.ts';
 
 import { EarpieceError } from '../core/errors.ts';
 import type { Input, HandleSide, Range, Reading, Serves, StatefulTool, Args } from './stateful-tool.ts';
@@ -174,7 +175,7 @@ export class Handle {
     this.ending = {
       ...ending,
       text,
-      ...(lastLine === undefined ? {} : { lastLine }),
+      ...defined({ lastLine }),
     };
     const error =
       this.#because === undefined

@@ -8,6 +8,7 @@
  *   (`ToolOutcome.knows`). If the carrier did not close it, it is withdrawn afterwards. It is not withdrawn before, because an
  *   answer may be lost with its process.
  */
+import { defined } from '../core/defined.ts';
 import type { NotificationInput } from '../core/notification.ts';
 import type { Owner } from '../core/records.ts';
 import type { Handle } from './handle.ts';
@@ -63,8 +64,7 @@ export class Herald {
       background: handle.background,
       startedAt: handle.startedAt,
       owner,
-      ...(owned === undefined ? {} : { process: owned }),
-      ...(notice === undefined ? {} : { notice }),
+      ...defined({ process: owned, notice }),
       ...(handle.toldIn === undefined || handle.told < handle.version ? {} : { toldIn: handle.toldIn }),
     });
   }

@@ -1,4 +1,5 @@
 /** The notices about a handle for a model that has not read it, and their keys. */
+import { defined } from '../core/defined.ts';
 import type { EventInput } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
 import type { Handle } from './handle.ts';
@@ -20,7 +21,7 @@ export function noticeOf(handle: Handle): Notice | undefined {
   const { phase } = handle;
   const subject = subjectOf(handle);
   const { exitCode, lastLine } = handle.ending ?? {};
-  const data = { handle: handle.id, tool: handle.tool.name, ...(exitCode === undefined ? {} : { exit_code: exitCode }) };
+  const data = { handle: handle.id, tool: handle.tool.name, ...defined({ exit_code: exitCode }) };
   switch (phase.type) {
     case 'running':
       return undefined;

@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
+import { defined } from '../core/defined.ts';
 
 import { Output } from './output.ts';
 import { startProcess, within, type Exit, type RunningProcess } from './process.ts';
@@ -46,9 +47,7 @@ export type ProcessToolOptions = Omit<StatefulTool, 'run'> & {
 export function processTool(options: ProcessToolOptions): StatefulTool {
   const { maxChars = 16_000, maxOutputBytes, graceMs, settleMs, promptMs, ...definition } = options;
   const limits = {
-    ...(graceMs === undefined ? {} : { graceMs }),
-    ...(settleMs === undefined ? {} : { settleMs }),
-    ...(promptMs === undefined ? {} : { promptMs }),
+    ...defined({ graceMs, settleMs, promptMs }),
   };
   return {
     ...definition,
@@ -56,7 +55,7 @@ export function processTool(options: ProcessToolOptions): StatefulTool {
       const line = options.commandOf(args);
       const output = new Output({
         path: join(handle.folder, 'output'),
-        ...(maxOutputBytes === undefined ? {} : { maxBytes: maxOutputBytes }),
+        ...defined({ maxBytes: maxOutputBytes }),
         how: (from) => JSON.stringify({ action: 'fetch', id: handle.id, ...inArguments(from) }),
       });
       let running: RunningProcess | undefined;
@@ -114,7 +113,7 @@ export function processTool(options: ProcessToolOptions): StatefulTool {
         exit,
         text,
         more: output.bytes > maxChars,
-        ...(timedOutMs === undefined ? {} : { timedOutMs }),
+        ...defined({ timedOutMs }),
       });
     },
   };

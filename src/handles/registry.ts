@@ -11,6 +11,7 @@
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { defined } from '../core/defined.ts';
 
 import { EarpieceError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
@@ -113,7 +114,7 @@ export class HandleRegistry implements AsyncDisposable {
         case 'spawn':
           return await this.#spawn(tool, command.args, command.id, call);
         case 'fetch':
-          return await this.#look(tool, command.id, call, command.range === undefined ? {} : { range: command.range });
+          return await this.#look(tool, command.id, call, defined({ range: command.range }));
         case 'apply':
           return await this.#look(tool, command.id, call, {
             first: (handle) => {

@@ -1,5 +1,6 @@
 /** The built-in tool `run`: a shell command, in the foreground or the background, with or without a terminal. */
 import { resolve } from 'node:path';
+import { defined } from '../core/defined.ts';
 
 import { processTool, type ProcessToolOptions } from './process-tool.ts';
 import type { OnTurnEnd, StatefulTool } from './stateful-tool.ts';
@@ -60,9 +61,7 @@ export function runTool(options: RunOptions = {}): StatefulTool {
       return {
         command: args['command'] as string,
         cwd: resolve(cwd ?? process.cwd(), typeof args['cwd'] === 'string' ? args['cwd'] : '.'),
-        ...(env === undefined ? {} : { env }),
-        ...(passEnv === undefined ? {} : { passEnv }),
-        ...(shell === undefined ? {} : { shell }),
+        ...defined({ env, passEnv, shell }),
         pty: args['pty'] === true,
         stdin: args['stdin'] === true,
         ...(typeof secs === 'number' ? { timeoutMs: secs * 1000 } : { callTimeoutMs: timeoutSecs * 1000 }),

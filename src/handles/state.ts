@@ -6,6 +6,7 @@
  * ```
  * `stopped` is final and can follow both others.
  */
+import { defined } from '../core/defined.ts';
 
 /**
  * `transient`: the same call may succeed later. `trace`: the chain of causes, outermost first. `timeoutMs`: its time limit was
@@ -69,9 +70,7 @@ export class ToolFailure extends Error {
     this.timeoutMs = more.timeoutMs;
     this.ending = {
       text: more.text ?? '',
-      ...(more.exitCode === undefined ? {} : { exitCode: more.exitCode }),
-      ...(more.lastLine === undefined ? {} : { lastLine: more.lastLine }),
-      ...(more.more === undefined ? {} : { more: more.more }),
+      ...defined({ exitCode: more.exitCode, lastLine: more.lastLine, more: more.more }),
     };
   }
 }
@@ -88,7 +87,7 @@ export type Ending = {
 export function errorOf(thrown: unknown): ToolError {
   if (thrown instanceof ToolFailure) {
     const { message, trace, transient, timeoutMs } = thrown;
-    return { message, trace, transient, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+    return { message, trace, transient, ...defined({ timeoutMs }) };
   }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const causes: string[] = [];

@@ -3,6 +3,7 @@
  * bridges all use this. It leases the notifications of an answer, so that no other carrier of the conversation takes them.
  */
 import { logKey, parseAddress, type LogKey } from '../core/address.ts';
+import { defined } from '../core/defined.ts';
 import { levelRank } from '../core/notification.ts';
 import type { ContactPoint } from '../core/records.ts';
 import { instructionsOf } from '../core/views/wording.ts';
@@ -107,7 +108,7 @@ export async function conversationOf(place: Place, host: Host, caller: Caller): 
       points: host.points,
       folder: worktreeOf(caller.folder),
       ...(known?.pulls ? { pulls: true } : {}),
-      ...(caller.process === undefined ? {} : { process: caller.process }),
+      ...defined({ process: caller.process }),
       ...(host.manySessions ? { shared: true } : {}),
     },
   );
@@ -167,7 +168,7 @@ async function offers(
     const { text, waiting } = await conversation.signal({ at });
     return waiting ? { ...NOTHING, answer: { kind: 'tell', text } } : NOTHING;
   }
-  const offer = await conversation.offer({ at, on, ...roomOf(host), ...(tools === undefined ? {} : { tools }) });
+  const offer = await conversation.offer({ at, on, ...roomOf(host), ...defined({ tools }) });
   return offer === undefined ? NOTHING : leased(offer, { kind: 'tell', text: offer.view.text });
 }
 

@@ -1,4 +1,5 @@
 /** The hook formats that other agents share with Claude Code. */
+import { defined } from '../core/defined.ts';
 import type { Heard, Printed } from './host.ts';
 import { SILENT } from './host.ts';
 import { optionalText, text, type Input } from './input.ts';
@@ -14,8 +15,7 @@ export function heard(input: Input, moment: Moment | undefined): Heard | undefin
     caller: {
       session: text(input, 'session_id'),
       folder: text(input, 'cwd'),
-      ...(subagent === undefined ? {} : { subagent }),
-      ...(transcript === undefined ? {} : { transcript }),
+      ...defined({ subagent, transcript }),
     },
   };
 }

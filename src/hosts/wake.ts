@@ -1,4 +1,5 @@
 /** Decides whether a notification may wake an idle agent, and gives the text that wakes it. */
+import { defined } from '../core/defined.ts';
 import { conversationOfSession, isSignal, type Conversation } from '../inbox/index.ts';
 import { conversationOf, type Place } from './attend.ts';
 import type { Host } from './host.ts';
@@ -26,7 +27,7 @@ export async function wake(place: Place, host: Host, caller: Caller): Promise<Wo
 
   const { log, id } = conversation;
   const { ids, nextAt } = await wakesAt(conversation, 'idle');
-  if (ids.length === 0) return { kind: 'waits', ...(nextAt === undefined ? {} : { nextAt }) };
+  if (ids.length === 0) return { kind: 'waits', ...defined({ nextAt }) };
   // Written before the wake: after a crash in between, the agent is not woken, and its next message carries the notifications.
   await store.append(log, [{ type: 'agent_woken', conversation: id, ids }]);
   const attended = await told(conversation, host);

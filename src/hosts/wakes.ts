@@ -1,4 +1,5 @@
 /** Finds the notifications that may wake an idle coding agent now. Each wakes it once, whichever process does it. */
+import { defined } from '../core/defined.ts';
 import type { NotificationId } from '../core/notification.ts';
 import type { ContactPoint } from '../core/records.ts';
 import { waking } from '../core/waking.ts';
@@ -43,7 +44,7 @@ export async function wakesAt(conversation: Conversation, at: ContactPoint): Pro
       minuteOfDay: minuteOfDay(now, inbox.timeZone),
     },
   );
-  return { ids: wakes.map((item) => item.id), ...(nextAt === undefined ? {} : { nextAt }) };
+  return { ids: wakes.map((item) => item.id), ...defined({ nextAt }) };
 }
 
 function minuteOfDay(now: number, timeZone: string): number {

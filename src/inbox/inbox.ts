@@ -3,6 +3,7 @@
  * `core` holds the rules, and the store the transactions.
  */
 import { conversationId, logOf, MAIN, parseAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
+import { defined } from '../core/defined.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Mute } from '../core/filter.ts';
 import type { Item } from '../core/items.ts';
@@ -206,7 +207,7 @@ export class Inbox implements Logs, AsyncDisposable {
   async fork({ log, id }: Place, options: { readonly to?: string; readonly upTo?: number } = {}): Promise<Forked> {
     if (this.unwritten) await this.written();
     const { to = this.ids.make('f'), upTo } = options;
-    return fork(this.store, log, id, { to: conversationId(to), ...(upTo === undefined ? {} : { upTo }) });
+    return fork(this.store, log, id, { to: conversationId(to), ...defined({ upTo }) });
   }
 
   /** Open and offered notifications of an agent, oldest first. */

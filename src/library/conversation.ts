@@ -1,4 +1,5 @@
 /** One conversation, for the program that runs its loop. */
+import { defined } from '../core/defined.ts';
 import {
   CONTACT_POINTS,
   VIEW_NAMES,
@@ -166,7 +167,7 @@ export class Conversation {
     check('userMessage', options, { author: 'text' });
     await this.#goOn();
     const { author } = options;
-    const request = { type: 'chat_request' as const, content: text, ...(author === undefined ? {} : { author }) };
+    const request = { type: 'chat_request' as const, content: text, ...defined({ author }) };
     return messageOf(await this.#inner.carry([{ type: 'turn_start' }, request], { at: 'turn_start' }));
   }
 
@@ -178,7 +179,7 @@ export class Conversation {
     return messageOf(
       await this.#inner.carry(
         { type: 'tool_call_response', id, content, is_error },
-        { at: 'tool_result', ...(name === undefined ? {} : { tools: [name] }), ...(known === undefined ? {} : { known }) },
+        { at: 'tool_result', ...(name === undefined ? {} : { tools: [name] }), ...defined({ known }) },
       ),
     );
   }

@@ -18,6 +18,7 @@ import {
   type Withdrawn,
 } from '../inbox/index.ts';
 import { policyProblem } from '../config/policy-values.ts';
+import { defined } from '../core/defined.ts';
 import { openLoadedInbox, type LoadedInbox } from '../loaded-inbox.ts';
 import { bad, check, checkText, reading, type Table } from './arguments.ts';
 import { Conversation, CONVERSATION, type ConversationOptions } from './conversation.ts';
@@ -89,7 +90,7 @@ export async function openEarpiece(options: OpenOptions = {}): Promise<Earpiece>
   const wrong = reading('openEarpiece', 'policy', () => policyProblem(options.policy ?? {}));
   if (wrong !== undefined) throw bad(`openEarpiece: policy.${wrong.key} ${wrong.text}`, `policy.${wrong.key}`);
   const { env, ...rest } = options;
-  return new Earpiece(await openLoadedInbox({ ...rest, ...(env === undefined ? {} : { env }) }));
+  return new Earpiece(await openLoadedInbox({ ...rest, ...defined({ env }) }));
 }
 
 /** An agent is named `coder`, in the project of this folder, or `project/coder`; `coder#c1` is one conversation of it. */

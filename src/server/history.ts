@@ -1,5 +1,6 @@
 /** Pages of records. The work for one page is limited, so a page may be short although there is a next one. */
 import type { LogKey } from '../core/address.ts';
+import { defined } from '../core/defined.ts';
 import type { RecordsPage } from '../wire/api.ts';
 import type { Stored } from '../core/records.ts';
 import type { Inbox } from '../inbox/index.ts';
@@ -45,7 +46,7 @@ export async function history(inbox: Inbox, query: HistoryQuery): Promise<Record
     const chunk = chunks.next();
     looked += chunk;
     const records = await inbox.store.read({
-      ...(log === undefined ? {} : { log }),
+      ...defined({ log }),
       ...(log !== undefined || project === undefined ? {} : { project }),
       after,
       upTo,

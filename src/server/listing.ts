@@ -1,5 +1,6 @@
 /** Pages of notifications, newest first: for one agent, or across agents. The work for one page is limited. */
 import type { LogKey } from '../core/address.ts';
+import { defined } from '../core/defined.ts';
 import type { NotificationView, Page } from '../wire/api.ts';
 import type { Item } from '../core/items.ts';
 import { formatKind } from '../core/notification.ts';
@@ -10,7 +11,7 @@ import { ProblemError } from './problems.ts';
 import { notificationView } from './shown.ts';
 
 export async function logsOf(inbox: Inbox, project: string | undefined): Promise<readonly LogKey[]> {
-  const found = await inbox.store.agents({ ...(project === undefined ? {} : { project }), limit: MAX_LOGS + 1 });
+  const found = await inbox.store.agents({ ...defined({ project }), limit: MAX_LOGS + 1 });
   if (found.length > MAX_LOGS)
     throw new ProblemError('bad_argument', `there are more than ${MAX_LOGS} agents; name one of them, or a project`, {
       field: 'log',
@@ -78,7 +79,7 @@ export async function listAcross(inbox: Inbox, project: string | undefined, quer
   while (upTo > floor) {
     const chunk = chunks.next();
     const page = await inbox.store.read({
-      ...(project === undefined ? {} : { project }),
+      ...defined({ project }),
       types: ['system_notification_queued'],
       after: floor,
       upTo,

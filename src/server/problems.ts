@@ -1,6 +1,7 @@
 /** Every error is answered as an RFC 9457 problem. One table maps codes to statuses. */
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { defined } from '../core/defined.ts';
 import type { Problem } from '../wire/api.ts';
 import { EarpieceError, GONE, isGone, type ErrorCode } from '../core/errors.ts';
 
@@ -111,7 +112,7 @@ export function problemResponse(error: unknown, at: string, given?: string): Res
     detail,
     code,
     instance: `urn:earpiece:answer:${at}`,
-    ...(field === undefined ? {} : { field }),
+    ...defined({ field }),
     ...(retryable || status === 429 || status === 503 ? { retryable: true } : {}),
   };
   return Response.json(body, {

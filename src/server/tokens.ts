@@ -4,6 +4,7 @@
  */
 import { hash, randomInt, timingSafeEqual } from 'node:crypto';
 import { nameFrom } from '../core/address.ts';
+import { defined } from '../core/defined.ts';
 import type { CreatedToken, TokenInfo, TokenRequest } from '../wire/api.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Store } from '../core/ports.ts';
@@ -58,7 +59,7 @@ export class Tokens {
         ...(of?.conversation == null ? {} : { conversation: of.conversation }),
         expiresInMs,
       },
-      { session: true, ...(parent === undefined ? {} : { parent }) },
+      { session: true, ...defined({ parent }) },
     );
   }
 
@@ -123,7 +124,7 @@ export class Tokens {
       lastUsedAt: null,
       expiresAt: request.expiresInMs === undefined ? null : now + request.expiresInMs,
       hash: digest(token).toString('hex'),
-      ...(more.parent === undefined ? {} : { parent: more.parent }),
+      ...defined({ parent: more.parent }),
     };
     await this.#dropOver();
     await this.#store.setSetting(`token ${id}`, kept);
@@ -216,10 +217,7 @@ function checked(request: TokenRequest): TokenRequest {
   return {
     kind,
     name,
-    ...(project === undefined ? {} : { project }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(conversation === undefined ? {} : { conversation }),
-    ...(expiresInMs === undefined ? {} : { expiresInMs }),
+    ...defined({ project, agent, conversation, expiresInMs }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { LogKey } from '../core/address.ts';
+import { defined } from '../core/defined.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { type Item, putItem, settle } from '../core/items.ts';
 import type { Appended } from '../core/ports.ts';
@@ -45,14 +46,14 @@ export function storable<T>(draft: Draft, copy: () => T): T {
 
 /** The records of the placed drafts. */
 export function storedAs({ seq, at, clock }: Place, log: LogKey, drafts: readonly Draft[]): Stored[] {
-  return drafts.map((body, n) => ({ seq: seq + n, log, at, ...(clock === undefined ? {} : { clock }), body }));
+  return drafts.map((body, n) => ({ seq: seq + n, log, at, ...defined({ clock }), body }));
 }
 
 /** The items of drafts that concern no existing item. */
 export function freshItems({ seq, at, clock }: Place, drafts: readonly Draft[]): Item[] {
   const made = new Map<string, Item>();
   for (const [n, body] of drafts.entries()) {
-    const settled = settle(body, { seq: seq + n, at, ...(clock === undefined ? {} : { clock }) }, []);
+    const settled = settle(body, { seq: seq + n, at, ...defined({ clock }) }, []);
     if (settled.kind === 'settled') for (const item of settled.items) putItem(made, item);
   }
   return [...made.values()];

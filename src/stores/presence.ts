@@ -1,3 +1,4 @@
+import { defined } from '../core/defined.ts';
 import type { Presence, PresenceUpdate } from '../core/ports.ts';
 
 /** Applies a sign of life to a conversation's presence. Undefined fields stay as they were. */
@@ -19,24 +20,15 @@ export function present(known: Presence | undefined, update: PresenceUpdate, now
   const isPending = update.pending === undefined ? pending === true : update.pending && (known === undefined || pending === true);
   return {
     ...before,
-    ...(purpose === undefined ? {} : { purpose }),
-    ...(host === undefined ? {} : { host }),
-    ...(hostVersion === undefined ? {} : { hostVersion }),
-    ...(process === undefined ? {} : { process }),
-    ...(shared === undefined ? {} : { shared }),
-    ...(folder === undefined ? {} : { folder }),
+    ...defined({ purpose, host, hostVersion, process, shared, folder }),
     ...(isPending ? { pending: true as const } : {}),
-    ...(update.began === undefined ? {} : { began: update.began }),
-    ...(passed === undefined ? {} : { passedTo: passed }),
-    ...(left === undefined ? {} : { connections: left }),
+    ...defined({ began: update.began, passedTo: passed, connections: left }),
     ...(carrier === undefined ? {} : { carriers: { ...before.carriers, [carrier]: now } }),
     ...(carrier === undefined || points === undefined ? {} : { points: { ...known?.points, [carrier]: points } }),
     ...(carried ? { carriedAt: now } : {}),
-    ...(end === undefined ? {} : { endedAt: end }),
+    ...defined({ endedAt: end }),
     ...(told ? { told: true } : {}),
-    ...(update.mark === undefined ? {} : { mark: update.mark }),
-    ...(pulls === undefined ? {} : { pulls }),
-    ...(has === undefined ? {} : { has }),
+    ...defined({ mark: update.mark, pulls, has }),
     ...(update.turnStarted ? { turns: before.turns + 1 } : {}),
     seenAt: known !== undefined && update.passedTo !== undefined ? known.seenAt : now,
   };

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { proves } from '../../e2e/verifies.ts';
+import { defined } from '../core/defined.ts';
 import { DEFAULT_POLICY } from '../core/policy.ts';
 import type { Store } from '../core/ports.ts';
 import { Inbox, type Conversation } from '../inbox/index.ts';
@@ -74,9 +75,7 @@ describe('agents of one project', () => {
     const pair = [coder, reviewer];
     for (let i = 0; i < MAX_DEPTH; i++) {
       const to = i % 2 === 0 ? 'reviewer' : 'coder';
-      last = (await say(pair[i % 2], 'tell_agent', { to, message: `${i}`, ...(last === undefined ? {} : { reply_to: last }) }))[
-        'id'
-      ];
+      last = (await say(pair[i % 2], 'tell_agent', { to, message: `${i}`, ...defined({ reply_to: last }) }))['id'];
     }
     await expect(say(pair[MAX_DEPTH % 2], 'tell_agent', { to: 'reviewer', message: 'more', reply_to: last })).rejects.toThrow(
       `this chain already has ${MAX_DEPTH} replies`,

@@ -1,4 +1,5 @@
 /** `tell_agent`, `list_agents` and `tell_me_when`: the tools by which an agent reaches others. */
+import { defined } from '../core/defined.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 import type { Conversation } from '../inbox/index.ts';
 import { Quota } from './quota.ts';
@@ -80,7 +81,7 @@ export class Talk {
           to: args.text('to', 200),
           message,
           level: args.oneOf('level', SAYABLE, 'info'),
-          ...(replyTo === undefined ? {} : { replyTo }),
+          ...defined({ replyTo }),
         };
         this.#quota.take(conversation.address, conversation.inbox.store.now());
         const { id, to, active } = await tell(conversation, said);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ConversationId } from '../core/address.ts';
 import { NEXT_STATUSES, TASK_STATUSES, type Task, type TaskActor, type TaskStatus } from '../core/task.ts';
 import { proves } from '../../e2e/verifies.ts';
+import { defined } from '../core/defined.ts';
 import { decide, isClosed, runningOf, type Command, type Decision, type Facts } from './decide.ts';
 import { evolve } from './evolve.ts';
 import { recordsOf, type Fact } from './records.ts';
@@ -44,7 +45,7 @@ const decided = (decision: Decision): Extract<Decision, { kind: 'decided' }> => 
 const then = (task: Task, command: Command, facts?: Partial<Facts>): Task =>
   grown(task, decided(when(task, command, facts)).facts, facts?.by);
 
-const move = (to: TaskStatus, reason?: string): Command => ({ kind: 'move', to, ...(reason === undefined ? {} : { reason }) });
+const move = (to: TaskStatus, reason?: string): Command => ({ kind: 'move', to, ...defined({ reason }) });
 const report = (result: 'success' | 'failed' | 'blocked', conversation = S1): Command => ({
   kind: 'report',
   agent: 'coder',

@@ -10,6 +10,7 @@
  * agent does not end the execution but interrupts it: the agent is notified once, and its report ends the execution.
  */
 import type { ConversationId } from '../core/address.ts';
+import { defined } from '../core/defined.ts';
 import {
   NEXT_STATUSES,
   type Interruption,
@@ -163,7 +164,7 @@ function move(task: Task, { to, reason }: Extract<Command, { kind: 'move' }>, fa
     );
   const { by, notification, told } = facts;
   const agent = task.assignee;
-  const changed: Fact = { type: 'task_status_changed', from, to, ...(reason === undefined ? {} : { reason }) };
+  const changed: Fact = { type: 'task_status_changed', from, to, ...defined({ reason }) };
   if (agent === null) return { kind: 'decided', facts: [changed], agent };
   const running = runningOf(task, agent);
   if (to === 'in_progress') {
@@ -190,7 +191,7 @@ function move(task: Task, { to, reason }: Extract<Command, { kind: 'move' }>, fa
     tells: {
       why,
       says: `is ${to === 'todo' ? 'put back' : to}`,
-      ...(reason === undefined ? {} : { reason }),
+      ...defined({ reason }),
       conversation: running?.conversation ?? null,
     },
   };
@@ -294,7 +295,7 @@ function started(task: Task, agent: string, conversation?: ConversationId): Fact
     type: 'task_execution_started',
     execution: `${task.id}.${number}`,
     agent,
-    ...(conversation === undefined ? {} : { conversation }),
+    ...defined({ conversation }),
   };
 }
 
@@ -309,7 +310,7 @@ function interrupted(
       type: 'task_execution_interrupted',
       execution: running.id,
       why,
-      ...(reason === undefined ? {} : { reason }),
+      ...defined({ reason }),
       notification,
     },
   ];

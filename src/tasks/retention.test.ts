@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { proves } from '../../e2e/verifies.ts';
 import { logKey } from '../core/address.ts';
+import { defined } from '../core/defined.ts';
 import { DEFAULT_POLICY } from '../core/policy.ts';
 import type { Clock, Store } from '../core/ports.ts';
 import type { TaskActor } from '../core/task.ts';
@@ -137,7 +138,7 @@ describe.each(Object.entries(STORES))('in %s, what is over', (_name, make) => {
     expect((await world.prune()).tasks).toBe(5);
     const seen: string[] = [];
     for (let before: string | undefined; ;) {
-      const page = await world.tasks.list('shop', { limit: 2, ...(before === undefined ? {} : { before }) });
+      const page = await world.tasks.list('shop', { limit: 2, ...defined({ before }) });
       seen.push(...page.tasks.map(({ id }) => id));
       if (page.next === null) break;
       before = page.next;

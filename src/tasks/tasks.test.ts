@@ -11,6 +11,7 @@ import type { Task, TaskActor } from '../core/task.ts';
 import { Inbox, type Conversation } from '../inbox/index.ts';
 import { memoryStore, openSqliteStore } from '../stores/index.ts';
 import { proves } from '../../e2e/verifies.ts';
+import { defined } from '../core/defined.ts';
 import { nextFor, replayTask, report, TASK_RECORDS, Tasks, type TaskRecord } from './index.ts';
 
 const CODER = logKey('shop', 'coder');
@@ -43,7 +44,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
   });
 
   const talk = async (agent = 'coder', id = 's1', purpose: string | undefined = 'task'): Promise<Conversation> => {
-    const options = { pulls: true, ...(purpose === undefined ? {} : { purpose }) };
+    const options = { pulls: true, ...defined({ purpose }) };
     const conversation = inbox.conversation({ log: logKey('shop', agent), conversation: id as ConversationId }, options);
     await conversation.seen();
     return conversation;

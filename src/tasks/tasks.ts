@@ -5,6 +5,7 @@
  * the next reader writes it.)
  */
 import { logKey, type ConversationId, type LogKey } from '../core/address.ts';
+import { defined } from '../core/defined.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Item } from '../core/items.ts';
 import type { Json } from '../core/json.ts';
@@ -246,7 +247,7 @@ export class Tasks {
       const active = await this.#active(project, agent);
       const decision = decide(task, command, {
         by,
-        ...(expected === undefined ? {} : { expected }),
+        ...defined({ expected }),
         notification,
         told: await this.#wasTold(project, task, agent),
         isActive: (conversation) => active.has(conversation),
@@ -254,8 +255,7 @@ export class Tasks {
       if (decision.kind === 'refused') throw new EarpieceError(decision.code, decision.message, { data: { task: id } });
       if (decision.kind === 'unchanged') return { task: shown(task), changed: false };
       const after = await this.#write(task, decision, { by, notification });
-      if (after !== undefined)
-        return { task: shown(after), changed: true, ...(decision.answer === undefined ? {} : { answer: decision.answer }) };
+      if (after !== undefined) return { task: shown(after), changed: true, ...defined({ answer: decision.answer }) };
     }
     throw busy(`task ${id} of ${project}`);
   }

@@ -1,4 +1,5 @@
 /** The notification for an agent when somebody takes its task, and when it gets the task back. */
+import { defined } from '../core/defined.ts';
 import type { NotificationInput } from '../core/notification.ts';
 import type { Task, TaskActor } from '../core/task.ts';
 import type { Telling } from './decide.ts';
@@ -19,7 +20,7 @@ export function tellingOf(
     key: keyOf(task),
     // Only conversations that do the work get it, not those in which people talk about it.
     purpose: 'task',
-    data: { task_id: task.id, title: task.title, ...(reason === undefined ? {} : { reason }) },
+    data: { task_id: task.id, title: task.title, ...defined({ reason }) },
     origin: by.kind === 'person' ? { person: by.name } : { agent: by.name, depth: 1 },
     ...(why === 'unblocked'
       ? { level: 'warning', instruction: 'Go on with it.' }

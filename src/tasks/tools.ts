@@ -2,6 +2,7 @@
  * `get_next_action` and `report_completed`: the tools by which an agent gets tasks and reports their results. Their names,
  * arguments and answers are the same for every agent; the offering rooms add only the transport.
  */
+import { defined } from '../core/defined.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { liftedBy } from '../core/views/gate.ts';
 import { TASK_RESULTS, type Task, type TaskExecution } from '../core/task.ts';
@@ -73,7 +74,7 @@ function saidNext(
         instruction: `Call ${nameOf('get_notifications')} now and follow it. Nothing else is to be done before.`,
         interrupts: next.interrupts.map(({ notification: { message, instruction, data } }) => ({
           message,
-          ...(instruction === undefined ? {} : { instruction }),
+          ...defined({ instruction }),
           ...taskIn(data),
         })),
       };

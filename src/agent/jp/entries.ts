@@ -3,6 +3,7 @@
  * `metadata`. Strings in tool arguments, tool results and metadata are base64 in the file. Unknown fields are kept, so that
  * writing an entry again gives the same entry.
  */
+import { defined } from '../../core/defined.ts';
 import type { Json } from '../../core/json.ts';
 import type { Draft } from '../../core/records.ts';
 
@@ -15,11 +16,11 @@ export function recordOf(entry: JpEntry): Draft {
   const metadata = encoded === undefined ? undefined : (decoded(encoded) as Table);
   const body = decodeFields(rest);
   const provider = providerOf(metadata);
-  const jp = { ...(timestamp === undefined ? {} : { timestamp }), ...(metadata === undefined ? {} : { metadata }) };
-  const record = { ...body, metadata: { jp, ...(provider === undefined ? {} : { provider }) } } as unknown as Draft;
+  const jp = { ...defined({ timestamp, metadata }) };
+  const record = { ...body, metadata: { jp, ...defined({ provider }) } } as unknown as Draft;
   // A string that is wrongly not in base64 would change on the way back.
   if (JSON.stringify(entryOf(record)) === JSON.stringify(ordered(entry))) return record;
-  return { ...record, metadata: { jp: { ...jp, entry }, ...(provider === undefined ? {} : { provider }) } };
+  return { ...record, metadata: { jp: { ...jp, entry }, ...defined({ provider }) } };
 }
 
 /** The entry of one record, keys in JP's order: `timestamp`, `type`, the rest, `metadata`. */
@@ -34,17 +35,17 @@ export function entryOf(record: Draft): JpEntry {
   const jp = (metadata?.['jp'] ?? {}) as { timestamp?: string; metadata?: Table; entry?: JpEntry };
   if (jp.entry !== undefined) return jp.entry;
   return ordered({
-    ...(jp.timestamp === undefined ? {} : { timestamp: jp.timestamp }),
+    ...defined({ timestamp: jp.timestamp }),
     ...encodeFields(body),
     ...(jp.metadata === undefined ? {} : { metadata: encoded_(jp.metadata) }),
   } as JpEntry);
 }
 
 const ordered = ({ timestamp, type, metadata, ...rest }: JpEntry): JpEntry => ({
-  ...(timestamp === undefined ? {} : { timestamp }),
+  ...defined({ timestamp }),
   type,
   ...rest,
-  ...(metadata === undefined ? {} : { metadata }),
+  ...defined({ metadata }),
 });
 
 /** Signatures without which a provider refuses its own reasoning. */

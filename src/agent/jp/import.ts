@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path';
 import { readLimited } from '../../input/index.ts';
 import { MAIN, parseAddress, conversationId, logOf, nameFrom, formatAddress } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 import type { Draft } from '../../core/records.ts';
@@ -61,8 +62,7 @@ export async function importJp(inbox: Inbox, folder: string, to: string): Promis
       type: 'conversation_imported',
       from: 'jp',
       name,
-      ...(metadata === undefined ? {} : { metadata_json: metadata }),
-      ...(base === undefined ? {} : { base_config: base }),
+      ...defined({ metadata_json: metadata, base_config: base }),
     } as Draft,
     ...converted,
   ].map((draft) => ({ ...draft, conversation }));

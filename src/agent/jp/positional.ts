@@ -7,6 +7,7 @@ import type { Json } from '../../core/json.ts';
 import type { Policy } from '../../core/policy.ts';
 import { queuedRecord, recorded, type Draft } from '../../core/records.ts';
 import type { ConversationId } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import { render } from '../../core/views/index.ts';
 
 type JpNotification = { readonly kind: Kind | string; readonly level?: Level; readonly message: string };
@@ -33,14 +34,14 @@ export function closeByPosition(
       const input: NotificationInput = {
         kind: given.kind,
         message: given.message,
-        ...(given.level === undefined ? {} : { level: given.level }),
+        ...defined({ level: given.level }),
         expiresAt: null,
       };
       const notification = makeNotification(input, { id: `${options.prefix}-${n++}`, now: options.now, ttlMs: options.ttlMs });
       waiting.push(notification);
       out.push({
         ...queuedRecord(notification, { conversation: options.conversation }),
-        ...(given.metadata === undefined ? {} : { metadata: given.metadata }),
+        ...defined({ metadata: given.metadata }),
       });
       continue;
     }

@@ -2,6 +2,7 @@
  * Reads the remaining rate limits of a model's provider from the headers of its answers, and refusals because of them. A low
  * limit is emitted once until it resets.
  */
+import { defined } from '../../core/defined.ts';
 import { plainDuration, plainNumber, seen, type Seen } from './seen.ts';
 
 export type Headers = Readonly<Record<string, string | undefined>>;
@@ -104,9 +105,7 @@ export function limitsIn(headers: Headers, now: number): readonly Limit[] {
     }
   }
   return [...found].flatMap(([name, { limit, remaining, resetAt }]) =>
-    limit === undefined || remaining === undefined || limit === 0
-      ? []
-      : [{ name, limit, remaining, ...(resetAt === undefined ? {} : { resetAt }) }],
+    limit === undefined || remaining === undefined || limit === 0 ? [] : [{ name, limit, remaining, ...defined({ resetAt }) }],
   );
 }
 

@@ -1,4 +1,5 @@
 /** Events about a conversation that is resumed, runs, and is closed. */
+import { defined } from '../../core/defined.ts';
 import { isType, type Draft } from '../../core/records.ts';
 import { cut, plainNumber, seen, type Seen } from './seen.ts';
 
@@ -23,7 +24,7 @@ export function resumed(records: readonly Draft[], session: string): readonly Se
           tree_id: session,
           session_id: session,
           nodes_loaded: records.length,
-          ...(question === undefined ? {} : { last_question: question }),
+          ...defined({ last_question: question }),
         },
       },
     ),

@@ -1,5 +1,6 @@
 /** Finds problems that show only at run time: templates and conditions that do not compile, or that fail for a sample. */
 import { dirname, join } from 'node:path';
+import { defined } from '../../core/defined.ts';
 import type { Json } from '../../core/json.ts';
 import { levelOf, messageOf } from '../../core/event.ts';
 import { isKnownType } from '../event-types.ts';
@@ -54,7 +55,7 @@ async function failsForSample(
   const time = Date.UTC(2026, 0, 1);
   const subscribed = { id: subscriber.id, event: { type, source, severity, time }, group: subscriber.batching.maxSize };
   const [, name = ''] = type.split('.');
-  const said = { message: messageOf({ type, data, ...(message === undefined ? {} : { message }) }), data: data as Json };
+  const said = { message: messageOf({ type, data, ...defined({ message }) }), data: data as Json };
   const level = levelOf(severity);
   for (const count of [1, 3]) {
     const group = Array.from({ length: count }, () => ({

@@ -4,6 +4,7 @@ import { seen, type Position } from '../../config/problems.ts';
 import { isTable, unknownKey, type Table } from '../../config/servers.ts';
 import { byPlace, readToml } from '../../config/toml.ts';
 import type { Value } from '../../config/values.ts';
+import { defined } from '../../core/defined.ts';
 import { knownTypeNear } from '../event-types.ts';
 import type { FolderName, InjectAt, Priority, Subscriber, SubscriberProblem, Template } from '../subscriber.ts';
 import { FIELDS, LIMITS } from './fields.ts';
@@ -55,7 +56,7 @@ export function parseSubscriber(text: string, options: ParseOptions): Parsed {
   };
   if (problems.some(({ severity }) => severity === 'error')) return { problems, at };
   const core = said.output?.core;
-  return { subscriber: complete(said, template, options), problems, at, ...(core === undefined ? {} : { core }) };
+  return { subscriber: complete(said, template, options), problems, at, ...defined({ core }) };
 }
 
 const TOP: Position = { line: 1, column: 1 };
@@ -192,13 +193,13 @@ function complete(said: Said, template: Template | undefined, { file, folder }: 
     batching: {
       windowMs: batching?.window_ms ?? 2_000,
       maxSize: batching?.max_size ?? 10,
-      ...(dedupeKey === undefined ? {} : { dedupeKey }),
+      ...defined({ dedupeKey }),
       dedupeWindowMs: batching?.dedupe_window_ms ?? 5_000,
     },
     output: {
       priority,
       injectAt: output?.inject_at ?? DEFAULT_MOMENT[priority],
-      ...(template === undefined ? {} : { template }),
+      ...defined({ template }),
       core: output?.core ?? false,
       ...(output?.kind === undefined ? {} : { kind: output.kind }),
       supersede: output?.supersede ?? false,

@@ -1,4 +1,5 @@
 /** The context that subscribers' templates see for a line of the plan. */
+import { defined } from '../../core/defined.ts';
 import type { Json } from '../../core/json.ts';
 import { formatKind } from '../../core/notification.ts';
 import type { Grouped, Line } from '../../core/plan.ts';
@@ -37,7 +38,7 @@ export function contextOf(
   return {
     notification: { subscriber_id: line.subscriber?.id ?? '', kind: formatKind(line.kind), level: line.level },
     events,
-    ...(event === undefined ? {} : { event }),
+    ...defined({ event }),
     count: sum(group.map(({ count }) => count)),
     timestamp: isoOf(line.lastAt),
     time_zone: timeZone,

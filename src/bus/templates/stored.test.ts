@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
+import { defined } from '../../core/defined.ts';
 import type { Json } from '../../core/json.ts';
 import type { Line } from '../../core/plan.ts';
 import type { NotificationId } from '../../core/notification.ts';
@@ -22,7 +23,7 @@ const lineOf = (hash: string | undefined): Line => {
     id: 'tool_failure',
     event: { type: 'tool.call.failure', source: 'agent', severity: 'error', time: 0 },
     group: 1,
-    ...(hash === undefined ? {} : { template: hash }),
+    ...defined({ template: hash }),
   };
   const details = [{ message: 'grep failed', data: { tool_name: 'grep' } }];
   return {

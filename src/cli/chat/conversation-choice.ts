@@ -1,5 +1,6 @@
 /** Chooses the conversation that `chat` and `run` continue, or a new one. */
 import { formatAddress, logOf, type ConversationId, type LogKey } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Presence } from '../../core/ports.ts';
 import type { Draft } from '../../core/records.ts';
@@ -73,7 +74,7 @@ async function forkOf(ear: LoadedInbox, log: LogKey, named: string | undefined, 
   if (!(await hasRequests(ear, log, from))) throw await unknown(ear, log, from);
   const upTo = turns === undefined ? undefined : await endOfTurn(ear, log, from, turns);
   const to = named ?? (await newId(ear, log, kind));
-  return (await ear.fork({ log, id: from as ConversationId }, { to, ...(upTo === undefined ? {} : { upTo }) })).conversation;
+  return (await ear.fork({ log, id: from as ConversationId }, { to, ...defined({ upTo }) })).conversation;
 }
 
 /** The last record of the conversation's n-th turn. */

@@ -1,4 +1,5 @@
 /** `earpiece chat`: opens everything that a conversation needs, and runs it in a terminal, a pipe or for another program. */
+import { defined } from '../../core/defined.ts';
 import { openLoadedInbox } from '../../loaded-inbox.ts';
 import { loadAheadSoon } from '../ahead.ts';
 import { countOption, type GlobalOptions } from '../context.ts';
@@ -34,9 +35,7 @@ export async function lead(message: string, options: ChatOptions): Promise<numbe
   loadAheadSoon(ear);
   const choice = await chooseConversation(ear, {
     kind: 'chat',
-    ...(options.as === undefined ? {} : { as: options.as }),
-    ...(options.resume === undefined ? {} : { resume: options.resume }),
-    ...(options.fork === undefined ? {} : { fork: options.fork }),
+    ...defined({ as: options.as, resume: options.resume, fork: options.fork }),
     ...(options.turns === undefined ? {} : { turns: countOption('--turns', options.turns) }),
   });
   const model = await chooseModel([options.model, choice.begun.model, ear.config.agent.model], process.env);
@@ -44,8 +43,7 @@ export async function lead(message: string, options: ChatOptions): Promise<numbe
     choice,
     model,
     withTools: options.tools,
-    ...(options.system === undefined ? {} : { system: options.system }),
-    ...(purpose === undefined ? {} : { purpose }),
+    ...defined({ system: options.system, purpose }),
     tellUser: (message) => front.told(message),
     note: (line) => front.note(line),
     onHandles: () => front.handles(),

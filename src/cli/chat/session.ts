@@ -15,6 +15,7 @@ import {
 import { mcpTools, type McpTools } from '../../agent/mcp-tools.ts';
 import { stateFolder, type ServerConfig } from '../../config/index.ts';
 import { splitLog, type LogKey } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import type { Draft, SentView } from '../../core/records.ts';
 import type { LoadedInbox } from '../../loaded-inbox.ts';
@@ -85,11 +86,11 @@ export class Session implements AsyncDisposable {
       const purpose = options.purpose ?? choice.begun.purpose ?? (await ear.conversation(choice.address).purpose());
       const tasks = withTools && (await worksOnTasks(ear, choice, purpose));
       const room = { ear, model, system, mcp, seats, options, depth: 1, tasks };
-      const seat = await takeSeat({ ...room, ...(purpose === undefined ? {} : { purpose }) }, choice.address, choice.log);
+      const seat = await takeSeat({ ...room, ...defined({ purpose }) }, choice.address, choice.log);
       const begun: Begun = {
         model: model.name,
         system,
-        ...(purpose === undefined ? {} : { purpose }),
+        ...defined({ purpose }),
         ...(withTools ? { tasks } : {}),
       };
       if (Object.entries(begun).some(([key, value]) => choice.begun[key as keyof Begun] !== value))
@@ -176,7 +177,7 @@ async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat>
     earpiece: ear,
     address,
     system,
-    ...(purpose === undefined ? {} : { purpose }),
+    ...defined({ purpose }),
     maxCycles: ear.config.agent.maxCycles,
     budget: { ...ear.config.agent.budget, ...options.budget },
     onTrouble: (error) => options.note(`an event could not be emitted: ${messageOf(error)}`),
@@ -192,7 +193,7 @@ async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat>
   await around?.start();
   const seat: Seat = {
     agent,
-    ...(handles === undefined ? {} : { handles }),
+    ...defined({ handles }),
     close: async () => {
       room.seats.delete(seat);
       // A foreground call ends with its turn, but an agent in the background is a handle.
@@ -226,10 +227,10 @@ function handlesFor(room: Room, address: string, log: LogKey, agent: () => Agent
     cwd: process.cwd(),
     env: { EARPIECE_ADDRESS: address, [HANDLE_OF_VARIABLE]: address },
     passEnv: ear.config.agent.passEnv,
-    ...(onTurnEnd === undefined ? {} : { onTurnEnd }),
+    ...defined({ onTurnEnd }),
   });
   return handleRegistry({
-    tools: [run, ...(depth < MAX_DEPTH ? [{ ...deeper, ...(onTurnEnd === undefined ? {} : { onTurnEnd }) }] : [])],
+    tools: [run, ...(depth < MAX_DEPTH ? [{ ...deeper, ...defined({ onTurnEnd }) }] : [])],
     address,
     folder: join(
       stateFolder({ env: process.env }),

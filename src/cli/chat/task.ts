@@ -1,6 +1,7 @@
 /** `earpiece run`: runs one task, to the end of its turn. */
 import { EarpieceError } from '../../core/errors.ts';
 import { formatDuration } from '../../config/index.ts';
+import { defined } from '../../core/defined.ts';
 import { openLoadedInbox } from '../../loaded-inbox.ts';
 import { loadAheadSoon } from '../ahead.ts';
 import { countOption, durationOption } from '../context.ts';
@@ -33,9 +34,7 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
   loadAheadSoon(ear);
   const choice = await chooseConversation(ear, {
     kind: 'run',
-    ...(options.as === undefined ? {} : { as: options.as }),
-    ...(options.resume === undefined ? {} : { resume: options.resume }),
-    ...(options.fork === undefined ? {} : { fork: options.fork }),
+    ...defined({ as: options.as, resume: options.resume, fork: options.fork }),
     ...(options.turns === undefined ? {} : { turns: countOption('--turns', options.turns) }),
   });
   const model = await chooseModel([options.model, choice.begun.model, ear.config.agent.model], process.env);
@@ -53,8 +52,7 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
     onTurnEnd: 'await',
     // The agent is warned when little time is left.
     ...(timeoutMs === undefined ? {} : { budget: { timeoutMs } }),
-    ...(options.system === undefined ? {} : { system: options.system }),
-    ...(purpose === undefined ? {} : { purpose }),
+    ...defined({ system: options.system, purpose }),
     tellUser: (message) => (options.json ? printJson({ type: 'told', message }) : narrator?.told(message)),
     note,
   });

@@ -1,6 +1,7 @@
 import { nameTold } from '../../config/index.ts';
 import type { CommandLine } from '../command-line.ts';
 import type { ConversationId, LogKey } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import type { LogOverview, Presence } from '../../core/ports.ts';
 import { SERVER_OPTION, readInbox, type GlobalOptions } from '../context.ts';
 import { table } from '../table.ts';
@@ -23,7 +24,7 @@ export function agents(command: CommandLine): void {
             const page = await client.agents({
               limit: 200,
               ...(options.all ? {} : { project: config.project }),
-              ...(after === undefined ? {} : { after }),
+              ...defined({ after }),
             });
             for (const { log, open, paused, conversations } of page.items) {
               overview.set(log, { open, paused });
@@ -48,12 +49,11 @@ export function agents(command: CommandLine): void {
       }
       await readInbox(options, async (ear) => {
         const project = options.all ? undefined : ear.project;
-        const there = (await ear.store.presence(project === undefined ? {} : { project })).filter((p) => ear.wasConversation(p));
+        const there = (await ear.store.presence(defined({ project }))).filter((p) => ear.wasConversation(p));
         const overview = new Map<string, Agent>();
         for (let after: LogKey | undefined; ;) {
           const page = await ear.store.agents({
-            ...(project === undefined ? {} : { project }),
-            ...(after === undefined ? {} : { after }),
+            ...defined({ project, after }),
           });
           for (const { log, open, paused } of page) overview.set(log, { open, paused });
           after = page.at(-1)?.log;

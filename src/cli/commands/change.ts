@@ -1,6 +1,7 @@
 /** A person's changes of existing notifications: withdraw, queue again, mute. */
 import { userInfo } from 'node:os';
 import type { LogKey } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Mute } from '../../core/filter.ts';
 import { isInterrupt, type NotificationId } from '../../core/notification.ts';
@@ -150,7 +151,7 @@ earpiece mute`)
                 ? await ear.mutes(log)
                 : await ear.mute(log, pattern, {
                     by: whoAmI(),
-                    ...(forMs === undefined ? {} : { forMs }),
+                    ...defined({ forMs }),
                     ...(options.off ? { off: true } : {}),
                   });
             any ||= mutes.length > 0;

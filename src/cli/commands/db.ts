@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Store } from '../../core/ports.ts';
 import type { Answer, CommandLine } from '../command-line.ts';
@@ -43,7 +44,7 @@ export function db(group: CommandLine, answer: Answer): void {
           );
         const pruned = await ear.prune(older);
         const bytes = await compacted(ear.store);
-        if (options.json) printJson({ ...pruned, ...(bytes === undefined ? {} : { bytes }) });
+        if (options.json) printJson({ ...pruned, ...defined({ bytes }) });
         else {
           const { items, tasks, records } = pruned;
           const over = tasks === 0 ? '' : `, ${count(tasks, 'finished task')}`;

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { formatAddress, type Address } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { UserInbox } from '../../user-inbox.ts';
 import type { Followed, What } from '../../sources/follow/index.ts';
@@ -72,8 +73,7 @@ async function begin(ear: UserInbox, what: What, options: FollowOptions): Promis
     to: await receiverOf(ear, options.to),
     ...(options.keep ? { keep: true as const } : {}),
     ...(by === undefined ? {} : { by: by === '' ? 'an agent' : by }),
-    ...(everyMs === undefined ? {} : { everyMs }),
-    ...(options.level === undefined ? {} : { level: options.level }),
+    ...defined({ everyMs, level: options.level }),
   });
   const there = followed.keep === true || (await ear.active({ project: ear.project })).length > 0;
   if (there) await startLooker(ear, ear.config.root);
@@ -115,7 +115,7 @@ async function whatOf(
   }
   if (first === undefined)
     throw new EarpieceError('bad_argument', kind === 'log' ? 'follow log needs a file' : 'follow url needs an address');
-  if (kind === 'url') return { kind, url: addressOf(first), ...(value === undefined ? {} : { value }) };
+  if (kind === 'url') return { kind, url: addressOf(first), ...defined({ value }) };
   if (match === undefined)
     throw new EarpieceError(
       'bad_argument',

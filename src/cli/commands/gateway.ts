@@ -1,3 +1,4 @@
+import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { VIEW_NAMES } from '../../core/records.ts';
 import type { ProfileKind } from '../../gateway/index.ts';
@@ -45,7 +46,7 @@ earpiece gateway --servers ~/.cursor/mcp.json --http --port 0`,
         const db = namedDatabase(options);
         const text = options.all
           ? (await import('../setup/print-all.ts')).textForAll(options.print, options)
-          : installText(options.print, { words, ...given, ...(db === undefined ? {} : { db }) });
+          : installText(options.print, { words, ...given, ...defined({ db }) });
         if (options.json) printJson(text);
         else print(`${text.how}\n\n${text.what}\n\nTo undo it:\n\n${text.undo}`);
         for (const warning of text.warnings ?? []) complain(warning);

@@ -4,6 +4,7 @@ import { formatKind, type Level } from '../../core/notification.ts';
 import type { Item } from '../../core/items.ts';
 import { holdsGate } from '../../core/clocks.ts';
 import type { LogKey } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { UserInbox } from '../../user-inbox.ts';
 import { begin, notAPerson, receiptOf, worktreeOf, type Pulled, type PulledNotification } from '../../inbox/index.ts';
@@ -143,7 +144,7 @@ const MOST_ROWS = 200;
 
 async function list(ear: UserInbox, address: string | undefined, options: Options): Promise<void> {
   const scope = scopeFrom(ear, address, options.all ?? false);
-  const only = scope.conversation === undefined ? {} : { conversation: scope.conversation };
+  const only = defined({ conversation: scope.conversation });
   const found = withoutSuperseded(waitingIn(ear.store, await logsIn(ear, scope), only));
   await tell(found, whereOf(ear, address, options), ear.store.now(), options, {
     words: (rows) => wordsOf(ear, rows),
@@ -232,11 +233,11 @@ const shown = (log: LogKey, item: Item, words: string | undefined, now: number):
   kind: formatKind(item.notification.kind),
   level: item.notification.level,
   message: item.notification.message,
-  ...(words === undefined ? {} : { text: words }),
+  ...defined({ text: words }),
   action: item.notification.action ?? null,
   instruction: item.notification.instruction ?? null,
   created_at: new Date(item.at).toISOString(),
-  ...(item.notification.data === undefined ? {} : { data: item.notification.data }),
+  ...defined({ data: item.notification.data }),
   ...(item.count > 1 ? { count: item.count } : {}),
   ...(item.notification.origin?.person === undefined ? {} : { from: item.notification.origin.person }),
   receipt: receiptOf(item),

@@ -1,4 +1,5 @@
 import { formatAddress, type LogKey } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Item } from '../../core/items.ts';
 import type { UserInbox } from '../../user-inbox.ts';
@@ -104,7 +105,7 @@ async function waiting(ear: UserInbox, { to }: Options): Promise<readonly Waitin
   const found: Waiting[] = [];
   for (const log of await logsIn(ear, scope)) {
     const { conversation } = scope;
-    const open = await ear.store.items(log, { kind: 'open', ...(conversation === undefined ? {} : { conversation }) });
+    const open = await ear.store.items(log, { kind: 'open', ...defined({ conversation }) });
     for (const item of open) if (isReminder(item)) found.push({ log, item });
   }
   return found;

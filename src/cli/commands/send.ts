@@ -1,4 +1,5 @@
 import { formatAddress, logKey, splitLog, type Address, type LogKey } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import { MAX_DEPTH, nestsDeeper, tooDeep, type Json } from '../../core/json.ts';
 import {
@@ -209,16 +210,12 @@ async function fromStdin(): Promise<string> {
 function inputFrom(options: Options): Omit<NotificationInput, 'message'> {
   return {
     kind: options.kind,
-    ...(options.level === undefined ? {} : { level: options.level }),
-    ...(options.id === undefined ? {} : { id: options.id }),
-    ...(options.key === undefined ? {} : { key: options.key }),
-    ...(options.supersede === undefined ? {} : { supersede: options.supersede }),
+    ...defined({ level: options.level, id: options.id, key: options.key, supersede: options.supersede }),
     ...(options.data === undefined ? {} : { data: parseData(options.data) }),
-    ...(options.action === undefined ? {} : { action: options.action }),
-    ...(options.instruction === undefined ? {} : { instruction: options.instruction }),
+    ...defined({ action: options.action, instruction: options.instruction }),
     ...(options.deliver === undefined ? {} : { deliver: parseDeliver(options.deliver) }),
     ...(options.ttl === undefined ? {} : parseTtl(options.ttl)),
-    ...(options.purpose === undefined ? {} : { purpose: options.purpose }),
+    ...defined({ purpose: options.purpose }),
     ...(options.as === undefined ? {} : { origin: { person: options.as } }),
   };
 }

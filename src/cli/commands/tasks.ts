@@ -3,6 +3,7 @@
  * call.
  */
 import { logKey, splitLog } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import {
   NEXT_STATUSES,
@@ -52,7 +53,7 @@ earpiece tasks list --of coder --status blocked --json`)
         const assignee = options.of === undefined ? undefined : room.agentName(project, options.of);
         const found = await all.list(project, {
           ...(options.all ? {} : { statuses }),
-          ...(assignee === undefined ? {} : { assignee }),
+          ...defined({ assignee }),
           limit,
         });
         if (options.json) return found.tasks.forEach((task) => printJson(task));

@@ -2,6 +2,7 @@
  * Creates, lists and revokes tokens of the HTTP API. They are written to the store itself, so a running server sees a change at
  * once.
  */
+import { defined } from '../../core/defined.ts';
 import type { TokenInfo } from '../../wire/api.ts';
 import { TOKEN_KINDS, type TokenKind } from '../../wire/words.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -62,7 +63,7 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
               : { project: options.project }
             : { project: options.project ?? ear.project }),
           ...agentOf(options, (text) => agentFrom(ear, text)),
-          ...(expiresInMs === undefined ? {} : { expiresInMs }),
+          ...defined({ expiresInMs }),
         });
         if (options.json) return printJson(made);
         // The token is alone on stdout, for scripts; the explanation for people goes to stderr.
@@ -162,7 +163,7 @@ function agentOf(
   return {
     project: log.slice(0, slash),
     agent: log.slice(slash + 1),
-    ...(conversation === undefined ? {} : { conversation }),
+    ...defined({ conversation }),
   };
 }
 

@@ -1,4 +1,5 @@
 /** The common steps of install and uninstall: show the changes, ask once, change, and report. */
+import { defined } from '../../core/defined.ts';
 import { changes, installBook, type FilePlan, type InstallBook, type Place, type Setup } from '../../hosts/setup/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { paint, plain, print, printJson } from '../terminal.ts';
@@ -81,7 +82,7 @@ const lineOf = (plan: FilePlan, written: boolean): Record<string, unknown> => {
     scope,
     change,
     written: written && change !== 'none',
-    ...(problem === undefined ? {} : { problem }),
+    ...defined({ problem }),
     ...(change === 'none' ? {} : { diff: diffOf(plan) }),
   };
 };

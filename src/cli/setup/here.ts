@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { projectPlace, readConfig } from '../../config/index.ts';
+import { defined } from '../../core/defined.ts';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import { SETUPS, type Ours, type Place, type Scope, type Setup } from '../../hosts/setup/index.ts';
 import type { GlobalOptions } from '../context.ts';
@@ -55,7 +56,7 @@ export function namedDatabase(options: GlobalOptions): string | undefined {
   const { config } = readConfig({
     cwd: process.cwd(),
     env: process.env,
-    flags: options.db === undefined ? {} : { db: options.db },
+    flags: defined({ db: options.db }),
   });
   const found = readConfig({ cwd: process.cwd(), env }).config.db;
   // An address may hold a password, which does not belong in a settings file.

@@ -10,6 +10,7 @@ import type { KnownConversation, VerdictFacts } from './facts.ts';
 import { VERDICT_KINDS } from './kinds.ts';
 import { verdictOf } from './verdict.ts';
 import { proves } from '../../../e2e/verifies.ts';
+import { defined } from '../defined.ts';
 
 const MIN = 60_000;
 const NOW = 1_000 * MIN;
@@ -93,7 +94,7 @@ function told({ n, item: more, ...facts }: Given): { kind: string; says: string;
 
 const closed = (outcome: Item['outcome'], more: Partial<Item> = {}): Partial<Item> => ({
   state: 'closed',
-  ...(outcome === undefined ? {} : { outcome }),
+  ...defined({ outcome }),
   closedAt: NOW,
   ...more,
 });

@@ -3,6 +3,7 @@
  * `verdictOf` decides, `words.ts` words it for a person.
  */
 import { isExpired } from '../clocks.ts';
+import { defined } from '../defined.ts';
 import type { FilterCause } from '../filter.ts';
 import type { Item } from '../items.ts';
 import { AFTER_A_TOOL } from '../moments.ts';
@@ -93,7 +94,7 @@ function waitOf(facts: VerdictFacts): Verdict {
       kind: 'moment',
       deliver: n.deliver ?? 'next',
       reason: kept.decision.reason,
-      ...(kept.rides === undefined ? {} : { rides: kept.rides }),
+      ...defined({ rides: kept.rides }),
     };
   }
   if (taking === undefined && keeping !== undefined) return { kind: 'budget', how: 'waits', reason: keeping.reason };
@@ -183,7 +184,7 @@ function filteredOf({ log, filter }: VerdictFacts, cause: FilterCause, over: boo
     case 'mute': {
       const holds = filter?.kind === 'mute' && filter.mute.pattern === cause.mute.pattern;
       const { pattern, by, until } = holds ? filter.mute : cause.mute;
-      return { kind: 'muted', log, pattern, by, ...(until === undefined ? {} : { until }), over, holds };
+      return { kind: 'muted', log, pattern, by, ...defined({ until }), over, holds };
     }
     case 'setting':
       return {

@@ -2,6 +2,7 @@ import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { proves } from '../../../e2e/verifies.ts';
+import { defined } from '../defined.ts';
 import type { Line } from '../plan.ts';
 import { VIEW_NAMES, type ViewName } from '../records.ts';
 import { estimateTokens } from '../tokens.ts';
@@ -41,8 +42,7 @@ describe('an item that is longer than a carrier may be', () => {
             ...base,
             messages: [...new Set(messages)],
             count: messages.length,
-            ...(instruction === undefined ? {} : { instruction }),
-            ...(rendered === undefined ? {} : { rendered }),
+            ...defined({ instruction, rendered }),
             data: messages.map((message) => ({ message })),
           };
           const whole = render(format, { ...SHOWN, tellMark: true, lines: [line] }).text;

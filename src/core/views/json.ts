@@ -1,3 +1,4 @@
+import { defined } from '../defined.ts';
 import type { Line } from '../plan.ts';
 import { unlistedOf } from '../unlisted.ts';
 import { escapeSigns, isCopyable, neutralizeKind, neutralizeName, withCommas } from './body.ts';
@@ -17,11 +18,11 @@ export const json: Layout = {
       kind: `${neutralizeKind(line.kind.source)}.${neutralizeKind(line.kind.name)}`,
       ...(line.person === undefined ? {} : { person: neutralizeName(line.person) }),
       ...(line.sender === undefined ? {} : { agent: neutralizeName(line.sender.agent), id: line.sender.id }),
-      ...(line.action === undefined ? {} : { action: line.action }),
+      ...defined({ action: line.action }),
       ...(shown.length === 1 ? { message: shown[0] } : { messages: shown }),
       ...(left > 0 ? { other_messages: left } : {}),
       ...(unlisted === undefined ? {} : { not_listed: unlisted.count }),
-      ...(whole === undefined ? {} : { all_of_it: whole }),
+      ...defined({ all_of_it: whole }),
       ...(times ? { count: line.count, last: timeOf(line.lastAt, how.timeZone) } : {}),
       ...(line.instruction === undefined ? {} : { instruction: instructionOf(line, how)?.text }),
       ...dataOf(line, how),

@@ -1,4 +1,5 @@
 import { decode, encode } from '@toon-format/toon';
+import { defined } from '../defined.ts';
 import { LEVELS } from '../notification.ts';
 import type { Line } from '../plan.ts';
 import { isCopyable, neutralize, neutralizeKind } from './body.ts';
@@ -20,7 +21,7 @@ export const toon: Layout = {
     const data = dataOf(line, how);
     // The table shows the data.
     const message = indentedBody(data === undefined ? line : { ...line, data: [] }, how);
-    return encode({ [`${line.level}.${from}`]: message, ...(data === undefined ? {} : { data }) });
+    return encode({ [`${line.level}.${from}`]: message, ...defined({ data }) });
   },
   owns: (text) => isRow(text) || keysOf(text) !== undefined,
   adopt: (text, { level, source, name }) =>

@@ -1,4 +1,5 @@
 /** A gateway that clients reach over HTTP. */
+import { defined } from '../../core/defined.ts';
 import type { Closed, Front, Gateway, GatewayOptions } from '../gateway.ts';
 import { HttpPassthrough, type PassthroughOptions } from '../passthrough.ts';
 import type { MakeEndpoint } from '../session.ts';
@@ -22,7 +23,7 @@ export async function httpGateway(options: GatewayOptions, front: Front & { kind
 /** One server behind HTTP is passed through unchanged. Every other setup gets sessions. */
 function endpointOf(options: GatewayOptions, front: Front & { kind: 'http' }, { make, ...common }: Common): HttpEndpoint {
   const [upstream, ...others] = options.upstreams;
-  const named = options.session === undefined ? {} : { session: options.session };
+  const named = defined({ session: options.session });
   if (upstream?.kind !== 'http' || others.length > 0) return new HttpSessions((client) => make({ ...named, ...client }));
   return new HttpPassthrough({ ...named, ...common, upstream, ownsAuthorization: front.token !== undefined });
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { defined } from '../../core/defined.ts';
 
 import type { Outgoing } from '../riding/carry.ts';
 import { deliver } from './delivering.ts';
@@ -233,7 +234,7 @@ class HttpSession {
 
   /** `why`: the answer to requests that are still in flight. */
   async close(graceMs?: number, why = STOPPED): Promise<void> {
-    await this.#endpoint.close(graceMs === undefined ? {} : { graceMs });
+    await this.#endpoint.close(defined({ graceMs }));
     for (const { response, request, streaming } of this.#posts.values()) {
       const { bytes } = failing(request, why);
       if (streaming) response.end(sseEvent(bytes));

@@ -1,3 +1,4 @@
+import { defined } from '../../core/defined.ts';
 import { arrive, begin, leave, type Conversation, type Identity } from '../../inbox/index.ts';
 
 /**
@@ -52,7 +53,7 @@ export class Attendance {
   }
 
   async #begin(conversation: Conversation, nested: boolean | undefined): Promise<void> {
-    const { waits } = await begin(conversation, nested === undefined ? {} : { nested });
+    const { waits } = await begin(conversation, defined({ nested }));
     // A delivery to the ended conversation may still be released. The next call then checks again.
     if (!waits) this.#begun = conversation;
   }

@@ -1,3 +1,4 @@
+import { defined } from '../../core/defined.ts';
 import type { Frame, Success } from '../../mcp/frames/frame.ts';
 import type { GuardedRider } from './guarded.ts';
 import { isJson, textOf } from '../../mcp/frames/json.ts';
@@ -67,7 +68,7 @@ function resultOf(call: OpenCall, carrier: Carrier): Result {
     server: call.server,
     tool: call.tool,
     requestId: call.requestId,
-    ...(call.beganAt === undefined ? {} : { beganAt: call.beganAt }),
+    ...defined({ beganAt: call.beganAt }),
     isError: carrier.isError,
     maxChars: maxCharsOf(profile, carrier),
     get chars() {

@@ -2,6 +2,7 @@
  * Puts an inbox behind the gateway's `Rider` port. Each connection has one conversation. The rider looks it up again from time to
  * time, because the connection's host may show another one (`/clear`).
  */
+import { defined } from '../../core/defined.ts';
 import type { ReleasedRecord } from '../../core/records.ts';
 import { instructionsOf } from '../../core/views/wording.ts';
 import { isSignal, sessionTokenOf, type Conversation, type Offer } from '../../inbox/index.ts';
@@ -128,7 +129,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       at: 'tool_result',
       on,
       tools,
-      ...(maxChars === undefined ? {} : { maxChars }),
+      ...defined({ maxChars }),
     });
     return offer === undefined ? { kind: 'none' } : { kind: 'ride', text: offer.view.text, delivery: deliveryOf(seat, offer) };
   };

@@ -1,4 +1,5 @@
 /** One connection and its current conversation. Its host may show another one at any time (`/clear`). */
+import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { isSignal, placeOfSession, type Conversation, type Identity, type Inbox } from '../../inbox/index.ts';
 import { Attendance } from './attendance.ts';
@@ -129,12 +130,8 @@ export class Seat {
         points: ['tool_result'],
         process: identity.host?.process ?? inbox.owner,
         ...(identity.host === undefined && this.#options.shared ? { shared: true } : {}),
-        ...(this.#options.folder === undefined ? {} : { folder: this.#options.folder }),
-        ...(view === undefined ? {} : { view }),
-        ...(purpose === undefined ? {} : { purpose }),
-        ...(client === undefined
-          ? {}
-          : { host: client.name, ...(client.version === undefined ? {} : { hostVersion: client.version }) }),
+        ...defined({ folder: this.#options.folder, view, purpose }),
+        ...(client === undefined ? {} : { host: client.name, ...defined({ hostVersion: client.version }) }),
       },
     );
   }

@@ -2,6 +2,7 @@
  * The process beside a coding agent, which answers the agent's plugin. It answers through `attend`, like the other entries, and
  * pushes notifications that cannot wait: see `Session`. It ends when the plugin closes its end of the pipe.
  */
+import { defined } from '../../core/defined.ts';
 import type { CarrierId, Owner } from '../../core/records.ts';
 import { nextHead } from '../../inbox/index.ts';
 import { attend, conversationOf, type Place } from '../attend.ts';
@@ -180,7 +181,7 @@ export class Bridge {
           const id = --this.#pushes;
           this.#unsettled.set(id, { ...settled, session, pushed: kind });
           const { carrier } = settled;
-          send({ push: kind, id, session: name, text, ...(carrier === undefined ? {} : { carrier }) });
+          send({ push: kind, id, session: name, text, ...defined({ carrier }) });
         },
       });
       return session;
@@ -196,8 +197,7 @@ export class Bridge {
       session,
       folder,
       process,
-      ...(subagent === undefined ? {} : { subagent }),
-      ...(transcript === undefined ? {} : { transcript }),
+      ...defined({ subagent, transcript }),
       ...(nested ? { nested } : {}),
     };
   }

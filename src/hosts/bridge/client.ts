@@ -6,6 +6,7 @@
  *   starting, up ──it ends, or says nothing──▶ down, with a pause that doubles
  */
 import { spawn, type ChildProcess } from 'node:child_process';
+import { defined } from '../../core/defined.ts';
 import type { Moment } from '../moment.ts';
 import { lines, type FromBridge, type FromPlugin, type Push, type Reply, type Whose } from './protocol.ts';
 
@@ -139,7 +140,7 @@ export class BridgeClient {
     const { kind, text, carrier } = reply;
     if (moment.kind === 'before_tool') this.#gateIs(whose.session, kind === 'deny');
     if (kind === 'nothing' || text === undefined) return undefined;
-    return { kind, text, ...(carrier === undefined ? {} : { carrier }), ...this.#settling(id, generation, whose, carrier) };
+    return { kind, text, ...defined({ carrier }), ...this.#settling(id, generation, whose, carrier) };
   }
 
   tell(line: Extract<FromPlugin, { do: 'state' | 'seen' }>): void {
@@ -169,8 +170,7 @@ export class BridgeClient {
       confirm: (evidence) => {
         if (done) return;
         done = true;
-        if (generation === this.#generation && this.#ready)
-          this.#write({ do: 'confirm', id, ...(evidence === undefined ? {} : { evidence }) });
+        if (generation === this.#generation && this.#ready) this.#write({ do: 'confirm', id, ...defined({ evidence }) });
         else if (carrier !== undefined && evidence !== undefined) this.#write({ do: 'seen', carrier, evidence, ...whose });
       },
       release: () => {
@@ -217,7 +217,7 @@ export class BridgeClient {
           kind: 'tell',
           session,
           text,
-          ...(carrier === undefined ? {} : { carrier }),
+          ...defined({ carrier }),
           ...this.#settling(id, generation, { session, folder }, carrier),
         });
         return;

@@ -2,6 +2,7 @@
  * Claude Code. Measured with 2.1.330: PostToolBatch fires once before the next model request, after denied and failing calls
  * too, so it carries for the whole batch. A hook's context over 10,000 characters is cut.
  */
+import { defined } from '../../core/defined.ts';
 import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';
 import { optionalText, text, type Input } from '../input.ts';
 import type { Answer, Moment } from '../moment.ts';
@@ -35,8 +36,7 @@ export const claude: HookHost = {
       caller: {
         session: text(input, 'session_id'),
         folder: text(input, 'cwd'),
-        ...(subagent === undefined ? {} : { subagent }),
-        ...(transcript === undefined ? {} : { transcript }),
+        ...defined({ subagent, transcript }),
       },
     };
   },

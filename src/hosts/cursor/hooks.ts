@@ -2,6 +2,7 @@
  * Cursor, by its documentation of hooks.json; not run here. A prompt's hook cannot add context, and postToolUse fires after
  * successful calls only. The editor shows many conversations in one process.
  */
+import { defined } from '../../core/defined.ts';
 import { eventOf, printed } from '../common.ts';
 import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';
 import { optionalText, text, type Input } from '../input.ts';
@@ -32,7 +33,7 @@ export const cursor: HookHost = {
       caller: {
         session: text(input, 'conversation_id'),
         folder: folderOf(input),
-        ...(transcript === undefined ? {} : { transcript }),
+        ...defined({ transcript }),
       },
     };
   },

@@ -9,6 +9,7 @@
  *
  * It runs on Bun, in opencode's own process, and throws only refusals.
  */
+import { defined } from '../../core/defined.ts';
 import { BridgeClient, type BridgeCommand, type Handed } from '../bridge/client.ts';
 import type { Whose } from '../bridge/protocol.ts';
 import type { Event, Hooks, Input, Model, Part } from './api.ts';
@@ -75,7 +76,7 @@ export function opencode({ client, directory }: Input, command: BridgeCommand): 
   const promptOf = ({ id, agent, model }: Shown, handed: Handed) => ({
     path: { id },
     body: {
-      ...(agent === undefined ? {} : { agent }),
+      ...defined({ agent }),
       ...(model === undefined ? {} : { model: { providerID: model.providerID, modelID: model.modelID } }),
       ...(model?.variant === undefined ? {} : { variant: model.variant }),
       parts: [partOf(handed)],

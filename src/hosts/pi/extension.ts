@@ -10,6 +10,7 @@
  *
  * pi blocks a tool if a handler throws, so no handler throws.
  */
+import { defined } from '../../core/defined.ts';
 import { BridgeClient, type BridgeCommand, type Handed } from '../bridge/client.ts';
 import type { Whose } from '../bridge/protocol.ts';
 import type { Boundary, Context, CustomMessage, Entry, Pi } from './api.ts';
@@ -37,7 +38,7 @@ export function pi(api: Pi, command: BridgeCommand): void {
     return {
       session: ctx.sessionManager.getSessionId(),
       folder: ctx.cwd,
-      ...(transcript === undefined ? {} : { transcript }),
+      ...defined({ transcript }),
     };
   };
   /** Without a terminal or a client, pi ends with the run, and cannot be woken. */

@@ -1,4 +1,5 @@
 /** The hooks of a host, a group for each event: for its settings, and for a plugin. */
+import { defined } from '../../core/defined.ts';
 import type { HookHost } from '../host.ts';
 import type { Ending } from '../quiet-mark.ts';
 import type { Group } from './hook-settings.ts';
@@ -26,7 +27,7 @@ export const hookGroups = (host: HookHost, lines: Lines): Readonly<Record<string
         { type: 'command', command: lines.line(['hook', host.name], ending), timeout },
         ...(waits ? [waiter(lines.line(['hook', host.name, '--wait']), lines)] : []),
       ];
-      return [event, { ...(matcher === undefined ? {} : { matcher }), hooks }];
+      return [event, { ...defined({ matcher }), hooks }];
     }),
   );
 

@@ -1,5 +1,6 @@
 /** How other programs start Earpiece, and how to recognize Earpiece's own entries, including those of an older version. */
 
+import { defined } from '../../core/defined.ts';
 import { endsEarly, type Ending } from '../quiet-mark.ts';
 
 export type Ours = {
@@ -95,7 +96,7 @@ export function partsOfLine(line: string): { readonly node?: string; readonly en
   const db = words.indexOf('--db') < 0 ? undefined : words[words.indexOf('--db') + 1];
   return {
     ...(node === undefined || entry === undefined ? {} : { node, entry }),
-    ...(db === undefined ? {} : { db }),
+    ...defined({ db }),
   };
 }
 

@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:
 import { dirname } from 'node:path';
 import { formatProblem } from '../../config/index.ts';
 import type { Edited } from '../../config/edit.ts';
+import { defined } from '../../core/defined.ts';
 import { readLimited } from '../../input/index.ts';
 import type { Ours } from './ours.ts';
 import { digest, MAX_BYTES, type InstallBook, type Recorded } from './record.ts';
@@ -38,7 +39,7 @@ export function planInstall(setup: Setup, place: Place, ours: Ours, book: Instal
     if (added.kind === 'problem') return { ...plan, before, after: before, base: before, problem: formatProblem(added.problem) };
     const base = added.text === before || before === undefined ? before : withoutUs(parts, before, book.get(file));
     const unwritable = added.text === before ? undefined : hindrance(file);
-    return { ...plan, before, after: added.text, base, ...(unwritable === undefined ? {} : { problem: unwritable }) };
+    return { ...plan, before, after: added.text, base, ...defined({ problem: unwritable }) };
   });
 }
 
@@ -76,7 +77,7 @@ function elsewhere({ host, scope, project, file, base, written }: Recorded): Fil
   if (there.text === undefined || !written.includes(digest(there.text))) {
     const problem =
       there.text === undefined ? there.problem : `${file} has been changed since; remove the entries of earpiece by hand`;
-    return { ...plan, after: there.text, ...(problem === undefined ? {} : { problem }) };
+    return { ...plan, after: there.text, ...defined({ problem }) };
   }
   return { ...plan, after: base ?? undefined, ...stuck(file) };
 }

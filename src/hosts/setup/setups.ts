@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { jsonAt } from '../../config/edit-json.ts';
 import { readToml } from '../../config/index.ts';
+import { defined } from '../../core/defined.ts';
 import { HOOK_HOSTS, type HookHost } from '../index.ts';
 import { enabledPlugin } from './enabled-plugin.ts';
 import { hookGroups } from './hook-groups.ts';
@@ -153,7 +154,7 @@ const withHooks = (host: HookHost, setup: HookSetup): Setup => ({
   title: host.title,
   commands: setup.commands,
   folders: (place) => setup.folders(place),
-  ...(setup.next === undefined ? {} : { next: setup.next }),
+  ...defined({ next: setup.next }),
   hooks: {
     host,
     file: (place) => setup.hooksFile(place),
@@ -167,7 +168,7 @@ const withHooks = (host: HookHost, setup: HookSetup): Setup => ({
       : (place, ours) => {
           const { type, ...where } = setup.servers?.(place) ?? { file: '', path: [] };
           const entry: WrapSettings['entry'] = (program, env) => ({
-            ...(type === undefined ? {} : { type }),
+            ...defined({ type }),
             ...program,
             ...(Object.keys(env).length === 0 ? {} : { env }),
           });

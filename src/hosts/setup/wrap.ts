@@ -8,6 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { jsonAt, jsonProblem, removeJson, setJson } from '../../config/edit-json.ts';
 import type { Edited } from '../../config/edit.ts';
 import { keptVariable } from '../../config/kept.ts';
+import { defined } from '../../core/defined.ts';
 import { isOurServer, programOf, startsEarpiece, type Ours } from './ours.ts';
 import { look } from './plan.ts';
 import { digest } from './record.ts';
@@ -154,7 +155,7 @@ function original({ command, args, env, cwd }: Server, values: Table, settings: 
     Object.entries(env).map(([name, reference]) => [name, values[reference.slice(2, -1)] ?? reference]),
   );
   const { command: spelled, ...rest } = settings.entry({ command, args }, own);
-  return { ...rest, command: spelled, ...(cwd === undefined ? {} : { cwd }) };
+  return { ...rest, command: spelled, ...defined({ cwd }) };
 }
 
 function serversIn(text: string): Readonly<Record<string, Server>> {

@@ -2,6 +2,7 @@
  * The contact with one conversation: its presence in the store, and this process's last update of it. A sign of life and a carry
  * are each recorded at most every 30 s.
  */
+import { defined } from '../../core/defined.ts';
 import { isFor, type Item } from '../../core/items.ts';
 import { readBy } from '../../core/notification.ts';
 import type { Presence, PresenceUpdate } from '../../core/ports.ts';
@@ -78,7 +79,7 @@ export class Contact {
     const now = store.now();
     if (!explained && Math.abs(now - this.#carriedAt) < PRESENCE_EVERY_MS) return;
     this.#carriedAt = now;
-    const mark = this.#mark === undefined ? {} : { mark: this.#mark };
+    const mark = defined({ mark: this.#mark });
     const told = explained ? { told: true as const, ...mark } : {};
     this.#explainedMark = (await store.touch({ ...this.#described(), carried: true, ...told })).mark;
   }
@@ -89,15 +90,9 @@ export class Contact {
     return {
       log,
       conversation: id,
-      ...(purpose === undefined ? {} : { purpose }),
-      ...(host === undefined ? {} : { host }),
-      ...(hostVersion === undefined ? {} : { hostVersion }),
-      ...(process === undefined ? {} : { process }),
-      ...(shared === undefined ? {} : { shared }),
-      ...(folder === undefined ? {} : { folder }),
-      ...(carrier === undefined ? {} : { carrier, ...(points === undefined ? {} : { points }) }),
-      ...(pulls === undefined ? {} : { pulls }),
-      ...(has === undefined ? {} : { has }),
+      ...defined({ purpose, host, hostVersion, process, shared, folder }),
+      ...(carrier === undefined ? {} : { carrier, ...defined({ points }) }),
+      ...defined({ pulls, has }),
     };
   }
 }

@@ -7,6 +7,7 @@
  *   confirmation, the notifications are offered again with the same text, marked as repeated.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import { fault } from '../../core/faults.ts';
 import type { Item } from '../../core/items.ts';
 import type { Decision } from '../../core/plan.ts';
@@ -232,7 +233,7 @@ export class Conversation {
   /** A dry run: the items that a carrier at this contact point would take now, and the reasons. Writes nothing. */
   async preview(options: CarryOptions): Promise<{ readonly view?: SentView; readonly decisions: readonly Decision[] }> {
     const { view, decisions } = await this.#compose({ ...options, leased: true, dry: true });
-    return { ...(view === undefined ? {} : { view }), decisions };
+    return { ...defined({ view }), decisions };
   }
 
   /** The same without the view: the decision about each item. */

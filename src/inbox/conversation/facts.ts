@@ -1,5 +1,6 @@
 /** Gathers the facts that a plan needs beside the items: before the append, and with few queries to the store. */
 import { isDue, isExpired, queuedAt, waitedMs } from '../../core/clocks.ts';
+import { defined } from '../../core/defined.ts';
 import type { Item } from '../../core/items.ts';
 import type { Facts } from '../../core/make-plan.ts';
 import type { ContactPoint } from '../../core/records.ts';
@@ -32,7 +33,7 @@ export async function factsFor(
     turnsSince,
     mutes,
     ...(await overtaken(recipient, items, (some) => contact.mine(some))),
-    ...(tools === undefined ? {} : { tools }),
+    ...defined({ tools }),
     ...(await clockFacts(recipient, items, dry)),
   };
 }

@@ -3,6 +3,7 @@
  * reader of a transcript reads the records of its whole lineage, conversation by conversation.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { ANYONE, replay, type Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
@@ -71,7 +72,7 @@ export async function* transcriptOf(
         upTo,
         limit: PAGE,
         newestFirst,
-        ...(types === undefined ? {} : { types }),
+        ...defined({ types }),
       });
       yield* page;
       if (page.length < PAGE) break;
@@ -117,9 +118,7 @@ export async function fork(
     conversation: to,
     ended: true,
     ...told,
-    ...(host === undefined ? {} : { host }),
-    ...(hostVersion === undefined ? {} : { hostVersion }),
-    ...(purpose === undefined ? {} : { purpose }),
+    ...defined({ host, hostVersion, purpose }),
   });
   return { conversation: to, from: parent, upTo, ids };
 }

@@ -14,6 +14,7 @@
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
+import { defined } from '../../core/defined.ts';
 import { fault } from '../../core/faults.ts';
 import { filteredBecause } from '../../core/filter.ts';
 import type { Item } from '../../core/items.ts';
@@ -207,7 +208,7 @@ export class Gate {
         clockAt: context.store.now(),
         ...(times > 1 ? { times } : {}),
         ...(made ? { made } : {}),
-        ...(text === undefined ? {} : { text }),
+        ...defined({ text }),
       },
     ];
   }

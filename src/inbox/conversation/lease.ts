@@ -3,6 +3,7 @@
  * owner dies in between, the lease ends, and the next offer has the same item texts and says that it repeats them.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import { fault } from '../../core/faults.ts';
 import type { Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
@@ -57,10 +58,10 @@ export const leaseOf = (
   ids: what.ids,
   ...((what.summarizes ?? []).length > 0 ? { summarizes: what.summarizes } : {}),
   owner: context.owner,
-  ...(through === undefined ? {} : { through }),
+  ...defined({ through }),
   until: context.store.now() + leaseMs,
   view: what.view,
-  ...(what.on === undefined ? {} : { on: what.on }),
+  ...defined({ on: what.on }),
 });
 
 /** The effects of a confirmation besides closing: `by` has read the items in `reads`, and `confirmed` runs last. */
@@ -120,7 +121,7 @@ export function readRecords(items: readonly Item[], conversation: ConversationId
       : [
           {
             type: 'notification_read',
-            ...(conversation === undefined ? {} : { conversation }),
+            ...defined({ conversation }),
             ids: idsOf(some),
             by,
             ...(holds ? { holds: true as const } : {}),

@@ -5,6 +5,7 @@
 import { EarpieceError } from '../../core/errors.ts';
 import { fault } from '../../core/faults.ts';
 import { holdsGate } from '../../core/clocks.ts';
+import { defined } from '../../core/defined.ts';
 import { neutralize } from '../../core/views/body.ts';
 import { pausedUntil } from '../../core/views/gate.ts';
 import { itemKey, type Item } from '../../core/items.ts';
@@ -185,7 +186,7 @@ function shown(
     ...dataShown(n, differs),
     ...(count > 1 ? { count } : {}),
     ...(n.origin?.person === undefined ? {} : { from: n.origin.person }),
-    ...(teller === undefined ? {} : { agent: teller }),
+    ...defined({ agent: teller }),
     ...(repeated ? { repeated: true as const } : {}),
     ...(n.action === 'pause' && holdsGate(item, now)
       ? {

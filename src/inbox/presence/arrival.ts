@@ -1,4 +1,5 @@
 /** The life of a conversation's run: it arrives with a connection, begins with its first contact, and leaves. */
+import { defined } from '../../core/defined.ts';
 import type { Presence } from '../../core/ports.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import { isSame, runOf } from './presence.ts';
@@ -24,7 +25,7 @@ export async function arrive(conversation: Conversation, { connection, pending =
   const gone = Object.entries(before?.connections ?? {}).flatMap(([key, owner]) => (inbox.isAlive(owner) === false ? key : []));
   await conversation.seen({
     ...(pending ? { pending } : {}),
-    ...(began === undefined ? {} : { began }),
+    ...defined({ began }),
     ...(gone.length === 0 ? {} : { disconnect: gone }),
     ...(connection === undefined ? {} : { connect: { key: connection, process: inbox.owner } }),
   });

@@ -7,6 +7,7 @@
  * leaves the process tree, or writes the database file itself, looks like a person: see docs/agent-permissions.md.
  */
 import { readFileSync } from 'node:fs';
+import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { isInterrupt, levelRank, type Level, type Notification, type NotificationInput } from '../../core/notification.ts';
 import { ancestors, systemProcesses, type Processes } from '../presence/processes.ts';
@@ -36,7 +37,7 @@ export function insideAgent({ env, processes = systemProcesses, environOf = from
   const first = marked.at(-1);
   if (first === undefined) return undefined;
   const [log = '', conversation] = (first[HANDLE_OF_VARIABLE] ?? '').split('#');
-  return { log, ...(conversation === undefined ? {} : { conversation }) };
+  return { log, ...defined({ conversation }) };
 }
 
 /** The highest level for an agent's notification, because an agent does not interrupt. */

@@ -1,5 +1,6 @@
 /** Puts one notification into the log of one agent: counted into an open one of its key if possible, else queued. */
 import type { ConversationId, LogKey } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import type { Item } from '../../core/items.ts';
 import { isInterrupt, type Notification, type NotificationId } from '../../core/notification.ts';
 import type { Policy } from '../../core/policy.ts';
@@ -27,7 +28,7 @@ export async function queueOne(
     const differs = differsFrom(into, notification);
     const count = notification.count ?? 1;
     const folded = await store.append(log, [
-      { type: 'system_notification_folded', id, into: into.id, count, ...(differs === undefined ? {} : { differs }) },
+      { type: 'system_notification_folded', id, into: into.id, count, ...defined({ differs }) },
     ]);
     if (folded.kind === 'appended') return { kind: 'folded', id, into: into.id };
     if (folded.kind === 'duplicate') return { kind: 'duplicate', id };
@@ -94,5 +95,5 @@ function differsFrom(into: Item, notification: Notification): FoldedRecord['diff
   const message = notification.message === into.notification.message ? undefined : notification.message;
   const data = JSON.stringify(notification.data) === JSON.stringify(into.notification.data) ? undefined : notification.data;
   if (message === undefined && data === undefined) return undefined;
-  return { ...(message === undefined ? {} : { message }), ...(data === undefined ? {} : { data }) };
+  return { ...defined({ message, data }) };
 }

@@ -1,4 +1,5 @@
 /** Sends one event: through the bus, or as a plain notification if no subscriber listens to its type. */
+import { defined } from '../../core/defined.ts';
 import { makeEvent, notificationFrom, type Emitter, type EventInput } from '../../core/event.ts';
 import type { NotificationInput } from '../../core/notification.ts';
 
@@ -35,7 +36,7 @@ export async function say(
   await inbox.queue(made.subject, {
     ...notificationFrom(made),
     id: made.id,
-    ...(plainly === undefined ? {} : { message: plainly }),
+    ...defined({ message: plainly }),
   });
   return { kind: 'said', ids: [made.id] };
 }

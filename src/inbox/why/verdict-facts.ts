@@ -1,6 +1,7 @@
 /** Gathers the facts for `verdictOf`: the conversations, the filters, the gates, and the item's records. */
 import { splitLog, type ConversationId, type LogKey } from '../../core/address.ts';
 import { endOf, isExpired } from '../../core/clocks.ts';
+import { defined } from '../../core/defined.ts';
 import { filterIn, filterOf, type FilterCause } from '../../core/filter.ts';
 import { ANYONE, type Item } from '../../core/items.ts';
 import type { Presence } from '../../core/ports.ts';
@@ -56,7 +57,7 @@ export async function factsOf(
     log,
     item,
     now,
-    ...(wrongClock === undefined ? {} : { wrongClock }),
+    ...defined({ wrongClock }),
     ...gateExpired(item, records, { now, ownIsWrong: wrongClock?.own === true }),
     conversations: known.map((presence) => knownOf(context, presence, { now, reader })),
     decisions,
@@ -95,7 +96,7 @@ function closedBy({ at, body }: Stored, withFile: (cause: FilterCause) => Filter
   if (!isType(body, 'notification_closed')) return null;
   const { by, reason, outcome } = body;
   const cause = outcome === 'filtered' ? withFile(filterIn(reason)) : undefined;
-  return { at, by, reason, ...(cause === undefined ? {} : { cause }) };
+  return { at, by, reason, ...defined({ cause }) };
 }
 
 function knownOf(

@@ -1,4 +1,5 @@
 import type { ConversationId, LogKey } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import type { Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import type { Decision } from '../../core/plan.ts';
@@ -60,7 +61,7 @@ const OVER: Readonly<Record<SucceededRecord['why'], string>> = {
 
 function step({ seq, at, body, log }: Stored, item: Item, sentBefore: boolean): Receipt {
   const detail = detailOf(body, item, { log, sentBefore });
-  return { at, seq, what: whatOf(body, item), ...(detail === undefined ? {} : { detail }) };
+  return { at, seq, what: whatOf(body, item), ...defined({ detail }) };
 }
 
 function whatOf(body: Draft, item: Item): string {

@@ -1,5 +1,6 @@
 /** Lists agents, their conversations and their work. */
 import { logOf, parseAddress, type LogKey } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import type { AgentSummary, ConversationSummary, Page } from '../../wire/api.ts';
 import { mayRead, mustRead } from '../authority.ts';
 import { answers, createRoute, inPath, limitQuery, reply, z, type Api, type Deps } from '../context.ts';
@@ -36,7 +37,7 @@ export function agentRoutes(api: Api, { inbox }: Deps): void {
       } else mustRead(who, { project });
       const own = who.kind === 'agent' ? logOf(parseAddress(`${who.project}/${who.agent}`)) : undefined;
       const found = await inbox.store.agents({
-        ...(project === undefined ? {} : { project }),
+        ...defined({ project }),
         ...(own === undefined ? (after === undefined ? {} : { after: after as LogKey }) : { after: before(own) }),
         limit: own === undefined ? limit + 1 : 1,
       });

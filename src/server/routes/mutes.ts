@@ -1,5 +1,6 @@
 /** Mutes: silence a kind for an agent, list the mutes, and lift one. The inbox implements the rules. */
 import type { LogKey } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import type { MutesReply, MuteView } from '../../wire/api.ts';
 import type { Inbox } from '../../inbox/index.ts';
 import { mustLead, scopeOf } from '../authority.ts';
@@ -27,7 +28,7 @@ export function muteRoutes(api: Api, { inbox }: Deps): void {
     async (c) => {
       const { log, project } = scopeOf(principalOf(c), c.req.valid('query'));
       if (log !== undefined) return reply<MutesReply>(c, { items: await mutesIn(inbox, log), more: false });
-      const found = await inbox.store.agents({ ...(project === undefined ? {} : { project }), limit: MAX_AGENTS + 1 });
+      const found = await inbox.store.agents({ ...defined({ project }), limit: MAX_AGENTS + 1 });
       const items: MuteView[] = [];
       for (const each of found.slice(0, MAX_AGENTS)) for (const mute of await mutesIn(inbox, each.log)) items.push(mute);
       const shown = onOnePage(items);

@@ -1,5 +1,6 @@
 /** Notifications: queue, list, explain, withdraw, mark read, queue again, wait for a receipt. */
 import { parseAddress, type LogKey } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import type { NotificationsPage, QueuedReply, ReceiptReply, Story, WithdrawReply } from '../../wire/api.ts';
 import type { Item } from '../../core/items.ts';
 import { formatKind, type NotificationId } from '../../core/notification.ts';
@@ -61,7 +62,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
           `Idempotency-Key ${JSON.stringify(key.slice(0, 80))} and id ${JSON.stringify(body.id.slice(0, 80))} differ; send only one of them`,
         );
       const to = parseAddress(body.to);
-      const input = mustQueue(principalOf(c), to, { ...schemas.toInput(body), ...(key === undefined ? {} : { id: key }) });
+      const input = mustQueue(principalOf(c), to, { ...schemas.toInput(body), ...defined({ id: key }) });
       const done = await queue(to, input);
       const loweredTo = body.level === undefined || input.level === body.level ? null : (input.level ?? null);
       return reply<QueuedReply>(c, queuedReply(done, loweredTo), done.kind === 'queued' ? 201 : 200);

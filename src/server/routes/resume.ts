@@ -1,5 +1,6 @@
 /** Lifts pauses for a person, like `earpiece resume`. */
 import { parseAddress, logOf } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import type { ResumeReply } from '../../wire/api.ts';
 import { mustLead } from '../authority.ts';
 import { answers, createRoute, jsonBody, reply, type Api, type Deps } from '../context.ts';
@@ -25,7 +26,7 @@ export function resumeRoutes(api: Api, { inbox }: Deps): void {
       mustLead(who, to.kind === 'project' ? { project: to.project } : { log: logOf(to) });
       const lifted = await inbox.resume(to, {
         person: author ?? personOf(who),
-        ...(message === undefined ? {} : { message }),
+        ...defined({ message }),
       });
       // A pause for later conversations has no conversation to notify yet.
       const holders = lifted.filter(({ log }) => !log.endsWith('/*'));

@@ -3,6 +3,7 @@ import { WHY_LOCKED } from '../../bus/toggles.ts';
 import { testNotification, type Subscriber } from '../../bus/index.ts';
 import type { SubscriberItem, SubscribersReply, SubscriberTestReply } from '../../wire/api.ts';
 import { formatAddress, logOf, parseAddress, type Address } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import { isType } from '../../core/records.ts';
 import type { Verdict } from '../../core/verdict/kinds.ts';
@@ -281,7 +282,7 @@ class Rates {
         project,
         types: ['system_notification_queued'],
         after: floor,
-        ...(upTo === undefined ? {} : { upTo }),
+        ...defined({ upTo }),
         newestFirst: true,
         limit: 500,
       });

@@ -1,5 +1,6 @@
 /** Tasks of agents, for a person. Taking a task from an agent interrupts that agent. */
 import type { LogKey } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import type { Page, TaskView } from '../../wire/api.ts';
 import { NEXT_STATUSES, TASK_STATUSES, type Task, type TaskActor, type TaskExecution } from '../../core/task.ts';
 import { oneOf, Tasks } from '../../tasks/index.ts';
@@ -66,8 +67,7 @@ export function taskRoutes(api: Api, { inbox, project: here }: Deps): void {
       ];
       const found = await tasks.list(project, {
         ...(statuses.length === 0 ? {} : { statuses }),
-        ...(own === undefined ? {} : { assignee: own }),
-        ...(before === undefined ? {} : { before }),
+        ...defined({ assignee: own, before }),
         limit,
       });
       const items = onOnePage(found.tasks.map(view));

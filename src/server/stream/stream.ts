@@ -1,4 +1,5 @@
 /** One stream: its filter, its position, and the state of its reader. `hub.ts` defines its modes. */
+import { defined } from '../../core/defined.ts';
 import type { Store } from '../../core/ports.ts';
 import type { Stored } from '../../core/records.ts';
 import { concerns, maySee, type Scope } from '../authority.ts';
@@ -156,9 +157,9 @@ export class Stream {
       after: this.#at,
       upTo,
       limit: this.#page,
-      ...(log === undefined ? {} : { log }),
+      ...defined({ log }),
       ...(log !== undefined || project === undefined ? {} : { project }),
-      ...(this.#query.types === undefined ? {} : { types: this.#query.types }),
+      ...defined({ types: this.#query.types }),
     });
     if (this.#mode !== 'catching_up') return true;
     const sentBefore = this.#sent;

@@ -1,5 +1,6 @@
 /** The events of files. Pure. */
 import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { defined } from '../../core/defined.ts';
 
 import type { EventInput } from '../../core/event.ts';
 import { keyOf, quoted } from '../wording.ts';
@@ -27,7 +28,7 @@ export function fileEvent(root: string, { path, change, read, current, previous 
     data: {
       path: shown,
       change,
-      ...(previous === undefined ? {} : { previous_hash: previous }),
+      ...defined({ previous_hash: previous }),
       ...(current === 'absent' ? {} : { current_hash: current }),
     },
     about: aboutFile(root, path),

@@ -2,6 +2,7 @@
  * Follows a program that runs in the person's terminal: the errors that it prints stand until a later build no longer prints
  * them, or until the program ends well.
  */
+import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { checksum, type Emitter } from '../../core/event.ts';
 import { fault } from '../../core/faults.ts';
@@ -120,11 +121,7 @@ function standingOf({ what }: Followed, { problem, count }: Open): Standing {
       command,
       tool,
       problem: message,
-      ...(file === undefined ? {} : { file }),
-      ...(line === undefined ? {} : { line }),
-      ...(column === undefined ? {} : { column }),
-      ...(code === undefined ? {} : { code }),
-      ...(test === undefined ? {} : { test }),
+      ...defined({ file, line, column, code, test }),
     },
   };
 }

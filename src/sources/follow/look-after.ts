@@ -2,6 +2,7 @@
  * Looks after the followers of a project, in one process. It goes by the wall clock, looked at each second, so that a machine
  * that slept looks as soon as it is awake.
  */
+import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Emitter } from '../../core/event.ts';
 import { fault } from '../../core/faults.ts';
@@ -144,11 +145,11 @@ export async function lookOnce(around: Surroundings, followed: Followed, before:
   const after: State = {
     turn: before.turn,
     told,
-    ...(before.keptAt === undefined ? {} : { keptAt: before.keptAt }),
+    ...defined({ keptAt: before.keptAt }),
     ...stateAfter(before, seen, unheard),
     lookedAt: at,
     nextAt: at + waitAfter(followed, seen, trouble),
-    ...(trouble === undefined ? {} : { trouble }),
+    ...defined({ trouble }),
   };
   if (isUnchanged(before, after)) return after;
   // Somebody may have ended it meanwhile: then nothing of it stays.
@@ -188,8 +189,8 @@ function stateAfter(
 ): Pick<State, 'source' | 'summary'> {
   if (seen instanceof CannotLook || unheard !== undefined)
     return {
-      ...(source === undefined ? {} : { source }),
-      ...(unheard !== undefined ? { summary: unheard } : summary === undefined ? {} : { summary }),
+      ...defined({ source }),
+      ...(unheard !== undefined ? { summary: unheard } : defined({ summary })),
     };
   return { source: seen.state, summary: seen.summary };
 }

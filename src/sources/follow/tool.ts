@@ -1,6 +1,7 @@
 /** `follow`: the tool by which an agent follows things. It reaches less than the command: what the agent could read anyway. */
 import { realpathSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
+import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Emitter } from '../../core/event.ts';
 import type { Inbox } from '../../inbox/index.ts';
@@ -51,7 +52,7 @@ async function listOf({ inbox, project }: FollowCall): Promise<readonly object[]
     list.map(async (followed) => {
       const { summary, trouble } = await stateOf(inbox.store, followed.uid);
       const says = trouble?.says ?? summary;
-      return { id: followed.id, follows: nameOf(followed), for: followed.to, ...(says === undefined ? {} : { saw: says }) };
+      return { id: followed.id, follows: nameOf(followed), for: followed.to, ...defined({ saw: says }) };
     }),
   );
 }

@@ -1,4 +1,5 @@
 /** Follows an address: that it fails, that it works again, and how one value of its JSON changes. */
+import { defined } from '../../core/defined.ts';
 import type { Json } from '../../core/json.ts';
 import { at } from '../webhooks/fields.ts';
 import { CannotLook, type Follower, type Look, type News, type Standing } from './follower.ts';
@@ -47,8 +48,7 @@ export function urlFollower({ url, value: path }: Extract<What, { kind: 'url' }>
         state: {
           answers: now.answers,
           changes,
-          ...(now.etag === undefined ? {} : { etag: now.etag }),
-          ...(value === undefined ? {} : { value }),
+          ...defined({ etag: now.etag, value }),
         },
         summary: `${now.answers}${value === undefined ? '' : `, ${path} is ${value}`}`,
         againMs: EVERY_MS,
@@ -88,7 +88,7 @@ async function ask({ url, path, redirect, signal }: Question, before: Seen | und
   }
   const etag = headers.get('etag') ?? undefined;
   const value = path === undefined ? await discarded(response) : await valueIn(response, path);
-  return { answers, fails: false, ...(etag === undefined ? {} : { etag }), ...(value === undefined ? {} : { value }) };
+  return { answers, fails: false, ...defined({ etag, value }) };
 }
 
 async function discarded({ body }: Response): Promise<undefined> {

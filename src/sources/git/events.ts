@@ -1,4 +1,5 @@
 /** The events of a repository. Pure. */
+import { defined } from '../../core/defined.ts';
 import type { EventInput } from '../../core/event.ts';
 import { inLine, keyOf, quoted } from '../wording.ts';
 import type { Change } from './changes.ts';
@@ -19,7 +20,7 @@ export function gitEvent(top: string, change: Change, { by, arrived }: Details, 
       return {
         type: 'git.branch_switched',
         severity: 'warning',
-        data: { from, to, ...(detached ? { detached } : {}), ...(by === undefined ? {} : { by }) },
+        data: { from, to, ...(detached ? { detached } : {}), ...defined({ by }) },
         key: keyOf(`git.branch ${top}`),
         supersede: true,
         message: detached

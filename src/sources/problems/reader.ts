@@ -1,4 +1,5 @@
 /** Finds problems in the lines of a program, one line at a time, in bounded memory. */
+import { defined } from '../../core/defined.ts';
 import type { Matcher, Parts, Step } from './matcher.ts';
 import type { Problem } from './problem.ts';
 import { SHIPPED } from './shipped.ts';
@@ -107,8 +108,6 @@ function merged(before: Parts, parts: Parts): Parts {
   return { ...parts, ...defined(before), ...(more === '' ? {} : { more }) };
 }
 
-const defined = (parts: Parts): Parts => Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined));
-
 function problemOf(tool: string, parts: Parts): Problem | undefined {
   const { message, more, severity, test, code, file } = parts;
   const said = [message, more]
@@ -122,10 +121,9 @@ function problemOf(tool: string, parts: Parts): Problem | undefined {
     severity: severity?.toLowerCase() === 'warning' ? 'warning' : 'error',
     message: said.length > MESSAGE_CHARS ? `${said.slice(0, MESSAGE_CHARS - 1).toWellFormed()}…` : said,
     ...(test === undefined ? {} : { test: test.trim().slice(0, MESSAGE_CHARS) }),
-    ...(code === undefined ? {} : { code }),
+    ...defined({ code }),
     ...(file === undefined ? {} : { file: file.trim().replace(/^file:\/\//u, '') }),
-    ...(line === undefined ? {} : { line }),
-    ...(column === undefined ? {} : { column }),
+    ...defined({ line, column }),
   };
 }
 

@@ -1,4 +1,5 @@
 /** Makes the event about a command that has ended, from values alone. */
+import { defined } from '../../core/defined.ts';
 import type { EventInput } from '../../core/event.ts';
 import { checksum } from '../../core/event.ts';
 import type { Level } from '../../core/notification.ts';
@@ -57,7 +58,7 @@ export function eventOf(ended: Ended): EventInput {
       last_lines: lastLines,
       ...(problems.length === 0 ? {} : { problems: problems.slice(0, MAX_PROBLEMS).map(dataOf) }),
       cwd,
-      ...(name === undefined ? {} : { name }),
+      ...defined({ name }),
     },
   };
 }
@@ -78,7 +79,7 @@ function sayFirst([first, ...more]: readonly Problem[]): string | undefined {
 function dataOf(problem: Problem): Record<string, string> {
   const { tool, test, message } = problem;
   const place = placeOf(problem);
-  return { tool, message, ...(test === undefined ? {} : { test }), ...(place === undefined ? {} : { place }) };
+  return { tool, message, ...defined({ test, place }) };
 }
 
 function howItWent(outcome: Outcome, durationMs: number): string {

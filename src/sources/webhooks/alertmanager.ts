@@ -1,4 +1,5 @@
 /** The webhook of Prometheus' Alertmanager, version 4 of its payload: one event for each alert. */
+import { defined } from '../../core/defined.ts';
 import type { EventInput } from '../../core/event.ts';
 import { checksum } from '../../core/event.ts';
 import { isTable, rfc3339 } from './cloud-event.ts';
@@ -50,7 +51,7 @@ function alertEvent(alert: Payload, omitted: number | undefined): Omit<EventInpu
   return {
     type: resolved ? 'alert.resolved' : 'alert.firing',
     id: [fingerprint, resolved ? 'resolved' : 'firing', startsAt, ...(resolved ? [endsAt] : [])].join(' '),
-    ...(resolved ? (to === undefined ? {} : { time: to }) : from === undefined ? {} : { time: from }),
+    ...(resolved ? defined({ time: to }) : defined({ time: from })),
     severity: resolved ? 'info' : (severityOf(labels['severity']) ?? 'error'),
     message: `Alert ${name} is ${resolved ? `over${lasted}` : 'firing'}${summary === undefined ? '' : `: ${summary}`}${told.length === 0 ? '' : ` (${told.join(', ')})`}`,
     key: `alert:${fingerprint}`,
@@ -58,13 +59,12 @@ function alertEvent(alert: Payload, omitted: number | undefined): Omit<EventInpu
     data: {
       alertname: name,
       fingerprint,
-      ...(summary === undefined ? {} : { summary }),
+      ...defined({ summary }),
       labels,
       annotations,
       ...(startsAt === '' ? {} : { starts_at: startsAt }),
       ...(resolved && endsAt !== '' ? { ends_at: endsAt } : {}),
-      ...(url === undefined ? {} : { url }),
-      ...(omitted === undefined ? {} : { omitted_alerts: omitted }),
+      ...defined({ url, omitted_alerts: omitted }),
     },
   };
 }

@@ -3,6 +3,7 @@
  * `severity`, `message`, `key`, `supersede`, `about`, `purpose`, `ttlms` (milliseconds) and `deliver` (a moment such as
  * `turn_start`, an RFC 3339 time, or `turns:3`). Other extension attributes are not kept.
  */
+import { defined } from '../../core/defined.ts';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import { SEVERITIES, type Event, type EventInput } from '../../core/event.ts';
 import { nestsDeeper, tooDeep, type Json } from '../../core/json.ts';
@@ -72,17 +73,14 @@ export function eventFromCloudEvent(json: Json, defaults: CloudEventDefaults = {
     type: needed('type', undefined),
     source: needed('source', defaults.source),
     subject: needed('subject', defaults.subject),
-    ...(id === undefined ? {} : { id }),
-    ...(time === undefined ? {} : { time }),
+    ...defined({ id, time }),
     ...(severity === undefined ? {} : { severity: severity as Event['severity'] }),
     data: dataOf(json, text('datacontenttype')),
-    ...(message === undefined ? {} : { message }),
-    ...(key === undefined ? {} : { key }),
+    ...defined({ message, key }),
     ...(supersede === undefined ? {} : { supersede: supersede === true || supersede === 'true' }),
-    ...(about === undefined ? {} : { about }),
-    ...(purpose === undefined ? {} : { purpose }),
+    ...defined({ about, purpose }),
     ...(ttlms === undefined ? {} : { ttlMs: Number(ttlms) }),
-    ...(deliver === undefined ? {} : { deliver }),
+    ...defined({ deliver }),
   };
 }
 
@@ -97,12 +95,7 @@ export function cloudEventOf(event: Event): Record<string, Json> {
     subject: event.subject,
     time: new Date(event.time).toISOString(),
     severity: event.severity,
-    ...(message === undefined ? {} : { message }),
-    ...(key === undefined ? {} : { key }),
-    ...(supersede === undefined ? {} : { supersede }),
-    ...(about === undefined ? {} : { about }),
-    ...(purpose === undefined ? {} : { purpose }),
-    ...(ttlMs === undefined ? {} : { ttlms: ttlMs }),
+    ...defined({ message, key, supersede, about, purpose, ttlms: ttlMs }),
     ...(deliver === undefined ? {} : { deliver: deliverText(deliver) }),
     datacontenttype: 'application/json',
     data: event.data,

@@ -1,4 +1,5 @@
 /** Converts any payload to events by a map in the configuration. */
+import { defined } from '../../core/defined.ts';
 import type { EventInput } from '../../core/event.ts';
 import { EVENT_LIMITS } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
@@ -28,11 +29,7 @@ export function mapped(payload: Json, map: WebhookMap, receiver: string): Mapped
   return {
     type: typeOf(payload, map.type, receiver),
     data: dataOf(payload, map.data),
-    ...(id === undefined ? {} : { id }),
-    ...(time === undefined ? {} : { time }),
-    ...(severity === undefined ? {} : { severity }),
-    ...(message === undefined ? {} : { message }),
-    ...(subject === undefined ? {} : { subject }),
+    ...defined({ id, time, severity, message, subject }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { proves } from '../../../e2e/verifies.ts';
+import { defined } from '../../core/defined.ts';
 import type { Json } from '../../core/json.ts';
 import { receive, type Received } from './receive.ts';
 import { receiverFrom, WEBHOOK_LIMITS, type WebhookReceiver, type WebhookSettings } from './receiver.ts';
@@ -31,7 +32,7 @@ const github = ({ headers, body }: Post, seen?: (id: string) => boolean): Receiv
     receiver: GITHUB,
     now: NOW,
     body: bytes(body),
-    ...(seen === undefined ? {} : { seen }),
+    ...defined({ seen }),
     headers: {
       'content-type': 'application/json',
       'x-github-event': 'issues',
@@ -49,7 +50,7 @@ function standard({ headers, body, at = NOW }: Post & { at?: number }, seen?: (i
     receiver: STANDARD,
     now: NOW,
     body: bytes(body),
-    ...(seen === undefined ? {} : { seen }),
+    ...defined({ seen }),
     headers: {
       'content-type': 'application/json',
       'webhook-id': 'msg_1',
@@ -89,7 +90,7 @@ describe('who may send', () => {
 
   it('a secret that is missing or too short makes no receiver', () => {
     const make = (kind: 'github' | 'standard', S?: string): string => {
-      const made = receiverFrom('ci', { kind, to: 'shop/coder', secretEnv: 'S' }, S === undefined ? {} : { S });
+      const made = receiverFrom('ci', { kind, to: 'shop/coder', secretEnv: 'S' }, defined({ S }));
       return made.kind === 'problem' ? made.problem : 'ready';
     };
     expect(make('github')).toBe('webhooks.ci needs the secret in S, which is not set; export it');

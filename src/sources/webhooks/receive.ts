@@ -6,6 +6,7 @@
  */
 import { EVENT_TYPES } from '../../bus/event-types.ts';
 import { formatAddress, parseAddress } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { checksum, EVENT_LIMITS, makeEvent, type EventInput } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
@@ -103,7 +104,7 @@ function fromMap(payload: Json, { receiver }: WebhookRequest, id: string | undef
   const { project } = parseAddress(receiver.to);
   // The author of the map declared this an agent.
   const to = subject === undefined || subject.includes('/') ? subject : `${project}/${subject}`;
-  return { ...event, ...(id === undefined ? {} : { id }), to };
+  return { ...event, ...defined({ id }), to };
 }
 
 function cloudEvents({ headers, body }: WebhookRequest): readonly Read[] {

@@ -1,5 +1,6 @@
 /** Short ways to write drafts, for store tests. */
 import type { ConversationId, LogKey } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import type { Notification, NotificationId } from '../../core/notification.ts';
 import type {
   CarrierId,
@@ -84,7 +85,7 @@ export const redacted = (of: readonly string[], refusals?: number): RedactedReco
   type: 'carrier_redacted',
   ids: ids(...of),
   reason: '400: bad request',
-  ...(refusals === undefined ? {} : { refusals }),
+  ...defined({ refusals }),
 });
 export const closed = (of: readonly string[], outcome: Outcome, as?: string): ClosedRecord => ({
   type: 'notification_closed',

@@ -1,6 +1,7 @@
 /** Random histories of a log: few ids, conversations and carriers, so that they often affect each other. */
 import type { Arbitrary } from 'fast-check';
 import type { LogKey } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import type { Draft } from '../../core/records.ts';
 import {
   closed,
@@ -96,7 +97,7 @@ function draftOf(fc: FastCheck): Arbitrary<Made> {
             () =>
               queued(id, {
                 ...(level === 'info' ? {} : { level: level as 'error' }),
-                ...(key === undefined ? {} : { key }),
+                ...defined({ key }),
                 ...(to === 'both' ? { audience: CONVERSATIONS.map(conversation) } : to === 'anyone' ? {} : { conversation: to }),
               }),
         ),
@@ -115,7 +116,7 @@ function draftOf(fc: FastCheck): Arbitrary<Made> {
         ({ of, rest, to }): Made =>
           ({ fresh }) =>
             offered(fresh(), of, {
-              ...(to === undefined ? {} : { conversation: to }),
+              ...defined({ conversation: to }),
               ...(rest.length > 0 && !of.includes(rest[0] as string) ? { summarizes: ids(...rest) } : {}),
             }),
       ),

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ConversationId, LogKey } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import { fault } from '../../core/faults.ts';
 import type { Item } from '../../core/items.ts';
 import type { Json } from '../../core/json.ts';
@@ -376,7 +377,7 @@ class SqliteFile implements OwnedStore {
     }
     if (oldest === undefined) return { log, open };
     const at = this.#db.get<{ at: number }>('SELECT at FROM records WHERE seq = ?', oldest)?.at;
-    return { log, open, ...(at === undefined ? {} : { oldestOpenAt: at }) };
+    return { log, open, ...defined({ oldestOpenAt: at }) };
   }
 
   #pruneFrom(log: number, before: number, after: number, options: Wait | undefined): Promise<Pruned> {

@@ -1,5 +1,6 @@
 /** The thread that owns a database: a separate entry of the built package. `store.ts` starts, calls and ends it. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { defined } from '../../core/defined.ts';
 import { armFaultsFromEnv } from '../fault-env.ts';
 import type { Draft } from '../../core/records.ts';
 import { openSqliteStore, type OwnedStore } from '../sqlite/store.ts';
@@ -30,7 +31,7 @@ try {
     path,
     together: true,
     report: (line) => say({ kind: 'report', line }),
-    ...(busyMs === undefined ? {} : { busyMs }),
+    ...defined({ busyMs }),
     ...(now === undefined ? {} : { clock: { now: () => time as number } }),
   });
   parentPort?.on('message', (asks: readonly Ask[]) => {

@@ -23,6 +23,7 @@
  * In a browser omit `url` and `token`: requests carry its cookie, and changes carry the header that the server requires.
  * A refused call throws `ApiError`, with its stable `code`.
  */
+import { defined } from '../../core/defined.ts';
 import type { Call, CallOptions, Client, CloudEventInput } from './calls.ts';
 import { agentPath, anyPath, conversationPath, notificationPath as id } from './paths.ts';
 import { errorOf, notEarpiece, unreachable } from './problem.ts';
@@ -76,7 +77,7 @@ export function createClient(options: ClientOptions = {}): Client {
       forMs,
       headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(signal === undefined ? {} : { signal }),
+      ...defined({ signal }),
     });
     const isJson = /\bjson\b/u.test(response.headers.get('content-type') ?? '');
     if (!(response.ok || response.status === alsoStatus) || !isJson) throw await errorOf(response);
@@ -92,7 +93,7 @@ export function createClient(options: ClientOptions = {}): Client {
 
   const once = (key: string | undefined): Pick<CallOptions, 'headers'> =>
     key === undefined ? {} : { headers: { 'idempotency-key': key } };
-  const of = ({ signal }: Call): Call => (signal === undefined ? {} : { signal });
+  const of = ({ signal }: Call): Call => defined({ signal });
 
   return {
     url,
@@ -129,7 +130,7 @@ export function createClient(options: ClientOptions = {}): Client {
     notifications: ({ signal, ...query } = {}) => call('GET', '/api/notifications', { query, ...(signal ? { signal } : {}) }),
     why: (which, log, options = {}) => call('GET', id(which), { query: { log }, ...of(options) }),
     withdraw: (which, { log, reason, ...options } = {}) =>
-      call('POST', `${id(which)}/withdraw`, { query: { log }, body: reason === undefined ? {} : { reason }, ...of(options) }),
+      call('POST', `${id(which)}/withdraw`, { query: { log }, body: defined({ reason }), ...of(options) }),
     read: (which, { log, ...options } = {}) => call('POST', `${id(which)}/read`, { query: { log }, ...of(options) }),
     requeue: (which, { log, ...options } = {}) => call('POST', `${id(which)}/requeue`, { query: { log }, ...of(options) }),
     receipt: (which, { log, until, waitS, ...options } = {}) =>
@@ -160,7 +161,7 @@ export function createClient(options: ClientOptions = {}): Client {
     testSubscriber: (which, { project, to, for: whom, ...options } = {}) =>
       call('POST', `/api/notifications/subscribers/${encodeURIComponent(which)}/test`, {
         query: { project },
-        body: { ...(to === undefined ? {} : { to }), ...(whom === undefined ? {} : { for: whom }) },
+        body: { ...defined({ to, for: whom }) },
         ...of(options),
       }),
     disabledSubscribers: async ({ project, ...options } = {}) =>
@@ -179,7 +180,7 @@ export function createClient(options: ClientOptions = {}): Client {
     unmute: (log, pattern, options = {}) => call('DELETE', '/api/mutes', { query: { log, pattern }, ...of(options) }),
     settings: (options = {}) => call('GET', '/api/settings', of(options)),
     changeSettings: (settings, { scope, ...options } = {}) =>
-      call('PATCH', '/api/settings', { body: { settings, ...(scope === undefined ? {} : { scope }) }, ...of(options) }),
+      call('PATCH', '/api/settings', { body: { settings, ...defined({ scope }) }, ...of(options) }),
     activity: ({ project, from, to, bucketMs, ...options } = {}) =>
       call('GET', '/api/activity', { query: { project, from, to, bucket: bucketMs }, ...of(options) }),
 

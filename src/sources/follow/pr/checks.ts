@@ -1,4 +1,5 @@
 /** The checks of a pull request's newest commit: which failed, in which step, and the lines that say why. */
+import { defined } from '../../../core/defined.ts';
 import type { Json } from '../../../core/json.ts';
 import { at, textAt } from '../../webhooks/fields.ts';
 import { CannotLook, type Standing } from '../follower.ts';
@@ -80,8 +81,7 @@ function checkOf(run: Json): Check {
     id: `run:${textAt(run, 'id') ?? ''}`,
     name: textAt(run, 'name', 120) ?? 'check',
     went: done ? (WENT[textAt(run, 'conclusion') ?? ''] ?? 'other') : 'pending',
-    ...(url === undefined ? {} : { url }),
-    ...(title === undefined ? {} : { title }),
+    ...defined({ url, title }),
     ...(textAt(run, 'app.slug') === 'github-actions' ? { isJob: true as const } : {}),
   };
 }
@@ -93,8 +93,7 @@ function statusOf(status: Json): Check {
     id: `status:${textAt(status, 'id') ?? ''}`,
     name: textAt(status, 'context', 120) ?? 'status',
     went: WENT[textAt(status, 'state') ?? ''] ?? 'other',
-    ...(url === undefined ? {} : { url }),
-    ...(title === undefined ? {} : { title }),
+    ...defined({ url, title }),
   };
 }
 
@@ -114,9 +113,7 @@ async function standingOf(place: GhPlace, { repo, number }: Pull, sha: string, c
       check: check.name,
       commit: sha.slice(0, 12),
       lines: [...lines],
-      ...(step === undefined ? {} : { step }),
-      ...(why === undefined ? {} : { problem: why }),
-      ...(check.url === undefined ? {} : { url: check.url }),
+      ...defined({ step, problem: why, url: check.url }),
     },
   };
 }
@@ -131,13 +128,12 @@ async function jobOf(place: GhPlace, repo: string, { id }: Check): Promise<Job> 
     const job = bodyOf(await get(place, path));
     const failing = listOf(at(job, 'steps')).find((step) => WENT[textAt(step, 'conclusion') ?? ''] === 'failed');
     const step = textAt(failing, 'name', 120);
-    const named = step === undefined ? {} : { step };
+    const named = defined({ step });
     const answer = await get(place, `${path}/logs`);
     if (answer.kind !== 'ok') return { ...named, lines: [] };
     const [startedAt, completedAt] = [textAt(failing, 'started_at'), textAt(failing, 'completed_at')];
     const failure = failureIn(answer.body, {
-      ...(startedAt === undefined ? {} : { startedAt }),
-      ...(completedAt === undefined ? {} : { completedAt }),
+      ...defined({ startedAt, completedAt }),
     });
     return { ...named, ...failure };
   } catch (error) {

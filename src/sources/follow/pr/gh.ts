@@ -1,5 +1,6 @@
 /** Asks GitHub through the user's own `gh`, with its sign-in, without a shell and without prompts. */
 import { spawn } from 'node:child_process';
+import { defined } from '../../../core/defined.ts';
 import { CannotLook } from '../follower.ts';
 
 export type GhPlace = {
@@ -28,7 +29,7 @@ export async function get(place: GhPlace, path: string, etag?: string): Promise<
   const body = out.slice(head[0].length);
   if (status === 304) return { kind: 'same' };
   const known = headers.get('etag');
-  if (status < 300) return { kind: 'ok', body, ...(known === undefined ? {} : { etag: known }) };
+  if (status < 300) return { kind: 'ok', body, ...defined({ etag: known }) };
   if (status === 401)
     throw new CannotLook(`GitHub refuses the sign-in (HTTP 401); sign in again: gh auth login --hostname ${place.host}`, {
       lasting: true,
@@ -81,7 +82,7 @@ export function gh({ env = process.env, signal }: Omit<GhPlace, 'host'>, args: r
   const { promise, resolve, reject } = Promise.withResolvers<GhRan>();
   if (signal?.aborted) return Promise.reject(new CannotLook('this process ends'));
   const child = spawn('gh', [...args], {
-    ...(cwd === undefined ? {} : { cwd }),
+    ...defined({ cwd }),
     env: { ...env, ...QUIET },
     // A separate session: it cannot ask anybody for a password.
     detached: true,

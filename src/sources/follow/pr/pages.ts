@@ -1,4 +1,5 @@
 /** Lists of GitHub's API, asked for with the ETag of each page. */
+import { defined } from '../../../core/defined.ts';
 import type { Json } from '../../../core/json.ts';
 import { CannotLook } from '../follower.ts';
 import { get, type GhAnswer, type GhPlace } from './gh.ts';
@@ -34,7 +35,7 @@ function pageOf<T>(answer: GhAnswer, itemsOf: (body: Json) => readonly Json[], k
   const body = bodyOf(answer);
   const items = itemsOf(body);
   const etag = answer.kind === 'ok' ? answer.etag : undefined;
-  return { ...(etag === undefined ? {} : { etag }), items: items.map(keep), isFull: items.length >= PER_PAGE };
+  return { ...defined({ etag }), items: items.map(keep), isFull: items.length >= PER_PAGE };
 }
 
 /** The JSON of an answer. Throws `CannotLook` with the reason of a refusal. */

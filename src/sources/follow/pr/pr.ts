@@ -1,4 +1,5 @@
 /** Follows a pull request of GitHub: checks, reviews, comments, conflicts, its end. */
+import { defined } from '../../../core/defined.ts';
 import type { Json } from '../../../core/json.ts';
 import { at, textAt } from '../../webhooks/fields.ts';
 import { CannotLook, type Follower, type Look, type News, type Standing } from '../follower.ts';
@@ -62,7 +63,7 @@ async function lookAt(what: PrWhat, place: GhPlace, before: PrState | undefined)
     checks: checks.state,
     said: said.state,
     me,
-    ...(passedBefore === undefined ? {} : { passedBefore }),
+    ...defined({ passedBefore }),
   };
   return {
     standing,
@@ -86,8 +87,7 @@ function pullOf(body: Json, etag: string | undefined, before: PullState | undefi
     dirty: mergeable === 'unknown' ? (before?.dirty ?? false) : mergeable === 'dirty',
     open: state === 'open',
     merged: at(body, 'merged') === true,
-    ...(etag === undefined ? {} : { etag }),
-    ...(by === undefined ? {} : { by }),
+    ...defined({ etag, by }),
   };
 }
 
@@ -160,7 +160,7 @@ function ended(
         type: `pr.${did}`,
         severity: 'info',
         message: `${repo}#${number}: it was ${did}${by}`,
-        data: { repo, pr: number, ...(pull.by === undefined ? {} : { by: pull.by }) },
+        data: { repo, pr: number, ...defined({ by: pull.by }) },
       },
     ],
     state,

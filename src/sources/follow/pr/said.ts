@@ -1,4 +1,5 @@
 /** The words of people on a pull request: reviews with their comments, and comments. */
+import { defined } from '../../../core/defined.ts';
 import type { Json } from '../../../core/json.ts';
 import { textAt } from '../../webhooks/fields.ts';
 import type { News } from '../follower.ts';
@@ -90,7 +91,7 @@ const commentNews = ({ repo, number }: Pull, { id, by, text, place }: Said): New
   type: 'pr.comment',
   severity: 'info',
   message: `${repo}#${number}: ${by} commented${place === undefined ? '' : ` on ${place}`}: “${text}”`,
-  data: { repo, pr: number, by, ...(place === undefined ? {} : { place }) },
+  data: { repo, pr: number, by, ...defined({ place }) },
 });
 
 function saidOf(item: Json, kind: string): Said {
@@ -104,8 +105,7 @@ function saidOf(item: Json, kind: string): Said {
     at: textAt(item, 'submitted_at') ?? textAt(item, 'created_at') ?? '',
     by: textAt(item, 'user.login', 80) ?? 'somebody',
     text: textAt(item, 'body', 300) ?? '',
-    ...(verdict === undefined ? {} : { verdict }),
-    ...(review === undefined ? {} : { review }),
+    ...defined({ verdict, review }),
     ...(path === undefined ? {} : { place: line === undefined ? path : `${path}:${line}` }),
   };
 }

@@ -648,6 +648,7 @@ type LiftedPause = {
   readonly message: string;
   readonly person: string | null;
   readonly since: number;
+  readonly notified: boolean;
 };
 type ResumeReply = {
   readonly effects: readonly Effect[];

@@ -639,6 +639,7 @@ type Lifted = {
   readonly message: string;
   readonly person: string | null;
   readonly since: number;
+  readonly notified: boolean;
 };
 type Receipt = {
   readonly at: number;

@@ -296,7 +296,10 @@ export const REQUIREMENTS = {
       'why, inbox, agents, the API and the console show an expired interrupt as expired and its gate as down. A refusal says until when a pause holds.',
   },
   'gate:withdrawn': { behaviour: 'Withdrawing a delivered interrupt lowers its gate and says so, with exit code 0.' },
-  'gate:resume': { behaviour: 'earpiece resume lifts pauses, names them, and wakes. Without a pause it says so.' },
+  'gate:resume': {
+    behaviour:
+      'earpiece resume lifts pauses, names them, and wakes. Without a pause it says so. An agent that never saw the pause reads nothing.',
+  },
   'gate:before': { behaviour: 'A call that already runs returns its result and the interrupt.' },
   'gate:after': { behaviour: 'With interrupt "after" the side effect happened once and its result is readable later.' },
   'gate:purpose': { behaviour: 'An action goes to each active conversation of matching purpose, once.' },

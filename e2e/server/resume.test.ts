@@ -38,6 +38,7 @@ verifies('server:lifted', 'earpiece resume prints and does the same with --serve
     await using stage = await Stage.open({ db: shell.db });
     const { token } = await stage.as({ kind: 'project', project: 'shop' });
     await paused(stage);
+    await (await stage.inbox.conversation('shop/writer#main', { host: 'codex' }).refuse({ on: 'deploy' }))?.offer?.confirm();
     const all: unknown[] = [];
     for (const step of steps) {
       const head = await stage.inbox.store.head();
@@ -52,10 +53,16 @@ verifies('server:lifted', 'earpiece resume prints and does the same with --serve
   const standing =
     "the pause of shop/* still holds for conversations that begin later; earpiece resume 'shop/*' lifts it for all";
   expect(local).toMatchObject([
-    { said: ['', 'shop/coder#a1  continues; lifted the pause by Anna of hh:mm: hold on', standing] },
-    { said: ['', 'shop/coder#a2  continues; lifted the pause by Anna of hh:mm: hold on', standing] },
+    {
+      said: ['', 'shop/coder#a1  continues; lifted the pause by Anna of hh:mm: hold on', standing],
+      told: [{ message: 'the migration is over', origin: { person: 'Ben' } }],
+    },
+    {
+      said: ['', 'shop/coder#a2  continues; lifted the pause by Anna of hh:mm: hold on (the agent never saw it)', standing],
+      told: [],
+    },
     { said: ['', 'nothing is paused for shop/coder', standing], told: [] },
-    { told: [{ log: 'shop/writer', message: 'Go on.', origin: { person: 'Ben' } }] },
+    { told: [{ log: 'shop/writer', message: 'Go on.', action: 'resume', origin: { person: 'Ben' } }] },
     { said: ['', 'nothing is paused for shop/nobody'] },
     [
       ['shop/coder', false],

@@ -161,16 +161,20 @@ async function wait(
 export async function resume(
   { client }: Remote,
   to: Address,
-  { person, message }: { readonly person: string; readonly message: string },
+  { person, message }: { readonly person: string; readonly message?: string },
 ): Promise<readonly Lifted[]> {
-  const { lifted } = await client.resume(formatAddress(to), { author: person, message });
-  return lifted.map(({ log, id, conversation, message: said, person: by, since }) => ({
+  const { lifted } = await client.resume(formatAddress(to), {
+    author: person,
+    ...(message === undefined ? {} : { message }),
+  });
+  return lifted.map(({ log, id, conversation, message: said, person: by, since, notified }) => ({
     log: log as LogKey,
     id: id as NotificationId,
     conversation: conversation as ConversationId | null,
     message: said,
     person: by,
     since,
+    notified,
   }));
 }
 

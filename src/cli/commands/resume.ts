@@ -22,22 +22,23 @@ export function resume(command: CommandLine): void {
   command
     .description(
       'Lifts the pauses of a conversation, an agent or a project (default: `address` in earpiece.toml, else this project), and ' +
-        'tells each paused conversation to continue. A pause holds every tool call of its agent until it is lifted, withdrawn or ' +
-        'expires. Without a pause, nothing is sent. An agent cannot lift its own pause: the command is refused in a command of ' +
-        'an agent, and in a shell where EARPIECE_ADDRESS names one.',
+        'notifies each conversation that has seen its pause that it may go on. A pause holds every tool call of its agent until ' +
+        'it is lifted, withdrawn or expires. A conversation that never saw the pause reads nothing, except your --message. An ' +
+        'agent cannot lift its own pause: the command is refused in a command of an agent, and in a shell where ' +
+        'EARPIECE_ADDRESS names one.',
     )
-    .option('--message <text>', 'the text for the agent', 'Go on.')
+    .option('--message <text>', 'the text for the agent (default: "Go on.")')
     .option('--as <person>', 'the person who lifts it (default: your user name)')
     .option(...SERVER_OPTION)
     .example(`earpiece send --to coder --action pause "hold on"
 earpiece resume coder
 earpiece resume shop/coder#main --message "the migration is over"`)
-    .action(async (text: string | undefined, options: GlobalOptions & { message: string; as?: string; server?: string }) => {
+    .action(async (text: string | undefined, options: GlobalOptions & { message?: string; as?: string; server?: string }) => {
       onlyAPerson('to lift a pause');
       notInItsShell('to lift a pause');
       if (options.as?.trim() === '')
         throw new EarpieceError('bad_argument', '--as "" is empty; write the name of the person who lifts the pause');
-      const how = { person: options.as ?? whoAmI(), message: options.message };
+      const how = { person: options.as ?? whoAmI(), ...(options.message === undefined ? {} : { message: options.message }) };
       const tell = (to: Address, lifted: readonly Lifted[], standing: boolean): void => {
         if (options.json) return lifted.forEach((each) => printJson(each));
         if (lifted.length === 0) print(paint('dim', `nothing is paused for ${plain(formatAddress(to))}`));
@@ -73,8 +74,8 @@ const projectLog = ({ project }: Address): LogKey => logOf({ kind: 'project', pr
 const isPaused = (items: readonly Item[], now: number): boolean =>
   items.some((item) => item.notification.action === 'pause' && !isExpired(item, now));
 
-function saying({ log, conversation, message, person, since }: Lifted): string {
+function saying({ log, conversation, message, person, since, notified }: Lifted): string {
   const who = conversation === null ? log : `${log}#${conversation}`;
   const by = person === null ? '' : ` by ${plain(person)}`;
-  return `${plain(who)}  continues; lifted the pause${by} of ${clock(since)}: ${plain(message, 200)}`;
+  return `${plain(who)}  continues; lifted the pause${by} of ${clock(since)}: ${plain(message, 200)}${notified || log.endsWith('/*') ? '' : ' (the agent never saw it)'}`;
 }

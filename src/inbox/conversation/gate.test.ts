@@ -238,7 +238,15 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(await call()).toBe(text);
       expect((await inbox.why('hold', LOG))?.items[0]?.receipt).toBe('read');
       expect(await inbox.resume('shop/coder', { person: 'Bob' })).toEqual([
-        { log: LOG, id: 'hold', conversation: 'main', message: 'hold on', person: 'Ann', since: 1_700_000_000_000 },
+        {
+          log: LOG,
+          id: 'hold',
+          conversation: 'main',
+          message: 'hold on',
+          person: 'Ann',
+          since: 1_700_000_000_000,
+          notified: true,
+        },
       ]);
       expect(await call()).toBeUndefined();
     });
@@ -277,12 +285,42 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       }
       const ids = async (to: string): Promise<string[]> =>
         (await inbox.resume(to, { person: 'Bob' })).map(({ id }) => id as string);
+      await (await on('a').refuse({ on: 'x' }))?.offer?.confirm();
       expect(await ids('shop/coder#b')).toEqual(['hold-b']);
       expect(await on('a').gate()).toHaveLength(1);
       expect(await on('b').gate()).toEqual([]);
       expect(await ids('shop/*')).toEqual(['hold-a', 'hold-c']);
       expect(await ids('shop/*')).toEqual([]);
       expect((await on('a').offer({ at: 'tool_result' }))?.view.text).toContain('Go on.');
+    });
+
+    it('that was lifted before the agent saw it leaves nothing to read, except a message of the person', async () => {
+      proves('gate:resume');
+      await talk().seen();
+      for (let i = 0; i < 5; i++) {
+        await inbox.queue('shop/coder', { id: `hold-${i}`, message: 'hold on', action: 'pause' });
+        expect(await inbox.resume('shop/coder', { person: 'Bob' })).toMatchObject([{ id: `hold-${i}`, notified: false }]);
+      }
+      expect([await inbox.open(LOG), await talk().gate()]).toEqual([[], []]);
+      await pause();
+      const message = 'the migration is over';
+      expect(await inbox.resume('shop/coder', { person: 'Bob', message })).toMatchObject([{ notified: true }]);
+      const { text } = (await talk().offer({ at: 'tool_result' }))?.view ?? {};
+      expect(text).toContain('Bob wrote: “the migration is over”');
+      expect(text).not.toContain('resume');
+    });
+
+    it('that was lifted several times is one notification, with the words of the last time', async () => {
+      proves('gate:resume');
+      for (const times of ['one', 'two', 'three']) {
+        await inbox.queue('shop/coder', { id: times, message: 'hold on', action: 'pause' });
+        await (await talk().refuse({ on: 'x' }))?.offer?.confirm();
+        const lifted = await inbox.resume('shop/coder', { person: 'Bob', message: `go on ${times}` });
+        expect(lifted).toMatchObject([{ id: times, notified: true }]);
+      }
+      const { text } = (await talk().offer({ at: 'tool_result' }))?.view ?? {};
+      expect(text).toContain('1 notification');
+      expect(text).toContain('Bob asks to resume: “go on three”');
     });
 
     it('every view shows an interrupt past its time as expired, and its gate as down', async () => {

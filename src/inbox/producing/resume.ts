@@ -1,7 +1,7 @@
 /** A person's command that lifts pauses: of a conversation, of an agent, or of a whole project. */
 import { logOf, type Address, type ConversationId, type LogKey } from '../../core/address.ts';
 import { ANYONE, type Item } from '../../core/items.ts';
-import type { NotificationId } from '../../core/notification.ts';
+import type { NotificationId, NotificationInput } from '../../core/notification.ts';
 import type { Context } from '../context.ts';
 import { finishFanOuts } from './fan-out.ts';
 import { notAPerson } from './inside.ts';
@@ -20,16 +20,19 @@ export type Lifted = {
   readonly person: string | null;
   /** Epoch ms. */
   readonly since: number;
+  /** The conversation gets a notification that it may go on. False: it never saw the pause, so it reads nothing. */
+  readonly notified: boolean;
 };
 
 /**
- * Lifts every pause of a conversation, an agent or a project, and notifies each conversation that it may go on. Returns the
- * lifted pauses. Queues nothing if nothing is paused.
+ * Lifts every pause of a conversation, an agent or a project. Returns the lifted pauses. A conversation that was shown a pause
+ * gets a notification that it may go on. A conversation that was not has nothing to go on with: only the person's own message
+ * reaches it, as a message.
  */
 export async function resume(
   context: Context,
   to: Address,
-  { person, message = 'Go on.' }: { readonly person: string; readonly message?: string | undefined },
+  { person, message }: { readonly person: string; readonly message?: string | undefined },
 ): Promise<readonly Lifted[]> {
   if (context.speaker !== undefined) throw notAPerson('to lift a pause', context.speaker);
   const lifted: Lifted[] = to.kind === 'project' ? [...(await liftStanding(context, to.project, person))] : [];
@@ -40,18 +43,45 @@ export async function resume(
   for (const log of logs) {
     const pauses = await holdingOf(context, log, to.kind === 'conversation' ? [to.conversation] : []);
     const holders = [...new Set(pauses.map(holderOf))];
+    const notified = new Set<string>();
     // A pause that no conversation has taken is lifted together with any other pause of its agent.
-    for (const holder of holders.length > 1 ? holders.filter((each) => each !== ANYONE) : holders)
-      await queue(context, holder === ANYONE ? log : `${log}#${holder}`, {
-        kind: 'user.resume',
-        level: 'info',
-        message,
-        action: 'resume',
-        origin: { person },
-      });
-    for (const item of pauses) lifted.push(liftedOf(log, item));
+    for (const holder of holders.length > 1 ? holders.filter((each) => each !== ANYONE) : holders) {
+      const address = holder === ANYONE ? log : `${log}#${holder}`;
+      const shown = pauses.some((item) => holderOf(item) === holder && wasShown(item));
+      if (shown || !(await liftUnseen(context, log, holder, person))) {
+        notified.add(holder);
+        await queue(context, address, goOn(person, message));
+      } else if (message !== undefined) {
+        notified.add(holder);
+        await queue(context, address, { level: 'info', message, origin: { person } });
+      }
+    }
+    for (const item of pauses) lifted.push(liftedOf(log, item, notified.has(holderOf(item))));
   }
   return lifted;
+}
+
+/** Only the latest one of a conversation is worth reading. */
+const goOn = (person: string, message = 'Go on.'): NotificationInput => ({
+  kind: 'user.resume',
+  level: 'info',
+  key: 'user.resume',
+  supersede: true,
+  message,
+  action: 'resume',
+  origin: { person },
+});
+
+const wasShown = (item: Item): boolean => item.offers > 0 || item.state === 'closed';
+
+/** Lifts the pauses of a conversation that were never shown to it. False: one was shown meanwhile. */
+async function liftUnseen(context: Context, log: LogKey, holder: ConversationId, person: string): Promise<boolean> {
+  for (;;) {
+    const pauses = await pausesOf(context, log, holder === ANYONE ? [] : [holder]);
+    if (pauses.length === 0) return true;
+    const appended = await context.store.append(log, resumeRecords(pauses, `resumed by ${person}`));
+    if (appended.kind === 'appended') return appended.items.every((item) => item.offers === 0);
+  }
 }
 
 /**
@@ -65,11 +95,11 @@ async function liftStanding(context: Context, project: string, person: string): 
     const pauses = await holdingOf(context, log);
     if (pauses.length === 0) return [];
     const appended = await context.store.append(log, resumeRecords(pauses, `resumed by ${person}`));
-    if (appended.kind === 'appended') return pauses.map((item) => liftedOf(log, item));
+    if (appended.kind === 'appended') return pauses.map((item) => liftedOf(log, item, false));
   }
 }
 
-function liftedOf(log: LogKey, item: Item): Lifted {
+function liftedOf(log: LogKey, item: Item, notified: boolean): Lifted {
   const holder = holderOf(item);
   return {
     log,
@@ -78,6 +108,7 @@ function liftedOf(log: LogKey, item: Item): Lifted {
     message: item.notification.message,
     person: item.notification.origin?.person ?? null,
     since: item.at,
+    notified,
   };
 }
 

@@ -32,9 +32,10 @@ export function resumeRoutes(api: Api, { inbox }: Deps): void {
       const holders = lifted.filter(({ log }) => !log.endsWith('/*'));
       const told = new Map(holders.map((each) => [`${each.log}#${each.conversation ?? ''}`, each]));
       const effects = await Promise.all(
-        [...told.values()].map(({ log, conversation }) =>
-          effectsOf(inbox, { log, ...(conversation === null ? {} : { conversation }) }, 'resume'),
-        ),
+        [...told.values()].map(async ({ log, conversation, notified }) => {
+          const each = await effectsOf(inbox, { log, ...(conversation === null ? {} : { conversation }) }, 'resume');
+          return notified ? each : each.map((effect) => ({ ...effect, says: 'continues; it had not read the pause' }));
+        }),
       );
       return reply<ResumeReply>(c, { lifted, effects: effects.flat() });
     },

@@ -201,6 +201,9 @@ export const lifted = z.object({
   message: z.string(),
   person: nullable(z.string()).describe('the person who paused; null if no person did'),
   since: z.number().describe('epoch ms'),
+  notified: z
+    .boolean()
+    .describe('the conversation gets a notification that it may go on; false: it never saw the pause, so it reads nothing'),
 });
 export const resumed = z.object({ effects: z.array(effect), lifted: z.array(lifted) }).openapi('Resumed');
 

@@ -143,6 +143,8 @@ export type LiftedPause = {
   readonly person: string | null;
   /** Epoch ms. */
   readonly since: number;
+  /** The conversation gets a notification that it may go on; false: it never saw the pause, so it reads nothing. */
+  readonly notified: boolean;
 };
 
 /** Empty if nothing was paused. */

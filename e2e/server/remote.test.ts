@@ -65,6 +65,23 @@ verifies(
   120_000,
 );
 
+verifies('server:cli', 'send warns of an agent that the server has never seen, where the token may list agents', async () => {
+  await using shell = new Shell();
+  await using stage = await Stage.open({ db: shell.db });
+  await stage.inbox.conversation('shop/coder#a1', { host: 'codex' }).seen();
+  const sentWith = async (kind: 'project' | 'send') => {
+    const { token } = await stage.as({ kind, project: 'shop' });
+    const args = ['send', '--to', 'codr', '--id', `of-${kind}`, 'x', '--server', stage.at.url];
+    return shell.run(args, { env: { EARPIECE_TOKEN: token } });
+  };
+  expect(await sentWith('project')).toMatchObject({
+    stdout: 'of-project  queued for shop/codr\n',
+    stderr:
+      'earpiece: no agent shop/codr has been seen yet; did you mean shop/coder? To withdraw it: earpiece withdraw of-project\n',
+  });
+  expect(await sentWith('send')).toMatchObject({ stdout: 'of-send  queued for shop/codr\n', stderr: '' });
+});
+
 it('follows the log of a server', async () => {
   proves('server:cli');
   await using shell = new WithToken();

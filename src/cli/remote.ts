@@ -19,8 +19,8 @@ import { complain, plain } from './terminal.ts';
 import { VERSION } from './version.ts';
 import { waited, type Waited } from './waited.ts';
 
-/** The client for a server, and the configured addresses. */
-export type Remote = { readonly client: Client; readonly config: Config };
+/** The client for a server, the configured addresses, and the kind of the token. */
+export type Remote = { readonly client: Client; readonly config: Config; readonly kind: TokenInfo['kind'] | undefined };
 
 /** Runs `work` against the server. A refusal becomes an `EarpieceError` with the exit code of its kind. */
 export async function remotely<T>(url: string, work: (remote: Remote) => Promise<T>): Promise<T> {
@@ -53,7 +53,8 @@ export async function remotely<T>(url: string, work: (remote: Remote) => Promise
     const session = await sessionOf(client);
     there = session.version;
     // A bare agent name belongs to the token's project, whatever the name of the folder is.
-    return await work({ client, config: session.project === undefined ? config : { ...config, project: session.project } });
+    const { project, kind } = session;
+    return await work({ client, kind, config: project === undefined ? config : { ...config, project } });
   } catch (error) {
     throw isApiError(error) ? ours(error, there) : error;
   }
@@ -62,11 +63,17 @@ export async function remotely<T>(url: string, work: (remote: Remote) => Promise
 /** How long the head of an answer may take. */
 const TIMEOUT_MS = 20_000;
 
-/** The server's version, and the project of the token if it is for one. Throws `upstream` if another program answers. */
-async function sessionOf(client: Client): Promise<{ readonly version: string; readonly project: string | undefined }> {
+type Session = {
+  readonly version: string;
+  readonly project: string | undefined;
+  readonly kind: TokenInfo['kind'] | undefined;
+};
+
+/** The server's version, the token's kind, and its project if it is for one. Throws `upstream` if another program answers. */
+async function sessionOf(client: Client): Promise<Session> {
   const { version, who }: { readonly version?: unknown; readonly who?: Partial<TokenInfo> | null } = await client.session();
   if (typeof version === 'string' && typeof who === 'object' && who !== null)
-    return { version, project: who.project ?? undefined };
+    return { version, project: who.project ?? undefined, kind: who.kind };
   throw new EarpieceError('upstream', `${client.url} answers, but is not an earpiece server; check its address`);
 }
 
@@ -119,6 +126,17 @@ export async function send(
   const reply = await client.queue({ ...input, to: formatAddress(to) });
   tellLowered(input.level, reply.loweredTo);
   return { queued: queuedOf(reply), to, waited: until && (await wait(client, reply, until)) };
+}
+
+/**
+ * The agents of a project that the server has seen. Undefined: this token may not list them, they are too many for one page, or
+ * the server does not answer.
+ */
+export async function agentsSeen({ client, kind }: Remote, project: string): Promise<ReadonlySet<string> | undefined> {
+  if (kind !== 'project' && kind !== 'admin') return undefined;
+  const page = await client.agents({ project, limit: 200 }).catch(() => undefined);
+  if (page === undefined || page.next !== null) return undefined;
+  return new Set(page.items.filter(({ lastContactAt }) => lastContactAt !== null).map(({ agent }) => agent));
 }
 
 const queuedOf = ({ kind, id, into, to }: QueuedReply): Queued =>

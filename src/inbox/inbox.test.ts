@@ -690,6 +690,19 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await talk('gone').offer({ at: 'tool_result' })).toBeUndefined();
     });
 
+    it('project/* counts a repetition into the open one, and says so', async () => {
+      const on = (agent: string): Conversation =>
+        inbox.conversation({ log: `shop/${agent}` as LogKey, conversation: 'main' as ConversationId });
+      for (const agent of ['coder', 'tester']) await on(agent).seen();
+      const failed = { key: 'ci', message: 'failed' };
+      const first = await inbox.queue('shop/*', { ...failed, id: 'n1' });
+      const second = await inbox.queue('shop/*', { ...failed, id: 'n2' });
+      expect([first.kind, second]).toMatchObject(['queued', { kind: 'folded', id: 'n2', into: 'n1' }]);
+      // Beside an agent that has none of it yet, it is queued there.
+      await on('writer').seen();
+      expect((await inbox.queue('shop/*', { ...failed, id: 'n3' })).kind).toBe('queued');
+    });
+
     it('project/* with nobody there is an error that says what to do', async () => {
       proves('address:nobody');
       await talk('a').seen();

@@ -119,18 +119,19 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
         if (after) answer(after.code);
       };
       if (options.server !== undefined) {
-        const { remotely, send: sendThere } = await import('../remote.ts');
+        const { agentsSeen, remotely, send: sendThere } = await import('../remote.ts');
         const until = options.wait && { receipt: options.wait, timeoutMs };
         return remotely(options.server, async (remote) => {
           const { queued, to, waited: after } = await sendThere(remote, { message, ...rest, to: options.to }, until);
+          warn(to, await agentsSeen(remote, to.project), queued);
           tell(queued, to, after);
         });
       }
       await withInbox(options, async (ear) => {
         const to = addressFrom(ear, options.to);
         const queued = await ear.queue(to, { message, ...rest });
-        const unknown = await unseen(ear, to);
-        if (unknown !== undefined) complain(`${unknown} To withdraw it: earpiece withdraw ${plain(queued.id)}`);
+        const seen = (await ear.store.presence({ project: to.project })).map(({ log }) => splitLog(log).agent);
+        warn(to, new Set(seen), queued);
         const early = await turnsUnseen(ear, to, rest.deliver);
         if (early !== undefined) complain(early);
         tell(queued, to, options.wait && (await wait(ear, queued, options.wait, timeoutMs)));
@@ -142,20 +143,18 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
 const NAMED = 3;
 
 /**
- * Shown if other agents of the project were seen, but never this one: it may still appear, but a typing error should not wait
+ * Warns if other agents of the project were seen, but never this one: it may still appear, but a typing error should not wait
  * unnoticed.
  */
-async function unseen(ear: UserInbox, to: Address): Promise<string | undefined> {
-  if (to.kind === 'project') return undefined;
-  const seen = new Set((await ear.store.presence({ project: to.project })).map(({ log }) => splitLog(log).agent));
-  if (seen.size === 0 || seen.has(to.agent)) return undefined;
+function warn(to: Address, seen: ReadonlySet<string> | undefined, { id }: Queued): void {
+  if (to.kind === 'project' || seen === undefined || seen.size === 0 || seen.has(to.agent)) return;
   const near = didYouMean(to.agent, seen);
   const others = [...seen].slice(0, NAMED).map((agent) => plain(agent));
   const known =
     near === undefined
       ? `seen here: ${others.join(', ')}${seen.size > NAMED ? ', …' : ''}.`
       : `did you mean ${plain(logKey(to.project, near))}?`;
-  return `no agent ${plain(formatAddress(to))} has been seen yet; ${known}`;
+  complain(`no agent ${plain(formatAddress(to))} has been seen yet; ${known} To withdraw it: earpiece withdraw ${plain(id)}`);
 }
 
 /** An interrupt for a whole project also holds for conversations that begin later, until it expires. */

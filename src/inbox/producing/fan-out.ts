@@ -11,7 +11,7 @@ import { fromRecord, isType, queuedRecord, recorded, type FanOutRecord } from '.
 import type { Context, Queued } from '../context.ts';
 import { audienceOf } from './audience.ts';
 import { withdraw } from './withdraw.ts';
-import { queueOne } from './queue-one.ts';
+import { queueOne, type QueuedOne } from './queue-one.ts';
 import { isProjectLog, joinStanding, projectLog, stands } from './standing.ts';
 
 export async function fanOut(context: Context, project: string, notification: Notification, policy: Policy): Promise<Queued> {
@@ -36,8 +36,12 @@ export async function fanOut(context: Context, project: string, notification: No
     await context.store.append(projectLog(project), [intent, ...standing]);
   }
   fault('fan_out.intent');
-  const { kinds, to } = await carryOut(context, project, intent, policy);
-  return { kind: known && kinds.every((kind) => kind === 'duplicate') ? 'duplicate' : 'queued', id: notification.id, to };
+  const { done, to } = await carryOut(context, project, intent, policy);
+  const { id } = notification;
+  if (known && done.every(({ kind }) => kind === 'duplicate')) return { kind: 'duplicate', id, to };
+  const folded = done.flatMap((each) => (each.kind === 'folded' ? [each.into] : []));
+  const [into] = folded;
+  return into !== undefined && folded.length === done.length ? { kind: 'folded', id, into, to } : { kind: 'queued', id, to };
 }
 
 /**
@@ -83,13 +87,13 @@ async function carryOut(
   project: string,
   intent: FanOutRecord,
   policy: Policy,
-): Promise<{ readonly kinds: readonly string[]; readonly to: readonly string[] }> {
-  const kinds: string[] = [];
+): Promise<{ readonly done: readonly QueuedOne[]; readonly to: readonly string[] }> {
+  const done: QueuedOne[] = [];
   const to = intent.targets.flatMap(({ log, conversations }) =>
     conversations.map((conversation: ConversationId) => `${log}#${conversation}`),
   );
   for (const { log, conversations } of intent.targets) {
-    kinds.push((await queueOne(context, log, fromRecord(intent.notification), { policy, conversations })).kind);
+    done.push(await queueOne(context, log, fromRecord(intent.notification), { policy, conversations }));
     fault('fan_out.queued');
   }
   const notification = fromRecord(intent.notification);
@@ -102,7 +106,7 @@ async function carryOut(
     to.push(...late.map(({ log, conversation }) => `${log}#${conversation}`), `${project}/*`);
   }
   await context.store.append(projectLog(project), [{ type: 'fan_out_done', id: intent.id }]);
-  return { kinds, to };
+  return { done, to };
 }
 
 async function intents(context: Context, project: string): Promise<{ all: FanOutRecord[]; unfinished: FanOutRecord[] }> {

@@ -9,7 +9,7 @@ import type { Context } from '../context.ts';
 import { audienceOf } from './audience.ts';
 import { pausesOf, resumeRecords } from './withdraw.ts';
 
-type QueuedOne =
+export type QueuedOne =
   | { readonly kind: 'queued' | 'duplicate'; readonly id: NotificationId }
   | { readonly kind: 'folded'; readonly id: NotificationId; readonly into: NotificationId };
 

@@ -58,9 +58,9 @@ async function until<T>(ask: () => Promise<T>, isSo: (value: T) => boolean): Pro
 /** The follower as the store has it: to ask a command each time would be slow. */
 async function state(): Promise<State & { readonly pid?: number }> {
   const [followed] = await following(ear.store, 'shop');
-  const owner = await looker(ear.store, 'shop');
+  const owner = await looker(ear.store, 'shop', ear.isAlive);
   const known = followed === undefined ? NEW : await stateOf(ear.store, followed.uid);
-  return { ...known, ...(owner === undefined || ear.isAlive(owner) === false ? {} : { pid: owner.pid }) };
+  return { ...known, ...(owner === undefined ? {} : { pid: owner.pid }) };
 }
 const looked = (): Promise<State & { readonly pid?: number }> => until(state, ({ lookedAt }) => lookedAt !== undefined);
 /** The text for the agent's next result, without the frame. */

@@ -24,8 +24,8 @@ beforeEach(async () => {
   await client.connect(new StdioClientTransport({ command: process.execPath, args: [CLI, 'mcp'], cwd: shell.folder, env }));
 });
 afterEach(async () => {
-  const owner = await looker(ear.store, 'shop');
-  if (owner !== undefined && ear.isAlive(owner)) process.kill(owner.pid, 'SIGKILL');
+  const owner = await looker(ear.store, 'shop', ear.isAlive);
+  if (owner !== undefined) process.kill(owner.pid, 'SIGKILL');
   await client.close();
   await shell[Symbol.asyncDispose]();
 });

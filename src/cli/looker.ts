@@ -5,14 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { HANDLE_OF_VARIABLE, HANDLE_VARIABLE, isAlive } from '../inbox/index.ts';
 import { withoutSecrets } from '../handles/environment.ts';
 import { openInbox, type UserInbox } from '../user-inbox.ts';
-import { followerOf, following, letGo, lookAfter, looker, takeLease } from '../sources/follow/index.ts';
+import { followerOf, following, letGo, lookAfter, looker, RENEW_MS, renewLease, takeLease } from '../sources/follow/index.ts';
 import { untilStopped, type GlobalOptions } from './context.ts';
 
 /** Starts one unless it runs, or nothing is followed. It goes on when this process has ended. */
 export async function startLooker({ store, project, config }: UserInbox, folder: string): Promise<boolean> {
   if ((await following(store, project)).every(({ what }) => what.kind === 'command')) return false;
-  const owner = await looker(store, project);
-  if (owner !== undefined && isAlive(owner) !== false) return false;
+  if ((await looker(store, project, (other) => isAlive(other))) !== undefined) return false;
   const entry = process.argv[1] ?? fileURLToPath(new URL('./main.ts', import.meta.url));
   const child = spawn(process.execPath, [entry, 'follow', '--db', config.db, '--look', project], {
     cwd: folder,
@@ -33,10 +32,15 @@ function environment(): NodeJS.ProcessEnv {
 
 /** Resolves when nothing is followed, or nobody has been there for a minute. */
 export async function runLooker(project: string, { db }: GlobalOptions): Promise<void> {
-  const signal = untilStopped();
+  const over = new AbortController();
+  const signal = AbortSignal.any([untilStopped(), over.signal]);
   await using ear = await openInbox(db === undefined ? {} : { flags: { db } });
   const { store, owner } = ear;
   if (!(await takeLease(store, project, owner, (other) => isAlive(other)))) return;
+  const renewing = setInterval(() => {
+    // If the store fails, the next renewal decides.
+    renewLease(store, project, owner).then((isMine) => isMine || over.abort()).catch(() => {});
+  }, RENEW_MS);
   try {
     await ear.loadAhead();
     await lookAfter({
@@ -50,6 +54,7 @@ export async function runLooker(project: string, { db }: GlobalOptions): Promise
       signal,
     });
   } finally {
+    clearInterval(renewing);
     await letGo(store, project, owner);
   }
 }

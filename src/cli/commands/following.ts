@@ -15,8 +15,8 @@ export function following(command: CommandLine): void {
       await readInbox(options, async (ear) => {
         const { store, project } = ear;
         const list = await follow.following(store, project);
-        const owner = await follow.looker(store, project);
-        const runs = owner !== undefined && ear.isAlive(owner) !== false;
+        const owner = await follow.looker(store, project, ear.isAlive);
+        const runs = owner !== undefined;
         const now = Date.now();
         const rows = await Promise.all(
           list.map(async (followed) => ({ followed, state: await follow.stateOf(store, followed.uid) })),
@@ -29,7 +29,7 @@ export function following(command: CommandLine): void {
             there,
           });
         if (options.json)
-          return rows.forEach((row) => printJson(valueOf(row, how(row), owner !== undefined && runs ? owner.pid : null)));
+          return rows.forEach((row) => printJson(valueOf(row, how(row), owner?.pid ?? null)));
         if (rows.length === 0)
           return print(`${paint('dim', `${plain(project)} follows nothing`)}\nFollow a pull request: earpiece follow pr`);
         print(

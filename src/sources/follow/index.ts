@@ -7,16 +7,14 @@ import type { Followed } from './list.ts';
 
 export { followOutput } from './command.ts';
 export { CannotLook, type Follower } from './follower.ts';
+export { letGo, looker, RENEW_MS, renewLease, takeLease } from './lease.ts';
 export {
   add,
   following,
   keepState,
-  letGo,
-  looker,
   NEW,
   remove,
   stateOf,
-  takeLease,
   type Followed,
   type State,
   type What,

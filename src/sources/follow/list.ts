@@ -64,7 +64,6 @@ export const MAX_FOLLOWED = 50;
 export const MAX_OF_AN_AGENT = 10;
 
 const stateKey = (uid: string): string => `follower ${uid}`;
-const leaseKey = (project: string): string => `followers' process of ${project}`;
 
 export async function following(store: Kept, project: string): Promise<readonly Followed[]> {
   return listIn(await store.setting(listKey(project)));
@@ -150,23 +149,3 @@ export async function stateOf(store: Kept, uid: string): Promise<State> {
 
 export const keepState = (store: Kept, uid: string, state: State | undefined): Promise<void> =>
   store.setSetting(stateKey(uid), state);
-
-/** The process that looks after a project's followers. One at a time. */
-export async function looker(store: Kept, project: string): Promise<Owner | undefined> {
-  return (await store.setting(leaseKey(project))) as unknown as Owner | undefined;
-}
-
-/** False if another living process has the lease. */
-export async function takeLease(
-  store: Kept,
-  project: string,
-  own: Owner,
-  isAlive: (owner: Owner) => boolean | undefined,
-): Promise<boolean> {
-  const before = await store.setting(leaseKey(project));
-  if (before !== undefined && isAlive(before as unknown as Owner) !== false) return false;
-  return store.swapSetting(leaseKey(project), before, own);
-}
-
-export const letGo = (store: Kept, project: string, own: Owner): Promise<boolean> =>
-  store.swapSetting(leaseKey(project), own, undefined);

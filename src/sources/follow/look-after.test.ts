@@ -5,7 +5,8 @@ import type { Emitter, EventInput } from '../../core/event.ts';
 import { armFaults, FOLLOW_FAULT_POINTS } from '../../core/faults.ts';
 import type { Json } from '../../core/json.ts';
 import { CannotLook, type Follower, type Look, type Standing } from './follower.ts';
-import { add, following, keepState, NEW, remove, stateOf, takeLease, type Followed, type State } from './list.ts';
+import { letGo, looker, renewLease, takeLease } from './lease.ts';
+import { add, following, keepState, NEW, remove, stateOf, type Followed, type State } from './list.ts';
 import { GRACE_MS, isDue, LONGEST_MS, lookAfter, lookOnce, type Surroundings } from './look-after.ts';
 
 const MINUTE = 60_000;
@@ -335,9 +336,32 @@ describe('the list', () => {
   it('has one process that looks after it; a dead one is replaced', async () => {
     const { store } = new Place();
     const one = { machine: 'm', pid: 1, startedAt: 'a' };
+    const two = { ...one, pid: 2 };
     expect(await takeLease(store, 'shop', one, () => true)).toBe(true);
-    expect(await takeLease(store, 'shop', { ...one, pid: 2 }, () => true)).toBe(false);
-    expect(await takeLease(store, 'shop', { ...one, pid: 2 }, () => undefined)).toBe(false);
-    expect(await takeLease(store, 'shop', { ...one, pid: 2 }, () => false)).toBe(true);
+    expect(await takeLease(store, 'shop', two, () => true)).toBe(false);
+    expect(await takeLease(store, 'shop', two, () => false)).toBe(true);
+    expect(await renewLease(store, 'shop', one)).toBe(false);
+    expect(await letGo(store, 'shop', one)).toBe(false);
+    expect(await looker(store, 'shop', () => true)).toMatchObject(two);
+    expect(await letGo(store, 'shop', two)).toBe(true);
+    expect(await looker(store, 'shop', () => true)).toBeUndefined();
+  });
+
+  it('has another process two minutes after one that nobody can check went silent', async () => {
+    const place = new Place();
+    const { store } = place;
+    const foreign = { machine: 'container', pid: 1, startedAt: 'a' };
+    const own = { machine: 'm', pid: 2, startedAt: 'b' };
+    const unknown = (): undefined => undefined;
+    expect(await takeLease(store, 'shop', foreign, unknown)).toBe(true);
+    for (let i = 0; i < 5; i++) {
+      place.now += MINUTE;
+      expect(await takeLease(store, 'shop', own, unknown)).toBe(false);
+      expect(await renewLease(store, 'shop', foreign)).toBe(true);
+    }
+    place.now += 2 * MINUTE + 1;
+    expect(await looker(store, 'shop', unknown)).toBeUndefined();
+    expect(await takeLease(store, 'shop', own, unknown)).toBe(true);
+    expect(await renewLease(store, 'shop', foreign)).toBe(false);
   });
 });

@@ -1,0 +1,49 @@
+/**
+ * The lease of the process that looks after a project's followers: one at a time. It ends with its process. Where nobody can check
+ * the process, because it ran in another container, it ends when it is no longer renewed.
+ */
+import type { Json } from '../../core/json.ts';
+import type { Store } from '../../core/ports.ts';
+import type { Owner } from '../../core/records.ts';
+
+type Kept = Pick<Store, 'now' | 'setting' | 'swapSetting'>;
+/** `at`: when it was taken or renewed last. */
+type Lease = Owner & { readonly at: number };
+type IsAlive = (owner: Owner) => boolean | undefined;
+
+const LASTS_MS = 120_000;
+export const RENEW_MS = 30_000;
+
+const leaseKey = (project: string): string => `followers' process of ${project}`;
+const leaseIn = (value: Json | undefined): Lease | undefined => value as unknown as Lease | undefined;
+
+/** The process that has the lease now. */
+export async function looker(store: Kept, project: string, isAlive: IsAlive): Promise<Owner | undefined> {
+  const lease = leaseIn(await store.setting(leaseKey(project)));
+  return lease !== undefined && holds(lease, isAlive, store.now()) ? lease : undefined;
+}
+
+/** A lease of the future shows a wrong clock, and proves nothing. */
+const holds = (lease: Lease, isAlive: IsAlive, now: number): boolean =>
+  isAlive(lease) ?? Math.abs(now - (lease.at ?? 0)) <= LASTS_MS;
+
+/** False if another process has the lease. */
+export async function takeLease(store: Kept, project: string, own: Owner, isAlive: IsAlive): Promise<boolean> {
+  const before = await store.setting(leaseKey(project));
+  const lease = leaseIn(before);
+  if (lease !== undefined && holds(lease, isAlive, store.now())) return false;
+  return store.swapSetting(leaseKey(project), before, { ...own, at: store.now() });
+}
+
+/** False if another process has taken it: this one must end. */
+export const renewLease = (store: Kept, project: string, own: Owner): Promise<boolean> =>
+  change(store, project, own, { ...own, at: store.now() });
+
+export const letGo = (store: Kept, project: string, own: Owner): Promise<boolean> => change(store, project, own, undefined);
+
+async function change(store: Kept, project: string, own: Owner, to: Lease | undefined): Promise<boolean> {
+  const before = await store.setting(leaseKey(project));
+  const lease = leaseIn(before);
+  const isOwn = lease?.pid === own.pid && lease.machine === own.machine && lease.startedAt === own.startedAt;
+  return isOwn && store.swapSetting(leaseKey(project), before, to);
+}

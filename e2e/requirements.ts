@@ -855,6 +855,11 @@ export const REQUIREMENTS = {
       'Followers look while a session is active, and with `--keep` also else. The next session starts the process again and hears what happened between.',
   },
   'follow:pace': { behaviour: 'Nothing is looked at more often than stated. A machine that slept looks as soon as it is awake.' },
+  'follow:files': { behaviour: 'Changes to the files that followed globs match are reported, also those between two sessions.' },
+  'follow:git': { behaviour: 'In a followed repository a switched branch, a moved upstream and a conflict are reported.' },
+  'follow:agent': {
+    behaviour: 'A followed agent is reported once: when its turn ends, when an interrupt blocks it, or when its session ends.',
+  },
   'follow:tool': {
     behaviour:
       'The tool `follow` reaches pull requests of this repository, logs inside the project and addresses of this machine, and ends only its own followers.',

@@ -99,7 +99,9 @@ if (existsSync(${JSON.stringify(flag)})) { console.log('cart.c:3:5: error: expec
   it('that does not exist says so, and what follow takes', async () => {
     const { code, stderr } = await shell.run(follow('logs'));
     expect(code).toBe(127);
-    expect(stderr).toContain('there is no such command; follow takes pr, log <file>, url <url> or a command');
+    expect(stderr).toContain(
+      'there is no such command; follow takes pr, log <file>, url <url>, files <glob>, git, agent <agent> or a command',
+    );
     expect(await shell.json(['following'])).toEqual([]);
   });
 });

@@ -24,7 +24,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   // Background tools: an agent's loop calls them, and the agent's log holds their handles.
   handles: { mayImport: ['core', 'inbox'] },
   // Events of the outside world, for the bus.
-  sources: { mayImport: ['core', 'input', 'inbox', 'bus', 'handles'] },
+  sources: { mayImport: ['core', 'input', 'inbox', 'bus', 'handles', 'talk'] },
   // The tasks of agents: records in their logs, and the interrupts from a person who changes a task.
   tasks: { mayImport: ['core', 'inbox'] },
   // Messages between agents.

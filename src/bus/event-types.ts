@@ -212,6 +212,7 @@ export const EVENT_TYPES = {
     payload: ['url', 'path', 'value', 'before'],
     what: 'a value at a followed address has changed',
   },
+  'agent.blocked': { severity: 'info', payload: ['agent'], what: 'a followed agent is blocked' },
   'follow.blind': { severity: 'warning', payload: ['follower', 'reason'], what: 'a followed thing cannot be seen' },
   'follow.over': { severity: 'debug', payload: [], what: 'what was reported of a followed thing is over' },
   'alert.firing': {

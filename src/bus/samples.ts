@@ -245,6 +245,7 @@ export const SAMPLES: Readonly<Record<KnownType, Sample>> = {
     message: 'http://localhost:3000/health: status is "ready", it was "starting"',
     data: { url: 'http://localhost:3000/health', path: 'status', value: '"ready"', before: '"starting"' },
   },
+  'agent.blocked': { message: 'reviewer is blocked: Hold on, the schema changes', data: { agent: 'shop/reviewer' } },
   'follow.blind': {
     message:
       'pull request acme/shop#12 cannot be followed now: GitHub refuses the sign-in (HTTP 401); sign in again: gh auth login --hostname github.com',

@@ -119,4 +119,6 @@ function wasStopped(outcome: Outcome): boolean {
 }
 
 const hint = (command: string): string =>
-  /^(?:prs?|pull|logs?|urls?|files?)$/iu.test(command) ? '; follow takes pr, log <file>, url <url> or a command' : '';
+  /^(?:prs?|pull|logs?|urls?|files?|agents?|git|lsp)$/iu.test(command)
+    ? '; follow takes pr, log <file>, url <url>, files <glob>, git, agent <agent> or a command'
+    : '';

@@ -39,7 +39,9 @@ export async function runLooker(project: string, { db }: GlobalOptions): Promise
   if (!(await takeLease(store, project, owner, (other) => isAlive(other)))) return;
   const renewing = setInterval(() => {
     // If the store fails, the next renewal decides.
-    renewLease(store, project, owner).then((isMine) => isMine || over.abort()).catch(() => {});
+    renewLease(store, project, owner)
+      .then((isMine) => isMine || over.abort())
+      .catch(() => {});
   }, RENEW_MS);
   try {
     await ear.loadAhead();
@@ -47,7 +49,7 @@ export async function runLooker(project: string, { db }: GlobalOptions): Promise
       store,
       project,
       emitter: ear.emitter,
-      followerOf,
+      followerOf: (followed) => followerOf(followed, ear),
       isAnyoneThere: async () => (await ear.active({ project })).length > 0,
       now: () => Date.now(),
       sleep: (ms, by) => pause(ms, undefined, { signal: by }).catch(() => {}),

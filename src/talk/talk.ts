@@ -114,7 +114,8 @@ async function addressOf(from: Conversation, to: string): Promise<string> {
   return formatAddress(address);
 }
 
-async function checkKnown(inbox: Logs, log: LogKey, project: string, shown: string): Promise<void> {
+/** Throws `not_found` for an agent that was never seen. */
+export async function checkKnown(inbox: Logs, log: LogKey, project: string, shown: string): Promise<void> {
   if ((await inbox.store.presence({ log })).length > 0) return;
   const names = (await inbox.store.agents({ project, limit: AGENTS })).map((each) => splitLog(each.log).agent);
   if (names.some((name) => logKey(project, name) === log)) return;

@@ -10,11 +10,13 @@ import type { Logs } from '../inbox/index.ts';
 export const STATES = ['idle', 'done'] as const;
 export type State = (typeof STATES)[number];
 
-/** `by`: a conversation's address. */
+/** `by`: the address that is notified. */
 export type Waiting = { readonly by: string; readonly state: State; readonly at: number };
 
 const MOST = 20;
 const KEPT_MS = 24 * 3_600_000;
+
+type Kept = { readonly store: Pick<Logs['store'], 'setting' | 'swapSetting'> };
 
 /** Exported for readers of the database without a store. */
 export const waitingKey = (log: LogKey): string => `waiting for ${log}`;
@@ -23,15 +25,37 @@ export const waitingKey = (log: LogKey): string => `waiting for ${log}`;
 export async function askedAbout(inbox: Logs, log: LogKey, waiting: Waiting): Promise<void> {
   for (;;) {
     const before = await inbox.store.setting(waitingKey(log));
-    const others = waitingIn(before).filter(
-      (each) => waiting.at - each.at < KEPT_MS && !(each.by === waiting.by && each.state === waiting.state),
-    );
+    const others = waitingIn(before).filter((each) => waiting.at - each.at < KEPT_MS && !isSame(each, waiting));
     if (others.length >= MOST)
       throw new EarpieceError(
         'bad_argument',
         `${MOST} other agents already wait for ${splitLog(log).agent}; ask it with tell_agent`,
       );
     if (await inbox.store.swapSetting(waitingKey(log), before, [...others, waiting])) return;
+  }
+}
+
+const isSame = (a: Asked, b: Asked): boolean => a.by === b.by && a.state === b.state;
+type Asked = Pick<Waiting, 'by' | 'state'>;
+
+/** Whether the request still waits. It is kept for another day. */
+export async function isAskedAbout(inbox: Kept, log: LogKey, asked: Waiting): Promise<boolean> {
+  const before = await inbox.store.setting(waitingKey(log));
+  const all = waitingIn(before);
+  const known = all.find((each) => isSame(each, asked));
+  if (known === undefined) return false;
+  const after = all.map((each) => (each === known ? asked : each)) as unknown as Json;
+  if (asked.at - known.at > KEPT_MS / 2) await inbox.store.swapSetting(waitingKey(log), before, after);
+  return true;
+}
+
+/** It is not notified any more. */
+export async function forget(inbox: Kept, log: LogKey, asked: Asked): Promise<void> {
+  for (;;) {
+    const before = await inbox.store.setting(waitingKey(log));
+    const left = waitingIn(before).filter((each) => !isSame(each, asked));
+    const to = left.length === 0 ? undefined : (left as unknown as Json);
+    if (left.length === waitingIn(before).length || (await inbox.store.swapSetting(waitingKey(log), before, to))) return;
   }
 }
 

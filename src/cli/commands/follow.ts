@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import { formatAddress, type Address } from '../../core/address.ts';
+import { formatAddress, logOf, type Address } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { UserInbox } from '../../user-inbox.ts';
-import type { Followed, What } from '../../sources/follow/index.ts';
+import type { Followed, Until, What } from '../../sources/follow/index.ts';
 import { choice, type Answer, type CommandLine } from '../command-line.ts';
 import { addressIn, durationOption, speaker, withInbox, type GlobalOptions } from '../context.ts';
 import { readerOf } from '../reader.ts';
@@ -18,20 +18,26 @@ export type FollowOptions = GlobalOptions & {
   readonly level?: NonNullable<Followed['level']>;
   readonly name?: string;
   readonly look?: string;
+  readonly until?: Until;
 };
 
 export function follow(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Notifies an agent of changes outside. `pr` follows a pull request of GitHub through your `gh`: failing checks with the line that matters, reviews, comments, conflicts. ' +
-        '`log` follows a file, `url` an address. They are looked at while a session of this project is active, from the last look on. ' +
+        '`log` follows a file, `url` an address, `files` what globs match, `git` the branch, its upstream and conflicts, `agent` another agent until it is idle, blocked or done. ' +
+        'They are looked at while a session of this project is active, from the last look on. ' +
         'Anything else is a command: it runs here as usual, and the agent hears of the errors that it prints until they are gone.',
     )
     .option('--to <address>', 'who is notified (default: the agent of this shell, else everyone active in this project)')
     .option('--keep', 'go on without a session')
     .option('--match <re>', 'log: the lines that count, as a regular expression')
     .option('--value <path>', 'url: a value of its JSON, such as status.state')
-    .option('--every <duration>', 'the least time between two looks, at least 10s (default: pr 30s to 60s, url 30s, log 1s)')
+    .addOption(choice('--until <state>', ['idle', 'blocked', 'done'], 'agent: the state to wait for (default: idle)'))
+    .option(
+      '--every <duration>',
+      'the least time between two looks, at least 10s (default: pr 30s to 60s, url 30s, files and git 5s, agent 2s, log 1s)',
+    )
     .addOption(choice('--level <level>', ['info', 'warning', 'error'], 'log, url: how urgent (default: log warning, url error)'))
     .option('--name <label>', 'the name of a command in notifications')
     .option('--look <project>', 'look after what this project follows; the other commands start this')
@@ -41,6 +47,8 @@ export function follow(command: CommandLine, answer: Answer): void {
 earpiece follow pr 123 --to coder
 earpiece follow log app.log --match ERROR
 earpiece follow url http://localhost:3000/health
+earpiece follow files 'docs/**'
+earpiece follow agent reviewer --until idle
 earpiece follow -- npm run dev`,
     )
     .action(async (words: string[], options: FollowOptions) => {
@@ -50,17 +58,24 @@ earpiece follow -- npm run dev`,
       }
       const [kind, ...rest] = words;
       if (kind === undefined)
-        throw new EarpieceError('bad_argument', 'nothing to follow is named; write pr, log <file>, url <url> or a command');
-      if (kind !== 'pr' && kind !== 'log' && kind !== 'url') {
+        throw new EarpieceError('bad_argument', `nothing to follow is named; write ${KINDS.join(', ')} or a command`);
+      if (!isKind(kind) || isCommand(words)) {
         const { followCommand } = await import('../follow-command.ts');
         return answer(await followCommand(words, options));
       }
       await withInbox(options, async (ear) => {
-        const what = await whatOf(kind, rest, options, ear.config.root);
+        const what = await whatOf(kind, rest, options, ear);
         await begin(ear, what, options);
       });
     });
 }
+
+const KINDS = ['pr', 'log', 'url', 'files', 'git', 'agent'] as const;
+type Kind = (typeof KINDS)[number];
+const isKind = (word: string): word is Kind => (KINDS as readonly string[]).includes(word);
+
+/** `follow -- git fetch` runs git. */
+const isCommand = (words: readonly string[]): boolean => process.argv.at(-words.length - 1) === '--';
 
 async function begin(ear: UserInbox, what: What, options: FollowOptions): Promise<void> {
   const { add, nameOf } = await import('../../sources/follow/index.ts');
@@ -93,18 +108,19 @@ function everyOf(text: string): number {
 }
 
 async function whatOf(
-  kind: Exclude<What['kind'], 'command'>,
+  kind: Kind,
   words: readonly string[],
-  { match, value }: FollowOptions,
-  root: string,
+  { match, value, until }: FollowOptions,
+  ear: UserInbox,
 ): Promise<What> {
   const [first, second] = words;
-  if (second !== undefined)
+  if (second !== undefined && kind !== 'files')
     throw new EarpieceError(
       'bad_argument',
       `follow ${kind} takes one thing, got ${JSON.stringify(words.join(' ').slice(0, 80))}`,
     );
   if (match !== undefined && kind !== 'log') throw new EarpieceError('bad_argument', '--match belongs to follow log <file>');
+  if (until !== undefined && kind !== 'agent') throw new EarpieceError('bad_argument', '--until belongs to follow agent <agent>');
   if (value !== undefined && kind !== 'url') throw new EarpieceError('bad_argument', '--value belongs to follow url <url>');
   if (kind === 'pr') {
     const { CannotLook, findPr } = await import('../../sources/follow/index.ts');
@@ -113,8 +129,15 @@ async function whatOf(
       throw error;
     });
   }
-  if (first === undefined)
-    throw new EarpieceError('bad_argument', kind === 'log' ? 'follow log needs a file' : 'follow url needs an address');
+  if (kind === 'git') {
+    if (first !== undefined)
+      throw new EarpieceError('bad_argument', 'follow git takes no word: it follows the repository of this folder');
+    const { worktreeOf } = await import('../../inbox/index.ts');
+    return { kind, folder: worktreeOf(process.cwd()) };
+  }
+  if (first === undefined) throw new EarpieceError('bad_argument', `follow ${kind} needs ${NEEDS[kind]}`);
+  if (kind === 'files') return { kind, folder: process.cwd(), globs: await globsOf(words) };
+  if (kind === 'agent') return { kind, log: await agentOf(ear, first), until: until ?? 'idle' };
   if (kind === 'url') return { kind, url: addressOf(first), ...defined({ value }) };
   if (match === undefined)
     throw new EarpieceError(
@@ -123,7 +146,34 @@ async function whatOf(
     );
   const { patternOf } = await import('../../sources/follow/index.ts');
   patternOf(match);
-  return { kind, file: resolve(root, resolve(first)), match };
+  return { kind, file: resolve(ear.config.root, resolve(first)), match };
+}
+
+const NEEDS = { log: 'a file', url: 'an address', files: "globs, such as 'docs/**'", agent: 'the name of an agent' };
+const MAX_GLOBS = 50;
+
+async function globsOf(globs: readonly string[]): Promise<readonly string[]> {
+  const { globProblem } = await import('../../sources/files/index.ts');
+  if (globs.length > MAX_GLOBS)
+    throw new EarpieceError(
+      'bad_argument',
+      `follow files takes at most ${MAX_GLOBS} globs, got ${globs.length}; put them in quotes`,
+    );
+  for (const glob of globs) {
+    const problem = globProblem(glob);
+    if (problem !== undefined)
+      throw new EarpieceError('bad_argument', `the glob ${JSON.stringify(glob.slice(0, 80))} ${problem}`);
+  }
+  return globs;
+}
+
+async function agentOf(ear: UserInbox, word: string): Promise<string> {
+  const address = addressIn(ear.config, word);
+  if (address.kind === 'project') throw new EarpieceError('bad_address', `${word} is a whole project; name one agent`);
+  const log = logOf(address);
+  const { checkKnown } = await import('../../talk/index.ts');
+  await checkKnown(ear, log, address.project, JSON.stringify(word));
+  return log;
 }
 
 function addressOf(text: string): string {

@@ -28,8 +28,7 @@ export function following(command: CommandLine): void {
             runs: row.followed.process === undefined ? runs : ear.isAlive(row.followed.process) !== false,
             there,
           });
-        if (options.json)
-          return rows.forEach((row) => printJson(valueOf(row, how(row), owner?.pid ?? null)));
+        if (options.json) return rows.forEach((row) => printJson(valueOf(row, how(row), owner?.pid ?? null)));
         if (rows.length === 0)
           return print(`${paint('dim', `${plain(project)} follows nothing`)}\nFollow a pull request: earpiece follow pr`);
         print(

@@ -11,7 +11,7 @@ export function unfollow(command: CommandLine): void {
       const follow = await import('../../sources/follow/index.ts');
       await withNamedDatabase(options, async (ear) => {
         const { store, project } = ear;
-        const removed = await follow.remove(store, project, id);
+        const removed = await follow.unfollow({ inbox: ear, project, emitter: ear.emitter }, id);
         if (removed === undefined) {
           const ids = (await follow.following(store, project)).map((each) => each.id).join(', ');
           throw new EarpieceError(
@@ -19,8 +19,6 @@ export function unfollow(command: CommandLine): void {
             `${project} follows nothing with the id ${JSON.stringify(id.slice(0, 80))}; ${ids === '' ? 'it follows nothing' : `there are ${ids}`}`,
           );
         }
-        await follow.tellEnd(removed, await follow.stateOf(store, removed.uid), ear.emitter);
-        await follow.keepState(store, removed.uid, undefined);
         if (options.json) return printJson({ id, followed: false });
         print(`${plain(follow.nameOf(removed))} is not followed any more`);
       });

@@ -1,3 +1,5 @@
 /** Emits changes to files by others than the agent. */
+export { fileEvent, shownPath, type FileChange } from './events.ts';
 export { filesSource, type FilesOptions, type FilesSource } from './files-source.ts';
-export { hashOf } from './look.ts';
+export { hashOf, look, stateOf } from './look.ts';
+export { globProblem, scopeOf, type Scope } from './scope.ts';

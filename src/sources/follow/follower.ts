@@ -2,7 +2,7 @@
  * A follower looks at one thing outside: a pull request, a log file, an address. A look returns states and news. A state
  * stands until a look no longer finds it; then its notification is withdrawn. News happen once.
  */
-import type { Event, Severity } from '../../core/event.ts';
+import type { Event, EventInput, Severity } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
 
 type Told = {
@@ -22,6 +22,8 @@ export type Look = {
   /** All that stands now. A state that is missing here is over. */
   readonly standing: readonly Standing[];
   readonly news: readonly News[];
+  /** Complete events of a source, with their own keys, for the subscribers of that source. Their `subject` is filled in. */
+  readonly events?: readonly EventInput[];
   /** The memory for the next look. */
   readonly state: Json;
   /** For `earpiece following`. */

@@ -1,4 +1,8 @@
 /** Follows things outside of an agent, and tells it when they change. */
+import type { Inbox } from '../../inbox/index.ts';
+import { agentFollower } from './agent.ts';
+import { filesFollower } from './files.ts';
+import { gitFollower } from './repository.ts';
 import { urlFollower } from './url.ts';
 import { logFollower } from './log.ts';
 import { prFollower } from './pr/pr.ts';
@@ -8,24 +12,14 @@ import type { Followed } from './list.ts';
 export { followOutput } from './command.ts';
 export { CannotLook, type Follower } from './follower.ts';
 export { letGo, looker, RENEW_MS, renewLease, takeLease } from './lease.ts';
-export {
-  add,
-  following,
-  keepState,
-  NEW,
-  remove,
-  stateOf,
-  type Followed,
-  type State,
-  type What,
-} from './list.ts';
+export { add, following, keepState, remove, NEW, stateOf, type Followed, type State, type What, type Until } from './list.ts';
 export { patternOf } from './log.ts';
 export { lookAfter, lookOnce, nameOf } from './look-after.ts';
 export { findPr } from './pr/pr.ts';
-export { tellEnd } from './tell.ts';
+export { unfollow } from './unfollow.ts';
 
 /** A command's own process looks after it. */
-export function followerOf(followed: Followed): Follower {
+export function followerOf(followed: Followed, inbox: Inbox): Follower {
   const { what } = followed;
   switch (what.kind) {
     case 'pr':
@@ -34,6 +28,12 @@ export function followerOf(followed: Followed): Follower {
       return logFollower(what, followed);
     case 'url':
       return urlFollower(what, followed);
+    case 'agent':
+      return agentFollower(what, followed, inbox);
+    case 'files':
+      return filesFollower(what);
+    case 'git':
+      return gitFollower(what);
     case 'command':
       throw new TypeError('a command is followed by the process that runs it');
     default:

@@ -1,6 +1,6 @@
 /**
- * The lease of the process that looks after a project's followers: one at a time. It ends with its process. Where nobody can check
- * the process, because it ran in another container, it ends when it is no longer renewed.
+ * The lease of the process that looks after a project's followers: one at a time. It ends with its process. If
+ * nobody can check that process, because it ran in another container, the lease ends when it is no longer renewed.
  */
 import type { Json } from '../../core/json.ts';
 import type { Store } from '../../core/ports.ts';

@@ -8,11 +8,17 @@ import type { Store } from '../../core/ports.ts';
 import type { Owner } from '../../core/records.ts';
 import { listKey } from './key.ts';
 
+export type Until = 'idle' | 'blocked' | 'done';
+
 /** A followed thing, as a person or an agent asked for it. */
 export type What =
   | { readonly kind: 'pr'; readonly host: string; readonly repo: string; readonly number: number; readonly title?: string }
   | { readonly kind: 'log'; readonly file: string; readonly match: string }
   | { readonly kind: 'url'; readonly url: string; readonly value?: string }
+  /** `log`: the agent, as `project/agent`. */
+  | { readonly kind: 'agent'; readonly log: string; readonly until: Until }
+  | { readonly kind: 'files'; readonly folder: string; readonly globs: readonly string[] }
+  | { readonly kind: 'git'; readonly folder: string }
   | { readonly kind: 'command'; readonly command: string; readonly folder: string };
 
 export type Followed = {

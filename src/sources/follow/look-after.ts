@@ -226,6 +226,12 @@ export function nameOf({ what }: Pick<Followed, 'what'>): string {
       return `log ${what.file}`;
     case 'url':
       return what.url;
+    case 'agent':
+      return `agent ${what.log} until ${what.until}`;
+    case 'files':
+      return `files ${what.globs.join(' ')}`;
+    case 'git':
+      return `git in ${what.folder}`;
     case 'command':
       return `\`${what.command}\``;
     default:

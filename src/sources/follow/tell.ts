@@ -8,7 +8,7 @@ import type { Look, News, Standing } from './follower.ts';
 import type { Followed, State } from './list.ts';
 
 /** `whole`: states that are missing are over. */
-type Found = Pick<Look, 'standing' | 'news'> & { readonly whole: boolean };
+type Found = Pick<Look, 'standing' | 'news' | 'events'> & { readonly whole: boolean };
 
 /** Returns the reported states that stand. Throws what `emit` throws: `nobody_there` if no conversation would hear it. */
 export async function tell(followed: Followed, before: State, found: Found, emitter: Emitter): Promise<State['told']> {
@@ -28,6 +28,14 @@ export async function tell(followed: Followed, before: State, found: Found, emit
   }
   for (const news of found.news) {
     await emitter.emit(newsOf(followed, news));
+    fault('follow.told');
+  }
+  for (const event of found.events ?? []) {
+    await emitter.emit({
+      ...event,
+      subject: followed.to,
+      id: `${followed.uid}.${before.turn}.${checksum(JSON.stringify(event))}`,
+    });
     fault('follow.told');
   }
   return Object.fromEntries(told);

@@ -6,12 +6,12 @@ import { EarpieceError } from '../../core/errors.ts';
 import type { Emitter } from '../../core/event.ts';
 import type { Inbox } from '../../inbox/index.ts';
 import { CannotLook } from './follower.ts';
-import { add, following, keepState, remove, stateOf, type What } from './list.ts';
+import { add, following, stateOf, type What } from './list.ts';
 import { patternOf } from './log.ts';
 import { nameOf } from './look-after.ts';
 import { findPr } from './pr/pr.ts';
 import { FOLLOW_TOOL } from './tool-shape.ts';
-import { tellEnd } from './tell.ts';
+import { unfollow } from './unfollow.ts';
 
 export type FollowCall = {
   readonly args: unknown;
@@ -62,9 +62,7 @@ async function ended({ inbox, project, log, emitter }: FollowCall, id: string): 
   if (found === undefined) throw new EarpieceError('bad_argument', `stop ${JSON.stringify(id.slice(0, 40))} is not followed`);
   if (found.by !== log)
     throw new EarpieceError('not_trusted', `stop ${id} was not asked for by you; a person ends it: earpiece unfollow ${id}`);
-  await remove(inbox.store, project, id);
-  await tellEnd(found, await stateOf(inbox.store, found.uid), emitter);
-  await keepState(inbox.store, found.uid, undefined);
+  await unfollow({ inbox, project, emitter }, id);
   return { success: true, id, message: 'It is not followed any more.' };
 }
 

@@ -55,3 +55,18 @@ function conflict(before: GitState, now: GitState, told: Told): readonly Change[
   const known = was?.operation === is.operation && was.step === is.step ? new Set(was.files) : new Set<string>();
   return is.files.every((file) => known.has(file)) ? [] : [{ kind: 'conflict', conflict: is }];
 }
+
+export function toldAfter(told: Told, change: Change): Told {
+  switch (change.kind) {
+    case 'switched':
+      return told;
+    case 'moved':
+      return { ...told, upstream: change.upstream.name };
+    case 'up_to_date':
+      return { ...told, upstream: undefined };
+    case 'conflict':
+      return { ...told, conflict: true };
+    case 'resolved':
+      return { ...told, conflict: false };
+  }
+}

@@ -8,10 +8,11 @@ import { watch, type FSWatcher } from 'chokidar';
 import type { Emitter } from '../../core/event.ts';
 import { Settling } from '../settling.ts';
 import { Background, lineOf, startAndStop, troubleTeller, type Source } from '../source.ts';
-import { changesBetween, NOTHING_TOLD, type Change, type Told } from './changes.ts';
+import { changesBetween, NOTHING_TOLD, toldAfter, type Change, type Told } from './changes.ts';
 import { gitIn, type Git } from './command.ts';
-import { gitEvent, type Details } from './events.ts';
-import { arrivedBetween, because, lastMove, placesOf, readState, type GitState, type Places } from './state.ts';
+import { detailsOf } from './details.ts';
+import { gitEvent } from './events.ts';
+import { because, placesOf, readState, type GitState, type Places } from './state.ts';
 
 export type GitOptions = {
   readonly emitter: Emitter;
@@ -202,7 +203,7 @@ class Repository implements GitSource {
   }
 
   async #tell({ top }: Places, change: Change, own: boolean): Promise<void> {
-    const details = await this.#detailsOf(change);
+    const details = await detailsOf(this.#git, change);
     if (details === undefined) return;
     this.#told = toldAfter(this.#told, change);
     const event = gitEvent(top, change, details, own);
@@ -215,24 +216,6 @@ class Repository implements GitSource {
         this.#trouble(`an event was lost: ${lineOf(error)}`);
       }
     });
-  }
-
-  /** Undefined if the change turns out to be none. */
-  async #detailsOf(change: Change): Promise<Details | undefined> {
-    switch (change.kind) {
-      case 'switched': {
-        const move = await lastMove(this.#git);
-        // A commit on a detached HEAD moves it, but switches nothing.
-        if (change.detached && change.wasDetached && move?.what.startsWith('checkout:') === false) return undefined;
-        return { by: move?.by };
-      }
-      case 'moved':
-        return { arrived: await arrivedBetween(this.#git, change.before, change.upstream.at) };
-      case 'up_to_date':
-      case 'conflict':
-      case 'resolved':
-        return {};
-    }
   }
 
   #fetchIn(ms: number, everyMs: number): void {
@@ -252,21 +235,6 @@ class Repository implements GitSource {
     const answer = await this.#git(['fetch', ...quietly], { signal, withinMs: FETCH_WITHIN_MS });
     if (answer.kind === 'ok') return this.#look();
     if (answer.kind !== 'stopped' || answer.why === 'timeout') this.#trouble(`the fetch failed: ${because(answer)}`);
-  }
-}
-
-function toldAfter(told: Told, change: Change): Told {
-  switch (change.kind) {
-    case 'switched':
-      return told;
-    case 'moved':
-      return { ...told, upstream: change.upstream.name };
-    case 'up_to_date':
-      return { ...told, upstream: undefined };
-    case 'conflict':
-      return { ...told, conflict: true };
-    case 'resolved':
-      return { ...told, conflict: false };
   }
 }
 

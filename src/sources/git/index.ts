@@ -1,2 +1,7 @@
 /** Emits changes by others in the agent's repository. */
 export { gitSource, type GitOptions, type GitSource } from './git-source.ts';
+export { changesBetween, NOTHING_TOLD, toldAfter, type Told } from './changes.ts';
+export { gitIn } from './command.ts';
+export { detailsOf } from './details.ts';
+export { gitEvent } from './events.ts';
+export { placesOf, readState, type GitState } from './state.ts';

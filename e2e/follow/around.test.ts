@@ -1,0 +1,175 @@
+/** `earpiece follow files`, `git` and `agent`, beside the hooks of a coding agent. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { LoadedInbox } from '../../src/loaded-inbox.ts';
+import { following, looker, stateOf } from '../../src/sources/follow/index.ts';
+import { Shell } from '../cli/shell.ts';
+import { proves, verifies } from '../verifies.ts';
+
+let shell: Shell;
+let ear: LoadedInbox;
+beforeEach(async () => {
+  shell = new Shell();
+  ear = await shell.open();
+});
+afterEach(async () => {
+  const owner = await looker(ear.store, 'shop', ear.isAlive);
+  if (owner !== undefined) process.kill(owner.pid, 'SIGKILL');
+  await shell[Symbol.asyncDispose]();
+});
+
+const open = async (): Promise<readonly string[]> =>
+  (await ear.open('shop/coder')).map(
+    ({ notification: { kind, level, message } }) => `${kind.source}.${kind.name} ${level}: ${message}`,
+  );
+async function until<T>(ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
+  for (;;) {
+    const value = await ask();
+    if (isSo(value)) return value;
+    await pause(50);
+  }
+}
+const seen = async (): Promise<unknown> => (await shell.json(['following']))[0]?.['says'];
+const hook = (agent: string, hook_event_name: string, more: object = {}): Promise<string> =>
+  shell.says(['hook', 'claude', '--as', agent], {
+    input: JSON.stringify({ hook_event_name, session_id: `s-${agent}`, cwd: shell.folder, ...more }),
+  });
+const begin = (agent: string): Promise<string> => hook(agent, 'SessionStart', { source: 'startup' });
+const follow = (...words: readonly string[]): Promise<string> => shell.says(['follow', ...words, '--to', 'coder']);
+
+/** The sources look every few seconds; following again looks at once. */
+async function looked(...words: readonly string[]): Promise<void> {
+  await follow(...words);
+  const since = Date.now();
+  await until(
+    async () => {
+      const [followed] = await following(ear.store, 'shop');
+      return followed === undefined ? undefined : (await stateOf(ear.store, followed.uid)).lookedAt;
+    },
+    (at) => at !== undefined && at >= since - 1_000,
+  );
+}
+
+verifies(
+  'follow:files',
+  'changed, new and deleted files that globs match are reported; ignored ones are not',
+  async () => {
+    await begin('coder');
+    mkdirSync(join(shell.folder, 'docs'));
+    writeFileSync(join(shell.folder, '.gitignore'), 'docs/out\n');
+    writeFileSync(join(shell.folder, 'docs/api.md'), 'one');
+    expect(await follow('files', 'docs/**')).toBe('f1  files docs/**, for shop/coder\n');
+    await until(seen, (says) => says === '1 files');
+    writeFileSync(join(shell.folder, 'docs/api.md'), 'another');
+    writeFileSync(join(shell.folder, 'docs/new.md'), 'new');
+    writeFileSync(join(shell.folder, 'docs/out'), 'ignored');
+    writeFileSync(join(shell.folder, 'other.md'), 'elsewhere');
+    expect((await until(open, (all) => all.length > 1)).toSorted()).toEqual([
+      'file.changed info: `docs/api.md` has changed',
+      'file.created info: `docs/new.md` was created',
+    ]);
+    rmSync(join(shell.folder, 'docs/api.md'));
+    expect((await until(open, (all) => all.some((each) => each.includes('deleted')))).at(-1)).toBe(
+      'file.deleted info: `docs/api.md` was deleted',
+    );
+  },
+  60_000,
+);
+
+verifies(
+  'follow:git',
+  'a switched branch and a conflict are reported, and a solved conflict is withdrawn',
+  async () => {
+    const git = (...args: string[]): unknown =>
+      execFileSync('git', ['-c', 'user.name=ann', '-c', 'user.email=a@b', ...args], { cwd: shell.folder, stdio: 'pipe' });
+    const commit = (text: string): void => {
+      writeFileSync(join(shell.folder, 'cart.ts'), text);
+      git('add', 'cart.ts');
+      git('commit', '-qm', text);
+    };
+    git('init', '-q', '-b', 'main');
+    commit('one');
+    git('checkout', '-qb', 'round');
+    commit('two');
+    await begin('coder');
+    await looked('git');
+    git('checkout', '-q', 'main');
+    expect(await until(open, (all) => all.length > 0)).toEqual([
+      'git.branch_switched warning: the branch is now `main`, it was `round`',
+    ]);
+    commit('three');
+    expect(() => git('merge', 'round')).toThrow();
+    expect((await until(open, (all) => all.length > 1)).at(-1)).toBe(
+      'git.conflict error: the merge stopped at a conflict in 1 file: `cart.ts`',
+    );
+    commit('four');
+    expect(await until(open, (all) => all.every((each) => !each.startsWith('git.conflict')))).toHaveLength(1);
+  },
+  60_000,
+);
+
+verifies(
+  'follow:agent',
+  'another agent: the end of its turn, what blocks it and the end of its session are reported once',
+  async () => {
+    await begin('coder');
+    await begin('reviewer');
+    expect(await follow('agent', 'reviewer')).toBe('f1  agent shop/reviewer until idle, for shop/coder\n');
+    await until(seen, (says) => says === 'it works');
+    const nobody = (): Promise<unknown> =>
+      until(
+        () => following(ear.store, 'shop'),
+        (list) => list.length === 0,
+      );
+    await hook('reviewer', 'Stop');
+    await nobody();
+    expect(await open()).toEqual(['agent.idle info: reviewer has ended its turn and is idle']);
+
+    await follow('agent', 'reviewer', '--until', 'blocked');
+    await shell.says(['send', 'Hold on, the schema changes', '--to', 'reviewer', '--action', 'pause']);
+    await nobody();
+    expect((await open()).at(-1)).toBe('agent.blocked info: reviewer is blocked: Hold on, the schema changes');
+
+    await follow('agent', 'reviewer', '--until', 'done');
+    await until(seen, (says) => says === 'it works');
+    await hook('reviewer', 'SessionEnd');
+    await nobody();
+    expect((await open()).at(-1)).toBe('agent.done info: the session of reviewer has ended');
+    // It is not there any more, so there is nothing to wait for.
+    await follow('agent', 'reviewer');
+    await nobody();
+    expect((await open()).filter((each) => each.includes('agent.done'))).toHaveLength(2);
+  },
+  60_000,
+);
+
+it('an agent that nobody follows any more is not reported; words that fit nothing are refused', async () => {
+  proves('follow:agent');
+  await begin('coder');
+  await begin('reviewer');
+  await follow('agent', 'reviewer');
+  await until(seen, (says) => says === 'it works');
+  await shell.says(['unfollow', 'f1']);
+  await hook('reviewer', 'Stop');
+  expect(await open()).toEqual([]);
+  for (const [words, why] of [
+    [['agent', 'reviewr'], 'did you mean reviewer?'],
+    [['agent'], 'follow agent needs the name of an agent'],
+    [['agent', 'reviewer', '--until', 'idle', '--match', 'x'], '--match belongs to follow log'],
+    [['git', '--until', 'idle'], '--until belongs to follow agent'],
+    [['git', 'status'], 'follow git takes no word'],
+    [['files'], 'follow files needs globs'],
+    [['files', '/etc/**'], 'leads out of the folder'],
+  ] as const) {
+    const { code, stderr } = await shell.run(['follow', ...words, '--to', 'coder']);
+    expect({ code: code === 0, stderr }, words.join(' ')).toEqual({
+      code: false,
+      stderr: expect.stringContaining(why) as string,
+    });
+  }
+  // After `--` a word is a command.
+  expect((await shell.run(['follow', '--to', 'coder', '--', 'git', '--version'])).stdout).toMatch(/^git version/u);
+}, 60_000);

@@ -1,0 +1,23 @@
+/** The details of a change that only git knows. */
+import type { Change } from './changes.ts';
+import type { Git } from './command.ts';
+import type { Details } from './events.ts';
+import { arrivedBetween, lastMove } from './state.ts';
+
+/** Undefined if the change turns out to be none. */
+export async function detailsOf(git: Git, change: Change): Promise<Details | undefined> {
+  switch (change.kind) {
+    case 'switched': {
+      const move = await lastMove(git);
+      // A commit on a detached HEAD moves it, but switches nothing.
+      if (change.detached && change.wasDetached && move?.what.startsWith('checkout:') === false) return undefined;
+      return { by: move?.by };
+    }
+    case 'moved':
+      return { arrived: await arrivedBetween(git, change.before, change.upstream.at) };
+    case 'up_to_date':
+    case 'conflict':
+    case 'resolved':
+      return {};
+  }
+}

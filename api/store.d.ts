@@ -260,6 +260,8 @@ type Stored = {
   readonly clock?: number;
   readonly body: Draft;
 };
+declare const isSignOfWork: ({ type }: Draft) => boolean;
+declare const ANYONE: ConversationId;
 type Item = {
   readonly id: NotificationId;
   readonly audience: ConversationId;
@@ -463,6 +465,7 @@ type AgentOverview = LogOverview & {
     readonly what?: string;
   };
 };
+declare const MAX_CONVERSATIONS_OF_AN_OVERVIEW = 20;
 type Presence = {
   readonly log: LogKey;
   readonly conversation: ConversationId;
@@ -543,6 +546,7 @@ declare class EarpieceError extends Error {
   });
 }
 type ErrorCode = 'bad_address' | 'bad_notification' | 'bad_event' | 'bad_subscriber' | 'bad_config' | 'bad_argument' | 'not_found' | 'conflict' | 'nobody_there' | 'not_trusted' | 'store_unavailable' | 'store_refused' | 'store_corrupt' | 'store_full' | 'bad_frame' | 'upstream' | 'timeout';
+declare function formerOf<T extends Pick<Item, 'id' | 'audience'>>(item: Item, found: readonly T[]): T | undefined;
 type Touches = {
   readonly ids: readonly NotificationId[];
   readonly carrier?: CarrierId;
@@ -563,6 +567,14 @@ type Settled = {
     readonly why: 'closed' | 'offered' | 'unknown';
   }[];
 };
+declare const clockBeside: (at: number, clock: number) => {
+  readonly clock?: number;
+};
+type Stamped = Pick<Item, 'at' | 'clock'>;
+type Timed = Stamped & {
+  readonly notification: Pick<Item['notification'], 'expiresAt'>;
+};
+declare function isExpired(item: Timed, now: number, sighted?: number): boolean;
 type FileSystem = {
   readonly type: number;
   readonly name?: string;
@@ -593,7 +605,24 @@ interface SqliteStore extends Store {
   backup(to: string): Promise<void>;
   compact(options?: Wait): Promise<Compacted>;
 }
-declare const CAPABILITIES: readonly ['survives-restart', 'many-processes'];
+declare const heldFor: (item: Pick<Item, 'takenBy' | 'audience'>, conversation: ConversationId | undefined) => boolean;
+declare function presenceAfter(known: Presence | undefined, update: PresenceUpdate, now: number): Presence;
+declare const isHousekeeping: (draft: Draft) => boolean;
+declare function mustConcernNoItem({ seq, body }: {
+  readonly seq: number;
+  readonly body: Draft;
+}): void;
+declare const isPast: (item: Item, before: number) => boolean;
+declare function removable(history: readonly {
+  readonly seq: number;
+  readonly body: Draft;
+}[], stays: (id: NotificationId) => boolean): number[];
+declare function removableLoose(loose: readonly {
+  readonly seq: number;
+  readonly body: Draft;
+}[]): number[];
+declare function unsound(log: LogKey, records: Iterable<Stored>, indexed: Iterable<Item>): string[];
+declare const CAPABILITIES: readonly ['survives-restart', 'many-processes', 'overwrites-erased'];
 type Capability = (typeof CAPABILITIES)[number];
 type Producing = {
   stop(): Promise<readonly string[]>;
@@ -605,6 +634,7 @@ type StoreUnderTest<S extends Store = Store> = {
   readonly again?: (store: S, options: {
     readonly clock: Clock;
   }) => S | Promise<S>;
+  readonly contents?: (store: S) => Uint8Array | Promise<Uint8Array>;
   readonly producers?: (store: S, log: LogKey, count: number) => Promise<Producing>;
   readonly lacks?: Partial<Readonly<Record<Capability, string>>>;
 };
@@ -624,16 +654,27 @@ declare function touches(draft: Draft): Touches;
 declare function settle(draft: Draft, place: Pick<Stored, 'seq' | 'at' | 'clock'>, found: readonly Item[]): Settled;
 declare function replay(records: Iterable<Pick<Stored, 'seq' | 'at' | 'clock' | 'body'>>): Map<string, Item>;
 export {
+  ANYONE,
+  type AgentOverview,
   type Appended,
   type Capability,
   type Clock,
+  type ConversationId,
   type Draft,
   EarpieceError,
+  type Erased,
   type Item,
   type ItemQuery,
+  type Json,
   type LogKey,
+  type LogOverview,
+  MAX_CONVERSATIONS_OF_AN_OVERVIEW,
+  type NotificationId,
+  type Owner,
   type Presence,
+  type PresenceUpdate,
   type Producing,
+  type Progress,
   type ReadQuery,
   type Settled,
   type SqliteOptions,
@@ -645,10 +686,23 @@ export {
   type TestRunner,
   type Touches,
   type Wait,
+  type Withheld,
+  clockBeside,
+  formerOf,
+  heldFor,
+  isExpired,
+  isHousekeeping,
+  isPast,
+  isSignOfWork,
   memoryStore,
+  mustConcernNoItem,
   openSqliteStore,
+  presenceAfter,
+  removable,
+  removableLoose,
   replay,
   runStoreContract,
   settle,
   touches,
+  unsound,
 };

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -55,6 +55,7 @@ runStoreContract(
     lacks: {
       'survives-restart': 'it lives and ends with its process by design',
       'many-processes': 'it lives in one process by design',
+      'overwrites-erased': 'it keeps no bytes outside of its process',
     },
   },
   runner,
@@ -72,11 +73,21 @@ const producers: StoreUnderTest<SqliteStore>['producers'] = async ({ path }, log
   };
 };
 
+/** The file and its companions. */
+const contents: StoreUnderTest<SqliteStore>['contents'] = ({ path }) =>
+  Buffer.concat(
+    ['', '-wal', '-shm']
+      .map((side) => `${path}${side}`)
+      .filter((file) => existsSync(file))
+      .map((file) => readFileSync(file)),
+  );
+
 runStoreContract(
   'sqlite',
   {
     make: ({ clock }) => openSqliteStore({ clock, path: join(folder, `${files++}.db`) }),
     again: ({ path }, { clock }) => openSqliteStore({ clock, path }),
+    contents,
     producers,
   },
   runner,
@@ -87,6 +98,7 @@ runStoreContract(
   {
     make: ({ clock }) => openSqliteStore({ clock, path: join(folder, `${files++}.db`), together: true }),
     again: ({ path }, { clock }) => openSqliteStore({ clock, path, together: true }),
+    contents,
     producers,
   },
   runner,
@@ -97,6 +109,7 @@ runStoreContract(
   {
     make: ({ clock }) => openThreadStore({ clock, path: join(folder, `${files++}.db`) }),
     again: ({ path }, { clock }) => openThreadStore({ clock, path }),
+    contents,
     producers,
   },
   runner,

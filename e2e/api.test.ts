@@ -9,7 +9,9 @@ import { outdated } from '../scripts/wire.ts';
 import { proves } from './verifies.ts';
 
 const root = join(import.meta.dirname, '..');
-const pages = ['docs/library.md', 'docs/ai-sdk.md'].map((page) => readFileSync(join(root, page), 'utf8')).join('\n');
+const pages = ['docs/library.md', 'docs/ai-sdk.md', 'docs/write-a-store.md']
+  .map((page) => readFileSync(join(root, page), 'utf8'))
+  .join('\n');
 const inCode = [...pages.matchAll(/`([^`\n]+)`/gu)].map(([, code = '']) => code).join('\n');
 
 const exported = (file: string): readonly string[] => {

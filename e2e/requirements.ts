@@ -49,6 +49,10 @@ export const REQUIREMENTS = {
 
   // Stores.
   'store:contract': { behaviour: 'Every store passes the whole contract suite.' },
+  'store:contract-holes': {
+    behaviour:
+      'The contract suite finds a store that loses anything acknowledged when it is opened again, and names the broken rule.',
+  },
   'store:thread': {
     behaviour:
       'A separate thread writes waiting requests together, answers each caller, and blocks nobody while another process holds the lock.',

@@ -1,5 +1,5 @@
 // The contract of a store: `node --test store-contract.ts`. The suite needs one more package: npm install --save-dev fast-check
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -15,6 +15,7 @@ runStoreContract(
   {
     make: ({ clock }) => openSqliteStore({ clock, path: join(folder, `${made++}.db`) }),
     again: (store, { clock }) => openSqliteStore({ clock, path: store.path }),
+    contents: (store) => readFileSync(store.path),
   },
   { describe, test },
 );
@@ -27,6 +28,7 @@ runStoreContract(
     lacks: {
       'survives-restart': 'it keeps its data only while its process lives',
       'many-processes': 'only one process can open it',
+      'overwrites-erased': 'it keeps nothing in files',
     },
   },
   { describe, test },

@@ -25,7 +25,7 @@ import type { CarrierId, Draft, KnownDraft, OfferedRecord, ReleasedRecord, Store
 import { isByAgent, notificationOf } from './records.ts';
 
 export { ANYONE, itemKey, type Item } from './item.ts';
-export { before, holderOf, putItem } from './passing.ts';
+export { formerOf, holderOf, putItem } from './passing.ts';
 
 /** Reasons for releasing a carrier that went without the view: nobody can have seen it. */
 export const NEVER_SENT: ReadonlySet<string> = new Set(['late', 'too_big'] satisfies ReleasedRecord['reason'][]);

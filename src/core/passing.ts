@@ -110,7 +110,7 @@ function handedTo(
 }
 
 /** The state of an item before a record changed it, from the items that the record found. */
-export function before<T extends Pick<Item, 'id' | 'audience'>>(item: Item, found: readonly T[]): T | undefined {
+export function formerOf<T extends Pick<Item, 'id' | 'audience'>>(item: Item, found: readonly T[]): T | undefined {
   const same = found.filter(({ id }) => id === item.id);
   return (
     same.find(({ audience }) => audience === item.audience) ??

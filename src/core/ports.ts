@@ -6,17 +6,18 @@ import type { Line } from './plan.ts';
 import type { CarrierId, ContactPoint, Draft, Owner, Stored } from './records.ts';
 
 /**
- * The log and its index. Obligations, proved for every store by `runStoreContract`:
+ * The log and its index. `docs/write-a-store.md` shows how to write one. Obligations, proved for every store by
+ * `runStoreContract`:
  *
  * - An append is one atomic, durable step: all drafts with all their effects on the items, or nothing. An acknowledged
  *   append survives `kill -9` (and, if the engine can promise it, a power cut).
- * - Items change only through `settle` of `core/items`, in the order of the drafts, so replaying the log gives the same
- *   items.
+ * - Items change only through `settle`, in the order of the drafts, so replaying the log gives the same items. `touches` names
+ *   the items that `settle` needs; these include items that earlier drafts of the same append made or changed.
  * - An append never waits for, or compares with, the log's head: two busy producers do not starve a carrier.
  * - `seq` is unique in the store and grows along each log in the order in which readers can see the records. A reader that
  *   has read up to a `seq` never misses one below it.
- * - `at` is for order, epoch ms. It never runs backwards within a log, even if a writer's clock does so. The writer's own clock
- *   is kept beside it if it is behind (`clockBeside`).
+ * - `at` is for order, epoch ms: the later of `now()` and the newest `at` in the store. It never runs backwards, even if a
+ *   writer's clock does so. The writer's own clock is kept beside it only if it is at least 60 s behind (`clockBeside`).
  * - Unknown types and fields come back as they were given.
  * - Drafts are already checked when they arrive. A store does not know what they mean. One that JSON cannot hold is refused
  *   with `bad_argument`.
@@ -39,8 +40,12 @@ export interface Store {
   readonly private?: true;
 
   /**
+   * Settles each draft in order. The first `duplicate` or `conflict` of `settle` is the answer, and nothing is written. Rejects
+   * with `bad_argument` if its drafts queue one id twice, or if JSON cannot hold one of them. An item that `settle` moved to
+   * another audience replaces the item that `formerOf` names.
+   *
    * With `swaps`, the append happens only if each of these settings still has the caller's expected value, and changes them
-   * in the same step.
+   * in the same step. Calls of one process are carried out in their order.
    */
   append(log: LogKey, drafts: readonly Draft[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Appended>;
 
@@ -66,8 +71,9 @@ export interface Store {
   overview(project?: string, options?: Wait): Promise<readonly LogOverview[]>;
 
   /**
-   * Agents by name, one page at a time: agents that have records or were seen. `after` is the last log of the page before
-   * (default limit 100). One query by index, however many agents there are and however much each has open.
+   * Agents by name, one page at a time: agents that have records or presence, without the logs `project/*`. `after` is the last
+   * log of the page before (default limit 100). One query by index, however many agents there are and however much each has
+   * open.
    */
   agents(
     query: { readonly project?: string; readonly after?: LogKey; readonly limit?: number },
@@ -81,8 +87,12 @@ export interface Store {
    */
   changed(after: number, options?: Wait): Promise<number>;
 
-  /** Creates or updates a conversation's presence. Undefined fields stay as they were. */
+  /**
+   * Creates or updates a conversation's presence, by the rules of `presenceAfter`. Undefined fields stay as they were; `endedAt` stays
+   * until an update has `ended: false`.
+   */
   touch(presence: PresenceUpdate, options?: Wait): Promise<Presence>;
+  /** Sorted by log, then by conversation. */
   presence(
     query: { project?: string; log?: LogKey; conversation?: ConversationId },
     options?: Wait,
@@ -92,27 +102,38 @@ export interface Store {
   bind(host: Owner, to: { log: LogKey; conversation: ConversationId }, options?: Wait): Promise<void>;
   binding(host: Owner, options?: Wait): Promise<{ log: LogKey; conversation: ConversationId; at: number } | undefined>;
 
-  /** Keeps a tool result that was held back from the model, until it is fetched or `until` (epoch ms) has passed. */
+  /** Keeps a tool result that was held back from the model, until it is taken or `until` (epoch ms) has passed. */
   withhold(held: Withheld, options?: Wait): Promise<void>;
+  /** Results whose `until` is after `now()`, oldest `at` first. `take` removes them in the same step. */
   withheld(log: LogKey, conversation: ConversationId, options?: Wait & { take?: boolean }): Promise<readonly Withheld[]>;
 
   /**
-   * Removes items closed before `before` (epoch ms) with the housekeeping records about them, expired withheld results, and
-   * presence that ended before it. Transcript records, unknown types and interrupts that hold a gate up stay. Replaying the
-   * rest gives the remaining items.
+   * Removes what is older than `before` (epoch ms), so that replaying the rest gives the remaining items:
+   * - notifications of which each item was closed before it and holds no gate up, together with the notifications that were
+   *   folded into them, and the housekeeping records about them (`isPast`, `removable`)
+   * - housekeeping records that changed no item, such as a `fan_out` together with its `fan_out_done` (`removableLoose`)
+   * - withheld results whose `until` has passed by `now()`
+   * - presence that ended before it, unless an open item waits for that conversation
+   * - bindings made before it whose conversation has no presence any more
+   *
+   * Transcript records and unknown types stay, and so does the newest record of the store: no position is given twice. Answers
+   * how many records and items it removed.
    */
   prune(before: number, options?: Wait): Promise<{ readonly records: number; readonly items: number }>;
 
   /**
    * Removes records that concern no item and changes `swaps`, in one step. For rooms that keep more than notifications in the
-   * log. Throws `bad_argument` for records that concern an item. Returns false, and does nothing, if a setting differs from the
-   * caller's expected value, or if the store's newest record is among them. Unknown positions are ignored.
+   * log. Rejects with `bad_argument` for records that name an item or a carrier, and for the types that `prune` removes
+   * (`mustConcernNoItem`). Returns false, and does nothing, if a setting differs from the caller's expected value, or if the
+   * store's newest record is among them. Unknown positions are ignored.
    */
   forget(seqs: readonly number[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<boolean>;
 
   /**
-   * Removes everything that the log holds before position `before` (exclusive), open items included. One step. The bytes are
-   * overwritten.
+   * Removes everything that the log holds before position `before` (exclusive), open items included. One step. Also removed are
+   * its presence, bindings and withheld results, and the settings of the agent: keys that end with ` <log>` or contain
+   * ` <log>#`, and texts that begin with `<log>#`. The caller appends a record first and passes its position, so that no
+   * position is given twice. No byte of it is left in the closed store, if the engine can promise that (`overwrites-erased`).
    */
   erase(log: LogKey, before: number, options?: Wait): Promise<Erased>;
 
@@ -221,10 +242,11 @@ export type AgentOverview = LogOverview & {
   readonly gated: boolean;
   /** Its conversations, last seen first, at most `MAX_CONVERSATIONS_OF_AN_OVERVIEW`. */
   readonly presence: readonly Presence[];
-  /** The newest record that queues nothing. `what`: the tool's name, or the name of the carrier. */
+  /** The newest record that shows the agent's work (`isSignOfWork`). `what`: the `name` of its body, else its `on`. */
   readonly last?: { readonly type: string; readonly at: number; readonly conversation?: string; readonly what?: string };
 };
 
+/** The conversations that `agents` lists for one agent, at most. */
 export const MAX_CONVERSATIONS_OF_AN_OVERVIEW = 20;
 
 /** The known facts about a conversation's host. Times are epoch ms. */

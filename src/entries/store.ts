@@ -35,13 +35,13 @@ export async function openSqliteStore(options: SqliteOptions): Promise<SqliteSto
   return openSqlite(options);
 }
 
-/** The items that `settle` needs for a record: read these from your index. Throws `bad_argument` for what is no record. */
+/** The items that `settle` needs for a record: read these from your index. Throws `bad_argument` for a draft without a type. */
 export function touches(draft: Draft): items.Touches {
   checkDraft('touches', draft);
   return items.touches(draft);
 }
 
-/** What a record does to the items that `touches` names. Throws `bad_argument` for what is no record. */
+/** The effect of a record on the items that `touches` names. Throws `bad_argument` for a draft without a type. */
 export function settle(draft: Draft, place: Pick<Stored, 'seq' | 'at' | 'clock'>, found: readonly items.Item[]): items.Settled {
   checkDraft('settle', draft);
   return items.settle(draft, place, found);
@@ -59,10 +59,35 @@ function checkDraft(call: string, draft: Draft): void {
 }
 
 export type { SqliteOptions, SqliteStore };
+export { clockBeside, isExpired } from '../core/clocks.ts';
+export { ANYONE, formerOf } from '../core/items.ts';
+export { MAX_CONVERSATIONS_OF_AN_OVERVIEW } from '../core/ports.ts';
+export { isSignOfWork } from '../core/records.ts';
+export { heldFor } from '../stores/audience.ts';
+export { presenceAfter } from '../stores/presence.ts';
+export { isHousekeeping, isPast, mustConcernNoItem, removable, removableLoose } from '../stores/retention.ts';
+export { unsound } from '../stores/soundness.ts';
 export { runStoreContract, type TestRunner } from '../stores/contract/contract.ts';
 export type { Capability, Producing, StoreUnderTest } from '../stores/contract/under-test.ts';
 export { EarpieceError } from '../core/errors.ts';
 export type { Item, Settled, Touches } from '../core/items.ts';
-export type { Appended, Clock, ItemQuery, Presence, ReadQuery, Store, Swap, Wait } from '../core/ports.ts';
-export type { Draft, Stored };
-export type { LogKey } from '../core/address.ts';
+export type {
+  AgentOverview,
+  Appended,
+  Clock,
+  Erased,
+  ItemQuery,
+  LogOverview,
+  Presence,
+  PresenceUpdate,
+  Progress,
+  ReadQuery,
+  Store,
+  Swap,
+  Wait,
+  Withheld,
+} from '../core/ports.ts';
+export type { Draft, Owner, Stored } from '../core/records.ts';
+export type { ConversationId, LogKey } from '../core/address.ts';
+export type { NotificationId } from '../core/notification.ts';
+export type { Json } from '../core/json.ts';

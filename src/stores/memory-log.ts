@@ -1,7 +1,7 @@
 /** The log of one agent in memory: its records, and the indexes of its items. */
 import { splitLog, type LogKey } from '../core/address.ts';
 import { isExpired } from '../core/clocks.ts';
-import { ANYONE, before, type Item, type Touches } from '../core/items.ts';
+import { ANYONE, formerOf, type Item, type Touches } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';
 import {
   MAX_CONVERSATIONS_OF_AN_OVERVIEW,
@@ -100,7 +100,7 @@ export function found(
 /** The cell that holds the item's former state, if there is one. */
 export function cellOf(item: Item, cells: readonly Cell[], changed: ReadonlyMap<Cell, Item>): Cell | undefined {
   const now = (cell: Cell): Item => changed.get(cell) ?? cell.item;
-  const was = before(item, cells.map(now));
+  const was = formerOf(item, cells.map(now));
   return was && cells.find((cell) => now(cell) === was);
 }
 

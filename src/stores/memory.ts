@@ -21,7 +21,7 @@ import type {
   Withheld,
 } from '../core/ports.ts';
 import type { Draft, Owner, Stored } from '../core/records.ts';
-import { present } from './presence.ts';
+import { presenceAfter } from './presence.ts';
 import { isHousekeeping, mustConcernNoItem } from './retention.ts';
 import { unsound } from './soundness.ts';
 import {
@@ -211,7 +211,7 @@ class MemoryStore implements Store {
   async touch(update: PresenceUpdate, options?: Wait): Promise<Presence> {
     this.#check(options);
     const key = presenceKey(update.log, update.conversation);
-    const known = present(this.#presence.get(key), update, this.now());
+    const known = presenceAfter(this.#presence.get(key), update, this.now());
     this.#presence.set(key, known);
     return known;
   }

@@ -1,8 +1,8 @@
 import { defined } from '../core/defined.ts';
 import type { Presence, PresenceUpdate } from '../core/ports.ts';
 
-/** Applies a sign of life to a conversation's presence. Undefined fields stay as they were. */
-export function present(known: Presence | undefined, update: PresenceUpdate, now: number): Presence {
+/** The presence after a sign of life: what `touch` stores and answers. Undefined fields stay as they were; `endedAt` until `ended: false`. */
+export function presenceAfter(known: Presence | undefined, update: PresenceUpdate, now: number): Presence {
   const { log, conversation, purpose, host, hostVersion, process, shared, folder, carrier, carried, told, pulls, has } = update;
   const { points } = update;
   const { endedAt, passedTo, pending, connections, ...before } = known ?? {

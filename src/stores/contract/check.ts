@@ -1,10 +1,40 @@
-/** Comparisons that name the differences. They use Node's assertions only. A field that is undefined counts as missing. */
+/**
+ * Comparisons that name the broken rule and the differences. They use Node's assertions only. A field that is undefined counts as
+ * missing. Without a rule, the title of the case is the rule.
+ */
 import assert from 'node:assert/strict';
+import type { EarpieceError } from '../../core/errors.ts';
 
-export const equal = (actual: unknown, expected: unknown): void => assert.deepEqual(plain(actual), plain(expected));
+export const equal = (actual: unknown, expected: unknown, rule?: string): void =>
+  under(rule, () => assert.deepEqual(plain(actual), plain(expected)));
 
 /** Each field that the shape names has its value. A list has as many entries as its shape. */
-export const matches = (actual: unknown, shape: unknown): void => equal(part(actual, shape), shape);
+export const matches = (actual: unknown, shape: unknown, rule?: string): void => equal(part(actual, shape), shape, rule);
+
+/** The call rejects with an `EarpieceError` of this code. */
+export async function refuses(call: Promise<unknown>, code: EarpieceError['code'], rule: string): Promise<void> {
+  const outcome = await call.then(
+    (value) => ({ resolved: value }),
+    (error: unknown) => ({ rejected: (error as { readonly code?: unknown } | undefined)?.code ?? String(error) }),
+  );
+  equal(outcome, { rejected: code }, rule);
+}
+
+/** Runs a check of this rule. Its failure names the rule first; an inner rule is more exact and stays. */
+export function under<T>(rule: string | undefined, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    throw rule === undefined ? error : broken(rule, error);
+  }
+}
+
+const BROKEN = 'broken rule: ';
+
+export function broken(rule: string, error: unknown): unknown {
+  if (error instanceof Error && !error.message.startsWith(BROKEN)) error.message = `${BROKEN}${rule}\n${error.message}`;
+  return error;
+}
 
 /** The value without the fields that the shape does not name. */
 function part(value: unknown, shape: unknown): unknown {

@@ -9,11 +9,12 @@ import { end } from './cases/end.ts';
 import { listing } from './cases/listing.ts';
 import { many } from './cases/many.ts';
 import { reading } from './cases/read.ts';
+import { reopened } from './cases/reopened.ts';
 import { replayed } from './cases/replayed.ts';
 import { erase, forget, prune } from './cases/retention.ts';
 import { time } from './cases/time.ts';
 import { onStage, type Suite } from './suite.ts';
-import { CAPABILITIES, type StoreUnderTest } from './under-test.ts';
+import { CAPABILITIES, type Capability, type StoreUnderTest } from './under-test.ts';
 
 /** `describe` and `test` of `node:test`, or of vitest. */
 export type TestRunner = {
@@ -33,16 +34,20 @@ export function runStoreContract<S extends Store>(
 ): void {
   checkBackend(name, backend);
   const { lacks = {} } = backend;
-  const suite: Suite = {
-    test: (title, body) => void test(title, { skip: false, timeout: TIMEOUT_MS }, () => onStage(backend, body)),
-    testWhere(capability, title, body) {
-      const reason = lacks[capability];
-      if (reason === undefined) suite.test(title, body);
-      else void test(`${title} (not here: ${reason})`, { skip: true, timeout: TIMEOUT_MS }, () => onStage(backend, body));
-    },
+  const suiteOf = (group: string): Suite => {
+    const suite: Suite = {
+      test: (title, body) =>
+        void test(title, { skip: false, timeout: TIMEOUT_MS }, () => onStage(backend, `${group}: ${title}`, body)),
+      testWhere(needs, title, body) {
+        const lacked = [needs].flat().find((one) => lacks[one] !== undefined);
+        if (lacked === undefined) suite.test(title, body);
+        else void test(`${title} (not here: ${lacks[lacked]})`, { skip: true, timeout: TIMEOUT_MS }, async () => {});
+      },
+    };
+    return suite;
   };
   void describe(`Store: ${name}`, () => {
-    for (const [title, cases] of Object.entries(CASES)) void describe(title, () => cases(suite));
+    for (const [title, cases] of Object.entries(CASES)) void describe(title, () => cases(suiteOf(title)));
   });
 }
 
@@ -59,22 +64,26 @@ const CASES: Readonly<Record<string, (suite: Suite) => void>> = {
   changed,
   'many at once': many,
   'the end': end,
+  'opened again': reopened,
 };
 
 /** Ends a case that hangs. A slow machine needs a large part of it for the random logs. */
 const TIMEOUT_MS = 90_000;
 
-function checkBackend<S extends Store>(name: string, { again, lacks = {} }: StoreUnderTest<S>): void {
+function checkBackend<S extends Store>(name: string, { again, contents, lacks = {} }: StoreUnderTest<S>): void {
   const unknown = Object.keys(lacks).find((one) => !(CAPABILITIES as readonly string[]).includes(one));
   if (unknown !== undefined)
     throw new EarpieceError(
       'bad_argument',
       `unknown capability ${JSON.stringify(unknown)}; a store may lack ${CAPABILITIES.join(', ')}`,
     );
-  const needed = CAPABILITIES.find((one) => lacks[one] === undefined);
-  if (again === undefined && needed !== undefined)
-    throw new EarpieceError(
+  const missing = (method: string, purpose: string, needed: Capability): EarpieceError =>
+    new EarpieceError(
       'bad_argument',
-      `the store ${JSON.stringify(name)} has no again(), with which the cases of ${needed} open it a second time: add again(), or give the reason in lacks`,
+      `the store ${JSON.stringify(name)} has no ${method}(), with which the cases of ${needed} ${purpose}: add ${method}(), or give the reason in lacks`,
     );
+  const reopens = (['survives-restart', 'many-processes'] as const).find((one) => lacks[one] === undefined);
+  if (again === undefined && reopens !== undefined) throw missing('again', 'open it a second time', reopens);
+  if (contents === undefined && lacks['overwrites-erased'] === undefined)
+    throw missing('contents', 'search its bytes', 'overwrites-erased');
 }

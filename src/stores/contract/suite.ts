@@ -2,7 +2,7 @@
 import type { Item } from '../../core/items.ts';
 import type { Appended, Clock, Store } from '../../core/ports.ts';
 import type { Draft } from '../../core/records.ts';
-import { equal } from './check.ts';
+import { broken, equal } from './check.ts';
 import { ids, LOG } from './drafts.ts';
 import { produceHere } from './producing.ts';
 import type { Capability, Producing, StoreUnderTest } from './under-test.ts';
@@ -10,8 +10,8 @@ import type { Capability, Producing, StoreUnderTest } from './under-test.ts';
 /** The cases of the suite, registered with the caller's test runner. */
 export type Suite = {
   readonly test: (name: string, body: Case) => void;
-  /** A case for stores with this capability. Others skip it with their reason. */
-  readonly testWhere: (capability: Capability, name: string, body: Case) => void;
+  /** A case for stores with these capabilities. Others skip it with their reason. */
+  readonly testWhere: (needs: Capability | readonly Capability[], name: string, body: Case) => void;
 };
 
 type Case = (stage: Stage) => Promise<void>;
@@ -27,12 +27,14 @@ export type Stage = {
   readonly fresh: () => Promise<Store>;
   /** Another handle on the data of `store`. */
   readonly also: () => Promise<Store>;
+  /** Every byte that the closed store keeps. */
+  readonly contents: (of?: Store) => Promise<Uint8Array>;
   /** Starts producers without pause into `LOG`. */
   readonly producers: (count: number) => Promise<Producing>;
 };
 
-/** Runs the case. At the end it verifies the store and closes every store that it opened. */
-export async function onStage<S extends Store>(backend: StoreUnderTest<S>, body: Case): Promise<void> {
+/** Runs the case of this rule. At the end it verifies the store and closes every store that it opened. */
+export async function onStage<S extends Store>(backend: StoreUnderTest<S>, rule: string, body: Case): Promise<void> {
   const clock = { time: 1_000_000, now: (): number => clock.time };
   const store = await backend.make({ clock });
   const opened: Store[] = [];
@@ -48,6 +50,7 @@ export async function onStage<S extends Store>(backend: StoreUnderTest<S>, body:
       return appended;
     },
     item: async (id) => (await store.items(LOG, { kind: 'ids', ids: ids(id) }))[0] as Item,
+    contents: async (of = store) => (backend.contents === undefined ? new Uint8Array() : backend.contents(of as S)),
     fresh: async () => keep(await backend.make({ clock })),
     also: async () => {
       if (backend.again === undefined) throw new Error('this store has no again()');
@@ -72,9 +75,9 @@ export async function onStage<S extends Store>(backend: StoreUnderTest<S>, body:
   } catch (failed) {
     // The failure of the case comes first.
     await end().catch(() => []);
-    throw failed;
+    throw broken(rule, failed);
   }
-  equal(await end(), []);
+  equal(await end(), [], 'after each case, verify() finds no difference between the items and a replay of the records');
 }
 
 export const idsOf = (items: readonly Item[]): string[] => items.map((one) => one.id);

@@ -1,7 +1,7 @@
 import { clockBeside } from '../../core/clocks.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { fault } from '../../core/faults.ts';
-import { before, type Item, putItem, settle, touches } from '../../core/items.ts';
+import { formerOf, type Item, putItem, settle, touches } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import type { Placing, Written } from '../placing.ts';
 import { isHousekeeping } from '../retention.ts';
@@ -55,7 +55,7 @@ export function append(
     );
     fault('append.record_written');
     for (const item of result.items) {
-      index.put(number, { item, before: before(item, found), body });
+      index.put(number, { item, before: formerOf(item, found), body });
       putItem(changed, item);
     }
     if (result.items.length > 0) fault('append.items_written');

@@ -1,7 +1,7 @@
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import type { Presence, PresenceUpdate, Withheld } from '../../core/ports.ts';
 import type { Owner } from '../../core/records.ts';
-import { present } from '../presence.ts';
+import { presenceAfter } from '../presence.ts';
 import type { Database } from './database.ts';
 import type { Logs } from './logs.ts';
 import { OPEN } from './rows.ts';
@@ -32,7 +32,7 @@ export class Conversations {
       log,
       update.conversation,
     );
-    const next = present(row && (JSON.parse(row.presence) as Presence), update, now);
+    const next = presenceAfter(row && (JSON.parse(row.presence) as Presence), update, now);
     this.#db.run(
       'INSERT OR REPLACE INTO conversations (log, conversation, seen_at, ended_at, presence) VALUES (?, ?, ?, ?, ?)',
       log,

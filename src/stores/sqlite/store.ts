@@ -30,7 +30,7 @@ import { type Bound, Conversations, type PresenceQuery } from './conversations.t
 import { Database, type DatabaseOptions } from './database.ts';
 import { ItemIndex } from './item-index.ts';
 import { Logs } from './logs.ts';
-import { erase, overwriting } from './erase.ts';
+import { erase, rewrite } from './erase.ts';
 import { forgetRecords, pruneChunk, type Pruned } from './prune.ts';
 import { readRecords } from './records.ts';
 import { levelOf, OPEN } from './rows.ts';
@@ -291,13 +291,9 @@ class SqliteFile implements OwnedStore {
   }
 
   async erase(log: LogKey, before: number, options?: Wait): Promise<Erased> {
-    const setting = (on: boolean): Promise<void> => this.#turns.write(() => overwriting(this.#db, on), options);
-    await setting(true);
-    try {
-      return await this.#change(() => erase(this.#db, log, before), options);
-    } finally {
-      await setting(false);
-    }
+    const erased = await this.#change(() => erase(this.#db, log, before), options);
+    await this.#turns.write(() => rewrite(this.#db), options);
+    return erased;
   }
 
   async setting(key: string, options?: Wait): Promise<Json | undefined> {

@@ -41,7 +41,7 @@ export function conversations({ test }: Suite): void {
     await store.touch({ ...x, ended: true });
     equal(await store.presence({}), [{ ...known, seenAt: 1_000_100, endedAt: 1_000_100 }]);
     await store.touch({ ...x });
-    matches(await store.presence({}), [{ endedAt: 1_000_100 }]);
+    matches(await store.presence({}), [{ endedAt: 1_000_100 }], 'touch keeps endedAt until an update says ended: false');
     equal(await store.touch({ ...x, ended: false, turnStarted: true }), { ...known, seenAt: 1_000_100, turns: 2 });
   });
 
@@ -51,7 +51,7 @@ export function conversations({ test }: Suite): void {
     await store.touch({ log: ELSEWHERE, conversation: conversation('y') });
     const found = async (query: Parameters<Store['presence']>[0]): Promise<string[]> =>
       (await store.presence(query)).map((one) => `${one.log}#${one.conversation}`);
-    equal(await found({}), ['farm/coder#y', 'shop/coder#x', 'shop/tester#x']);
+    equal(await found({}), ['farm/coder#y', 'shop/coder#x', 'shop/tester#x'], 'presence is sorted by log, then by conversation');
     equal(await found({ project: 'shop' }), ['shop/coder#x', 'shop/tester#x']);
     equal(await found({ log: OTHER }), ['shop/tester#x']);
     equal(await found({ conversation: conversation('y') }), ['farm/coder#y']);
@@ -66,7 +66,7 @@ export function conversations({ test }: Suite): void {
     clock.time += 5;
     await store.bind(ME, { log: LOG, conversation: conversation('y') });
     equal(await store.binding(ME), { log: LOG, conversation: 'y', at: 1_000_005 });
-    equal(await store.binding({ ...ME, startedAt: '100' }), undefined);
+    equal(await store.binding({ ...ME, startedAt: '100' }), undefined, 'a host process is machine, pid and startedAt together');
     equal(await store.binding({ ...ME, machine: 'm2' }), undefined);
   });
 

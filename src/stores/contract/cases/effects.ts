@@ -1,9 +1,12 @@
 /** The effect of each record on the items. */
+import { type Item, itemKey, replay } from '../../../core/items.ts';
 import { equal, matches } from '../check.ts';
 import { carrierId, conversation, ids, LOG, offered, queued, released, result } from '../drafts.ts';
 import { DELIVERY } from './delivery-effects.ts';
 import { SUCCESSION } from './succession-effects.ts';
 import type { Suite } from '../suite.ts';
+
+const byKey = (items: readonly Item[]): readonly Item[] => items.toSorted((a, b) => (itemKey(a) < itemKey(b) ? -1 : 1));
 
 export function effects({ test }: Suite): void {
   test('queued for the same one twice makes one item', async ({ store, append }) => {
@@ -49,6 +52,11 @@ export function effects({ test }: Suite): void {
       );
       equal(Object.keys(named).sort(), Object.keys(becomes).sort());
       matches(named, becomes);
+      equal(
+        byKey(await store.items(LOG, { kind: 'latest', limit: 1_000 })),
+        byKey([...replay(await store.read({ log: LOG })).values()]),
+        'after each append, the items equal a replay of the records: an item replaces the one that `formerOf` names, also in another audience',
+      );
       const stored = await store.items(LOG, { kind: 'ids', ids: [...new Set(appended.items.map((one) => one.id))] });
       for (const { id, audience } of appended.items)
         equal(

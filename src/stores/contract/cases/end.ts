@@ -1,38 +1,23 @@
-/** A store closes, and the next one finds its data. */
-import assert from 'node:assert/strict';
-import { equal, matches } from '../check.ts';
-import { carrierId, conversation, folded, LOG, ME, offered, queued, said } from '../drafts.ts';
+/** A store closes, and calls are aborted. */
+import { equal, refuses } from '../check.ts';
+import { LOG, said } from '../drafts.ts';
 import type { Suite } from '../suite.ts';
 
-export function end({ test, testWhere }: Suite): void {
+export function end({ test }: Suite): void {
   test('may come twice, and later calls are refused', async ({ fresh }) => {
     const mine = await fresh();
     await mine.close();
     await mine.close();
-    await assert.rejects(mine.append(LOG, [said('x')]), { code: 'store_unavailable' });
-    await assert.rejects(mine.read({}), { code: 'store_unavailable' });
-    await assert.rejects(mine.changed(0), { code: 'store_unavailable' });
+    const rule = 'after close(), each call rejects with store_unavailable';
+    await refuses(mine.append(LOG, [said('x')]), 'store_unavailable', rule);
+    await refuses(mine.read({}), 'store_unavailable', rule);
+    await refuses(mine.changed(0), 'store_unavailable', rule);
   });
 
   test('is heard by an aborted call', async ({ store }) => {
-    await assert.rejects(store.append(LOG, [said('x')], { signal: AbortSignal.abort(new Error('stop')) }), /stop/u);
+    const aborted = store.append(LOG, [said('x')], { signal: AbortSignal.abort(new Error('stop')) });
+    const reason = await aborted.catch((error: unknown) => (error as Error).message);
+    equal(reason, 'stop', "a call whose signal is aborted rejects with the signal's reason, and writes nothing");
     equal(await store.head(), 0);
-  });
-
-  testWhere('survives-restart', 'keeps everything', async ({ store, append, also }) => {
-    await append(queued('a', { level: 'critical' }), queued('b'), offered('c', ['b']), folded('d', 'a'));
-    await store.touch({ log: LOG, conversation: conversation('x') });
-    await store.setSetting('s', { a: 1 });
-    const secret = await store.secret();
-    const [records, items] = [await store.read({}), await store.items(LOG, { kind: 'latest', limit: 9 })];
-    await store.close();
-    const other = await also();
-    equal(await other.read({}), records);
-    equal(await other.items(LOG, { kind: 'latest', limit: 9 }), items);
-    equal((await other.presence({})).length, 1);
-    equal(await other.setting('s'), { a: 1 });
-    equal(await other.secret(), secret);
-    matches(await other.items(LOG, { kind: 'carrier', carrier: carrierId('c') }), [{ id: 'b', owner: ME }]);
-    equal(await other.verify(), []);
   });
 }

@@ -55,7 +55,11 @@ export function listing({ test }: Suite): void {
       last: { type: 'carrier_offered', at: 1_000_010, conversation: 'x' },
     };
     const quiet = { log: seen, open: nobody, paused: false, gated: false, presence: [alone] };
-    equal(await store.agents({ project: 'shop' }), [mine, quiet]);
+    equal(
+      await store.agents({ project: 'shop' }),
+      [mine, quiet],
+      'agents lists logs with records or presence, without project/*; `last` is the newest record with isSignOfWork; presence has the last seen first',
+    );
     const all = await store.agents({});
     equal(
       all.map(({ log }) => log),

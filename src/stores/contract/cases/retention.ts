@@ -1,9 +1,8 @@
 /** Stores erase, prune and forget records. */
-import assert from 'node:assert/strict';
 import type { ConversationId, LogKey } from '../../../core/address.ts';
 import type { Store } from '../../../core/ports.ts';
 import type { Draft } from '../../../core/records.ts';
-import { equal, matches } from '../check.ts';
+import { equal, matches, refuses } from '../check.ts';
 import { closed, confirmed, conversation, ELSEWHERE, LOG, ME, offered, OTHER, queued, result, said } from '../drafts.ts';
 import { idsOf, type Suite } from '../suite.ts';
 
@@ -115,7 +114,11 @@ export function prune({ test }: Suite): void {
     await append({ type: 'fan_out_done', id: 'f1' }, said('y'));
     equal(await store.prune(clock.time), { records: 0, items: 0 });
     clock.time += 1000;
-    equal(await store.prune(clock.time), { records: 2, items: 0 });
+    equal(
+      await store.prune(clock.time),
+      { records: 2, items: 0 },
+      'prune removes a fan_out together with its fan_out_done, and housekeeping records that concern no item',
+    );
   });
 
   test('forgets conversations that ended, and what was withheld and ran out', async ({ store, clock }) => {
@@ -130,7 +133,11 @@ export function prune({ test }: Suite): void {
       (await store.presence({})).map((one) => one.conversation),
       ['y'],
     );
-    equal(await store.binding(ME), undefined);
+    equal(
+      await store.binding(ME),
+      undefined,
+      'prune removes bindings made before `before` whose conversation has no presence any more',
+    );
     clock.time -= 1000;
     equal(await store.withheld(LOG, x.conversation), []);
   });
@@ -199,9 +206,11 @@ export function forget({ test }: Suite): void {
     ];
     await append(...about, fact(1), fact(2));
     for (const seq of [1, 2, 3, 4])
-      await assert.rejects(store.forget([seq, 5], { swaps: [{ key: 'one', from: undefined, to: 1 }] }), {
-        code: 'bad_argument',
-      });
+      await refuses(
+        store.forget([seq, 5], { swaps: [{ key: 'one', from: undefined, to: 1 }] }),
+        'bad_argument',
+        'forget rejects with bad_argument for each record that names an item or a carrier, and for isHousekeeping records',
+      );
     equal(await kept(store), [1, 2, 3, 4, 5, 6]);
     equal(await store.setting('one'), undefined);
   });

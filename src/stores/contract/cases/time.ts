@@ -16,6 +16,7 @@ export function time({ test, testWhere }: Suite): void {
     equal(
       (await store.read({ log: LOG })).map((record) => record.at),
       [5_000_000, 5_000_000, 5_000_000, 6_000_000],
+      'the `at` of a record is the later of now() and the newest `at` in the store',
     );
   });
 
@@ -35,6 +36,7 @@ export function time({ test, testWhere }: Suite): void {
         [2 * DAY, DAY],
         [2 * DAY, undefined],
       ],
+      "a record keeps the writer's clock only if it is at least 60 s behind `at`: clockBeside(at, now)",
     );
     equal((await item('behind')).clock, DAY);
     await append(said('x'), offered('c1', ['behind']));

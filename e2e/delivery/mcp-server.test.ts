@@ -1,5 +1,6 @@
 /** `earpiece mcp` with a real MCP client: an agent without wrapped servers reads notifications and reaches others. */
 import { spawnSync } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, expect, it } from 'vitest';
@@ -80,6 +81,20 @@ describe('earpiece mcp', () => {
     expect(await heard()).toEqual([expect.stringContaining('reviewer')]);
   });
 
+  it('writes nothing at the end of a batch while a notification waits for another moment', async () => {
+    proves('mcp:hooks');
+    await using stage = new Stage();
+    const ear = await stage.open();
+    await using coder = await connected(stage, 'shop/claude-code');
+    const event = { host: 'claude', session_id: 's1', cwd: process.cwd(), hook_event_name: 'PostToolBatch' };
+    await ear.queue('shop/claude-code', { message: 'WORD-4 later', deliver: 'turn_start' });
+    // The first call notes the session.
+    expect(await coder.call('hook', event)).toBe('{}');
+    const before = changed(stage.db);
+    for (let n = 0; n < 5; n++) expect(await coder.call('hook', event)).toBe('{}');
+    expect(changed(stage.db)).toEqual(before);
+  });
+
   it('answers a hook call of a host with the hook output of that host', async () => {
     proves('mcp:hooks');
     await using stage = new Stage();
@@ -102,6 +117,10 @@ describe('earpiece mcp', () => {
     expect(await coder.call('hook', { ...denied, tool_name: 'mcp__earpiece__get_notifications' })).toBe('{}');
   });
 });
+
+/** When the database and its log were written last. */
+const changed = (database: string): readonly bigint[] =>
+  [database, `${database}-wal`].map((file) => statSync(file, { bigint: true }).mtimeNs);
 
 async function connected(stage: Stage, address: string) {
   const client = new Client({ name: 'e2e', version: '1' });

@@ -3,6 +3,7 @@
  * notifications and reaches other agents. A host that can call a server's tool as a hook calls the tool `hook`, which starts no
  * new process.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { EarpieceError } from '../core/errors.ts';
 import { stateFolder } from '../config/index.ts';
 import { attend, conversationOf, HOOK_HOSTS, noteServer, type Caller, type Place } from '../hosts/index.ts';
@@ -59,7 +60,8 @@ function hookBox(place: Place): Toolbox {
       const ends = heard.moment.kind === 'batch_end';
       if (ends && caller.subagent !== undefined) return { text: '{}' };
       if (ends && known !== undefined && performance.now() > known.lookUntil && known.conversation.quiet()) return { text: '{}' };
-      const conversation = await conversationOf(place, host, caller);
+      const now = await conversationOf(place, host, caller);
+      const conversation = known !== undefined && isSame(known.conversation, now) ? known.conversation : now;
       const { answer, ...delivery } = await attend(place, host, caller, heard.moment, conversation);
       const lookUntil = answer.kind === 'nothing' ? (known?.lookUntil ?? 0) : performance.now() + LOOKED_FOR_MS;
       if (sessions.size >= MAX_SESSIONS) sessions.clear();
@@ -73,6 +75,10 @@ function hookBox(place: Place): Toolbox {
 
 /** A session that the host shows, or has shown. `lookUntil`: until then, its transcript may have to prove a delivery. */
 type Session = { readonly conversation: Conversation; readonly lookUntil: number };
+
+/** The one from before knows when it wrote its last sign of life; another one would write one at each call. */
+const isSame = (before: Conversation, now: Conversation): boolean =>
+  before.log === now.log && isDeepStrictEqual(before.options, now.options);
 
 const MAX_SESSIONS = 100;
 const LOOKED_FOR_MS = 60_000;

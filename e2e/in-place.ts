@@ -1,11 +1,13 @@
 /** The package in a separate folder, where `npm install -g` would put it, and its upgrade in place. */
+import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { PACKAGE } from './built.ts';
+import { startRegistry, type Manifest } from './registry.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
-export const DEPENDENCIES: readonly string[] = Object.keys(
+const DEPENDENCIES: readonly string[] = Object.keys(
   (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly dependencies: object }).dependencies,
 );
 
@@ -35,3 +37,13 @@ export function upgrade(folder: string): void {
 }
 
 export const UPGRADED = '99.0.0';
+
+/** A registry on loopback with the package of this folder. Its dependencies come from this machine, so no other registry is asked. */
+export async function startRegistryOf(packageFolder: string, tarballs: string) {
+  const manifest = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')) as Manifest;
+  execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', tarballs], { cwd: packageFolder });
+  const tarball = join(tarballs, readdirSync(tarballs).find((name) => name.endsWith('.tgz')) ?? '');
+  const dependencies = Object.fromEntries(DEPENDENCIES.map((name) => [name, `file:${join(ROOT, 'node_modules', name)}`]));
+  const registry = await startRegistry({ ...manifest, dependencies, optionalDependencies: {}, peerDependencies: {} }, tarball);
+  return { ...registry, version: manifest.version };
+}

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { HOOK_HOST_NAMES } from '../../src/hosts/index.ts';
-import { shellLine } from '../../src/hosts/setup/ours.ts';
+import { fetching, shellLine } from '../../src/hosts/setup/ours.ts';
 import { CLI } from '../built.ts';
 import { proves } from '../verifies.ts';
 import { Running, Shell, type Ran } from './shell.ts';
@@ -64,7 +64,7 @@ describe('a failing hook call lets its agent continue', () => {
   it.each([
     ['Earpiece is gone', { node: process.execPath, entry: '/gone/cli/main.js' }],
     ['Node is gone, and there is none on the PATH', { node: '/gone/node', entry: CLI }],
-    ['the cache of npx is gone, and so is npx', { node: '/gone/node', entry: '/gone/cli/main.js', fetched: 'earpiece@1.2.3' }],
+    ['the cache of npx is gone, and so is npx', { node: '/gone/node', entry: '/gone/cli/main.js', fetched: fetching('1.2.3', '/home') }],
   ])('%s', async (_case, ours) => {
     await using shell = new Shell();
     const { status, stdout, stderr } = spawnSync('/bin/sh', ['-c', shellLine(ours, ['hook', 'claude'])], {

@@ -1,9 +1,14 @@
 /** A real Claude Code with the plugin of the package: from its folder, beside an installation, and from its marketplace. */
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { fetching } from '../../src/hosts/setup/ours.ts';
 import { PACKAGE } from '../built.ts';
+import { clonedInto } from '../cloned.ts';
+import { startRegistryOf } from '../in-place.ts';
 import type { Script } from '../model/script.ts';
 import { proves } from '../verifies.ts';
 import { earpiece, entry } from './earpiece.ts';
@@ -62,7 +67,7 @@ const SCRIPT: Script = [
 ];
 
 /** With its built-in tools only: a word while they run, and a pause. */
-async function hears(options: Pick<RunOptions, 'args' | 'env' | 'onPrepared'>, after: (seen: Run) => void): Promise<void> {
+async function hears(options: Pick<RunOptions, 'args' | 'env' | 'ownServers' | 'onPrepared'>, after: (seen: Run) => void): Promise<void> {
   using seen = await run('claude', {
     script: SCRIPT,
     ...options,
@@ -146,4 +151,30 @@ test('from the marketplace: Claude Code copies it, it finds the command on the P
       expect(doctor(home)).toMatchObject([{ ok: true }]);
     },
   );
+});
+
+test('in a cloned repository with its own earpiece and its own registry, only the Earpiece of the user runs', async () => {
+  proves('hosts:claude-plugin');
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'earpiece-registry-'));
+  await using registry = await startRegistryOf(PACKAGE, folder);
+  let fromClone: () => readonly string[] = () => ['nothing was cloned'];
+  await hears(
+    {
+      ownServers: true,
+      async onPrepared(home) {
+        fs.writeFileSync(path.join(home, '.npmrc'), `registry=${registry.url}\nignore-scripts=true\nupdate-notifier=false\n`);
+        expect(ran(home, 'claude', 'plugin', 'marketplace', 'add', MARKETPLACE)).toMatchObject({ code: 0 });
+        expect(ran(home, 'claude', 'plugin', 'install', 'earpiece@earpiece')).toMatchObject({ code: 0 });
+        const work = path.join(home, 'work');
+        fromClone = clonedInto(work, registry.version);
+        // A busy machine may take longer for it than a hook may. This process serves the registry, so it must not wait itself.
+        const args = [...fetching(registry.version, home), '--version'];
+        expect(await promisify(execFile)('npx', args, { cwd: work, env: environment(home) })).toMatchObject({
+          stdout: `${registry.version}\n`,
+        });
+      },
+    },
+    () => expect(fromClone()).toEqual([]),
+  );
+  fs.rmSync(folder, { recursive: true });
 });

@@ -1,14 +1,13 @@
 /** Hooks whose surroundings change: another Node, a cleaned cache of npx, an upgrade in place. The tests show what hooks carry then, and the doctor's findings. */
-import { execFile, execFileSync, type ExecFileException } from 'node:child_process';
-import { constants, copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { execFile, type ExecFileException } from 'node:child_process';
+import { constants, copyFileSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DEPENDENCIES, installInto, upgrade, UPGRADED } from '../in-place.ts';
-import { startRegistry, type Manifest } from '../registry.ts';
+import { clonedInto } from '../cloned.ts';
+import { installInto, startRegistryOf, upgrade, UPGRADED } from '../in-place.ts';
 import { proves } from '../verifies.ts';
 import { Home, type Ran } from './home.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
 const SETTINGS = '.claude/settings.json';
 const OLD = `--import "data:text/javascript,${encodeURIComponent("Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.0.0' } })")}"`;
 
@@ -135,20 +134,9 @@ describe('hooks after a switch of Node', () => {
 describe('hooks after the cache of npx was cleaned', () => {
   proves('hosts:lasting');
 
-  it('fetch Earpiece again; the doctor names it, and npx brings the folder back', { timeout: 300_000 }, async () => {
+  it('fetch Earpiece again, and nothing that the project brings; npx puts the folder back', { timeout: 300_000 }, async () => {
     using home = new Installed();
-    const manifest = JSON.parse(readFileSync(join(home.package, 'package.json'), 'utf8')) as Manifest;
-    execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', home.folder], { cwd: home.package });
-    const tarball = join(home.folder, readdirSync(home.folder).find((name) => name.endsWith('.tgz')) ?? '');
-    // From this machine, so that no other registry is asked.
-    const local: readonly (readonly [string, string])[] = DEPENDENCIES.map((name) => [
-      name,
-      `file:${join(ROOT, 'node_modules', name)}`,
-    ]);
-    await using registry = await startRegistry(
-      { ...manifest, dependencies: Object.fromEntries(local), optionalDependencies: {}, peerDependencies: {} },
-      tarball,
-    );
+    await using registry = await startRegistryOf(home.package, home.folder);
     home.nodeOnPath();
     const npm = {
       npm_config_registry: registry.url,
@@ -163,10 +151,18 @@ describe('hooks after the cache of npx was cleaned', () => {
     await hook(home, 'SessionStart', npm);
     expect((await npx('send', '--to', 'claude-code', 'WORD-1')).code).toBe(0);
     rmSync(join(home.home, '.npm/_npx'), { recursive: true });
+    const fromClone = clonedInto(home.project, registry.version);
     expect(await hook(home, 'UserPromptSubmit', npm)).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('WORD-1') as string,
     });
+    const { mcpServers } = JSON.parse(home.read('.claude.json')) as {
+      mcpServers: { earpiece: { command: string; args: readonly string[] } };
+    };
+    const { command, args } = mcpServers.earpiece;
+    expect(await ran(home, [command, ...args.with(-1, '--version')], npm)).toMatchObject({ stdout: `${registry.version}\n` });
+    expect(fromClone()).toEqual([]);
+    for (const name of ['node_modules', 'package.json', '.npmrc']) rmSync(join(home.project, name), { recursive: true });
     expect(about(await npx('doctor', '--json'))).toMatchObject([{ ok: true }]);
   });
 });

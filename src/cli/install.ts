@@ -1,11 +1,12 @@
 /** The text that a person types or pastes to put the gateway in front of an agent's server, and the text that undoes it. */
 import { realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stateFolder } from '../config/index.ts';
 import { withoutSecretWords } from '../config/secret-words.ts';
 import { defined } from '../core/defined.ts';
-import { quote } from '../hosts/setup/ours.ts';
+import { fetching, quote } from '../hosts/setup/ours.ts';
 import type { Ours } from '../hosts/setup/index.ts';
 import { configuredServer } from './client-config.ts';
 import type { InstallHost } from './install-hosts.ts';
@@ -173,7 +174,7 @@ export function ourselves(db: string | undefined, path = process.env['PATH'] ?? 
     node: lastingNode(process.execPath, path),
     entry: realpathSync(entry()),
     state: stateFolder({ env: process.env }),
-    ...(isCached(entry()) ? { fetched: `earpiece@${VERSION}` } : {}),
+    ...(isCached(entry()) ? { fetched: fetched() } : {}),
     ...defined({ db }),
   };
 }
@@ -204,7 +205,9 @@ const entry = (): string => process.argv[1] ?? fileURLToPath(new URL('./main.ts'
 
 /** The command by which a client starts Earpiece: by absolute paths, or by the package's name if those paths would not last. */
 const program = (): readonly [command: string, ...args: string[]] =>
-  isCached(entry()) ? ['npx', '-y', `earpiece@${VERSION}`] : [process.execPath, entry()];
+  isCached(entry()) ? ['npx', ...fetched()] : [process.execPath, entry()];
+
+const fetched = (): readonly string[] => fetching(VERSION, process.env['HOME'] || homedir());
 
 /** The cache folders of `npx`, `pnpm dlx`, `yarn dlx` and `bunx`. */
 const isCached = (path: string): boolean => /[\\/](_npx|dlx(-[^\\/]*)?|bunx-[^\\/]*|xfs-[^\\/]*)[\\/]/.test(path);

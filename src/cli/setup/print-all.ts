@@ -26,7 +26,7 @@ export function textForAll(client: InstallHost, options: GlobalOptions): Install
   if (names.length === 0)
     throw new EarpieceError('bad_argument', `${short(settings.file, place)} has no server that a gateway can wrap`);
   const earpiece = [
-    ...(ours.fetched === undefined ? [ours.node, ours.entry] : ['npx', '-y', ours.fetched]),
+    ...(ours.fetched === undefined ? [ours.node, ours.entry] : ['npx', ...ours.fetched]),
     ...(ours.db === undefined ? [] : ['--db', ours.db]),
   ].map(quote);
   return {

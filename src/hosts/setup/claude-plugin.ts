@@ -5,7 +5,7 @@
 import { claude } from '../claude/hooks.ts';
 import { endsEarly, type Ending } from '../quiet-mark.ts';
 import { hookGroups } from './hook-groups.ts';
-import { firstOf, onPath, SERVER_NAME } from './ours.ts';
+import { fetching, firstOf, onPath, SERVER_NAME } from './ours.ts';
 
 /** The name of the plugin, and of its marketplace: Claude Code calls it `earpiece@earpiece`. */
 export const PLUGIN = 'earpiece';
@@ -26,7 +26,7 @@ export function claudePlugin({
 }): Readonly<Record<string, unknown>> {
   const author = { name: 'Earpiece contributors' };
   const about = { name: PLUGIN, version, description };
-  const line = lines(`${PLUGIN}@${version}`);
+  const line = lines(fetching(version, '"$HOME"').join(' '));
   const groups = hookGroups(claude, { line, timeout: (seconds) => seconds, server: `plugin:${PLUGIN}:${SERVER_NAME}` });
   return {
     '.claude-plugin/marketplace.json': { name: PLUGIN, owner: author, plugins: [{ ...about, source: `./${PLUGIN}` }] },
@@ -46,7 +46,7 @@ const lines =
     const start = firstOf([
       [`[ -f "${BESIDE}" ] && ${onPath('node')}`, `node "${BESIDE}" ${args}`],
       [onPath('earpiece'), `earpiece ${args}`],
-      [onPath('npx'), `npx -y ${fetched} ${args}`],
+      [onPath('npx'), `npx ${fetched} ${args}`],
     ]);
     return ending === undefined ? start : `${endsEarly(STATE, ending, (word) => `"${word}"`)}; ${start}`;
   };

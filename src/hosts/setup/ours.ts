@@ -7,8 +7,8 @@ export type Ours = {
   /** Node and Earpiece's entry file by absolute paths, because a bare `node` may be too old. */
   readonly node: string;
   readonly entry: string;
-  /** `earpiece@1.2.3`, if the entry file is in a cache that may be cleaned: npx fetches it again. */
-  readonly fetched?: string;
+  /** The arguments of npx that fetch it again, if the entry file is in a cache that may be cleaned; see `fetching`. */
+  readonly fetched?: readonly string[];
   /** The database, if another process of this user cannot find it by itself. */
   readonly db?: string;
   /** The state folder with the marks of quiet sessions; undefined: no hook checks for a mark. */
@@ -20,6 +20,13 @@ export type Ours = {
   /** Names of hosts whose command can call a server's tool as a hook. */
   readonly serves?: readonly string[];
 };
+
+/**
+ * The arguments of npx that fetch this version. An agent starts it in the folder of a project, where npx would run the project's
+ * own `node_modules/earpiece` and ask the registry of its `.npmrc`. A cloned repository must not choose the program, so npx looks
+ * into the home of the user instead.
+ */
+export const fetching = (version: string, home: string): readonly string[] => ['--prefix', home, '-y', `earpiece@${version}`];
 
 /**
  * For hosts that give the command to a shell. If this Node no longer exists (a version manager removed it), the one in the PATH
@@ -36,7 +43,7 @@ export function shellLine(ours: Ours, words: readonly string[], ending?: Ending)
     [`${there} && [ -x ${quote(node)} ]`, `${quote(node)} ${quote(entry)} ${args}`],
     fetched === undefined
       ? [`${there} && ${onPath('node')}`, `node ${quote(entry)} ${args}`]
-      : [onPath('npx'), `npx -y ${quote(fetched)} ${args}`],
+      : [onPath('npx'), `npx ${fetched.map(quote).join(' ')} ${args}`],
   ]);
 }
 
@@ -55,7 +62,7 @@ export function programOf(ours: Ours, words: readonly string[]): Program {
   const args = [...words, ...flags(ours)];
   return ours.fetched === undefined
     ? { command: ours.node, args: [ours.entry, ...args] }
-    : { command: 'npx', args: ['-y', ours.fetched, ...args] };
+    : { command: 'npx', args: [...ours.fetched, ...args] };
 }
 
 /** The name of Earpiece's MCP server in an agent's settings. */

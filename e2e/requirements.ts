@@ -465,6 +465,10 @@ export const REQUIREMENTS = {
     behaviour:
       'Hooks work on after a switch of Node, a cleaned cache of npx and an upgrade in place. Where they cannot, they say so in one line, and the doctor names the way out.',
   },
+  'hosts:cloned': {
+    behaviour:
+      "In a cloned repository with an earpiece in its node_modules and a registry in its .npmrc, npx still runs the user's Earpiece.",
+  },
   'hosts:claude-plugin': {
     behaviour:
       'The plugin of Claude Code carries as the hooks of earpiece install do. With both, each notification comes once, and the doctor names the second copy.',

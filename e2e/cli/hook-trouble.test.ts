@@ -64,7 +64,10 @@ describe('a failing hook call lets its agent continue', () => {
   it.each([
     ['Earpiece is gone', { node: process.execPath, entry: '/gone/cli/main.js' }],
     ['Node is gone, and there is none on the PATH', { node: '/gone/node', entry: CLI }],
-    ['the cache of npx is gone, and so is npx', { node: '/gone/node', entry: '/gone/cli/main.js', fetched: fetching('1.2.3', '/home') }],
+    [
+      'the cache of npx is gone, and so is npx',
+      { node: '/gone/node', entry: '/gone/cli/main.js', fetched: fetching('1.2.3', '/home') },
+    ],
   ])('%s', async (_case, ours) => {
     await using shell = new Shell();
     const { status, stdout, stderr } = spawnSync('/bin/sh', ['-c', shellLine(ours, ['hook', 'claude'])], {

@@ -67,7 +67,10 @@ const SCRIPT: Script = [
 ];
 
 /** With its built-in tools only: a word while they run, and a pause. */
-async function hears(options: Pick<RunOptions, 'args' | 'env' | 'ownServers' | 'onPrepared'>, after: (seen: Run) => void): Promise<void> {
+async function hears(
+  options: Pick<RunOptions, 'args' | 'env' | 'ownServers' | 'onPrepared'>,
+  after: (seen: Run) => void,
+): Promise<void> {
   using seen = await run('claude', {
     script: SCRIPT,
     ...options,
@@ -154,7 +157,7 @@ test('from the marketplace: Claude Code copies it, it finds the command on the P
 });
 
 test('in a cloned repository with its own earpiece and its own registry, only the Earpiece of the user runs', async () => {
-  proves('hosts:claude-plugin');
+  proves('hosts:cloned');
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'earpiece-registry-'));
   await using registry = await startRegistryOf(PACKAGE, folder);
   let fromClone: () => readonly string[] = () => ['nothing was cloned'];
@@ -163,7 +166,10 @@ test('in a cloned repository with its own earpiece and its own registry, only th
       ownServers: true,
       async onPrepared(home) {
         fs.writeFileSync(path.join(home, '.npmrc'), `registry=${registry.url}\nignore-scripts=true\nupdate-notifier=false\n`);
-        expect(ran(home, 'claude', 'plugin', 'marketplace', 'add', MARKETPLACE)).toMatchObject({ code: 0 });
+        // As from its repository: no command line lies beside it.
+        const marketplace = path.join(folder, 'marketplace');
+        fs.cpSync(MARKETPLACE, marketplace, { recursive: true });
+        expect(ran(home, 'claude', 'plugin', 'marketplace', 'add', marketplace)).toMatchObject({ code: 0 });
         expect(ran(home, 'claude', 'plugin', 'install', 'earpiece@earpiece')).toMatchObject({ code: 0 });
         const work = path.join(home, 'work');
         fromClone = clonedInto(work, registry.version);

@@ -179,7 +179,11 @@ describe('a command line of Earpiece', () => {
     ['an installed package', OURS, ['/opt/node/bin/node', '/opt/earpiece/dist/cli/main.js']],
     ['a database', { ...OURS, db: "/data/it's.db" }, ['/opt/node/bin/node', '/opt/earpiece/dist/cli/main.js', "/data/it's.db"]],
     ['folders with spaces', { node: '/my node/node', entry: '/my ear/cli/main.js' }, ['/my node/node', '/my ear/cli/main.js']],
-    ['the cache of npx', { ...OURS, fetched: fetching('1.2.3', '/my home') }, ['/opt/node/bin/node', '/opt/earpiece/dist/cli/main.js']],
+    [
+      'the cache of npx',
+      { ...OURS, fetched: fetching('1.2.3', '/my home') },
+      ['/opt/node/bin/node', '/opt/earpiece/dist/cli/main.js'],
+    ],
   ] as [string, Ours, string[]][])('is known again, with what it starts: %s', (_case, ours, parts) => {
     const line = shellLine(ours, ['hook', 'claude']);
     expect(isOurHook({ command: line }, 'claude')).toBe(true);

@@ -36,6 +36,15 @@ test('code, quotations of data in tests, questions and names of sections are not
   expect(inCode('src/a.ts', "const found = text.match(/'/u); // A comment behind a pattern.\n")).toEqual([]);
 });
 
+test('a text in pieces is one text, wherever people read it', () => {
+  const bad = 'What is over is taken back.';
+  expect(inCode('src/a.ts', `fail('What is over ' + 'is taken back.');`)).toMatchObject([{ sentence: bad }]);
+  expect(inCode('console/src/a.tsx', `const a = <p>What is over\n  is taken back.</p>;`)).toMatchObject([{ sentence: bad }]);
+  expect(inCode('src/a.ts', `z.string().describe('${bad}');`)).toMatchObject([{ sentence: bad }]);
+  expect(inCode('src/a.ts', `fail(\`\${more ? '${bad}' : ''} Try again.\`);`)).toMatchObject([{ sentence: bad }]);
+  expect(rulesOf(inCode('src/a.test.ts', `it('what is over is taken back', () => {});`))).toEqual(['opening-what']);
+});
+
 test('a finding has the line of its sentence, also after other sentences and in a regular expression with quotes', () => {
   expect(inPage('page.md', 'One.\nTwo `code`\nends. It\nis told.\n')).toMatchObject([{ line: 3 }]);
   expect(inCode('src/a.ts', 'const a = /[\'"]/u;\n\n// It is told.\n')).toMatchObject([{ line: 3 }]);

@@ -1,52 +1,83 @@
-/** The texts of a TypeScript file that people read: comments, prose in strings, titles of tests. */
+/** The texts of a TypeScript file that people read: comments, prose in strings and JSX, titles of tests. */
+import { parseSync, type Comment } from 'oxc-parser';
+
 export type Text = { readonly line: number; readonly text: string; readonly kind: 'comment' | 'string' | 'title' };
 
-/** A regular expression may follow these. Behind anything else `/` divides. */
-const BEFORE_REGEX = /(?:^|[([{,;:=!&|?+\-*%~^<>]|\b(?:return|typeof|case|in|of|do|else|void|throw|await|yield))\s*$/u;
-const TITLE = /\b(?:test|it|describe|verifies)(?:\.\w+)*(?:\([^()]*\))?\(\s*(?:'[a-z]+:[^'\n]*',\s*)?$/u;
+/** A node of ESTree, read without its types: every kind of node is walked in the same way. */
+type Node = { readonly type: string; readonly start: number; readonly end: number } & Readonly<Record<string, unknown>>;
 
-const TOKENS =
-  /(?<comment>\/\/[^\n]*|\/\*[^]*?\*\/)|(?<string>'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\[^])*`)|(?<slash>\/)/gu;
-const REGEX = /\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/uy;
+const TESTS = new Set(['test', 'it', 'describe', 'verifies']);
+/** The id of a requirement, before the title. */
+const REQUIREMENT = /^[a-z]+:[^\s]*$/u;
 
 /** @param strings which strings to include: all prose, or only the titles of tests. */
 export function textsOfCode(code: string, strings: 'prose' | 'titles'): Text[] {
-  const found: Text[] = [];
-  let line = 1;
-  let counted = 0;
-  const lineAt = (index: number): number => {
-    for (; counted < index; counted++) if (code[counted] === '\n') line++;
-    return line;
-  };
-  TOKENS.lastIndex = 0;
-  for (let match = TOKENS.exec(code); match; match = TOKENS.exec(code)) {
-    const { comment, string } = match.groups ?? {};
-    const before = code.slice(Math.max(0, match.index - 120), match.index);
-    if (comment !== undefined) found.push(...commentTexts(code, match.index, comment, lineAt(match.index)));
-    else if (string !== undefined) {
-      const text = string
-        .slice(1, -1)
-        .replaceAll(/\\n/gu, '\n')
-        .replaceAll(/\\(.)/gu, '$1')
-        .replaceAll(/\$\{[^{}]*\}/gu, '`x`');
-      if (TITLE.test(before)) found.push({ line: lineAt(match.index), text, kind: 'title' });
-      else if (strings === 'prose' && isProse(text)) found.push({ line: lineAt(match.index), text, kind: 'string' });
-    } else if (BEFORE_REGEX.test(before)) {
-      REGEX.lastIndex = match.index;
-      const regex = REGEX.exec(code);
-      if (regex) TOKENS.lastIndex = REGEX.lastIndex;
-    }
-  }
-  return joined(found);
+  const { program, comments } = parseSync('code.tsx', code);
+  const lineAt = linesOf(code);
+  const texts = comments.flatMap((comment) => commentTexts(code, comment, lineAt(comment.start)));
+  const titles = new Set<Node>();
+  visit(program as unknown as Node, (node) => {
+    for (const title of titlesOf(node)) titles.add(title);
+    const text = textOf(node);
+    if (text === undefined) return true;
+    if (titles.has(node)) texts.push({ line: lineAt(node.start), text, kind: 'title' });
+    else if (strings === 'prose' && isProse(text)) texts.push({ line: lineAt(node.start), text, kind: 'string' });
+    // A template may hold other texts, and a sum of strings is one text.
+    return node.type === 'TemplateLiteral';
+  });
+  return joined(texts.toSorted((a, b) => a.line - b.line));
 }
 
-function commentTexts(code: string, index: number, comment: string, line: number): Text[] {
-  if (/^\/[/*]\s*(?:#(?:end)?region|oxlint|eslint|@ts-|v8 )/u.test(comment) || code.slice(index - 1, index) === ':') return [];
+/** Calls `enter` with each node, parents first. Its children are visited if it returns true. */
+function visit(node: Node, enter: (node: Node) => boolean): void {
+  if (!enter(node)) return;
+  for (const child of Object.values(node).flat()) if (isNode(child)) visit(child, enter);
+}
+
+const isNode = (value: unknown): value is Node => typeof (value as Node | null)?.type === 'string';
+
+/** The title of a call such as `test('…')`, `it.each(…)('…')` and `verifies('bus:order', '…')`. */
+function titlesOf(node: Node): readonly Node[] {
+  if (node.type !== 'CallExpression' || !TESTS.has(rootOf(node['callee'] as Node))) return [];
+  const given = (node['arguments'] as readonly Node[]).slice(0, 2);
+  return given.filter((each, at) => at === 0 || REQUIREMENT.test(textOf(given[0] as Node) ?? '')).slice(-1);
+}
+
+/** The name before all members and calls: `test` in `test.skipIf(x).each(y)`. */
+function rootOf(callee: Node): string {
+  if (callee.type === 'Identifier') return String(callee['name']);
+  const inner = callee['object'] ?? callee['callee'];
+  return isNode(inner) ? rootOf(inner) : '';
+}
+
+/** The text of a string, of JSX, or of a sum of strings; an expression inside it is `x`. */
+function textOf(node: Node): string | undefined {
+  if (node.type === 'Literal') return typeof node['value'] === 'string' ? node['value'] : undefined;
+  if (node.type === 'JSXText') return String(node['value']).trim().replaceAll(/\s+/gu, ' ');
+  if (node.type === 'TemplateLiteral')
+    return (node['quasis'] as readonly { readonly value: { readonly cooked: string } }[])
+      .map(({ value }) => value.cooked)
+      .join('`x`');
+  if (node.type !== 'BinaryExpression' || node['operator'] !== '+') return undefined;
+  const [left, right] = [textOf(node['left'] as Node), textOf(node['right'] as Node)];
+  return left === undefined && right === undefined ? undefined : `${left ?? '`x`'}${right ?? '`x`'}`;
+}
+
+function linesOf(code: string): (index: number) => number {
+  const starts = [0, ...[...code.matchAll(/\n/gu)].map(({ index }) => index + 1)];
+  return (index) => starts.findLastIndex((start) => start <= index) + 1;
+}
+
+/** Directives of tools are no text. The output of an example is not a sentence. */
+function commentTexts(code: string, { start, end, type }: Comment, line: number): Text[] {
+  const comment = code.slice(start, end);
+  if (/^\/[/*]\s*(?:#(?:end)?region|oxlint|eslint|@ts-|v8 )/u.test(comment)) return [];
   const text = comment
     .replaceAll(/^\/\*+|\*+\/$|^\/\/ ?/gu, '')
     .replaceAll(/^[ \t]*\*(?: |$)/gmu, '')
-    .replaceAll(/^@\w+(?: \w+)?/gmu, '');
-  return text.trim() === '' ? [] : [{ line, text, kind: 'comment' }];
+    .replaceAll(/^@(?:param|template) [\w.]+|^@\w+/gmu, '')
+    .replace(/^\s*Output:[^]*$/mu, '');
+  return text.trim() === '' ? [] : [{ line, text: type === 'Line' ? text : text.trimEnd(), kind: 'comment' }];
 }
 
 /** Line comments that follow each other are one text. */

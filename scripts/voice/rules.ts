@@ -10,7 +10,7 @@ export type Rule = {
   readonly sentencesOnly?: true;
 };
 
-const opening = (words: string): RegExp => new RegExp(`^(?:${words})(?![\\w’'-])`, 'u');
+const opening = (words: string): RegExp => new RegExp(`^(?:${words})(?![\\w’'-])`, 'iu');
 const anywhere = (words: string): RegExp => new RegExp(`(?<![\\w-])(?:${words})(?![\\w-])`, 'iu');
 
 /** Rules are tried in this order, and the first that a sentence breaks is reported. */

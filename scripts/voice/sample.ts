@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { textsOfCode, type Text } from './code.ts';
 import { sentencesOf, sentencesOfPage, wordsOf } from './sentences.ts';
 
-export const KINDS = ['pages', 'help and errors', 'docstrings', 'comments'] as const;
+export const KINDS = ['pages', 'help and errors', 'docstrings', 'comments', 'titles'] as const;
 
 export type Drawn = {
   readonly kind: (typeof KINDS)[number];
@@ -36,20 +36,21 @@ export function sample(root: string, seed: string, count: number): Drawn[] {
 const rankOf = (seed: string, { file, text }: Drawn): string =>
   createHash('sha256').update(`${seed}\n${file}\n${text}`).digest('hex');
 
-/** All sentences of pages, of strings in `src`, and of comments in all code. */
+/** All sentences of pages, of strings in `src` and the console, of comments, and of titles of tests; equal ones of a file once. */
 export function sentences(root: string): Drawn[] {
   const files = globSync(['*.md', 'docs/**/*.md', '*.ts', '{src,console,contracts,e2e,bench,scripts,examples}/**/*.{ts,tsx}'], {
     cwd: root,
   });
-  return files
+  const found = files
     .toSorted()
     .filter((file) => !EXEMPT.some((exempt) => file.startsWith(exempt)))
     .flatMap((file) => {
       const text = readFileSync(join(root, file), 'utf8');
       return (file.endsWith('.md') ? ofPage(file, text) : ofCode(file, text)).filter(
-        (each) => wordsOf(each.text) >= FEWEST_WORDS,
+        (each) => wordsOf(each.text.replaceAll(/`[^`]*`/gu, '')) >= FEWEST_WORDS,
       );
     });
+  return [...new Map(found.map((each) => [`${each.kind} ${each.file} ${each.text}`, each])).values()];
 }
 
 /** Unlike the rules, a reader needs to see the code in a sentence. */
@@ -72,6 +73,7 @@ function ofCode(file: string, code: string): Drawn[] {
 }
 
 function kindOf(file: string, { kind, line }: Text, code: string): Drawn['kind'] | undefined {
+  if (kind === 'title') return 'titles';
   if (kind === 'comment') return code.split('\n', line).at(-1)?.includes('/**') === true ? 'docstrings' : 'comments';
-  return kind === 'string' && file.startsWith('src/') && !file.includes('.test.') ? 'help and errors' : undefined;
+  return /^(?:src|console\/src)\//u.test(file) && !file.includes('.test.') ? 'help and errors' : undefined;
 }

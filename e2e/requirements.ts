@@ -82,7 +82,7 @@ export const REQUIREMENTS = {
   'store:refuses': { behaviour: 'A network file system, an old SQLite and a foreign file are refused with a way out.' },
   'store:private': { behaviour: 'The database file is readable by its user only.' },
   'store:upgrade': {
-    behaviour: "A database of release 0.0.0 opens: open notifications, gates, mutes and the project's name stay.",
+    behaviour: "A database from before 0.1.0 opens: open notifications, gates, mutes and the project's name stay.",
   },
   'store:schema': { behaviour: 'The schema after all migrations is the golden one.' },
   'store:watch': { behaviour: 'A watcher in another process sees each record once, in order, without losing any.' },
@@ -777,7 +777,7 @@ export const REQUIREMENTS = {
   'config:links': {
     behaviour: 'A project configuration that is a link out of the project is refused without its content.',
   },
-  'store:unused': { behaviour: 'If prune cannot shrink a large database of 0.0.0, it says so, and how to shrink it.' },
+  'store:unused': { behaviour: 'If prune cannot shrink a large database from before 0.1.0, it says so, and how to shrink it.' },
   'server:many-agents': { behaviour: 'A page of 10,000 agents with 100 open each is one indexed query.' },
   'server:cli': { behaviour: 'With --server the commands print the same about a server as about a database.' },
   'server:events': {

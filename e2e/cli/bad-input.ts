@@ -240,7 +240,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'nobody there',
       args: ['send', 'is anybody there'],
       stderr:
-        'earpiece: no conversation is active in project "shop"; start an agent with an earpiece gateway, or name one agent: shop/<agent> keeps it until that agent arrives\n',
+        'earpiece: no conversation is active in project "shop"; start an agent that is connected (earpiece install connects coding agents), or name one agent: shop/<agent> keeps it until that agent arrives\n',
       code: 5,
     },
     {

@@ -43,7 +43,7 @@ describe('agents and doctor', () => {
     const of = (what: string): unknown => findings.find((finding) => finding['what'] === what)?.['value'];
     expect(of('store')).toBe(`sqlite ${shell.db}, ${String(of('store')).match(/\d+ kB/)?.[0]}, intact, 1 open`);
     expect(of('project')).toContain('shop (');
-    expect(of('identity')).toContain('shop/agent#main, by default');
+    expect(of('identity')).toBe('this shell belongs to no agent; a gateway that you start in it would be shop/agent#main');
     expect(of('agent')).toMatch(/^shop\/coder#main: gateway:stdio files; last contact \d+ s ago, last carried/);
   });
 
@@ -77,7 +77,7 @@ describe('agents and doctor', () => {
       (await shell.json(['doctor'], { env: { EARPIECE_ADDRESS: address } })).find((finding) => finding['what'] === 'identity')?.[
         'value'
       ];
-    expect(await identity('shop/coder#s1')).toBe('shop/coder#s1, by given');
+    expect(await identity('shop/coder#s1')).toBe('shop/coder#s1, by EARPIECE_ADDRESS or `address` in earpiece.toml');
     expect(await identity('shop/*')).toContain("nobody's: ");
   });
 });

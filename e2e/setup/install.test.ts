@@ -237,6 +237,18 @@ describe('the question of the installer', () => {
     expect(stdout).not.toContain('Codex is connected');
   });
 
+  it('sets up a named agent that is not installed, and says so at each step', () => {
+    using home = new Home();
+    const { code, stdout } = home.run(['install', 'claude', '--yes']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Claude Code was not found here\n/u);
+    expect(stdout).toMatch(
+      /✓ Claude Code has its hooks, but is not installed yet: a test .*\n\nNext: install Claude Code, start it in/u,
+    );
+    expect(home.run(['uninstall', '--yes']).code).toBe(0);
+    expect(home.run(['uninstall', '--yes']).stdout).toBe('nothing of Earpiece is installed in any coding agent\n');
+  });
+
   it('on a machine without agents it names the next step', () => {
     using home = new Home();
     const { code, stdout, stderr } = home.run(['install', '--yes']);

@@ -182,7 +182,7 @@ function demand(entry: Entry, foreign: Demand): string | undefined {
 }
 
 /**
- * Release 0.0.0 reads `files`: one hash over all parts that needed trust then. `parts` has one hash for each key, so that a key
+ * A version before 0.1.0 reads `files`: one hash over all parts that needed trust then. `parts` has one hash for each key, so that a key
  * that a later release adds to those that need trust does not invalidate the others.
  */
 type Book = {
@@ -205,7 +205,7 @@ function isAllowed({ files, parts }: Book, file: string, entry: Entry, entries: 
   return isOfFirstRelease(entry) && files[path] !== undefined && files[path] === fingerprint(entries.filter(isOfFirstRelease));
 }
 
-/** The parts that already needed trust in release 0.0.0. */
+/** The parts that already needed trust before 0.1.0. */
 const isOfFirstRelease = ({ setting, value }: Entry): boolean =>
   setting.needsTrust?.(value) !== undefined && !SINCE_FIRST.test(setting.pattern.join('.'));
 const SINCE_FIRST =

@@ -15,7 +15,7 @@ export type Item = {
   /** The position of the record that queued it. */
   readonly seq: number;
   readonly at: number;
-  /** The time on its producer's own clock, if that is behind `at`. See `clocks.ts`. */
+  /** The time on its producer's own clock, if that is at least 60 s behind `at`. Deadlines then count from it. */
   readonly clock?: number;
   readonly state: 'open' | 'offered' | 'closed';
   readonly outcome?: Outcome | 'delivered' | 'folded' | 'left_out';

@@ -335,7 +335,7 @@ const of = (found: readonly Item[], conversation: ConversationId | undefined): r
 
 /**
  * The items that another process offered and released between the look and this append, although the view does not mark them as
- * repeated. A view of release 0.0.0 marks all of its items together.
+ * repeated. A view from before 0.1.0 marks all of its items together.
  */
 function unflagged({ ids, view }: OfferedRecord, taken: readonly Item[]): NotificationId[] {
   const flagged = view.items.flatMap((line) => (line.repeated ? line.ids : []));

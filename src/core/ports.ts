@@ -280,7 +280,7 @@ export type Presence = {
   readonly endedAt?: number;
   /** The model knows the meaning of the mark. */
   readonly told: boolean;
-  /** The mark that a frame explained last. Missing if release 0.0.0 explained the mark of the conversation. */
+  /** The mark that a frame explained last. Missing if a version before 0.1.0 explained the mark of the conversation. */
   readonly mark?: string;
   /** Its model can call `get_notifications`. */
   readonly pulls: boolean;

@@ -112,7 +112,7 @@ export type ReleasedRecord = Base & {
 };
 /**
  * The provider refused the request with these notifications and accepted it without them: one line replaces them. `refusals`
- * counts the refusals. Release 0.0.0 wrote the record without it, after one refusal of any cause. Such a record still changes the
+ * counts the refusals. A version before 0.1.0 wrote the record without it, after one refusal of any cause. Such a record still changes the
  * prompt, but it changes no item.
  */
 export type RedactedRecord = Base & {
@@ -161,7 +161,7 @@ export type GateRefusedRecord = Base & {
   readonly on: string;
   /** The gate's text, stored with the first refusal that used it. */
   readonly text?: string;
-  /** The wall clock of the refusing process, epoch ms. The store's `at` may be ahead of it. Missing in records of 0.0.0. */
+  /** The wall clock of the refusing process, epoch ms. The store's `at` may be ahead of it. Missing in records from before 0.1.0. */
   readonly clockAt?: number;
   /** The number of refusals in this record. Default: 1. */
   readonly times?: number;

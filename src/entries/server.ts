@@ -9,7 +9,7 @@ import { TOKEN_KINDS } from '../wire/words.ts';
 
 export type ServerOptions = ServerSettings & {
   readonly earpiece: Earpiece;
-  /** The version of your program, for `GET /api/health`. Default `0`. */
+  /** The version of your program. `GET /healthz` and `/openapi.json` show it. Default `0`. */
   readonly version?: string;
   /** The current webhooks, by the name in their path. Default: none. */
   readonly webhooks?: () => ReadonlyMap<string, WebhookReceiver>;

@@ -148,7 +148,7 @@ const WEBHOOK: Table<WebhookSettings> = {
   },
 };
 
-/** Judges one request: its events, or the reason for a refusal. Throws `bad_argument` for what is no request at all. */
+/** Judges one request: its events, or the reason for a refusal. Throws `bad_argument` if it is not a request. */
 export function receive(request: WebhookRequest): Received {
   check('receive', request, REQUEST, 'the request');
   if (!Buffer.isBuffer(request.body)) throw bad(`receive: body must be a Buffer, got ${shown(request.body)}`, 'body');

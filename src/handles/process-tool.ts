@@ -21,7 +21,7 @@ export type CommandLine = {
   readonly command: string;
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** See `ProcessOptions`. */
+  /** Names of variables that the process still gets, although they look like provider keys or Earpiece tokens. */
   readonly passEnv?: readonly string[];
   readonly shell?: string;
   readonly pty?: boolean;
@@ -39,8 +39,9 @@ export type ProcessToolOptions = Omit<StatefulTool, 'run'> & {
   readonly maxOutputBytes?: number;
   /** Between SIGTERM and SIGKILL. Default 2 s. */
   readonly graceMs?: number;
-  /** See `PtyOptions`. */
+  /** In a terminal: silence after which the screen counts as steady. Default 100 ms. */
   readonly settleMs?: number;
+  /** In a terminal: silence after which a line that looks like a prompt counts as one. Default 300 ms. */
   readonly promptMs?: number;
 };
 

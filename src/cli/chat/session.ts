@@ -186,7 +186,7 @@ async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat>
       ? {}
       : { onTurnEnd: (turn) => handles.endOfTurn({ signal: turn.signal, ask: askInquiries((question) => turn.ask(question)) }) }),
   };
-  // `createAgent` adds answers for interrupted calls. Those have not reached the model, so the answers are read before it.
+  // `createAgent` adds answers for interrupted calls, which have not reached the model. So the answers are read before it.
   const answers = await answeredCalls(ear, address);
   agent = await createAgent(agentOptions);
   await handles?.recover({ answered: (call) => answers.has(call) });

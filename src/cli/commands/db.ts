@@ -93,7 +93,7 @@ const compacted = async (store: Store): Promise<Bytes | undefined> =>
 /** The sentence about the file's size after a prune. */
 function freed(bytes: Bytes | undefined): string {
   if (bytes !== undefined && bytes.unused > 0 && bytes.after >= bytes.before)
-    return `; the file keeps its ${megabytes(bytes.after)}, of which ${megabytes(bytes.unused)} are unused: it was made by earpiece 0.0.0 and is too large to shrink while others use it. To shrink it, stop the programs that use it and run: sqlite3 <file> "PRAGMA auto_vacuum=INCREMENTAL; VACUUM"`;
+    return `; the file keeps its ${megabytes(bytes.after)}, of which ${megabytes(bytes.unused)} are unused: it was made by a version before 0.1.0 and is too large to shrink while others use it. To shrink it, stop the programs that use it and run: sqlite3 <file> "PRAGMA auto_vacuum=INCREMENTAL; VACUUM"`;
   if (bytes === undefined || bytes.after >= bytes.before) return '';
   return `; the file has ${megabytes(bytes.after)}, it had ${megabytes(bytes.before)}`;
 }

@@ -3,7 +3,7 @@ import { projectFolder, shippedFolder, subscriberFolders, subscriberTrust } from
 import { formatProblem, nameTold, policySource, readConfig, stateFolder, unusable, type Config } from '../../config/index.ts';
 import type { LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
-import { identify, Inbox } from '../../inbox/index.ts';
+import { identify, Inbox, type Identity } from '../../inbox/index.ts';
 import { openStore } from '../../stores/index.ts';
 import type { Answer, CommandLine } from '../command-line.ts';
 import { missingDatabase, type GlobalOptions } from '../context.ts';
@@ -134,11 +134,24 @@ async function storeOf(inbox: Inbox, config: Config): Promise<Finding[]> {
   return [{ what: 'store', value: `${inbox.store.name}${sizeOf(config.db)}, intact, ${open} open`, ok: true }];
 }
 
+const BY: Readonly<Record<Exclude<Identity['by'], 'default'>, string>> = {
+  given: 'EARPIECE_ADDRESS or `address` in earpiece.toml',
+  'session variable': 'the session variable of',
+  binding: 'the session that a hook reported for',
+  'host process': 'the process of',
+  'client name': 'the name of the client',
+};
+
 async function identityOf(inbox: Inbox, config: Config): Promise<Finding> {
   try {
     const me = await identify({ project: config.project, env: process.env, given: config.address }, inbox.store);
     const host = me.host === undefined ? '' : ` ${me.host.agent} (pid ${me.host.process.pid})`;
-    return { what: 'identity', value: `${me.log}#${me.conversation}, by ${me.by}${host}`, ok: true };
+    const address = `${me.log}#${me.conversation}`;
+    const value =
+      me.by === 'default'
+        ? `this shell belongs to no agent; a gateway that you start in it would be ${address}`
+        : `${address}, by ${BY[me.by]}${host}`;
+    return { what: 'identity', value, ok: true };
   } catch (error) {
     if (!(error instanceof EarpieceError)) throw error;
     return { what: 'identity', value: `nobody's: ${error.message}`, ok: true };

@@ -32,6 +32,7 @@ export async function runInstall(names: readonly string[], options: InstallOptio
     complain(nobodyHere(place));
     return EXIT.nobody.code;
   }
+  const missing = setups.filter((setup) => foundAt(setup, place) === undefined);
   if (!options.json) print(`${whoIsHere(setups, place)}\n`);
   if (!options.json) for (const setup of setups) besidePlugin(setup, place);
   const ours = { ...oursHere(options), wrap: options.wrap === true, statusLine: options.statusLine === true };
@@ -47,8 +48,8 @@ export async function runInstall(names: readonly string[], options: InstallOptio
     complain('nothing was changed, because there is no terminal to ask on; to make the changes, add --yes');
   if (outcome.asked !== undefined || options.json) return codeOf(outcome);
   let deaf = false;
-  for (const setup of outcome.done) deaf = !(await proves(setup, place)) || deaf;
-  if (outcome.done.length > 0) print(`\n${nextStep(outcome.done, ours)}`);
+  for (const setup of outcome.done) deaf = !(await proves(setup, place, missing.includes(setup))) || deaf;
+  if (outcome.done.length > 0) print(`\n${nextStep(outcome.done, missing, ours)}`);
   return deaf ? EXIT.problems.code : codeOf(outcome);
 }
 
@@ -63,7 +64,7 @@ function besidePlugin({ title, hooks }: Setup, place: Place): void {
 }
 
 /** Sends a test notification through the installed hook, and reports the result. */
-async function proves({ title, hooks, next }: Setup, place: Place): Promise<boolean> {
+async function proves({ title, hooks, next }: Setup, place: Place, missing: boolean): Promise<boolean> {
   const found = hooks?.found(look(hooks.file(place)).text ?? '') ?? [];
   const proof = hooks === undefined ? undefined : await canary(hooks.host, found);
   if (proof?.kind === 'deaf') {
@@ -74,7 +75,8 @@ async function proves({ title, hooks, next }: Setup, place: Place): Promise<bool
   }
   const proved =
     proof === undefined ? '' : `: a test notification arrived through its hook at ${proof.event} in ${duration(proof)}`;
-  const state = hooks === undefined ? 'has the plugin' : next === undefined ? 'is connected' : 'has its hooks';
+  const has = hooks === undefined ? 'has the plugin' : 'has its hooks';
+  const state = missing ? `${has}, but is not installed yet` : next === undefined && hooks !== undefined ? 'is connected' : has;
   print(`${paint('green', '✓')} ${title} ${state}${proved}`);
   return true;
 }
@@ -91,10 +93,14 @@ function unwrapped({ title, wraps }: Setup, place: Place, ours: Ours): string {
   ].join('\n');
 }
 
-function nextStep(setups: readonly Setup[], ours: Ours): string {
+function nextStep(setups: readonly Setup[], missing: readonly Setup[], ours: Ours): string {
   const own = setups.flatMap(({ next }) => (next === undefined ? [] : [`First ${next}.\n\n`])).join('');
   const earpiece = ours.fetched === undefined ? 'earpiece' : 'npx earpiece';
-  return `${own}Next: restart ${setups.map(({ title }) => title).join(', ')} in this project, give it something to do, and type here:\n\n  ${earpiece} send "hello from the terminal"\n`;
+  const namesOf = (some: readonly Setup[]): string => some.map(({ title }) => title).join(', ');
+  const there = setups.filter((setup) => !missing.includes(setup));
+  const first = missing.length === 0 ? '' : `install ${namesOf(missing)}${there.length === 0 ? ', start it' : '; '}`;
+  const again = there.length === 0 ? '' : `restart ${namesOf(there)}`;
+  return `${own}Next: ${first}${again} in this project, give it something to do, and type here:\n\n  ${earpiece} send "hello from the terminal"\n`;
 }
 
 /** Resolves with the exit code. */
@@ -116,7 +122,9 @@ export async function runUninstall(names: readonly string[], options: SetupOptio
     .filter(({ files }) => files.length > 0);
   if (hosts.length === 0) {
     if (!options.json)
-      print(`${names.length === 0 ? 'no agent' : setups.map(({ title }) => title).join(', ')}: nothing of earpiece is installed`);
+      print(
+        `nothing of Earpiece is installed in ${names.length === 0 ? 'any coding agent' : setups.map(({ title }) => title).join(', ')}`,
+      );
     return EXIT.ok.code;
   }
   const unrecorded = new Set(hosts.flatMap(({ setup, files }) => (files.some(({ file }) => !book.get(file)) ? [setup] : [])));

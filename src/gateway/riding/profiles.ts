@@ -24,11 +24,11 @@ export type Profile = {
   readonly maxErrorChars: number;
   /** The client sends a cancel after every answer, so a cancel after an answer means nothing. */
   readonly cancelsAnswered?: true;
-  /** The client reads its lists when it connects and ignores list_changed. Measured, see `PROFILES`. */
+  /** The client reads its lists when it connects and ignores list_changed. Measured with each known client. */
   readonly listsOnce?: true;
   /** The client counts UTF-8 bytes, not characters. */
   readonly inBytes?: true;
-  /** The model reads the server's `instructions`, so frames need not explain the mark. Measured, see `PROFILES`. */
+  /** The model reads the server's `instructions`, so frames need not explain the mark. Measured with each known client. */
   readonly showsInstructions?: true;
   /** The client joins all text blocks with this many line breaks and measures that text. Pictures do not count. */
   readonly joined?: { readonly breaks: number; readonly maxLines?: number };

@@ -60,7 +60,7 @@ export type Connection = {
    */
   readonly session?: string;
   readonly profile: Profile;
-  /** The name under which the client knows an own tool, once that name is fixed: see `OwnNames`. */
+  /** The name under which the client knows an own tool, once that name is fixed. It differs if a server has a tool of the same name. */
   readonly nameOf?: (tool: string) => string;
   /** The name under which the client knows a server's tool. By default, the server's own name for it. */
   readonly shown?: (server: string, tool: string) => string;

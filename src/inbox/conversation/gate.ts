@@ -232,7 +232,7 @@ export const liftOf = (
 ): string => (store.private ? '' : `earpiece resume ${id === 'main' ? log : `${log}#${id}`}`);
 
 type Refused = GateRefusedRecord & { readonly clockAt: number };
-/** A pause does not reuse a text of release 0.0.0, because that text says that reading lifts it. */
+/** A pause does not reuse a text from before 0.1.0, because that text says that reading lifts it. */
 const refusedIn = ({ text, ...body }: GateRefusedRecord, at: number): Refused => ({
   ...body,
   clockAt: body.clockAt ?? at,

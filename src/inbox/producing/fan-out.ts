@@ -72,7 +72,7 @@ async function nobody(context: Context, project: string): Promise<EarpieceError>
     last === undefined ? `${project}/<agent> keeps it until that agent arrives` : `${last.log} keeps it until that agent returns`;
   return new EarpieceError(
     'nobody_there',
-    `no conversation is active in project ${JSON.stringify(project)}; start an agent with an earpiece gateway, or name one agent: ${keeps}`,
+    `no conversation is active in project ${JSON.stringify(project)}; start an agent that is connected (earpiece install connects coding agents), or name one agent: ${keeps}`,
   );
 }
 

@@ -26,7 +26,7 @@ export type RunAndTellOptions = {
   readonly env?: NodeJS.ProcessEnv;
   /** A name for people, instead of the command line. */
   readonly name?: string | undefined;
-  /** How many lines of its output the agent reads; see `excerpt`. Default 20. */
+  /** How many lines of its output the agent reads: from the first failure on, then the last ones. Default 20. */
   readonly lines?: number;
   /** Default `error`. */
   readonly levelOnFailure?: Level;

@@ -31,7 +31,7 @@ export type WebhookRequest = {
    * Default: `now`.
    */
   readonly clock?: number;
-  /** Whether this delivery was received before, see `replayWindow`. Default: never. */
+  /** Whether this delivery was received before. Default: never. */
   readonly seen?: (delivery: string) => boolean;
 };
 

@@ -97,18 +97,19 @@ const wasPulled = (one: Notification, call: Call, reading: Reading, readings: re
   sightsFor(one, reading, readings).some(({ form, t }) => form === 'pull' && t <= call.sentAt);
 
 /**
- * The time of the last call before this one that was refused with it, for certain or possibly; Infinity without one. A gateway
- * records a refusal before it answers, and may be killed in between. Until the interrupt is shown, that refusal is a lease, which
- * is released. After a result that carried it the refusal counts: the model has the interrupt.
+ * The time of the last call before this one that was refused with it; Infinity without one. If no refusal was shown, the first
+ * call that may have been refused counts: a gateway records a refusal before it answers, and may be killed in between. Until the
+ * interrupt is shown, such a refusal is a lease, which is released. After a result that carried it, the model has the interrupt.
  */
 function lastRefusal(one: Notification, call: Call, reading: Reading, readings: readonly Reading[]): number {
   const before = sightsFor(one, reading, readings).filter(({ t }) => t <= call.sentAt);
   const refusals = before.filter(({ form }) => form === 'refusal');
   const ride = before.find(({ form }) => form === 'ride');
-  const unheard = reading.calls.filter(
+  const unanswered = reading.calls.filter(
     ({ sentAt, receivedAt, reachedAt }) =>
       sentAt < call.sentAt && sentAt >= (ride?.t ?? Infinity) && receivedAt === undefined && reachedAt === undefined,
   );
-  const times = [...refusals, ...unheard].map(({ sentAt }) => sentAt);
-  return times.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...times);
+  return refusals.length > 0
+    ? Math.max(...refusals.map(({ sentAt }) => sentAt))
+    : Math.min(...unanswered.map(({ sentAt }) => sentAt), Number.POSITIVE_INFINITY);
 }

@@ -156,6 +156,20 @@ export const SOUND: readonly [string, History][] = [
     ]),
   ],
   [
+    'a call right after an unanswered one, a second after a refusal with the critical one',
+    history(sent(N1, TO, 50, { level: 'critical' }), [
+      new Recorded(0)
+        .call('c1')
+        .call('c2', framed('1 notification, automatic, no human typed this', `ci critical: wait, ${N1}`), { at: 45, ms: 30 })
+        .refused('c3', N1)
+        .call('c4', undefined, { at: 1_400 })
+        .unanswered('c5', { reached: false })
+        .restarted()
+        .call('c6', undefined, { at: 1_700 })
+        .over(),
+    ]),
+  ],
+  [
     "a line to all that the next session of one window takes over from its sibling's",
     history(
       sent(N1, 'shop/*', 50),

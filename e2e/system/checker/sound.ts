@@ -160,7 +160,10 @@ export const SOUND: readonly [string, History][] = [
     history(sent(N1, TO, 50, { level: 'critical' }), [
       new Recorded(0)
         .call('c1')
-        .call('c2', framed('1 notification, automatic, no human typed this', `ci critical: wait, ${N1}`), { at: 45, ms: 30 })
+        .call('c2', framed('1 notification, automatic, no human typed this', `storm critical, asks to pause: wait, ${N1}`), {
+          at: 45,
+          ms: 30,
+        })
         .refused('c3', N1)
         .call('c4', undefined, { at: 1_400 })
         .unanswered('c5', { reached: false })

@@ -10,13 +10,13 @@ import { addressFrom } from '../context.ts';
 export type Wish = {
   /** `agent`, `project/agent` or `project/agent#conversation`. */
   readonly as?: string;
-  /** True: the conversation that was seen last. */
+  /** The id of the conversation to continue. `true` means the conversation that was seen last. */
   readonly resume?: string | true;
-  /** Forks this conversation; true: the one that was seen last. */
+  /** The id of the conversation to fork. `true` means the conversation that was seen last. */
   readonly fork?: string | true;
-  /** Fork only the first n turns. */
+  /** The number of turns to fork, from the first one on. Default: all. */
   readonly turns?: number;
-  /** The prefix of a new one's name: `chat`, `run`. */
+  /** The prefix of a new conversation's name: `chat` or `run`. */
   readonly kind: string;
 };
 
@@ -24,13 +24,16 @@ export type Choice = {
   readonly address: string;
   readonly log: LogKey;
   readonly conversation: string;
-  /** Whether the user named it: the same command then continues it. */
+  /** Whether the user named the conversation. The same command then continues it next time. */
   readonly named: boolean;
-  /** Whether it has records. */
+  /** Whether the conversation has records already. */
   readonly goesOn: boolean;
-  /** Whether it may continue its own unfinished turn. A fork leaves that turn to the process that runs the original. */
+  /**
+   * Whether this process may continue an unfinished turn. A fork leaves the turn to the process that runs the original
+   * conversation.
+   */
   readonly resumes: boolean;
-  /** The settings stored at its beginning; empty for a new one. */
+  /** The settings that were stored when the conversation began; empty for a new conversation. */
   readonly begun: Begun;
 };
 
@@ -38,7 +41,7 @@ export type Begun = {
   readonly model?: string;
   readonly system?: string;
   readonly purpose?: string;
-  /** Whether it has the tools for tasks. */
+  /** Whether the agent has the tools for tasks. */
   readonly tasks?: boolean;
 };
 
@@ -77,7 +80,7 @@ async function forkOf(ear: LoadedInbox, log: LogKey, named: string | undefined, 
   return (await ear.fork({ log, id: from as ConversationId }, { to, ...defined({ upTo }) })).conversation;
 }
 
-/** The last record of the conversation's n-th turn. */
+/** Returns the position of the last record in the conversation's n-th turn; undefined for the last turn. */
 async function endOfTurn(ear: LoadedInbox, log: LogKey, conversation: string, turns: number): Promise<number | undefined> {
   const begins: number[] = [];
   for await (const { seq } of ear.transcript({ log, id: conversation as ConversationId }, { types: ['turn_start'] }))
@@ -93,7 +96,10 @@ async function hasRequests(ear: LoadedInbox, log: LogKey, conversation: string):
   return false;
 }
 
-/** A conversation keeps its first settings: another system prompt would change the prompt from its first byte on. */
+/**
+ * Makes the record of a new conversation's settings. A conversation keeps them, because a changed system prompt would invalidate
+ * the prompt cache.
+ */
 export const begunRecord = (begun: Begun): Draft => ({ type: 'config_delta', delta: begun });
 
 async function begunWith(ear: LoadedInbox, log: LogKey, conversation: string): Promise<Begun> {
@@ -114,7 +120,7 @@ function agentOf(ear: LoadedInbox, as: string | undefined): { log: LogKey; named
       );
     return { log: `${address.project}/${AGENT}` as LogKey };
   }
-  // An address in the environment names the surrounding agent, whose conversation is not this one.
+  // An address in the environment names the agent that runs this command. That agent has a conversation of its own.
   return { log: logOf(address), ...(as !== undefined && address.kind === 'conversation' ? { named: address.conversation } : {}) };
 }
 
@@ -144,7 +150,7 @@ async function newestOf(ear: LoadedInbox, log: LogKey, option: 'resume' | 'fork'
   return newest.conversation;
 }
 
-/** Conversations of Earpiece's own agent, the last seen first. */
+/** Lists the conversations of Earpiece's agent, the last seen first. */
 async function conversationsOf(ear: LoadedInbox, log: LogKey): Promise<readonly Presence[]> {
   return (await ear.store.presence({ log })).filter(({ host }) => host === 'earpiece').toSorted((a, b) => b.seenAt - a.seenAt);
 }

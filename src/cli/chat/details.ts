@@ -1,7 +1,7 @@
-/** Texts that were shown shortened: each has a number with which `/show` prints the whole. */
+/** Keeps the texts that were shown shortened. Each text has a number, with which `/show` prints all of it. */
 export type Detail = { readonly title: string; readonly text: string };
 
-/** The most details that are kept; the oldest are dropped. */
+/** The maximum number of texts; beyond it, the oldest text is dropped. */
 const KEPT = 500;
 
 export class Details {

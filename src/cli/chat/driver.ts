@@ -10,7 +10,7 @@ import type { Session } from './session.ts';
 
 export type DriverOptions = {
   readonly session: Session;
-  /** Called with the events, one after the other. */
+  /** Called with each event of the agent, one at a time and in order. */
   readonly show: (event: AgentEvent) => Promise<void> | void;
   /** Called when a message goes to the agent. */
   readonly sent: (text: string) => void;
@@ -18,18 +18,18 @@ export type DriverOptions = {
   readonly trouble: (message: string) => void;
 };
 
-/** A turn began between the check and the send: the send is retried after this delay. */
+/** The delay before a message is sent again, if a turn began between the check and the send. */
 const AGAIN_MS = 50;
 
 export class Driver {
   readonly session: Session;
-  /** The result of the last turn. */
+  /** How the last turn ended. */
   last: TurnResult['how'] | undefined;
   readonly #options: DriverOptions;
   readonly #events: ReturnType<Session['agent']['events']>;
   readonly #showing: Promise<void>;
   #waiting: string[] = [];
-  /** A turn that this driver started. */
+  /** The turn that this driver started, while it runs. */
   #turn: Promise<unknown> | undefined;
   #woken = false;
   #again: NodeJS.Timeout | undefined;
@@ -53,7 +53,7 @@ export class Driver {
     return this.#waiting;
   }
 
-  /** A message is shown as sent only after it was sent. */
+  /** Sends a message, at once or after the current turn. It is shown as sent only after the agent has it. */
   send(text: string): void {
     this.#waiting.push(text);
     this.#pump();
@@ -64,7 +64,7 @@ export class Driver {
     return this.#waiting.splice(0);
   }
 
-  /** Adds text to the running turn. Without a running turn, the text is a message. */
+  /** Adds text to the running turn. If no turn runs, the text is sent as a message. */
   reply(text: string): void {
     if (!this.busy) return this.send(text);
     this.#options.sent(text);
@@ -75,7 +75,7 @@ export class Driver {
     this.session.agent.stop();
   }
 
-  /** Begins a turn about the open notifications. False if none is open, or a turn already runs. */
+  /** Begins a turn about the open notifications. Returns false if none is open, or if a turn already runs. */
   async wake(ids?: readonly NotificationId[]): Promise<boolean> {
     if (this.busy) return false;
     const about = ids ?? (await this.open()).map(({ id }) => id);
@@ -89,7 +89,7 @@ export class Driver {
     this.#begin(this.session.agent.resume());
   }
 
-  /** The open notifications of this conversation, oldest first. */
+  /** Lists the open notifications of this conversation, oldest first. */
   async open(): Promise<readonly Item[]> {
     const { log, id } = this.session.agent.conversation;
     return (await this.session.ear.store.items(log, { kind: 'open', conversation: id })).filter(({ state }) => state === 'open');
@@ -113,7 +113,7 @@ export class Driver {
     while (this.busy || this.#waiting.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** Shows no more events after this; the session stays open. */
+  /** Stops showing events. The session stays open. */
   async end(): Promise<void> {
     this.#ended = true;
     this.#waiting = [];

@@ -11,7 +11,7 @@ export class Editor {
   #before = '';
   #after = '';
   #history: string[];
-  /** The position in the history; its length means the line being typed. */
+  /** The position in the history. A position equal to the length of the history means the line being typed. */
   #at: number;
   #typed = '';
   #pasting = false;
@@ -61,7 +61,8 @@ export class Editor {
   }
 
   /**
-   * The rows of the line, wrapped after `prompt` and indented to its width. Returns at most `most` rows, those around the cursor.
+   * Returns the rows of the line, wrapped after `prompt` and indented to the width of the prompt. Of more than `most` rows, it
+   * returns those around the cursor.
    */
   view(prompt: string, width: number, most: number): { rows: string[]; cursor: { row: number; column: number } } {
     const indent = widthOf(prompt);
@@ -169,7 +170,7 @@ const PLAIN: Readonly<Record<string, Does>> = {
   delete: (editor) => editor.delete(),
 };
 
-/** Keys with Ctrl, as in a shell. */
+/** Handles keys with Ctrl, as a shell does. */
 const CONTROL: Readonly<Record<string, Does>> = {
   a: (editor) => editor.moveFar(-1),
   e: (editor) => editor.moveFar(1),

@@ -1,4 +1,4 @@
-/** A short summary of a resumed conversation. */
+/** Summarizes a resumed conversation for the person who continues it. */
 import { fromRecord, isType, type Draft } from '../../core/records.ts';
 import { formatKind } from '../../core/notification.ts';
 import { level, paint, plain } from '../terminal.ts';
@@ -9,7 +9,10 @@ import { wrapAll } from './wrap.ts';
 const TURNS = 3;
 const ROWS = 4;
 
-/** The last turns: the person's message, the number of calls, and the beginning of the answer. Empty for a new conversation. */
+/**
+ * Formats the last turns: the person's message, the number of calls, and the beginning of the answer. Returns no lines for a new
+ * conversation.
+ */
 export function historyLines(records: readonly Draft[], width: number): string[] {
   const turns = turnsOf(records);
   if (turns.length === 0) return [];
@@ -21,7 +24,7 @@ export function historyLines(records: readonly Draft[], width: number): string[]
   ];
 }
 
-/** The messages of a person, oldest first, for the prompt's history. */
+/** Lists a person's messages, oldest first, for the prompt's history. */
 export const typed = (records: readonly Draft[]): string[] =>
   records.flatMap((record) =>
     isType(record, 'chat_request') && record.source !== 'system' && record.content !== '' ? [record.content] : [],

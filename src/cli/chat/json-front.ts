@@ -1,6 +1,6 @@
 /**
- * A conversation for programs. Output: one event per line, those of `AgentEvent` and of the front. Input: one message per line,
- * as text or as an object: {"type":"send"|"reply","text":…}, {"type":"stop"}, {"type":"wake","ids":[…]?}, {"type":"quit"}.
+ * Runs a conversation for a program. Output: one event per line, those of `AgentEvent` and of the front. Input: one message per
+ * line, as text or as an object: {"type":"send"|"reply","text":…}, {"type":"stop"}, {"type":"wake","ids":[…]?}, {"type":"quit"}.
  */
 import { createInterface } from 'node:readline';
 import { didYouMean } from '../../core/errors.ts';
@@ -13,7 +13,7 @@ import { codeOf } from './pipe-front.ts';
 import type { Session } from './session.ts';
 import { onReaderGone, onSignals, SIGNAL_CODES } from './signals.ts';
 
-/** Events in addition to the agent's own. */
+/** Events that this front adds to those of the agent. */
 export type FrontEvent =
   | { readonly type: 'opened'; readonly conversation: string; readonly model: string; readonly resumed: boolean }
   | { readonly type: 'told'; readonly message: string }

@@ -1,14 +1,17 @@
-/** Formats the parts of a conversation. All lines are safe to print and fit the width, whatever the source of their text. */
+/**
+ * Formats the parts of a conversation. All lines are safe to print and fit the width, even if an untrusted source wrote their
+ * text.
+ */
 import type { Json } from '../../core/json.ts';
 import { formatKind, type Level, type Notification } from '../../core/notification.ts';
 import { cut, widthOf } from '../table.ts';
 import { level, paint, plain } from '../terminal.ts';
 import { safe, wrapAll } from './wrap.ts';
 
-/** A longer notification is shortened. */
+/** The maximum number of rows of a notification; a longer one is shortened. */
 const NOTE_LINES = 3;
 const NOTE_CHARS = 200;
-/** The most characters of a result that is not cut to a width. */
+/** The maximum number of characters of a result, where no width limits the row. */
 const RESULT_CHARS = 200;
 
 /** Formats a message of a person. */
@@ -24,13 +27,13 @@ export function callLine({ name, args }: CallView, width: number): string {
   return cut(`${paint('cyan', '⚙')} ${paint('bold', plain(name, 60))}${what === '' ? '' : `  ${plain(what, 500)}`}`, width);
 }
 
-/** Formats the same with the first line of its result, or with `tail`, behind it: dim, and cut to the row. */
+/** Formats a call and, after it, the first line of its result or `tail`: dim, and cut to the row. */
 export function resultLine(call: CallView, { content, isError }: ResultView, width: number, number?: () => number): string {
   const { text, whole } = gistOf(content, isError);
   const gist = safe(text.trim());
   const sign = isError ? `${paint('red', '✗')} ` : '';
   const between = isError ? 5 : 3;
-  // The call gets the width that its result leaves, but always more than half.
+  // The call gets the width that the result leaves, but always more than half of the row.
   const wanted = widthOf(gist) + between + (whole ? 0 : MORE_CHARS);
   const head = callLine(call, Math.max(width - wanted, Math.floor(width * 0.55)));
   const room = Math.min(RESULT_CHARS, width - widthOf(head) - between);
@@ -39,7 +42,7 @@ export function resultLine(call: CallView, { content, isError }: ResultView, wid
   return cut(`${head} ${paint('dim', '·')} ${sign}${paint('dim', shown === '' ? '(nothing)' : shown)}`, width);
 }
 
-/** Room for ` … /show 123`. */
+/** The width to keep free for ` … /show 123`. */
 const MORE_CHARS = 12;
 
 function partly(gist: string, room: number, more: string): string {
@@ -47,7 +50,10 @@ function partly(gist: string, room: number, more: string): string {
   return `${shown}${shown.endsWith('…') ? '' : ' …'}${more}`;
 }
 
-/** The most informative line: for a handle its state, for a failure the last line. `whole`: whether the line shows everything. */
+/**
+ * Chooses the most informative line of a result: the state of a handle, or the last line of a failure. `whole` says whether the
+ * line shows all of the result.
+ */
 function gistOf(content: string, isError: boolean): { readonly text: string; readonly whole: boolean } {
   const handle = handleIn(content);
   if (handle !== undefined) return handle;
@@ -62,7 +68,7 @@ function gistOf(content: string, isError: boolean): { readonly text: string; rea
   return { text: both ? `${before} ${last.trim()}` : last, whole: both && lines.length === 2 };
 }
 
-/** The state of a handle, if the result is an answer about a handle, which also contains the handle's output. */
+/** Returns the state of the handle that a result describes. Such a result also contains the handle's output. */
 function handleIn(content: string): { readonly text: string; readonly whole: boolean } | undefined {
   if (!content.startsWith('{"id":')) return undefined;
   try {
@@ -80,7 +86,7 @@ function handleIn(content: string): { readonly text: string; readonly whole: boo
   }
 }
 
-/** The subject of a call in one line: its command, path or question; otherwise its arguments. */
+/** Returns the subject of a call in one line: its command, path or question, otherwise its arguments. */
 export function summaryOf(args: Json): string {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return JSON.stringify(args);
   const given = args as { readonly [key: string]: Json };
@@ -121,7 +127,8 @@ export function pendingLine({ level: of, kind, message, count }: PendingView, wi
 }
 
 /**
- * Formats a delivered notification, with a solid mark. `number` is called if a part is left out; without it, everything is shown.
+ * Formats a delivered notification, with a solid mark. `number` is called if a part is left out. Without `number`, the whole text
+ * is shown.
  */
 export function noteLines(note: Notification, width: number, number?: () => number): string[] {
   const bar = DELIVERED();
@@ -141,8 +148,8 @@ export function noteLines(note: Notification, width: number, number?: () => numb
 
 function besideHead(text: string, width: number, head: string, hang: string): string[] {
   const [first = '', ...others] = text.split('\n');
-  // Wrapped as if all rows began at the end of the head; then the other rows move left. A row may become short, but never too
-  // long.
+  // All rows are wrapped to the width that the head leaves, then all but the first move left. So a row may be short, but never
+  // too long.
   const [row = '', ...more] = wrapAll(first, width, head, head);
   const rest = more.map((each) => each.slice(head.length)).join(' ');
   return [

@@ -23,9 +23,9 @@ export type RowsOptions = {
 /** The state of the turn, from the terminal's keys and events. */
 export type TurnState = {
   readonly pending: readonly Item[];
-  /** A person has stopped this turn, which is about to end. */
+  /** Whether a person has stopped this turn, which then is about to end. */
   readonly stopping: boolean;
-  /** The person who paused the agent; empty if no person is named, undefined if nothing pauses it. */
+  /** The person who paused the agent. Empty if the pause names no person; undefined if the agent is not paused. */
   readonly pausedBy: string | undefined;
   /** When the turn began, by the monotonic clock. */
   readonly since: number;
@@ -49,7 +49,7 @@ export class LiveRows {
     return [...this.#moving(width), ...this.#waits(turn.pending, width), ...this.#status(turn, width)];
   }
 
-  /** The current text, thought and calls. */
+  /** Returns the rows of the current text, thought and calls. */
   #moving(width: number): string[] {
     const now = performance.now();
     const running = this.#narrator.running.slice(0, RUNNING_ROWS).map((call) => {
@@ -64,7 +64,7 @@ export class LiveRows {
     ];
   }
 
-  /** Notifications that wait for a carrier, and messages that wait for their turn. */
+  /** Returns the rows of notifications that wait for a carrier, and of messages that wait for their turn. */
   #waits(pending: readonly Item[], width: number): string[] {
     const now = this.#session.ear.store.now();
     const shown = pending.slice(0, PENDING_ROWS);
@@ -106,7 +106,7 @@ export class LiveRows {
   }
 }
 
-/** The end of a text, up to a number of characters. */
+/** Returns the end of a text, up to a number of characters. */
 const ending = (text: string, chars: number): string => {
   const points = [...text];
   return points.length <= chars ? text : `…${points.slice(-(chars - 1)).join('')}`;

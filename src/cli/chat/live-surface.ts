@@ -1,4 +1,6 @@
-/** The narrator's surface on a screen: finished rows are printed, and the row that the model is writing stays live. */
+/**
+ * The narrator's surface on a screen. Finished rows are printed; the row that the model is writing is drawn again at each change.
+ */
 import type { Screen } from './screen.ts';
 import type { Surface } from './narrator.ts';
 import { Flow } from './wrap.ts';

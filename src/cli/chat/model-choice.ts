@@ -7,7 +7,7 @@ export type Model = { readonly name: string; readonly model: Awaited<ReturnType<
 
 const OLLAMA_WITHIN_MS = 500;
 
-/** The first named model is used. Throws `bad_argument` with the ways to name a model. */
+/** Opens the first model that is named. Throws `bad_argument` if no model is named; the message lists the ways to name one. */
 export async function chooseModel(names: readonly (string | undefined)[], env: Env): Promise<Model> {
   const name = names.find((each) => each !== undefined && each !== '');
   if (name === undefined) throw new EarpieceError('bad_argument', await noModel(env));
@@ -56,7 +56,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   google: 'gemini-3-pro-preview',
 };
 
-/** The models of Ollama on this machine (or at OLLAMA_HOST); undefined if Ollama does not answer. */
+/** Lists the models of Ollama on this machine, or at OLLAMA_HOST. Returns undefined if Ollama does not answer. */
 export async function ollamaModels(env: Env): Promise<readonly string[] | undefined> {
   const host = env['OLLAMA_HOST'] ?? '127.0.0.1:11434';
   try {

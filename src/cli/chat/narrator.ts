@@ -12,19 +12,19 @@ import { safe, wrapAll } from './wrap.ts';
 
 /** A place that shows a conversation. */
 export interface Surface {
-  /** In columns; Infinity if nothing is cut. */
+  /** The width in columns; Infinity if nothing is cut. */
   readonly width: number;
-  /** Whether it shows open notifications itself, as long as they are open. */
+  /** Whether the surface itself shows open notifications for as long as they are open. */
   readonly showsPending: boolean;
-  /** Finished lines, safe and painted. */
+  /** Prints finished lines, which are safe and coloured. */
   print(lines: readonly string[]): void;
-  /** The model's words as they arrive, not yet safe to print. */
+  /** Shows the next words of the model, which are not yet safe to print. */
   text(piece: string): void;
-  /** The model's words have ended for now. Also called if there were none. */
+  /** Ends the current text of the model. Also called if the model has written no text. */
   endText(): void;
 }
 
-/** Delivered notifications, from the transcript. */
+/** Delivered notifications, as the transcript holds them. */
 export type Delivered = {
   readonly notifications: readonly Notification[];
   readonly summarized: number;
@@ -41,7 +41,7 @@ type Block = 'none' | 'said' | 'text' | 'tools' | 'note';
 
 export class Narrator {
   readonly #surface: Surface;
-  /** Without it, `/show` is not available, so notifications are shown whole. */
+  /** The shortened texts for `/show`. If undefined, notifications are shown whole. */
   readonly #details: Details | undefined;
   readonly #lookUp: (ids: readonly NotificationId[]) => Promise<Delivered>;
   readonly #running = new Map<string, { name: string; args: Json; since: number; progress: string }>();
@@ -61,7 +61,7 @@ export class Narrator {
     return [...this.#running.values()];
   }
 
-  /** The model's current thought; empty if there is none. */
+  /** The model's current thought, or an empty text. */
   get thought(): string {
     return this.#thought;
   }
@@ -148,7 +148,7 @@ export class Narrator {
     }
   }
 
-  /** Leaves a blank line before the next item, because other code has printed in between. */
+  /** Makes the next item begin after a blank line, because other code has printed in between. */
   apart(): void {
     this.#block = 'note';
   }
@@ -180,7 +180,7 @@ export class Narrator {
 
   #begin(block: Block, text: string): void {
     if (this.#block !== block) {
-      // A model may begin with blank lines, but the narrator sets the distance itself.
+      // Leading blank lines of the model are dropped, because the narrator sets the distance itself.
       if (text.trim() === '') return;
       if (this.#block !== 'none') this.#surface.print(['']);
       this.#block = block;
@@ -230,7 +230,7 @@ export class Narrator {
   }
 }
 
-/** A template's text replaces the message; the default line is the message after level and kind. */
+/** Returns the notification with the text that the model read as its message, without level and kind. */
 function asSaid(note: Notification, text: string): Notification {
   const words = (all: string): string => all.replaceAll(/\s+/gu, ' ').trim();
   if (words(text).includes(words(note.message))) return note;

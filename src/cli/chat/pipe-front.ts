@@ -1,6 +1,6 @@
 /**
- * A conversation without a terminal. Each line of stdin is a message or a slash command; all output goes to stdout as plain text.
- * It ends when stdin and the last turn have ended.
+ * Runs a conversation without a terminal. Each line of stdin is a message or a slash command; all output goes to stdout as plain
+ * text. The conversation ends when stdin and the last turn have ended.
  */
 import { createInterface, type Interface } from 'node:readline';
 import type { AgentEvent, TurnResult } from '../../agent/index.ts';
@@ -45,7 +45,7 @@ export class PipeFront implements Front {
     const ended = Promise.withResolvers<number | undefined>();
     const quit = (code?: number): void => ended.resolve(code);
     using _signals = onSignals((signal) => {
-      // A person's Ctrl+C first ends the running turn.
+      // The first Ctrl+C of a person ends the running turn only.
       if (signal === 'SIGINT' && driver.busy) driver.stop();
       else quit(SIGNAL_CODES[signal]);
     });
@@ -87,7 +87,7 @@ export class PipeFront implements Front {
   }
 }
 
-/** The result of the last turn decides the exit code of a conversation without a person. */
+/** Returns the exit code of a conversation without a person, which depends on how the last turn ended. */
 export const codeOf = (how: Driver['last']): number => (how === undefined ? EXIT.ok : EXIT[CODES[how]]).code;
 
 const CODES = {

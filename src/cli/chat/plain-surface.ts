@@ -15,7 +15,7 @@ export class PlainSurface implements Surface {
   readonly showsPending = false;
   readonly #options: PlainSurfaceOptions;
   readonly #flow = new Flow();
-  /** How much of the open row has been written. */
+  /** The number of characters of the unfinished row that were already written. */
   #written = 0;
 
   constructor(options: PlainSurfaceOptions) {

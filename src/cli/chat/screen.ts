@@ -10,12 +10,12 @@ export type Output = {
   write(text: string): unknown;
 };
 
-/** `cursor` is a position in `rows`, from 0; without it, the cursor is hidden. */
+/** Rows to draw. `cursor` is a position in `rows`, from 0; without a position, the cursor is hidden. */
 export type Living = { readonly rows: readonly string[]; readonly cursor?: { readonly row: number; readonly column: number } };
 
 const HIDE = '\u001b[?25l';
 const SHOW = '\u001b[?25h';
-/** Between these two sequences, a terminal that supports them shows no half-drawn state. */
+/** Between these two sequences, a terminal that supports them keeps showing its previous content. */
 const HOLD = '\u001b[?2026h';
 const LET_GO = '\u001b[?2026l';
 
@@ -43,7 +43,7 @@ export class Screen {
     return Math.max(4, this.#out.rows);
   }
 
-  /** Nothing is drawn before this. */
+  /** Begins to draw. */
   start(): void {
     this.#over = false;
     this.draw();
@@ -66,7 +66,7 @@ export class Screen {
     if (!same) this.#draw([], living);
   }
 
-  /** The terminal's size changed: its rows may now be wrapped differently. */
+  /** Draws the live rows again after the terminal's size changed, which may have wrapped them differently. */
   resized(): void {
     const { columns } = this.#out;
     const tall = (rows: readonly string[]): number =>

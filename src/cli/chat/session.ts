@@ -33,14 +33,14 @@ import { surroundingsOf, type Surroundings } from './surroundings.ts';
 export type SessionOptions = {
   readonly choice: Choice;
   readonly model: Model;
-  /** The system prompt. Default: the conversation's stored one, otherwise the configured one, otherwise a short built-in one. */
+  /** The system prompt. Default: the prompt stored with the conversation, otherwise the configured or built-in prompt. */
   readonly system?: string;
   readonly withTools: boolean;
   /** The purpose of the conversation: `task` for work, `chat` for talking. Default: the stored purpose, otherwise both. */
   readonly purpose?: string;
   /** Limits in addition to the configured ones. */
   readonly budget?: BudgetOptions;
-  /** How the built-in background tools are treated at the end of a turn. Default `inquire`. */
+  /** What happens to running background tools at the end of a turn. Default `inquire`. */
   readonly onTurnEnd?: OnTurnEnd;
   readonly tellUser: (message: string) => void;
   /** Shows a person one line about events outside of the conversation. */
@@ -49,7 +49,7 @@ export type SessionOptions = {
   readonly onHandles?: () => void;
 };
 
-/** How deep agents may start agents; the last one cannot start another. */
+/** The maximum depth of agents that start agents. An agent at this depth cannot start another. */
 const MAX_DEPTH = 3;
 const SWEEP_EVERY_MS = 60_000;
 
@@ -75,7 +75,8 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Throws `store_refused` if another process writes the conversation. MCP servers that do not start are noted and left out.
+   * Throws `store_refused` if another process writes the conversation. Opens the agent and its parts. MCP servers that do not
+   * start are reported and left out.
    */
   static async open(ear: LoadedInbox, options: SessionOptions): Promise<Session> {
     const { choice, model, withTools, note } = options;
@@ -111,7 +112,7 @@ export class Session implements AsyncDisposable {
     return this.#seat.handles?.list().filter(({ background, state }) => background && state !== 'stopped') ?? [];
   }
 
-  /** The notifications of a carrier, from its record. */
+  /** Reads the notifications of a carrier from the carrier's record. */
   async delivered(ids: readonly NotificationId[]): Promise<Delivered> {
     const { log } = this.agent.conversation;
     const items = await this.ear.store.items(log, { kind: 'ids', ids });
@@ -158,11 +159,11 @@ type Room = {
   readonly depth: number;
   /** The purpose of the conversation. */
   readonly purpose?: string;
-  /** Whether it has the tools for tasks. */
+  /** Whether the agent has the tools for tasks. */
   readonly tasks: boolean;
 };
 
-/** An agent and its handles. Agents that it starts get separate seats in the same room, one level deeper. */
+/** Opens an agent and its handles. Each agent that it starts takes another seat in the same room, one level deeper. */
 async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat> {
   const { ear, model, system, options, depth, purpose } = room;
   let agent: Agent | undefined;
@@ -196,7 +197,7 @@ async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat>
     ...defined({ handles }),
     close: async () => {
       room.seats.delete(seat);
-      // A foreground call ends with its turn, but an agent in the background is a handle.
+      // Stopping the turn also stops its foreground calls. An agent in the background is a handle, so `handles.close` ends it.
       made().stop();
       await handles?.close();
       await around?.stop(made().conversation);
@@ -217,7 +218,7 @@ function handlesFor(room: Room, address: string, log: LogKey, agent: () => Agent
     log,
     open: async (its) =>
       takeSeat(
-        // Nobody can give a sub-agent a task, or talk with it.
+        // A sub-agent gets no tools for tasks, because nobody can assign a task to it or talk with it.
         { ...shared, system: `${room.system}\n\n${SUB_AGENT}`, depth: depth + 1, tasks: false },
         its,
         its.slice(0, its.indexOf('#')) as LogKey,
@@ -247,7 +248,7 @@ function handlesFor(room: Room, address: string, log: LogKey, agent: () => Agent
   });
 }
 
-/** Built-in tools first: a server's tool with the same name is left out. */
+/** Returns all tools of the agent. A server's tool with the name of a built-in tool is left out. */
 function toolsOf(
   { mcp, options, depth, tasks }: Room,
   handles: HandleRegistry,
@@ -268,8 +269,8 @@ function toolsOf(
 }
 
 /**
- * Decided once when a conversation begins, so that the beginning of its requests stays the same. Only the configuration overrides
- * it.
+ * Decides once, when a conversation begins, whether its agent has the tools for tasks: its tools must stay the same for the
+ * prompt cache. Only the configuration overrides the decision.
  */
 async function worksOnTasks(ear: LoadedInbox, { begun, log }: Choice, purpose: string | undefined): Promise<boolean> {
   return offersTaskTools({
@@ -321,7 +322,10 @@ async function serversOf(
   }
 }
 
-/** A server of an agent gets only the keys that its own configuration or `agent.pass_env` names. */
+/**
+ * Returns the environment of an agent's MCP servers. A server gets only the keys that its configuration or `agent.pass_env`
+ * names.
+ */
 function ofAgent(upstream: Upstream, { target }: ServerConfig, address: string, pass: readonly string[]): Upstream {
   if (upstream.kind !== 'stdio' || target.kind === 'http') return upstream;
   const secrets = Object.keys(process.env).filter((name) => isSecret(name) && !pass.includes(name));
@@ -336,7 +340,7 @@ function ofAgent(upstream: Upstream, { target }: ServerConfig, address: string, 
   };
 }
 
-/** The text must be the same at each start, because each request begins with it. */
+/** Writes the built-in system prompt. It must be the same at each start, because each request begins with it. */
 function defaultSystem(withTools: boolean): string {
   if (!withTools) return 'You talk with a person in a terminal. Answer in plain text, without Markdown tables.';
   return [

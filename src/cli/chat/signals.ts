@@ -1,11 +1,11 @@
 /** Signals that ask a conversation to end. */
 
-/** 128 plus the number of the signal, as in shells. */
+/** The exit codes: 128 plus the number of the signal, as in shells. */
 export const SIGNAL_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
 export type EndSignal = keyof typeof SIGNAL_CODES;
 
-/** Calls `tell` for these signals, which then do not end the process, until the result is disposed of. */
+/** Calls `tell` for each of these signals. The signals do not end the process until the caller disposes of the result. */
 export function onSignals(tell: (signal: EndSignal) => void): Disposable {
   const listeners = (Object.keys(SIGNAL_CODES) as EndSignal[]).map((signal) => {
     const listener = (): void => tell(signal);
@@ -19,7 +19,7 @@ export function onSignals(tell: (signal: EndSignal) => void): Disposable {
   };
 }
 
-/** Calls `gone` when stdout has no reader any more. */
+/** Calls `gone` when the reader of stdout has closed it. */
 export function onReaderGone(gone: (error: NodeJS.ErrnoException) => void): Disposable {
   const listener = (error: NodeJS.ErrnoException): void => gone(error);
   process.stdout.on('error', listener);

@@ -11,10 +11,13 @@ import { filesSource, type FilesSource } from '../../sources/files/index.ts';
 import { gitSource, type GitSource } from '../../sources/git/index.ts';
 
 export type Surroundings = {
-  /** The built-in file tools, and the given tools, wrapped so that their changes to the repository count as the agent's. */
+  /**
+   * Returns the built-in file tools and the given tools. They are wrapped, so that their changes to the repository count as the
+   * agent's.
+   */
   tools(given: readonly Tool[]): readonly Tool[];
   start(): Promise<void>;
-  /** Also stores the agent's knowledge of its files for the next start. */
+  /** Stops observing, and stores which files the agent has read, for the next start. */
   stop(conversation: Conversation): Promise<void>;
 };
 
@@ -22,7 +25,7 @@ export type SurroundingsOptions = {
   readonly ear: LoadedInbox;
   /** The address to notify. */
   readonly address: string;
-  /** Only the first agent observes the repository; agents that it starts do not. */
+  /** Whether to observe the repository. Only the first agent does; agents that it starts do not. */
   readonly withGit: boolean;
   readonly note: (line: string) => void;
 };
@@ -58,7 +61,10 @@ export async function surroundingsOf({ ear, address, withGit, note }: Surroundin
   };
 }
 
-/** Only for foreground commands: when a background command changes a file is unknown. */
+/**
+ * Wraps a command tool, so that its changes count as the agent's. Only foreground commands are wrapped, because the time of a
+ * background command's changes is unknown.
+ */
 const ofItsOwn = (tool: Tool, git: GitSource): Tool => ({
   ...tool,
   execute: (args, call) => {
@@ -69,7 +75,7 @@ const ofItsOwn = (tool: Tool, git: GitSource): Tool => ({
 });
 
 const KNOWN = 'files_known';
-/** The most files that are kept, those that were read last. */
+/** The maximum number of files that are stored; the files that were read last are kept. */
 const KEPT = 500;
 
 async function lastKnown(ear: LoadedInbox, address: string): Promise<Readonly<Record<string, string>>> {

@@ -48,7 +48,7 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
     choice,
     model,
     withTools: options.tools,
-    // No person can answer a question here, and nothing outlives the task.
+    // No person can answer a question here, so the turn waits for its background tools.
     onTurnEnd: 'await',
     // The agent is warned when little time is left.
     ...(timeoutMs === undefined ? {} : { budget: { timeoutMs } }),
@@ -73,7 +73,7 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
 
   let code: number | undefined;
   const end = Promise.withResolvers<void>();
-  /** The first reason counts; the log holds the kept part of the turn. */
+  /** Only the first reason to stop counts. The log keeps the part of the turn that was finished. */
   const stop = (why: number): void => {
     code ??= why;
     driver.takeBack();
@@ -95,12 +95,12 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
   return code ?? codeOf(driver.last);
 }
 
-/** No model accepts a longer task. */
+/** The maximum length of a task in bytes; no model accepts a longer one. */
 const MAX_STDIN = 16 * 1_048_576;
 
 /**
- * The words of the task, with stdin in place of a final "-". `resumes`: without a task, returns undefined, to continue the
- * interrupted turn.
+ * Returns the text of the task, with stdin in place of a final "-". With `resumes` and no task, it returns undefined, so that the
+ * interrupted turn continues.
  */
 async function taskFrom(words: readonly string[], resumes: boolean): Promise<string | undefined> {
   const last = words.at(-1);

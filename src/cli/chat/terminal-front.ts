@@ -1,5 +1,5 @@
 /**
- * A conversation in a terminal. Finished rows scroll away. Below them are the live rows: current text and calls, waiting
+ * Runs a conversation in a terminal. Finished rows scroll away. Below them are the live rows: current text and calls, waiting
  * notifications, and the prompt.
  *
  *   prompt ── Enter ─▶ prompt                     the message is sent, or waits for its turn
@@ -84,14 +84,14 @@ class Chat {
   readonly #over = Promise.withResolvers<number>();
   #mode: Mode = PROMPT;
   #pending: readonly Item[] = [];
-  /** A person has stopped this turn, which is about to end. */
+  /** Whether a person has stopped this turn, which then is about to end. */
   #stopping = false;
-  /** The person who pauses the agent; empty if no person is named, undefined if nothing pauses it. */
+  /** The person who paused the agent. Empty if the pause names no person; undefined if the agent is not paused. */
   #pausedBy: string | undefined;
   /** When the turn began, by the monotonic clock. */
   #since = 0;
   #writes: 'nothing' | 'thoughts' | 'words' = 'nothing';
-  /** Several changes at the same time are drawn once. */
+  /** Whether a draw is scheduled, so that several changes at the same time are drawn once. */
   #drawing = false;
   /** The line that was typed before a reply began. */
   #draft = '';
@@ -109,7 +109,9 @@ class Chat {
     this.#rows = new LiveRows({ session, surface: this.#surface, narrator: this.#narrator, driver: this.#driver });
   }
 
-  /** Runs until a person or the system ends it. `first` is sent at once, unless it is empty. */
+  /**
+   * Runs the conversation until a person or the system ends it. `first` is a message to send at once, unless the text is empty.
+   */
   async lead(first: string): Promise<number> {
     const { stdin, stdout } = process;
     const onKey = (text: string | undefined, key: Key): void => {
@@ -126,7 +128,7 @@ class Chat {
       if (signal === 'SIGINT') onKey(undefined, { name: 'c', ctrl: true });
       else this.#quit(SIGNAL_CODES[signal]);
     });
-    // The terminal itself has closed.
+    // A stdout without a reader means that the terminal has closed.
     using _reader = onReaderGone(() => this.#quit(SIGNAL_CODES.SIGHUP));
     const ticking = setInterval(() => void this.#tick(), TICK_MS);
     process.once('exit', restore);
@@ -240,7 +242,7 @@ class Chat {
     if (this.#editor.key(text, key) === 'submit') this.#submit();
   }
 
-  /** Ctrl+C opens the menu; a second one stops the turn; a third one, while the turn still ends, quits. */
+  /** Handles Ctrl+C: the first opens the menu, the second stops the turn, and the third quits if the turn has not ended yet. */
   #interrupt(): void {
     const { busy } = this.#driver;
     if (this.#mode.kind === 'menu') return this.#stop();
@@ -268,7 +270,7 @@ class Chat {
   #stop(): void {
     this.#mode = PROMPT;
     this.#stopping = true;
-    // The person may want to send the waiting messages again.
+    // The waiting messages return to the prompt, because the person may want to send them again.
     const waiting = this.#driver.takeBack();
     if (waiting.length > 0) this.#editor.text = [...waiting, this.#editor.text].filter((text) => text !== '').join('\n');
     this.#driver.stop();
@@ -299,7 +301,7 @@ class Chat {
     );
   }
 
-  /** The shell gets its terminal back until the user types `fg`. */
+  /** Gives the terminal back to the shell until the user types `fg`. */
   #suspend(): void {
     this.#screen.end();
     process.stdin.setRawMode(false);

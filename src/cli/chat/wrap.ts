@@ -5,12 +5,12 @@ import { plain } from '../terminal.ts';
 const TAB = '    ';
 const SEGMENTS = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** Makes one line of foreign text safe: tabs become spaces, other control characters visible. */
+/** Makes one line of untrusted text safe: tabs become spaces, and other control characters become visible. */
 export const safe = (line: string): string => plain(line.replaceAll('\r', '').replaceAll('\t', TAB));
 
 /**
- * Wraps at spaces, and inside words that are longer than a row. `line` has no line end and is safe; the indentation of its first
- * row stays.
+ * Wraps at spaces, and inside words that are longer than a row. `line` must be safe and without a line end. The first row keeps
+ * its indentation.
  */
 export function wrap(line: string, width: number): string[] {
   const rows: string[] = [];
@@ -43,7 +43,7 @@ export function wrap(line: string, width: number): string[] {
   return rows;
 }
 
-/** Untrusted text of several lines, made safe and wrapped; `first` precedes the first row, `rest` the others. */
+/** Makes untrusted text of several lines safe, and wraps it. `first` precedes the first row, `rest` the others. */
 export function wrapAll(text: string, width: number, first = '', rest: string = first): string[] {
   const room = Math.max(10, width - Math.max(widthOf(first), widthOf(rest)));
   return text
@@ -59,10 +59,10 @@ export function wrapAll(text: string, width: number, first = '', rest: string = 
  */
 export class Flow {
   #open = '';
-  /** Half of a character, whose other half comes with the next piece. */
+  /** The first half of a character whose second half comes with the next piece. */
   #half = '';
 
-  /** The rows that this piece finished. */
+  /** Adds a piece, and returns the rows that it finished. */
   add(piece: string, width: number): string[] {
     const text = this.#half + piece;
     const whole = /[\ud800-\udbff]$/u.test(text) ? text.slice(0, -1) : text;
@@ -85,7 +85,7 @@ export class Flow {
     return this.#open;
   }
 
-  /** The last row, when the text has ended; no row if it ended with a line end. */
+  /** Ends the text, and returns its last row; returns no row if the text ended with a line end. */
   end(): string[] {
     const last = this.#open.trimEnd();
     this.#open = '';

@@ -5,11 +5,14 @@
 import type { ViewName } from '../core/records.ts';
 import type { UserInbox } from '../user-inbox.ts';
 
-/** The first answers are sent by then, so the loading delays no caller. A process that ends sooner does not load the modules. */
+/**
+ * The delay before the modules are loaded: by then the first answers are sent, so the loading delays no caller. A process that
+ * ends sooner loads none of them.
+ */
 const AFTER_MS = 3_000;
 
 type Ahead = {
-  /** The view of its conversations, if it is not the configured one. */
+  /** The view of the inbox's conversations, if it differs from the configured one. */
   readonly view?: ViewName | undefined;
   /** Loads modules that the inbox does not use. */
   readonly more?: () => Promise<unknown>;

@@ -1,6 +1,6 @@
 /**
- * `earpiece bridge <host>`: a process that the plugin of a coding agent starts beside the agent. It ends when the plugin closes
- * its end of the pipe, and never stops the agent: each problem is one line on stderr, which the plugin shows.
+ * `earpiece bridge <host>`: the process that the plugin of a coding agent starts. The process ends when the plugin closes its end
+ * of the pipe. It never stops the agent: each problem is one line on stderr, which the plugin shows.
  */
 import { formatProblem, readConfig } from '../config/index.ts';
 import { defined } from '../core/defined.ts';
@@ -29,7 +29,7 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
   const { config, problems } = readConfig(at);
   for (const problem of problems) complain(formatProblem(problem));
   const given = options.as ?? (config.address?.endsWith('/*') ? undefined : config.address);
-  // Reports an invalid address once at the start, not at each moment.
+  // An invalid address is reported once at the start, instead of at each call of the plugin.
   logOfHost({ project: config.project, given }, host);
   const parent = process.ppid;
   const ear = await openInboxWith(config, { ...at, onProblem: complain, thread: true });
@@ -44,7 +44,7 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
     send: (line: FromBridge) => void process.stdout.write(`${JSON.stringify(line)}\n`),
     complain,
   });
-  // A plugin's host begins a session with this process.
+  // The host of a plugin begins a session when it starts this process.
   if ((await ear.store.setting(listKey(config.project))) !== undefined) {
     const { startLooker } = await import('./looker.ts');
     await startLooker(ear, process.cwd());
@@ -63,7 +63,7 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
   return EXIT.ok.code;
 }
 
-/** The plugin has ended when its end of the pipe is closed, by the plugin or by the death of its host. */
+/** Whether the plugin has ended: then its end of the pipe is closed, by the plugin itself or because its host has exited. */
 function untilEnd(hear: (chunk: string) => void): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   process.stdin.setEncoding('utf8');

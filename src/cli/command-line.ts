@@ -4,19 +4,19 @@
  */
 import { defined } from '../core/defined.ts';
 
-/** Sets the exit code of a command, if it is not 0. */
+/** Sets the exit code of a command; without a call, the code is 0. */
 export type Answer = (code: number) => void;
 
 export type GlobalOptions = { readonly db?: string; readonly json?: boolean };
 
-/** `flags` in commander's notation: `--to <address>`, `--all`, `--no-tools`, `--fork [conversation]`. */
+/** An option of a command. `flags` has commander's notation: `--to <address>`, `--all`, `--no-tools`, `--fork [conversation]`. */
 export type OptionSpec = {
   readonly flags: string;
   readonly description: string;
   readonly fallback?: string;
   /** The only allowed values. */
   readonly words?: readonly string[];
-  /** Whether a command line without it is invalid. */
+  /** Whether a command line without this option is invalid. */
   readonly mandatory?: boolean;
 };
 
@@ -40,7 +40,7 @@ export class CommandLine {
     this.about = { summary, description: '', example: '', mistake: '' };
   }
 
-  /** A subcommand, such as `check` of `db`. */
+  /** Adds a subcommand, such as `check` of `db`. */
   command(term: string): CommandLine {
     const command = new CommandLine(term);
     this.commands.push(command);
@@ -66,7 +66,7 @@ export class CommandLine {
     return this;
   }
 
-  /** Advice that is added to the error for an unknown option, because it shows what the person most likely meant. */
+  /** Adds advice to the error for an unknown option: what the person most likely meant. */
   onMistake(hint: string): this {
     this.about.mistake = hint;
     return this;
@@ -83,7 +83,7 @@ export class CommandLine {
   }
 }
 
-/** An option that takes one of these words. */
+/** Makes an option that takes one of these words. */
 export const choice = (
   flags: string,
   words: readonly string[],
@@ -91,7 +91,7 @@ export const choice = (
   more: Pick<OptionSpec, 'fallback' | 'mandatory'> = {},
 ): OptionSpec => ({ flags, description, words, ...more });
 
-/** Allowed before and after every command. */
+/** Options that are allowed before and after every command. */
 export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
   {
     flags: '--db <path>',

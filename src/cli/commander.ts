@@ -7,7 +7,10 @@ import { COMMANDS, nameOf, type Entry } from './commands.ts';
 import { EXIT } from './exit.ts';
 import { VERSION } from './version.ts';
 
-/** Reads a command line and runs its command. Resolves with the exit code if commander itself has answered: help, version. */
+/**
+ * Reads a command line and runs its command. Resolves with an exit code if commander itself has answered, with help or the
+ * version.
+ */
 export async function runCommander(args: readonly string[], answer: Answer): Promise<number | undefined> {
   const program = await programWith(args, answer);
   try {
@@ -19,14 +22,14 @@ export async function runCommander(args: readonly string[], answer: Answer): Pro
   }
 }
 
-/** The tree, with full definitions of the commands that are among the words. */
+/** Makes the tree, with full definitions only of commands that `words` contains. */
 export const programWith = (words: readonly string[], answer?: Answer): Promise<Command> =>
   makeProgram((entry) => words.includes(nameOf(entry)), answer);
 
-/** The whole tree, for tests of pages that show commands. */
+/** Makes the whole tree, for tests of pages that show commands. */
 export const wholeProgram = (): Promise<Command> => makeProgram(() => true);
 
-/** A command that is not `whole` contains only its row in the list. */
+/** Makes the tree. A command for which `whole` returns false contains only its row in the list. */
 async function makeProgram(whole: (entry: Entry) => boolean, answer: Answer = () => {}): Promise<Command> {
   const groups: Record<string, CommandLine[]> = {};
   for (const [title, entries] of Object.entries(COMMANDS))
@@ -38,7 +41,7 @@ async function makeProgram(whole: (entry: Entry) => boolean, answer: Answer = ()
   return treeOf(groups);
 }
 
-/** The commands under the headings of the list. */
+/** Makes the tree of the commands, under the headings of the list. */
 export function treeOf(groups: Readonly<Record<string, readonly CommandLine[]>>): Command {
   const program = new Line('earpiece')
     .description(
@@ -107,7 +110,7 @@ function optionOf({ flags, description, fallback, words, mandatory }: OptionSpec
   });
 }
 
-/** Commander for Earpiece: a mistake in a command line becomes an `EarpieceError` of one line that names the help to read. */
+/** A command of commander whose errors are an `EarpieceError` of one line. The line names the help to read. */
 class Line extends Command {
   mistake = '';
 
@@ -131,7 +134,7 @@ class Line extends Command {
     throw new EarpieceError('bad_argument', `${what}${hint === '' ? '' : `; ${hint}`} (see ${this.path('help')})`);
   }
 
-  /** `earpiece help db prune`. */
+  /** Returns the words of the command, joined by `between`, as in `earpiece help db prune`. */
   path(between: string): string {
     const words = [this.name()];
     for (let above = this.parent; above !== null; above = above.parent) words.unshift(above.name());

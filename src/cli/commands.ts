@@ -1,4 +1,4 @@
-/** Every command with its row in the list. The command's own file is loaded when it is called, or when its help is. */
+/** Every command with its row in the list. The file of a command is loaded when somebody calls it or asks for its help. */
 import type { Answer, CommandLine } from './command-line.ts';
 
 /** Defines the command: description, options, work. */
@@ -198,7 +198,7 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
 
 export const nameOf = ({ term }: Entry): string => term.split(' ')[0] ?? '';
 
-/** Undefined if the command does not exist. */
+/** Finds a command by its name; undefined if no command has this name. */
 export const entryOf = (name: string): Entry | undefined =>
   Object.values(COMMANDS)
     .flat()

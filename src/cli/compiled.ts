@@ -6,10 +6,10 @@ import { cacheFolder, type Env } from '../config/places.ts';
 import { makePrivateCache } from '../input/folders.ts';
 
 /**
- * Applies to modules loaded later. The cache is in the user's own cache folder, because in a shared folder (Node's default)
- * another user could plant code. A folder that others can write is emptied and made private; a folder of another user is not
- * used. `NODE_COMPILE_CACHE` and `NODE_DISABLE_COMPILE_CACHE` work as Node documents them. Without a cache, each start is as slow
- * as the first.
+ * Switches the cache on, for modules loaded later. The cache is in the user's own cache folder, because in a shared folder
+ * (Node's default) another user could plant code. A folder that others can write is emptied and made private; a folder of another
+ * user is not used. `NODE_COMPILE_CACHE` and `NODE_DISABLE_COMPILE_CACHE` work as Node documents them. Without a cache, each
+ * start is as slow as the first.
  */
 export function keepCompiled(env: Env): void {
   if (env['NODE_COMPILE_CACHE'] || env['NODE_DISABLE_COMPILE_CACHE']) return;
@@ -17,6 +17,6 @@ export function keepCompiled(env: Env): void {
     const folder = cacheFolder({ env });
     if (makePrivateCache(folder)) enableCompileCache(folder);
   } catch {
-    // For example, there is no home directory.
+    // The cache may be impossible: for example, there may be no home directory.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Makes scripts by which a shell completes the command line. They contain the data of the help, so that no key press starts a
- * process.
+ * Makes scripts with which a shell completes the command line. The scripts contain the data of the help, so that no key press
+ * starts a process.
  */
 import { CommandLine, GLOBAL_OPTIONS, type OptionSpec } from './command-line.ts';
 import { COMMANDS } from './commands.ts';

@@ -12,7 +12,7 @@ import { complain } from './terminal.ts';
 
 export type { GlobalOptions };
 
-/** For commands that can ask a running server; see `remote.ts`. */
+/** The option of commands that can ask a running server; see `remote.ts`. */
 export const SERVER_OPTION = [
   '--server <url>',
   'ask this server instead of the database; EARPIECE_TOKEN holds the token',
@@ -20,13 +20,13 @@ export const SERVER_OPTION = [
 
 type Work<T, Ear = UserInbox> = (ear: Ear) => Promise<T>;
 
-/** Runs `work` with the open log and closes it, whatever happens. */
+/** Runs `work` with the open log, and closes the log even after an error. */
 export async function withInbox<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
   await using ear = await openInbox({ ...flagsOf(options), onProblem: complain });
   return await work(ear);
 }
 
-/** The same with the bus, for a command that uses it for more than emitting an event. */
+/** Runs `work` with the open log and a loaded bus, for a command that does more with the bus than emit an event. */
 export async function withLoadedInbox<T>(
   options: GlobalOptions,
   work: Work<T, LoadedInbox>,
@@ -38,8 +38,8 @@ export async function withLoadedInbox<T>(
 }
 
 /**
- * Runs `work` with the open log for a command that only reads. It creates no database: without one it reads an empty log, but if
- * `--db` names a missing one, it throws `bad_argument`.
+ * Runs `work` with the open log for a command that only reads. It creates no database: without one, the log is empty. Throws
+ * `bad_argument` if `--db` names a missing database.
  */
 export async function readInbox<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
   const config = configOf(options);
@@ -48,7 +48,8 @@ export async function readInbox<T>(options: GlobalOptions, work: Work<T>): Promi
 }
 
 /**
- * For a command that waits for records of other processes, or that an agent runs: it throws if `--db` names a missing database.
+ * Runs `work` with the open log, for a command that waits for records of other processes, or that an agent runs. Throws
+ * `bad_argument` if `--db` names a missing database.
  */
 export async function withNamedDatabase<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
   checkNamed(options);
@@ -60,18 +61,23 @@ export function checkNamed(options: GlobalOptions): void {
   if (options.db !== undefined) missingDatabase(options, configOf(options));
 }
 
-/** The database for a command that only reads; an empty one in memory replaces a missing one. */
+/** Returns the database for a command that only reads. An empty database in memory replaces a missing one. */
 export const readOnly = (options: GlobalOptions, config = configOf(options)): { readonly db?: string } =>
   missingDatabase(options, config) === undefined ? {} : { db: 'memory:' };
 
-/** For a command about the database itself. Throws `not_found` if there is none yet. */
+/**
+ * Runs `work` with the open log, for a command about the database itself. Throws `not_found` if the database does not exist yet.
+ */
 export async function withDatabase<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
   const missing = missingDatabase(options, configOf(options));
   if (missing === undefined) return withInbox(options, work);
   throw new EarpieceError('not_found', `there is no database ${missing} yet; earpiece send, gateway and serve create it`);
 }
 
-/** The path of the database, if it does not exist. Throws `bad_argument` if `--db` names it. */
+/**
+ * Returns the path of a database that does not exist yet; undefined if it exists. Throws `bad_argument` if `--db` names a missing
+ * one.
+ */
 export function missingDatabase({ db }: GlobalOptions, config: Config): string | undefined {
   const file = fileOf(config.db);
   if (file === undefined || !isAbsent(file)) return undefined;
@@ -82,7 +88,7 @@ export function missingDatabase({ db }: GlobalOptions, config: Config): string |
   );
 }
 
-/** If a file cannot be examined, the store explains why. */
+/** Whether the file does not exist. For a file that cannot be examined this is false, and the store explains why. */
 function isAbsent(file: string): boolean {
   try {
     lstatSync(file);
@@ -97,7 +103,7 @@ const flagsOf = ({ db }: GlobalOptions): { readonly flags?: { readonly db: strin
 
 const configOf = (options: GlobalOptions): Config => loadConfig({ cwd: process.cwd(), env: process.env, ...flagsOf(options) });
 
-/** The agent whose tool runs this command, if one does. */
+/** Returns the agent whose tool runs this command; undefined if no agent runs it. */
 export const speaker = (): InsideAgent | undefined => insideAgent({ env: process.env });
 
 /** Throws `not_trusted` in a command that an agent runs. `what`: see `notAPerson`. */
@@ -106,7 +112,7 @@ export function onlyAPerson(what: string): void {
   if (inside !== undefined) throw notAPerson(what, inside);
 }
 
-/** Throws `not_trusted` in a shell that `EARPIECE_ADDRESS` makes an agent's: an agent must not lift its own interrupts. */
+/** Throws `not_trusted` in a shell where `EARPIECE_ADDRESS` names an agent, because an agent must not lift its own interrupts. */
 export function notInItsShell(what: string): void {
   const address = process.env['EARPIECE_ADDRESS']?.trim() ?? '';
   // A whole project is a default target, and not the address of one agent.
@@ -117,17 +123,17 @@ export function notInItsShell(what: string): void {
   );
 }
 
-/** `project/agent`, `agent` (of this project), `project/*`; default: all active agents of this project. */
+/** Parses an address: `project/agent`, `agent` (of this project) or `project/*`. Default: all active agents of this project. */
 export const addressFrom = (ear: UserInbox, text: string | undefined): Address => addressIn(ear.config, text);
 
-/** The same before the log is opened. */
+/** Parses an address as `addressFrom` does, before the log is opened. */
 export function addressIn({ project, address }: Pick<Config, 'project' | 'address'>, text: string | undefined): Address {
   const given = text ?? address;
   if (given === undefined) return { kind: 'project', project };
   return parseAddress(given.includes('/') ? given : `${project}/${given}`);
 }
 
-/** The agent's log and, if named, the conversation. Throws for a whole project. */
+/** Returns the agent's log and, if the address names it, the conversation. Throws for a whole project. */
 export function agentFrom(ear: UserInbox, text: string): { log: LogKey; conversation?: ConversationId } {
   const address = addressFrom(ear, text);
   if (address.kind === 'project')
@@ -144,7 +150,7 @@ export type Scope = { readonly log?: LogKey; readonly project?: string; readonly
 
 export const scopeFrom = (ear: UserInbox, text: string | undefined, all: boolean): Scope => scopeIn(ear.config, text, all);
 
-/** The same before the log is opened. */
+/** Returns the scope as `scopeFrom` does, before the log is opened. */
 export function scopeIn(config: Pick<Config, 'project' | 'address'>, text: string | undefined, all: boolean): Scope {
   if (all) {
     if (text === undefined) return {};
@@ -160,7 +166,7 @@ export async function logsIn(ear: UserInbox, { log, project }: Scope): Promise<r
   return log === undefined ? (await ear.store.overview(project)).map((each) => each.log) : [log];
 }
 
-/** The logs that contain this id, which may be several (a fan-out). Throws `not_found`. */
+/** Finds the logs that contain this id: several, if the notification was sent to several agents. Throws `not_found`. */
 export async function logsWith(ear: UserInbox, id: string, address: string | undefined): Promise<readonly LogKey[]> {
   const asked = await logsIn(ear, address === undefined ? {} : scopeFrom(ear, address, false));
   const holding: LogKey[] = [];
@@ -173,7 +179,7 @@ export async function logsWith(ear: UserInbox, id: string, address: string | und
   return holding;
 }
 
-/** `before`: the prefix of the duration in the same word, such as `in:`. */
+/** Parses the duration of an option. `before` is a prefix of the duration in the same word, such as `in:`. */
 export function durationOption(option: string, text: string, before = ''): number {
   const ms = text.startsWith(before) ? parseDuration(text.slice(before.length)) : undefined;
   if (ms === undefined)
@@ -195,7 +201,7 @@ export function countOption(option: string, text: string, { min = 1, max = 1_000
   return n;
 }
 
-/** A signal that aborts when the user or the system asks the process to end. */
+/** Returns a signal that aborts when the user or the system asks the process to end. */
 export function untilStopped(): AbortSignal {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.abort());

@@ -4,12 +4,12 @@
  */
 import { Spawned } from '../mcp/spawned.ts';
 
-/** With only these options, the gateway wraps one server over stdio. Each takes a value. */
+/** Options of a simple command line: with only these, the gateway wraps one server over stdio. Each takes a value. */
 const VALUES = new Set(['--name', '--as', '--purpose', '--view', '--profile', '--db']);
 
 let started: Spawned | undefined;
 
-/** `words`: the words after `gateway` on the command line. Starts nothing unless the command line is simple. */
+/** Starts the wrapped server, but only if the command line is simple. `words` are the words after `gateway`. */
 export function startEarly(words: readonly string[]): void {
   const at = words.indexOf('--');
   const [command, ...args] = at === -1 ? [] : words.slice(at + 1);
@@ -17,7 +17,7 @@ export function startEarly(words: readonly string[]): void {
   try {
     started = new Spawned({ command, args });
   } catch {
-    // The gateway tries again, and reports the reason.
+    // The gateway starts the server again later, and reports the reason.
   }
 }
 
@@ -30,7 +30,7 @@ function onlyValues(options: readonly string[]): boolean {
   return true;
 }
 
-/** The started server. The caller must end it. */
+/** Returns the started server, which the caller must end. */
 export function takeEarly(): Spawned | undefined {
   const taken = started;
   started = undefined;

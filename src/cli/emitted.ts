@@ -3,10 +3,10 @@ import { knownTypeNear } from '../bus/event-types.ts';
 import type { Emitted, Heard } from '../core/event.ts';
 import { plain } from './terminal.ts';
 
-/** True if a subscriber acted: queued, counted, withdrew, or already knew the event. */
+/** Whether a subscriber acted on the event: queued, counted, withdrew, or already knew it. */
 export const wasHeard = ({ heard }: Emitted): boolean => heard.some(({ kind }) => kind !== 'skipped');
 
-/** One line for each subscriber of the event's type. */
+/** Formats what became of an event: one line for each subscriber of the event's type. */
 export function whatBecame({ event, heard }: Emitted): string[] {
   if (heard.length === 0) {
     const meant = knownTypeNear(event.type);

@@ -1,4 +1,4 @@
-/** `earpiece follow -- <command>`: runs a program as usual, and tells an agent what it says is wrong, until it is not. */
+/** `earpiece follow -- <command>`: runs a program as usual, and notifies an agent of its errors until they are fixed. */
 import { randomUUID } from 'node:crypto';
 import { formatAddress } from '../core/address.ts';
 import { checksum, makeEvent } from '../core/event.ts';
@@ -91,13 +91,13 @@ export async function followCommand(words: readonly string[], options: FollowOpt
 }
 
 const SHOWN = 20;
-/** A program that is ended by this key has any exit code. */
+/** The byte of Ctrl+C. A program that ends after this key counts as stopped, because its exit code may be any number. */
 const CTRL_C = 0x03;
 
 async function begun(ear: UserInbox, command: string, to: string): Promise<Followed> {
   const folder = process.cwd();
   const { followed } = await add(ear.store, ear.project, {
-    // The same for the next run of it, which withdraws what a killed one has left.
+    // The next run of the same program gets the same id, and withdraws the notifications that a killed run has left.
     uid: `c_${checksum([folder, command, to].join('\0'))}`,
     what: { kind: 'command', command, folder },
     to,
@@ -106,13 +106,13 @@ async function begun(ear: UserInbox, command: string, to: string): Promise<Follo
   return followed;
 }
 
-/** Open problems of a failing program are kept for its next run. */
+/** Stops following a program. Problems that are still open are kept for its next run. */
 async function over(ear: UserInbox, { id, uid }: Followed): Promise<void> {
   await remove(ear.store, ear.project, id);
   if (Object.keys((await stateOf(ear.store, uid)).told).length === 0) await keepState(ear.store, uid, undefined);
 }
 
-/** It was ended from outside. */
+/** Whether the program was ended from outside. */
 function wasStopped(outcome: Outcome): boolean {
   if (outcome.kind === 'killed') return ['SIGINT', 'SIGTERM', 'SIGHUP'].includes(outcome.signal);
   return outcome.kind === 'exited' && [129, 130, 143].includes(outcome.code);

@@ -1,4 +1,4 @@
-/** `earpiece gateway`: puts servers, front and rider together. */
+/** `earpiece gateway`: connects the wrapped servers, the front for the client, and the rider of notifications. */
 import { formatProblem, readConfig, untrustedTold, type Config } from '../config/index.ts';
 import type { McpServers } from '../config/mcp-servers.ts';
 import { parseAddress } from '../core/address.ts';
@@ -47,10 +47,10 @@ export type OwnServer = {
   boxes(place: { readonly inbox: UserInbox; readonly project: string; readonly given: string | undefined }): readonly Toolbox[];
 };
 
-/** `running`: the process of the wrapped server, if it was already started. */
+/** Parts that the caller has already made. `running` is the process of the wrapped server. */
 type Given = { readonly own?: OwnServer; readonly running?: Spawned | undefined };
 
-/** Runs until its client disconnects; resolves with the exit code. */
+/** Runs the gateway until its client disconnects; resolves with the exit code. */
 export async function serve(words: readonly string[], options: GatewayOptions, given: Given = {}): Promise<number> {
   try {
     return await serveWith(words, options, given);
@@ -82,7 +82,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
   const checkClock = (): Promise<void> =>
     (inbox === undefined ? Promise.resolve() : clock.check(inbox, complain)).catch(() => {});
   const open = async (): Promise<InboxRider> => {
-    // It reads the same files again, and reports their problems.
+    // The inbox reads the same files again, and reports their problems.
     const opened = await openInboxWith(config, { ...at, onProblem: (line) => told.delete(line) || complain(line), thread: true });
     inbox = opened;
     loadAheadSoon(opened, { view: options.view });
@@ -160,7 +160,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
   return EXIT.failed.code;
 }
 
-/** Why a gateway with this command line would not start here; undefined if it would. */
+/** Returns the reason why a gateway with this command line would not start here; undefined if it would start. */
 export async function hindrance(words: readonly string[], options: GatewayOptions): Promise<string | undefined> {
   const { config } = readConfig(placeOf(options));
   try {
@@ -180,12 +180,12 @@ const placeOf = ({ db }: GatewayOptions): Parameters<typeof readConfig>[0] => ({
 });
 
 /**
- * The longest time that the database may delay a client's tools. A store opens within some 50 ms, on a busy machine within a
- * second. Tools that are missing then are missing for the whole session. Clients give a server 10 s and more to start.
+ * The maximum time that the database may delay a client's tools. A store opens within some 50 ms, on a busy machine within a
+ * second. Clients give a server at least 10 s to start. Tools that are missing after that time are missing for the whole session.
  */
 const ASK_WITHIN_MS = 3_000;
 
-/** Undefined if the work fails or takes longer. */
+/** Returns the result of the work; undefined if the work fails or takes longer than `withinMs`. */
 async function soon<T>(work: Promise<T>, withinMs: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, withinMs, undefined)));
@@ -195,7 +195,10 @@ async function soon<T>(work: Promise<T>, withinMs: number): Promise<T | undefine
 const projectOf = (address: string | undefined, { project }: Config): string =>
   address?.includes('/') ? parseAddress(address).project : project;
 
-/** The address of this conversation. A whole project in the configuration is a receiver, not an agent's own address. */
+/**
+ * Returns the address of this conversation. A whole project in the configuration counts only as a receiver, not as the agent's
+ * address.
+ */
 function addressOf(options: GatewayOptions, config: Config): string | undefined {
   if (options.as === undefined) return config.address?.endsWith('/*') ? undefined : config.address;
   const address = parseAddress(options.as.includes('/') ? options.as : `${config.project}/${options.as}`);
@@ -244,7 +247,7 @@ async function upstreamsFrom(
   );
 }
 
-/** A server that cannot be started must not take the other servers away. */
+/** Reads the servers of a file. The servers that can be started work even if others cannot. */
 async function serversOf(file: string): Promise<McpServers> {
   const { readMcpServers } = await import('../config/mcp-servers.ts');
   const read = readMcpServers(file, { env: process.env });

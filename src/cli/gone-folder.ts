@@ -1,4 +1,4 @@
-/** A missing working folder must not stop a command that serves an agent, so the command works in another folder. */
+/** Lets a command that serves an agent continue in another folder, if its working folder does not exist any more. */
 import { inputAtOnce } from './hook-input.ts';
 
 const SERVES = new Set(['hook', 'gateway', 'mcp', 'bridge']);
@@ -8,7 +8,7 @@ export function leaveGoneFolder(command: string | undefined): void {
   if (command === undefined || !SERVES.has(command)) return;
   const own = command === 'hook' ? inputAtOnce()?.['cwd'] : undefined;
   const found = [own, process.env['HOME'], '/'].find((folder) => typeof folder === 'string' && entered(folder));
-  // The event of a hook names its folder.
+  // A hook needs no message, because its event names the folder.
   if (command !== 'hook')
     process.stderr.write(
       `earpiece: the working folder does not exist any more; earpiece ${command} works in ${JSON.stringify(found)} instead\n`,

@@ -1,4 +1,7 @@
-/** The code of an answer that the host asked for. It replaces the code of `hook-guard.ts`, which is registered before. */
+/**
+ * Sets the exit code of an answer in the host's protocol. It replaces the exit code that `hook-guard.ts` sets, because its
+ * listener is registered later.
+ */
 export function hookAnswers(code: number): void {
   process.on('exit', () => (process.exitCode = code));
 }

@@ -1,6 +1,7 @@
 /**
  * The fast path of `earpiece hook`, for the usual case: an agent starts a hook before each tool call, and almost always nothing
- * waits. It loads a tenth of the program, asks the database one question, and ends. In any doubt, the slow path answers.
+ * waits. It loads a tenth of the program, asks the database one question, and ends. If the answer is uncertain, the slow path
+ * gives it.
  */
 import { isAbsolute, join } from 'node:path';
 import { projectPlace, stateFolder, userConfigFile, type Env } from '../config/places.ts';
@@ -17,16 +18,18 @@ const { lstatSync, readFileSync } = process.getBuiltinModule('node:fs');
 const PASSING: ReadonlySet<string> = new Set(
   'PreToolUse PostToolBatch PostToolUse Stop BeforeTool AfterTool AfterAgent'.split(' '),
 );
-/** The events of these that only an interrupt uses. */
+/** The passing events for which only an interrupt has an answer. */
 const BEFORE: ReadonlySet<string> = new Set(['PreToolUse', 'BeforeTool']);
-/** The interval at which a conversation's sign of life is written. */
+/** The maximum age of a conversation's stored last contact; an older one is written again. */
 const SEEN_WITHIN_MS = 30_000;
-/** The beginning of a setting's name; `waitingKey` of the room `talk` writes it. */
+/** The prefix of a setting's name; `waitingKey` in `talk` writes this setting. */
 const WAITING = 'waiting for ';
 /** Hosts whose transcripts must be checked for deliveries, at the first calls after a delivery. */
 export const WITH_TRANSCRIPT: ReadonlySet<string> = new Set(['claude', 'codex', 'qwen']);
 const LOOKED_FOR_MS = 60_000;
-/** Hosts whose hook before a tool may end in its shell because of a mark, with the variables that name their sessions. */
+/**
+ * Hosts whose hook before a tool can stop in the shell when it finds a mark file, with the variables that name their sessions.
+ */
 export const WITH_MARK: Readonly<Record<string, string>> = {
   claude: 'CLAUDE_CODE_SESSION_ID',
   qwen: 'QWEN_CODE_SESSION_ID',
@@ -34,10 +37,12 @@ export const WITH_MARK: Readonly<Record<string, string>> = {
 };
 const MAX_CONFIG_BYTES = 64 * 1024;
 
-/** True: this call of `earpiece hook <host>` has no answer. False proves nothing. Must not throw. */
+/**
+ * Returns true if this call of `earpiece hook <host>` certainly has no answer, and false if that is unknown. It must not throw.
+ */
 export function hasNothingToSay(words: readonly string[], env: Env): boolean {
   try {
-    // `earpiece in` needs every moment.
+    // `earpiece in` needs to see every event.
     if (env['EARPIECE_TERMINAL']) return false;
     const [host, option, db, ...others] = words;
     if (host === undefined || host.startsWith('-') || others.length > 0) return false;
@@ -72,18 +77,21 @@ export function hasNothingToSay(words: readonly string[], env: Env): boolean {
   }
 }
 
-/** Qwen Code also runs the hook of the prompt before each request with tool results, which is not a prompt of a person. */
+/**
+ * Whether the event may pass. Qwen Code also runs its prompt hook before each request with tool results; that event is no prompt
+ * of a person.
+ */
 const passes = (host: string, event: string, input: HookInput | undefined): boolean =>
   PASSING.has(event) || (host === 'qwen' && event === 'UserPromptSubmit' && input?.['submitted_prompt'] === undefined);
 
-/** Claude Code passes its process id to its hooks. */
+/** Lists the processes that may be the host. Claude Code passes its process id to its hooks. */
 export function hosts(env: Env): readonly Process[] {
   const named = Number(env['CLAUDE_PID']);
   const found = Number.isInteger(named) && named > 1 ? systemProcesses.get(named) : undefined;
   return found === undefined ? ancestors() : [found];
 }
 
-/** Undefined: it depends on the configuration. */
+/** Returns the path of the database; undefined if only the configuration can tell. */
 export function databaseOf(given: string | undefined, env: Env, cwd: string): string | undefined {
   if (given) return isAbsolute(given) ? given : undefined;
   const files = [...projectPlace(cwd).candidates, userConfigFile({ env })];

@@ -1,9 +1,9 @@
 /**
- * `earpiece hook` never ends with a code that makes its host block the agent, whatever happens. Only an answer in the host's own
+ * Ensures that `earpiece hook` never ends with an exit code that makes its host block the agent. Only an answer in the host's own
  * protocol has a code other than 0. The command line imports this file first, so an old Node must be able to run it.
  */
 
-/** The first word that is not an option, even if the command line is invalid elsewhere. */
+/** Finds the first word that is not an option, even if the rest of the command line is invalid. */
 export const commandOf = (args: readonly string[]): string | undefined =>
   args.find((arg, at) => !arg.startsWith('-') && args[at - 1] !== '--db');
 

@@ -1,25 +1,28 @@
-/** Reads the event that an agent writes to its hook's stdin, once for each process. */
+/** Reads the event that an agent writes to the stdin of its hook. Each process reads it once. */
 
 /** Read from `process` instead of imported: an import also loads streams and promises, which would slow each hook call. */
 const { closeSync, constants, fstatSync, openSync, readSync } = process.getBuiltinModule('node:fs');
 
 export type HookInput = Readonly<Record<string, unknown>>;
 
-/** The bytes read so far, and whether more may come. `late`: no byte came for too long. */
+/** The bytes read so far, and whether more may come. `late` means that no byte came within the allowed time. */
 type Read = { readonly bytes: Buffer; readonly ended: boolean; readonly late: boolean };
 
-/** How long a hook waits for the next byte, while its agent waits for the hook. */
+/** The maximum time that a hook waits for the next byte. The agent waits for the hook meanwhile. */
 export const INPUT_WITHIN_MS = 2_000;
 const LOOK_EVERY_MS = 2;
 const CHUNK = 64 * 1024;
-/** A larger input (a batch of large results) is left to a reader with its own limit. */
+/**
+ * The maximum size of an input that is read here. The event loop reads a larger one, such as a batch of large results, up to a
+ * limit of its own.
+ */
 const MAX_AT_ONCE = 4 * 1024 * 1024;
 const CLOSING = '}'.charCodeAt(0);
 
 let read: Read = { bytes: Buffer.alloc(0), ended: false, late: false };
 let whole: HookInput | undefined;
 
-/** Reads the input without an event loop; undefined if that is impossible. */
+/** Reads the input without an event loop; returns undefined if that is impossible. */
 export function inputAtOnce(): HookInput | undefined {
   if (whole !== undefined || read.ended) return whole;
   const about = fstatSync(0);
@@ -37,7 +40,7 @@ export function inputAtOnce(): HookInput | undefined {
       }
       size += n;
       chunks.push(chunk.subarray(0, n));
-      // If a host leaves the pipe open, the input has ended when the object is complete.
+      // A host may leave the pipe open, so the input also ends when its JSON object is complete.
       if (mayBeWhole(chunk.subarray(0, n))) {
         read = { bytes: Buffer.concat(chunks), ended: false, late: false };
         whole = parsed(read.bytes);
@@ -59,14 +62,14 @@ function unblocked(isPipe: boolean): number {
   try {
     if (isPipe) return openSync('/proc/self/fd/0', constants.O_RDONLY | constants.O_NONBLOCK);
   } catch {
-    // The system has no such file.
+    // This system has no file for stdin.
   }
   // Node makes stdin nonblocking when it is accessed. This costs a hook 4 ms.
   void process.stdin;
   return 0;
 }
 
-/** Undefined: no byte came for too long. */
+/** Reads the next bytes; returns undefined if none came within the allowed time. */
 function readInTime(fd: number, chunk: Buffer): number | undefined {
   const until = performance.now() + INPUT_WITHIN_MS;
   do {
@@ -80,7 +83,7 @@ function readInTime(fd: number, chunk: Buffer): number | undefined {
   return undefined;
 }
 
-/** The bytes that were already read. */
+/** Returns the bytes that `inputAtOnce` has already read. */
 export const readBefore = (): Read => read;
 
 export const mayBeWhole = (chunk: Buffer): boolean => chunk.at(-1) === CLOSING || chunk.at(-2) === CLOSING;

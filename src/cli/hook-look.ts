@@ -1,12 +1,15 @@
 /**
- * `earpiece hook <host> --look`: reports whether a notification may wake the idle agent now. It prints the text on stderr and
- * ends with code 2, or prints on stdout when to look again without a change of the log, epoch ms.
+ * `earpiece hook <host> --look`: reports whether a notification may wake the idle agent now. If so, it prints the text on stderr
+ * and ends with code 2. Otherwise it prints on stdout the time of the next check if the log does not change before, in epoch ms.
  */
 import { wake, type HookHost } from '../hosts/index.ts';
 import { opened, readInput, type HookOptions } from './hook.ts';
 import { OVER, WAKES } from './hook-wait.ts';
 
-/** Resolves with the exit code. An error does not wake the agent: the next message carries the open notifications. */
+/**
+ * Checks once, and resolves with the exit code. An error does not wake the agent: the next message carries the open
+ * notifications.
+ */
 export async function look(host: HookHost, options: HookOptions): Promise<number> {
   const heard = host.hear(await readInput());
   if (heard === undefined || heard.caller.subagent !== undefined) return OVER;

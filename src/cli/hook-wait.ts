@@ -1,7 +1,7 @@
 /**
  * `earpiece hook <host> --wait`: the host starts it in the background when its agent becomes idle, and wakes the agent when it
  * ends with code 2. It may wait for days, so it loads as little as an empty hook call, and checks two file sizes four times a
- * second. When the database has changes for its session, a separate process examines them.
+ * second. If the database has changes for its session, a separate process checks whether they may wake the agent.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -17,18 +17,21 @@ import { inputAtOnce, type HookInput } from './hook-input.ts';
 
 /** The exit code that makes the host wake its agent. */
 export const WAKES = 2;
-/** The exit code of `--look` if there is no agent to wake any more. */
+/** The exit code of `--look` if the agent has exited. */
 export const OVER = 3;
 const LOOK_EVERY_MS = 250;
 const ALIVE_EVERY_MS = 1_000;
-/** The interval of looks if a file does not name the database. */
+/** The interval of checks if the database is not a file, so that no file size shows its changes. */
 const BLIND_EVERY_MS = 5_000;
-/** The hooks of one event run in parallel: the hook that binds a new session may end after this one began. */
+/**
+ * The delay before the first check. The hooks of one event run in parallel, so the hook that binds a new session may end after
+ * this one began.
+ */
 const BOUND_WITHIN_MS = 10_000;
 
 /**
- * Never throws: after an error the agent is not woken, and its next message carries the
- * notifications.
+ * Waits for a reason to wake the agent, and resolves with the exit code. Never throws: after an error the agent is not woken, and
+ * its next message carries the notifications.
  */
 export async function wait(words: readonly string[], env: Env): Promise<void> {
   try {
@@ -42,8 +45,8 @@ export async function wait(words: readonly string[], env: Env): Promise<void> {
 }
 
 /**
- * `claude -p`, and a program that runs Claude Code by its SDK, would wait for this process before they end, and have no idle
- * agent.
+ * Whether the host has no idle agent: `claude -p`, or a program that runs Claude Code by its SDK. Such a host would wait for this
+ * process before it ends.
  */
 const isOneShot = ({ args }: Process, env: Env): boolean =>
   args.some((arg) => arg === '-p' || arg === '--print') || env['CLAUDE_CODE_ENTRYPOINT']?.startsWith('sdk') === true;
@@ -85,7 +88,7 @@ async function waitFor(input: HookInput, host: Process, given: { words: readonly
   return 0;
 }
 
-/** A text that changes with each commit of any process. */
+/** Returns a text that changes with each commit of any process. */
 function changeOf(path: string): string {
   return [path, `${path}-wal`]
     .map((file) => statSync(file, { throwIfNoEntry: false }))
@@ -93,7 +96,7 @@ function changeOf(path: string): string {
     .join(' ');
 }
 
-/** Starts a full process of Earpiece that looks, and that prints the waking text on this process's stderr. */
+/** Starts a full process of Earpiece that checks once, and that prints the waking text on this process's stderr. */
 async function look(
   words: readonly string[],
   input: HookInput,
@@ -112,7 +115,7 @@ async function look(
   return { code, nextAt: said.trim() !== '' && Number.isFinite(nextAt) ? nextAt : undefined };
 }
 
-/** Only one process waits for each host process: a later one takes its place, also from a process whose session has ended. */
+/** Makes this process the only waiter of its host process. It replaces an earlier waiter, even one whose session has ended. */
 function takePlace(env: Env, host: Process): Disposable & { isMine(): boolean } {
   const folder = join(stateFolder({ env }), 'waiters');
   mkdirSync(folder, { recursive: true, mode: 0o700 });

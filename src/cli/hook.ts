@@ -24,16 +24,16 @@ import { complain, handOver } from './terminal.ts';
 import type { GlobalOptions } from './context.ts';
 import { INPUT_WITHIN_MS, mayBeWhole, parsed, readBefore, type HookInput } from './hook-input.ts';
 
-/** The agent waits for its hook. If the store does not answer within this time, the agent continues without an answer. */
+/** The maximum time for the store, because the agent waits for its hook. If it passes, the agent continues without an answer. */
 const STORE_WITHIN_MS = 250;
-/** The largest input of a hook, which may contain a batch of large results. */
+/** The maximum size of a hook's input, which may contain a batch of large results. */
 const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 
 const GOES_ON = 0;
 
 export type HookOptions = GlobalOptions & { readonly as?: string; readonly beside?: string; readonly look?: boolean };
 
-/** Resolves with the exit code. Never throws. */
+/** Answers one call of a hook, and resolves with the exit code. Never throws. */
 export async function hook(host: HookHost, options: HookOptions): Promise<number> {
   try {
     const input = await readInput();
@@ -72,7 +72,7 @@ async function answered(
     complain(
       `hook ${host.name}: the database did not answer within ${STORE_WITHIN_MS} ms; the agent continues, and waiting notifications stay open`,
     );
-    // An answer that arrives now has no receiver, and its lease ends with this process.
+    // The agent does not read an answer that arrives now. The lease of its notifications ends with this process.
     process.exit(GOES_ON);
   }
   const printed: Printed = host.say(attended.answer, input);
@@ -84,7 +84,7 @@ async function answered(
   return printed.exitCode ?? GOES_ON;
 }
 
-/** The project's followers look while a session is active. */
+/** Starts the process that checks what the project follows, because a session of the project is now active. */
 async function goOnFollowing(inbox: UserInbox, folder: string): Promise<void> {
   if ((await inbox.store.setting(listKey(inbox.project))) === undefined) return;
   const { startLooker } = await import('./looker.ts');

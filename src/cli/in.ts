@@ -1,7 +1,7 @@
 /**
  * `earpiece in -- <agent>`: runs a coding agent in a terminal of Earpiece, for hosts with hooks that cannot be woken. If a
- * notification may wake the idle agent, it types one line, and the agent's own prompt hook delivers the notification. It types
- * only while the agent waits for its person and the person has typed nothing since. Otherwise it rings the bell.
+ * notification may wake the idle agent, this process types one line, and the agent's prompt hook delivers the notification. It
+ * types only while the agent waits for its person and the person has typed nothing since. Otherwise it rings the bell.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,12 +13,12 @@ import type { GlobalOptions } from './context.ts';
 import { complain } from './terminal.ts';
 
 const BELL = '\u0007';
-/** The bell rings at most once a minute. */
+/** The minimum time between two rings of the bell. */
 const BELL_EVERY_MS = 60_000;
-/** A turn that has just ended may begin again: the person's next line may be a moment away. */
+/** The time after a turn during which nothing is typed, because the person may be about to send the next line. */
 const SETTLED_MS = 500;
 
-/** Resolves with the exit code of the agent. */
+/** Runs the agent, and resolves with its exit code. */
 export async function runIn(words: readonly string[], options: GlobalOptions): Promise<number> {
   const [command = '', ...args] = words;
   const folder = mkdtempSync(join(tmpdir(), 'earpiece-in-'));
@@ -60,7 +60,7 @@ type Nudging = {
   readonly options: GlobalOptions;
 };
 
-/** An error of the log must not disturb the agent, which is then only not woken. */
+/** Checks whether to wake the agent, and does so. An error of the log does not disturb the agent: it is then not woken. */
 async function nudge(nudging: Nudging): Promise<void> {
   const { options, signal } = nudging;
   try {
@@ -71,7 +71,7 @@ async function nudge(nudging: Nudging): Promise<void> {
       head = await ear.store.changed(head, { signal, withinMs: 1_000 });
     }
   } catch {
-    // The agent continues without it.
+    // The agent continues, and is not woken.
   }
 }
 

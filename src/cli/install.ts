@@ -14,9 +14,12 @@ import { checkName, serverName } from './server-name.ts';
 import { VERSION } from './version.ts';
 
 export type InstallText = {
-  /** One sentence: where to put it. */
+  /** One sentence that says where to put the text. */
   readonly how: string;
-  /** The exact command line or file part. If the client has a server with that name, the removal of that server comes first. */
+  /**
+   * The exact command line or part of a file. If the client already has a server with that name, the text first removes that
+   * server.
+   */
   readonly what: string;
   readonly undo: string;
   /** Warnings that a person should read first, one sentence each. */
@@ -63,20 +66,20 @@ export function installText(host: InstallHost, question: InstallQuestion): Insta
   ];
   return {
     ...text,
-    // If a server of that name exists, the command that adds one fails, or changes only half of it.
+    // If a server with that name exists, the command that adds a server fails, or changes only a part of the entry.
     ...(there !== undefined && { what: `${text.undo}\n${text.what}`, undo: restored(host, name, question) ?? text.undo }),
     ...(warnings.length > 0 && { warnings }),
   };
 }
 
-/** Each word that looks like a secret, hidden, with the flag before it. */
+/** Lists the words that look like secrets, masked, each with the flag before it. */
 function secretsIn({ words, url }: InstallQuestion): readonly string[] {
   const given = url === undefined ? words : [url];
   const shown = withoutSecretWords(given);
   return shown.flatMap((word, n) => (word === given[n] ? [] : word === '…' && n > 0 ? `${given[n - 1]} …` : word));
 }
 
-/** The text that restores the server without the gateway. */
+/** Returns the text that restores the server without the gateway. */
 function restored(host: InstallHost, name: string, { words }: InstallQuestion): string | undefined {
   if (words.length === 0) return undefined;
   const line = words.map(quote).join(' ');
@@ -168,7 +171,7 @@ function textFor(host: InstallHost, { name, command, args, line, behindCommand }
   }
 }
 
-/** The command by which agents start this Earpiece. `db`: see `InstallQuestion`. */
+/** Returns the command by which agents start this installation of Earpiece. `db`: see `InstallQuestion`. */
 export function ourselves(db: string | undefined, path = process.env['PATH'] ?? ''): Ours {
   return {
     node: lastingNode(process.execPath, path),
@@ -180,7 +183,8 @@ export function ourselves(db: string | undefined, path = process.env['PATH'] ?? 
 }
 
 /**
- * The path of the same Node that survives its next update: `/opt/homebrew/bin/node` instead of `…/Cellar/node/24.1.0/bin/node`.
+ * Returns a path of the running Node that stays valid after an update: `/opt/homebrew/bin/node` instead of
+ * `…/Cellar/node/24.1.0/bin/node`.
  */
 export function lastingNode(node: string, path: string): string {
   if (!/\d+\.\d+/u.test(node)) return node;
@@ -200,16 +204,16 @@ function isSame(file: string, other: string): boolean {
   }
 }
 
-/** The file of this command line: `dist/cli.js`, or its source. */
+/** The entry file of this command line: `dist/cli.js`, or its source. */
 const entry = (): string => process.argv[1] ?? fileURLToPath(new URL('./main.ts', import.meta.url));
 
-/** The command by which a client starts Earpiece: by absolute paths, or by the package's name if those paths would not last. */
+/** Returns the command by which a client starts Earpiece: absolute paths, or the package's name if the paths are in a cache. */
 const program = (): readonly [command: string, ...args: string[]] =>
   isCached(entry()) ? ['npx', ...fetched()] : [process.execPath, entry()];
 
 const fetched = (): readonly string[] => fetching(VERSION, process.env['HOME'] || homedir());
 
-/** The cache folders of `npx`, `pnpm dlx`, `yarn dlx` and `bunx`. */
+/** Whether a path is in a cache folder of `npx`, `pnpm dlx`, `yarn dlx` or `bunx`. */
 const isCached = (path: string): boolean => /[\\/](_npx|dlx(-[^\\/]*)?|bunx-[^\\/]*|xfs-[^\\/]*)[\\/]/.test(path);
 
 function flags({ words, url, servers, db, as, purpose, view, profile }: InstallQuestion, name: string): string[] {

@@ -1,4 +1,4 @@
-/** The process that looks after what a project follows: who starts it, and what it runs. See `sources/follow/look-after.ts`. */
+/** Starts and runs the process that checks what a project follows. See `sources/follow/look-after.ts`. */
 import { spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { openInbox, type UserInbox } from '../user-inbox.ts';
 import { followerOf, following, letGo, lookAfter, looker, RENEW_MS, renewLease, takeLease } from '../sources/follow/index.ts';
 import { untilStopped, type GlobalOptions } from './context.ts';
 
-/** Starts one unless it runs, or nothing is followed. It goes on when this process has ended. */
+/** Starts the process, unless it runs already or the project follows nothing. It continues when this process has ended. */
 export async function startLooker({ store, project, config }: UserInbox, folder: string): Promise<boolean> {
   if ((await following(store, project)).every(({ what }) => what.kind === 'command')) return false;
   if ((await looker(store, project, (other) => isAlive(other))) !== undefined) return false;
@@ -23,14 +23,17 @@ export async function startLooker({ store, project, config }: UserInbox, folder:
   return true;
 }
 
-/** It acts for the project, and not for the agent whose shell has started it. */
+/** Returns its environment. The process acts for the project, and not for the agent whose shell has started it. */
 function environment(): NodeJS.ProcessEnv {
   const kept = { ...withoutSecrets(process.env) };
   for (const name of [HANDLE_VARIABLE, HANDLE_OF_VARIABLE, 'EARPIECE_ADDRESS']) delete kept[name];
   return kept;
 }
 
-/** Resolves when nothing is followed, or nobody has been there for a minute. */
+/**
+ * Checks what the project follows. Resolves when the project follows nothing, or has had no active session for a minute and keeps
+ * nothing (`--keep`).
+ */
 export async function runLooker(project: string, { db }: GlobalOptions): Promise<void> {
   const over = new AbortController();
   const signal = AbortSignal.any([untilStopped(), over.signal]);

@@ -20,6 +20,6 @@ if (command === 'hook' && words.includes('--wait')) {
   keepCompiled(process.env);
   const { run } = await import('./program.ts');
   process.exitCode = await run(args);
-  // The command line was refused before the gateway took over the server.
+  // The gateway has not taken over the server, for example because the command line is invalid.
   await early?.takeEarly()?.end();
 }

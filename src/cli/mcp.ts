@@ -1,7 +1,7 @@
 /**
- * `earpiece mcp`: Earpiece's own MCP server, which runs beside the hooks of a coding agent. With its tools, the agent reads its
- * notifications and reaches other agents. A host that can call a server's tool as a hook calls the tool `hook`, which starts no
- * new process.
+ * `earpiece mcp`: Earpiece's own MCP server, for a coding agent that also runs the hooks. With its tools, the agent reads its
+ * notifications and reaches other agents. Some hosts can call a tool of a server as a hook. They call the tool `hook`, so that no
+ * hook starts a process.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { EarpieceError } from '../core/errors.ts';
@@ -18,7 +18,8 @@ import { serve, type GatewayOptions, type OwnServer } from './gateway.ts';
 export const serveMcp = (options: GatewayOptions): Promise<number> => serve([], options, { own: OWN });
 
 const OWN: OwnServer = {
-  // The agent's host calls the hidden one, and the model does not see it. `host` and the host's own fields are its arguments.
+  // The agent's host calls the hidden tool, which the model does not see. Its arguments are `host` and the fields of the host's
+  // event.
   tools: [...TALK_TOOLS, FOLLOW_TOOL, { name: HOOK_TOOL, hidden: true }],
   boxes: (place) => [talkBox(), followBox(place), hookBox(place)],
 };
@@ -73,7 +74,7 @@ function hookBox(place: Place): Toolbox {
   };
 }
 
-/** A session that the host shows, or has shown. `lookUntil`: until then, its transcript may have to prove a delivery. */
+/** A session that the host shows, or has shown before. Until `lookUntil`, its transcript may have to prove a delivery. */
 type Session = { readonly conversation: Conversation; readonly lookUntil: number };
 
 /** The one from before knows when it wrote its last sign of life; another one would write one at each call. */
@@ -83,7 +84,7 @@ const isSame = (before: Conversation, now: Conversation): boolean =>
 const MAX_SESSIONS = 100;
 const LOOKED_FOR_MS = 60_000;
 
-/** A field without a value still has its placeholder from the settings, or is empty. */
+/** Drops the fields without a value: they still have their placeholder from the settings, or are empty. */
 function filled(args: unknown): Readonly<Record<string, unknown>> {
   const given = Object.entries((args ?? {}) as Readonly<Record<string, unknown>>);
   return Object.fromEntries(
@@ -96,7 +97,7 @@ function filled(args: unknown): Readonly<Record<string, unknown>> {
   );
 }
 
-/** The host writes a list as JSON. */
+/** Parses a list, which the host writes as JSON. */
 function listIn(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {

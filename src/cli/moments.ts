@@ -5,7 +5,7 @@ import type { Presence } from '../core/ports.ts';
 import type { UserInbox } from '../user-inbox.ts';
 import { plain } from './terminal.ts';
 
-/** Returns the warning; undefined if a carrier of the agent counts turns, or if no agent is active yet. */
+/** Returns the warning. Returns undefined if a carrier of the agent counts turns, or if no agent is active yet. */
 export async function turnsUnseen(
   ear: UserInbox,
   to: Address,

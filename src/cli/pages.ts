@@ -64,7 +64,7 @@ async function* inPages(read: (limit: number, before: number) => Promise<readonl
   for (let before = Number.MAX_SAFE_INTEGER, limit = PAGE; ;) {
     const page = await read(limit, before);
     const last = page.at(-1)?.seq ?? 0;
-    // One position may have several items, and the page may end between them.
+    // Several items may share one position, and the page may end between them.
     const whole = page.length < limit ? page : page.filter(({ seq }) => seq !== last);
     yield* whole;
     if (page.length < limit) return;

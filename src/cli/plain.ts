@@ -8,7 +8,10 @@ import { GLOBAL_OPTIONS, type CommandLine, type OptionSpec } from './command-lin
 /** The arguments for a command's work. */
 export type Read = { readonly command: CommandLine; readonly given: readonly unknown[] };
 
-/** The command's position in `args`: only global options may precede it. Undefined if commander must parse the line. */
+/**
+ * Finds the position of the command in `args`; only global options may precede it. Returns undefined if commander must parse the
+ * line.
+ */
 export function commandAt(args: readonly string[]): number | undefined {
   for (let i = 0; i < args.length; i++) {
     const arg = args[i] as string;
@@ -20,7 +23,7 @@ export function commandAt(args: readonly string[]): number | undefined {
   return undefined;
 }
 
-/** `rest`: the command line without the name of `top`. Undefined if commander must parse it. */
+/** Reads `rest`, the command line without the name of `top`. Returns undefined if commander must parse the line. */
 export function readPlainly(top: CommandLine, rest: readonly string[]): Read | undefined {
   let command = top;
   const options: Record<string, unknown> = {};
@@ -65,13 +68,13 @@ function optionOf(arg: string, specs: readonly OptionSpec[]): Found | undefined 
   return { spec, name: nameOf(spec.flags), takesNext: takes && value === undefined, value: value ?? true };
 }
 
-/** `--flag` or `--option <value>`. */
+/** Whether an option has the form `--flag` or `--option <value>`. */
 const isPlain = ({ flags }: OptionSpec): boolean => /^--(?!no-)[a-z-]+(?: <(?!.*\.\.\.>)[^>]+>)?$/u.test(flags);
 
 const isPlainValue = (value: string, { words }: OptionSpec): boolean =>
   value !== '' && !value.startsWith('-') && (words === undefined || words.includes(value));
 
-/** `--level-on-failure <level>` is `levelOnFailure`. */
+/** Returns the name of an option's value: `levelOnFailure` for `--level-on-failure <level>`. */
 const nameOf = (flags: string): string =>
   (flags.split(' ')[0] ?? '').slice(2).replaceAll(/-([a-z])/gu, (_, letter: string) => letter.toUpperCase());
 

@@ -7,7 +7,7 @@ import { EXIT, exitCodeOf } from './exit.ts';
 import { commandAt, readPlainly, type Read } from './plain.ts';
 import { complain, endWithReaders, lost, unwritten } from './terminal.ts';
 
-/** Runs one command line. Never throws; resolves with the exit code. */
+/** Runs one command line. Resolves with the exit code, and never throws. */
 export async function run(args: readonly string[]): Promise<number> {
   let code: number = EXIT.ok.code;
   const answer: Answer = (said) => (code = said);

@@ -1,4 +1,4 @@
-/** Decides for whom `earpiece inbox` reads: an agent reads its own notifications, and a person looks at those of agents. */
+/** Decides for whom `earpiece inbox` reads: an agent reads its own notifications, and a person lists those of agents. */
 import { parseAddress, type ConversationId, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Env } from '../config/index.ts';
@@ -10,18 +10,18 @@ export type Reader = { readonly log: LogKey; readonly conversation: Conversation
 export type ReaderQuestion = {
   readonly project: string;
   readonly env: Env;
-  /** The configuration's `address`. It names an agent, but it does not show that an agent runs this shell. */
+  /** The `address` of the configuration. It names an agent, but does not prove that an agent runs this shell. */
   readonly address?: string | undefined;
   readonly processes?: Processes;
 };
 
 /**
- * The conversation whose agent runs this shell, according to `EARPIECE_ADDRESS` or to a known host among the ancestors.
- * Undefined: a person runs it.
+ * Returns the conversation whose agent runs this shell, according to `EARPIECE_ADDRESS` or to a known host among the ancestors.
+ * Returns undefined if a person runs this shell.
  */
 export async function readerOf(ear: Inbox, question: ReaderQuestion): Promise<Reader | undefined> {
   const { project, address, processes } = question;
-  // A whole project can only receive: no agent has it as its own address.
+  // A whole project can only receive, so it is not the address of an agent.
   const own = (text: string | undefined): string | undefined =>
     text?.trim().endsWith('*') ? undefined : text?.trim() || undefined;
   const told = own(question.env['EARPIECE_ADDRESS']);
@@ -34,7 +34,10 @@ export async function readerOf(ear: Inbox, question: ReaderQuestion): Promise<Re
   return identify({ ...common, given: told ?? own(address) }, ear.store);
 }
 
-/** The conversation that a person means by an address. If none is named: the agent's only active one, or its `#main`. */
+/**
+ * Returns the conversation that a person means by an address. Without a named conversation, it is the agent's only active one, or
+ * `#main`.
+ */
 export async function conversationOf(ear: Inbox, address: string): Promise<Reader> {
   const parsed = parseAddress(address);
   if (parsed.kind === 'project')

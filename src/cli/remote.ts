@@ -22,7 +22,10 @@ import { waited, type Waited } from './waited.ts';
 /** The client for a server, the configured addresses, and the kind of the token. */
 export type Remote = { readonly client: Client; readonly config: Config; readonly kind: TokenInfo['kind'] | undefined };
 
-/** Runs `work` against the server. A refusal becomes an `EarpieceError` with the exit code of its kind. */
+/**
+ * Runs `work` against the server. A refusal of the server becomes an `EarpieceError`, so the command ends with the exit code of
+ * that error.
+ */
 export async function remotely<T>(url: string, work: (remote: Remote) => Promise<T>): Promise<T> {
   const parsed = URL.parse(url);
   if (parsed === null || !/^https?:$/u.test(parsed.protocol) || parsed.pathname !== '/' || parsed.search !== '')
@@ -60,7 +63,7 @@ export async function remotely<T>(url: string, work: (remote: Remote) => Promise
   }
 }
 
-/** How long the head of an answer may take. */
+/** The maximum time until the head of an answer arrives. */
 const TIMEOUT_MS = 20_000;
 
 type Session = {
@@ -89,7 +92,7 @@ const OURS: Readonly<Record<string, ErrorCode>> = {
   stopping: 'upstream',
   too_many_streams: 'upstream',
 };
-/** The answers of an older or newer server to requests that it does not know. */
+/** The error codes with which an older or newer server answers a request that it does not know. */
 const UNKNOWN_THERE: ReadonlySet<string> = new Set(['no_such_route', 'method_not_allowed', 'bad_argument']);
 const PASSED_ON: ReadonlySet<string> = new Set([
   'bad_address',
@@ -116,7 +119,7 @@ function ours(error: ApiError, there: string | undefined): EarpieceError {
   );
 }
 
-/** Queues, and waits if the caller asks for it. */
+/** Queues a notification, and waits for its receipt if the caller asks for that. */
 export async function send(
   { client, config }: Remote,
   { to: text, ...input }: NotificationInput & { readonly to: string | undefined },
@@ -161,7 +164,7 @@ async function wait(
       try {
         last = await client.receipt(id, { log, until, waitS: Math.max(0, Math.min(ASK_EVERY_S, left / 1_000)) });
       } catch (error) {
-        // It is queued, whatever happens: a server that restarts is asked again.
+        // The notification is already queued, so the wait continues when the server has restarted.
         if (!isApiError(error)) throw error;
         if (error.retryable && left > AGAIN_MS) {
           await new Promise((resolve) => setTimeout(resolve, error.retryAfterMs ?? AGAIN_MS));
@@ -209,7 +212,7 @@ export async function* emit({ client }: Remote, events: readonly Event[]): Async
   }
 }
 
-/** A server takes 1,000 events and 4 MiB at once. Fewer are answered in time on a slow disk. */
+/** The maximum number of events in one request. A server takes 1,000, but on a slow disk it answers only fewer in time. */
 const MOST_EVENTS = 100;
 const MOST_CHARS = 1_000_000;
 
@@ -230,7 +233,7 @@ function batchesOf<T extends { readonly json: CloudEventInput }>(all: readonly T
   return batches;
 }
 
-/** A server of an earlier version says nothing of it. */
+/** Reports that the server has lowered the level. A server of an earlier version does not state the lowered level. */
 function tellLowered(asked: string | undefined, loweredTo: string | null | undefined): void {
   if (asked !== undefined && loweredTo != null)
     complain(`the token in EARPIECE_TOKEN allows ${loweredTo} at most; ${asked} is lowered to that`);
@@ -276,7 +279,7 @@ const whyItem = ({ notification, verdict, steps, now }: StoryItem): Why['items']
   now: now.map(({ conversation, decision }) => ({ conversation: conversation as ConversationId, decision })),
 });
 
-/** The newest records, oldest first, and the head of the log at that time. */
+/** Reads the newest records, oldest first, and the head of the log at that time. */
 export async function newest(
   { client }: Remote,
   { conversation, ...scope }: Scope,
@@ -310,7 +313,7 @@ export function follow({ client }: Remote, query: StreamOptions): AsyncGenerator
   });
 }
 
-/** The parts of an item that a person sees. */
+/** Converts the server's view of a notification to the parts of an item that a person sees. */
 function itemOf(view: NotificationView): Item {
   const { person, sender, action, instruction, key, outcome, takenBy, closedAt, markedBy } = view;
   const origin = person === null && sender === null ? undefined : { depth: 0, ...given({ person, agent: sender }) };

@@ -26,11 +26,11 @@ export type ServeOptions = GlobalOptions & {
   verbose?: boolean;
 };
 
-/** The built console, at the same relative path from the built file and from this source. */
+/** The folder of the built console. Its relative path is the same from the built file and from this source. */
 const CONSOLE = join(import.meta.dirname, '../../dist/console');
 const SWEEP_EVERY_MS = 60_000;
 
-/** Runs until it is asked to stop; resolves with the exit code. */
+/** Runs the server until the user or the system stops it; resolves with the exit code. */
 export async function runServer(options: ServeOptions): Promise<number> {
   for (const host of [options.host, ...(options.allowHost ?? [])])
     if (host !== undefined && !/^[A-Za-z0-9_.:-]+$/.test(host))
@@ -73,7 +73,7 @@ export async function runServer(options: ServeOptions): Promise<number> {
     const host = options.host ?? ear.config.server.host;
     const { url } = await server.listen({ host, port: given ?? ear.config.server.port });
     const login = await server.loginUrl().catch(async (error: unknown) => {
-      // The log cannot be written: the server must not keep listening when no signal will end it.
+      // Without a login code the command fails, so the server must not keep listening.
       await server.stop();
       throw error;
     });
@@ -110,9 +110,10 @@ const flagsOf = (options: GlobalOptions): { flags?: { db: string } } =>
   options.db === undefined ? {} : { flags: { db: options.db } };
 
 /**
- * Resolves when the user or the system asks the process to end; a second request ends it at once. A closing terminal asks more
- * than once: first the kernel, then its shell. Without a terminal, SIGHUP is only reported: it may arrive despite `nohup` (Node
- * forgets that at its start), or may be meant as a request to read the configuration again, which happens at each change anyway.
+ * Resolves when the user or the system asks the process to end; a second request ends it at once. When a terminal closes, the
+ * process gets more than one request: from the kernel and from the shell. Without a terminal, SIGHUP is only reported: it may
+ * arrive despite `nohup` (Node forgets that at its start), or may be meant as a request to read the configuration again, which
+ * happens at each change anyway.
  */
 function asked(): Promise<void> {
   const onTerminal = isatty(1) || isatty(2);
@@ -131,7 +132,7 @@ function asked(): Promise<void> {
   });
 }
 
-/** Opens the desktop's browser; without one the terminal shows the address. */
+/** Opens the address in the browser of the desktop. If that fails, the user opens the printed address. */
 function openBrowser(url: string): void {
   const [command = 'xdg-open', ...args] =
     process.platform === 'darwin' ? ['open'] : process.platform === 'win32' ? ['cmd', '/c', 'start', ''] : ['xdg-open'];

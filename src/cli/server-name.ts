@@ -1,6 +1,6 @@
 import { EarpieceError } from '../core/errors.ts';
 
-/** The name becomes part of the names of tools, for which hosts accept only these characters. */
+/** Throws for a name that cannot be part of a tool's name: hosts accept only these characters. */
 export function checkName(name: string): void {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name))
     throw new EarpieceError(
@@ -39,7 +39,7 @@ const DOCKER = options(`
   --annotation -a --attach
 `);
 
-/** Shells and wrappers that take a whole command after their options. */
+/** Shells and wrappers that take a whole command after their options, with the options that take a value. */
 const WRAPPERS: Readonly<Record<string, readonly string[]>> = {
   env: ['-u', '--unset', '-C', '--chdir', '-S'],
   sudo: ['-u', '--user', '-g', '--group', '-C', '-h'],
@@ -123,7 +123,7 @@ function thingIn(program: string, args: readonly string[], depth: number): strin
   return fromPath(program);
 }
 
-/** The words that are neither options nor values of options. `rest`: after the first of them, all following words count. */
+/** Returns the words that are neither options nor values of options. With `rest`, all words after the first of them count. */
 function positionals(args: readonly string[], valued: readonly string[], { rest = false } = {}): string[] {
   const found: string[] = [];
   for (let at = 0; at < args.length; at += 1) {
@@ -177,7 +177,7 @@ function fromUrl(url: string): string {
   return named.toReversed().flatMap((label) => cleaned(label) ?? [])[0] ?? 'server';
 }
 
-/** The last part of a path that identifies the server. */
+/** Returns the last part of a path that identifies the server. */
 function fromPath(path: string | undefined): string | undefined {
   const parts = path?.split(/[/\\]/) ?? [];
   for (const part of parts.toReversed().slice(0, 4)) {

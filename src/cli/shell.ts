@@ -22,7 +22,7 @@ const COMMANDS: Readonly<Partial<Record<InstallHost, string>>> = {
 
 export function shellInfo({ db }: Config, env: Env, argv: readonly string[] = process.argv): ShellInfo {
   const [node = process.execPath, entry = ''] = argv;
-  // For a clone, there is no `earpiece` on the PATH.
+  // In a clone of the repository, there is no `earpiece` on the PATH.
   const words = entry.endsWith('.ts') ? [node, entry] : ['earpiece'];
   // Another shell lacks this shell's environment, and works in another folder.
   const { EARPIECE_DB: _, ...others } = env;
@@ -33,12 +33,12 @@ export function shellInfo({ db }: Config, env: Env, argv: readonly string[] = pr
   };
 }
 
-/** An address may hold a password, so it is not shown. */
+/** Returns the option for the database. The URL of a database server is not shown, because it may hold a password. */
 const isAddress = (db: string): boolean => db.includes('://');
 
 export const isOnPath = (command: string, env: Env): boolean => onPath(command, env) !== undefined;
 
-/** The file that a shell with this environment starts. */
+/** Finds the file that a shell with this environment starts. */
 export function onPath(command: string, env: Env): string | undefined {
   const names = process.platform === 'win32' ? [`${command}.cmd`, `${command}.exe`] : [command];
   return (env['PATH'] ?? '')

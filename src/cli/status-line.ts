@@ -11,7 +11,10 @@ import { inputAtOnce } from './hook-input.ts';
 
 const LEVELS = ['info', 'warning', 'error', 'critical'];
 
-/** Empty if nothing is open, or if that is unknown. Never throws: a status line shows no errors. */
+/**
+ * The line is empty if nothing is open, or if that is unknown. Returns the line. Never throws, because a status line shows no
+ * errors.
+ */
 export function statusLine(words: readonly string[], env: Env): string {
   try {
     const { session_id: session, cwd } = inputAtOnce() ?? {};
@@ -27,7 +30,7 @@ export function statusLine(words: readonly string[], env: Env): string {
   }
 }
 
-/** `earpiece: 3 open (1 error), paused or interrupted` */
+/** Formats a line such as `earpiece: 3 open (1 error), paused or interrupted`. */
 export function lineOf(counts: readonly number[], gates: number): string {
   const all = counts.reduce((sum, count) => sum + count, 0);
   const high = counts.findLastIndex((count) => count > 0);

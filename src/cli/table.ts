@@ -4,17 +4,17 @@ import { columns, paint } from './terminal.ts';
 export type Column = {
   readonly head?: string;
   readonly right?: true;
-  /** Left out if the width does not suffice, the lowest number first. Without it, the column always stays. */
+  /** Lets a column be left out if the width does not suffice, the lowest number first. A column without a number always stays. */
   readonly spare?: number;
 };
 
-/** If the last column would be narrower than this, it goes below its row. */
+/** The minimum width of the last column. If less is left, the cell goes below its row. */
 const READABLE = 20;
 const GAP = '  ';
 
 /**
- * The last column takes the remaining width and is cut there. If that is too narrow, it goes below its row. Cells may be painted.
- * `atLeast` is read and written: it holds the widths of tables that should look like one.
+ * Formats a table. The last column takes the remaining width and is cut there; if that is too narrow, its cells go below their
+ * rows. Cells may be coloured. `atLeast` is read and written: it holds the widths of tables that should look like one.
  */
 export function table(
   rows: readonly (readonly string[])[],
@@ -33,7 +33,7 @@ export function table(
   const spare = all
     .filter((i) => layout[i]?.spare !== undefined)
     .toSorted((a, b) => (layout[a]?.spare ?? 0) - (layout[b]?.spare ?? 0));
-  /** As many columns as leave `room` free; the lowest `spare` numbers are left out first. */
+  /** Chooses the columns that fit and leave `room` free; the lowest `spare` numbers are left out first. */
   const leaving = (room: number): readonly number[] => {
     let shown: readonly number[] = all;
     for (const gone of spare) {
@@ -62,11 +62,14 @@ const PAINT = /\u001b\[[0-9;]*m/g;
 // oxlint-disable-next-line no-control-regex -- to keep them apart from what they paint
 const PAINTED = /(\u001b\[[0-9;]*m)/;
 let segmenter: Intl.Segmenter | undefined;
-/** Segments of a text as a terminal shows them. Making the segmenter takes 9 ms, and most commands never need it. */
+/**
+ * Splits a text into the characters that a terminal shows. The segmenter is made at first use, because that takes 9 ms and most
+ * commands never need it.
+ */
 const segmentsOf = (text: string): Intl.Segments =>
   (segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' })).segment(text);
 
-/** The width of a text in terminal columns. */
+/** Measures the width of a text in terminal columns. */
 export function widthOf(text: string): number {
   const bare = text.replaceAll(PAINT, '');
   if (isNarrow(bare)) return bare.length;
@@ -75,7 +78,7 @@ export function widthOf(text: string): number {
   return sum;
 }
 
-/** At most `width` columns of the text, with an ellipsis if some of it is missing. */
+/** Cuts a text to at most `width` columns, with an ellipsis if something is missing. */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let shown = '';

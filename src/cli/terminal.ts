@@ -1,13 +1,13 @@
 /**
- * Formats the output of the command line. Colours appear only on a terminal and never with NO_COLOR; foreign text cannot control
- * the terminal.
+ * Formats the output of the command line. Colours appear only on a terminal and never with NO_COLOR. Untrusted text cannot
+ * control the terminal.
  */
 import type { styleText } from 'node:util';
 import type { Level } from '../core/notification.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Read from `process`: importing this module costs each start 4 ms and 2 MB. */
+/** Colours a text. The function comes from `process`, because importing `node:util` costs each start 4 ms and 2 MB. */
 export const paint = (style: Style, text: string): string =>
   process.getBuiltinModule('node:util').styleText(style, text, { stream: process.stdout });
 
@@ -24,7 +24,7 @@ export const level = (of: Level): string => paint(LEVEL_STYLE[of].style, `${LEVE
 // oxlint-disable-next-line no-control-regex -- these are what is taken out
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\u{e0000}-\u{e007f}]/gu;
 
-/** Makes foreign text safe and one line: control, bidi and zero-width characters become visible. */
+/** Makes one safe line of untrusted text: control, bidi and zero-width characters become visible. */
 export function plain(text: string, max = 100_000): string {
   const line = text
     .slice(0, max * 2)
@@ -34,14 +34,17 @@ export function plain(text: string, max = 100_000): string {
   return points.length > max ? `${points.slice(0, max - 1).join('')}…` : line;
 }
 
-/** The same with its line breaks kept and each line after `indent`, so that foreign text cannot look like Earpiece's own. */
+/**
+ * Makes untrusted text safe and keeps its line breaks. Each line is indented, so that the text cannot look like Earpiece's
+ * output.
+ */
 export const plainLines = (text: string, indent = '  '): string =>
   text
     .split(/\r?\n/)
     .map((line) => `${indent}${line.replaceAll(UNSAFE, (char) => (char === '\t' ? char : '�'))}`.trimEnd())
     .join('\n');
 
-/** A time of today as a clock time, an older one with its day; local time. */
+/** Formats a time in local time: only the time of day if it is today, otherwise with the date. */
 export function clock(at: number, now: number = Date.now()): string {
   const [then, today] = [new Date(at), new Date(now)];
   const two = (n: number): string => String(n).padStart(2, '0');
@@ -58,7 +61,10 @@ export function ago(at: number, now: number): string {
   return `${Math.round(s / 86_400)} d ago`;
 }
 
-/** The terminal's width, or the value of COLUMNS, or Infinity: output to a pipe or a file is not cut. */
+/**
+ * Returns the width of the terminal or the value of COLUMNS. Otherwise it returns Infinity, because output to a pipe or a file is
+ * not cut.
+ */
 export function columns(): number {
   if (process.stdout.columns) return process.stdout.columns;
   const told = Number(process.env['COLUMNS']);
@@ -71,19 +77,18 @@ export function print(text: string): void {
 
 export const printJson = (value: unknown): void => print(JSON.stringify(value));
 
-/** One line, or several if the configuration has several problems. Control characters are spelled out. */
+/**
+ * Writes a problem to stderr: one line, or several if the configuration has several problems. Control characters are spelled out.
+ */
 export function complain(text: string): void {
   const safe = text.replaceAll(UNSAFE, (char) => (char === '\n' ? char : `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`));
   process.stderr.write(`earpiece: ${safe}\n`);
 }
 
-/**
- * Writes a text that counts as delivered only once it has arrived; resolves with the error, if any. The caller then continues and
- * reports the error.
- */
+/** Writes a text that counts as delivered only when it has arrived. Resolves with the error, if any, which the caller reports. */
 export async function handOver(text: string): Promise<NodeJS.ErrnoException | undefined> {
   if (text === '') return undefined;
-  // Never removed, because the stream reports the error after the callback did.
+  // This listener is never removed, because the stream emits the error after it has called back.
   process.stdout.on('error', () => {});
   return new Promise((resolve) => {
     process.stdout.write(text.endsWith('\n') ? text : `${text}\n`, (error) => resolve(error ?? undefined));
@@ -91,8 +96,9 @@ export async function handOver(text: string): Promise<NodeJS.ErrnoException | un
 }
 
 /**
- * A reader that closes early (`earpiece log | head`) ends the work without an error. A full disk after `>` is an error. Code that
- * listens to stdout's errors decides for itself; `run` treats an error that it throws in the same way.
+ * Handles errors of stdout. If the reader closes early (`earpiece log | head`), the process ends without an error. A full disk
+ * after `>` is an error. Code that listens to stdout's errors decides for itself; `run` treats an error that it throws in the
+ * same way.
  */
 export function endWithReaders(code: () => number, failed: number): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -102,14 +108,14 @@ export function endWithReaders(code: () => number, failed: number): void {
     complain(unwritten(error));
     process.exit(failed);
   });
-  // A report would have no reader.
+  // Stderr is broken, so nothing can be reported.
   process.stderr.on('error', () => {});
 }
 
-/** Node forgets the error: `process.stdout.errored` is null again at once. */
+/** The error with which stdout failed. It is kept here, because Node sets `process.stdout.errored` to null again at once. */
 let failure: NodeJS.ErrnoException | undefined;
 
-/** Whether this is the error with which stdout failed. */
+/** Whether `error` is the error with which stdout failed. */
 export const lost = (error: unknown): error is NodeJS.ErrnoException => error !== undefined && error === failure;
 
 export const unwritten = (error: NodeJS.ErrnoException): string =>

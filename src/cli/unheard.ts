@@ -6,11 +6,11 @@ import { severityRank, type Emitted, type Event } from '../core/event.ts';
 import { parseAddress } from '../core/address.ts';
 import type { LoadedInbox } from '../loaded-inbox.ts';
 
-/** The most types that one file may name. */
+/** The maximum number of types that one file may name. */
 const TYPES = 100;
 const ID_CHARS = 64;
 
-/** Undefined if a subscriber listens to each of them, whatever the result. */
+/** Writes the advice. Returns undefined if each event has a subscriber that listens to its type. */
 export function wayToBeHeard(emitted: readonly Emitted[], ear: LoadedInbox): string | undefined {
   const unheard = emitted.filter(({ heard }) => heard.length === 0).map(({ event }) => event);
   const held = new Set<string>();
@@ -28,14 +28,14 @@ export function wayToBeHeard(emitted: readonly Emitted[], ear: LoadedInbox): str
   return parts.length === 0 ? undefined : parts.join('\n\n');
 }
 
-/** Subscribers of the project that listen to the event and wait for trust. */
+/** Finds subscribers of the project that listen to the events but are not trusted yet. */
 const wouldHear = ({ type, subject, severity }: Event, ear: LoadedInbox): readonly Subscriber[] =>
   (ear.bus.subscribers(parseAddress(subject).project).held ?? []).filter(
     ({ events }) =>
       events.types.some((pattern) => matchesType(pattern, type)) && severityRank(severity) >= severityRank(events.severityFilter),
   );
 
-/** A file that matches these events, and the place for it. */
+/** Writes a file that matches these events, and says where to put it. */
 function fileFor(unheard: readonly Event[], ear: LoadedInbox): string | undefined {
   const [first] = unheard;
   if (first === undefined) return undefined;
@@ -70,7 +70,7 @@ function idFor(type: string, { subscribers, held = [] }: SubscriberSet): string 
   return id;
 }
 
-/** The path relative to the working folder, if the file is inside it. */
+/** Returns the path relative to the working folder, if the file is inside that folder. */
 function near(file: string): string {
   const short = relative(process.cwd(), file);
   return short.startsWith('..') ? file : short;

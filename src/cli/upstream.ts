@@ -17,13 +17,14 @@ export function upstreamOf({ prefix, target }: ServerConfig): Upstream {
   };
 }
 
-/** Values that an entry keeps for one server are hidden from the others. */
+/** Hides from each server the values that an entry of the gateway keeps for another server. */
 const WITHOUT_KEPT = Object.fromEntries(
   Object.keys(process.env).flatMap((name) => (name.startsWith(KEPT) ? [[name, undefined] as const] : [])),
 );
 
 /**
- * Includes servers that cannot be started, which keep their place, so that names of tools do not depend on which servers work.
+ * Lists all servers, including those that cannot be started: they keep their place, so that names of tools do not depend on which
+ * servers work.
  */
 export const withAbsent = (upstreams: readonly Upstream[], leftOut: LeftOut): readonly Upstream[] => {
   const works = new Set(upstreams.map(({ name }) => name));

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Read from the package's own package.json, which is beside both `src` and `dist`. */
+/** The version of this package. Its package.json is in the folder that contains both `src` and `dist`. */
 export const VERSION: string = (
   JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
 ).version;

@@ -1,4 +1,4 @@
-/** Words for how a wait for a receipt ended, the same for the own log and for a server. */
+/** Says how a wait for a receipt ended, in the same words for the local log and for a server. */
 import { formatDuration } from '../config/index.ts';
 import type { ReceiptName, ReceiptState } from '../inbox/index.ts';
 import { EXIT } from './exit.ts';
@@ -6,7 +6,7 @@ import { plain } from './terminal.ts';
 
 export type Waited = { readonly receipt: string; readonly code: number; readonly said: string };
 
-/** `state`: undefined if no agent has the notification. */
+/** Formats the result of a wait. `state` is undefined if no agent has the notification. */
 export function waited(
   state: ReceiptState | undefined,
   { until, timeoutMs }: { readonly until: ReceiptName; readonly timeoutMs: number },

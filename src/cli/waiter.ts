@@ -1,4 +1,4 @@
-/** The process that waits beside a session of a coding agent and wakes it: see `hosts/waiter.ts`. */
+/** Starts and runs the process that waits during a session of a coding agent and wakes the agent: see `hosts/waiter.ts`. */
 import { execFile, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -8,13 +8,13 @@ import { isWaitedFor, NUDGE, waitFor, type Caller, type HookHost } from '../host
 import { systemProcesses, type Conversation } from '../inbox/index.ts';
 import type { GlobalOptions } from './context.ts';
 
-/** The message between the two processes. */
+/** The message from the hook to the process that waits. */
 type Wait = { readonly address: string; readonly session: string; readonly host: Owner; readonly transcript: string };
 
-/** The host's command only writes to a queue, so it is fast. */
+/** The maximum time for the command that wakes the host. It only writes to a queue, so it is fast. */
 const WAKES_WITHIN_MS = 30_000;
 
-/** Starts a waiter for this session, unless it has one. The waiter continues when the hook has ended. */
+/** Starts the process for this session, unless one runs already. The process continues when the hook has ended. */
 export async function startWaiter(
   host: HookHost,
   conversation: Conversation,

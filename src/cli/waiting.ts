@@ -1,4 +1,7 @@
-/** Shows waiting notifications as their agent will read them: without superseded states, rendered by their subscribers. */
+/**
+ * Prepares waiting notifications for a list, as their agent will read them: without superseded states, and rendered by their
+ * subscribers.
+ */
 import { splitLog, type LogKey } from '../core/address.ts';
 import { filterOf, type Mute } from '../core/filter.ts';
 import type { Item } from '../core/items.ts';
@@ -7,9 +10,7 @@ import type { UserInbox } from '../user-inbox.ts';
 
 export type Waiting = { readonly log: LogKey; readonly item: Item };
 
-/**
- * Drops each state that a newer one of its key replaces, because the plan closes those as superseded. `found` is newest first.
- */
+/** Drops each state that a newer state of its key replaces, because the plan closes it as superseded. `found` is newest first. */
 export async function* withoutSuperseded(found: AsyncIterable<Waiting>): AsyncIterable<Waiting> {
   const seen = new Set<string>();
   for await (const one of found) {
@@ -24,7 +25,7 @@ export async function* withoutSuperseded(found: AsyncIterable<Waiting>): AsyncIt
   }
 }
 
-/** Whether a person's mute keeps an open item from the model now. Mutes are read once for each agent. */
+/** Makes a function that tells whether a mute now keeps an open item from the model. Mutes are read once for each agent. */
 export function mutedOf(ear: UserInbox): (one: Waiting) => Promise<boolean> {
   const mutes = new Map<LogKey, Promise<readonly Mute[]>>();
   return async ({ log, item }) => {
@@ -36,10 +37,13 @@ export function mutedOf(ear: UserInbox): (one: Waiting) => Promise<boolean> {
   };
 }
 
-/** In a longer list, templates do not run, and the messages of the events are shown. */
+/** The maximum length of a list in which templates run. A longer list shows the messages of the notifications. */
 const RENDERED = 200;
 
-/** Rendered texts by id. An item without a template, or with a failing one, is missing. */
+/**
+ * Renders the items, and returns the texts by id. The text of an item is missing if the item has no template, or if its template
+ * fails.
+ */
 export async function wordsOf(ear: UserInbox, found: readonly Waiting[]): Promise<ReadonlyMap<string, string>> {
   const words = new Map<string, string>();
   const { lines } = ear;

@@ -2,7 +2,10 @@
 import type { Config, Env, Problem } from '../config/index.ts';
 import { receiverFrom, type WebhookReceiver } from '../sources/webhooks/index.ts';
 
-/** `tell`: called once with the reason why a configured webhook is missing. */
+/**
+ * Makes the function that returns the current receivers. `tell` is called once with each reason why a configured webhook is
+ * missing.
+ */
 export function webhookReceivers(
   current: () => Config,
   { env, tell }: { readonly env: Env; readonly tell: (line: string) => void },
@@ -32,7 +35,10 @@ export function webhookReceivers(
   };
 }
 
-/** Secrets that are set in this environment but are not valid. A secret that is not set here may be set where the server runs. */
+/**
+ * Finds secrets that are set in this environment but are not valid. A secret that is not set here may be set where the server
+ * runs.
+ */
 export function secretProblems({ webhooks }: Pick<Config, 'webhooks'>, env: Env): readonly Problem[] {
   return Object.entries(webhooks).flatMap(([name, settings]) => {
     if ((env[settings.secretEnv] ?? '').trim() === '') return [];

@@ -11,10 +11,10 @@ import { ago } from './terminal.ts';
 
 export type Finding = { readonly what: string; readonly value: string; readonly ok: boolean; readonly advice?: string };
 
-/** A server that failed longer ago belongs to a session that has most likely ended. */
+/** The maximum age of a failure. A server that failed longer ago most likely belongs to a session that has ended. */
 const RECENT_MS = 3_600_000;
 
-/** The servers of a project's agents that failed and have not worked since. */
+/** Finds the servers of a project's agents that failed and have not worked since. */
 export async function brokenServers(inbox: Inbox, logs: readonly LogKey[], now: number): Promise<Finding[]> {
   const newest = new Map<string, Item>();
   for (const log of logs)
@@ -28,7 +28,7 @@ export async function brokenServers(inbox: Inbox, logs: readonly LogKey[], now: 
   }));
 }
 
-/** The tools that each host calls most, which no gateway sees. */
+/** The tools that each host calls most. No gateway sees these calls. */
 const OWN_TOOLS: readonly (readonly [RegExp, string])[] = [
   [/^claude/i, 'Bash, Read, Edit, Write, Grep and Task'],
   [/^codex/i, 'shell commands and apply_patch'],
@@ -38,7 +38,7 @@ const OWN_TOOLS: readonly (readonly [RegExp, string])[] = [
   [/^cursor/i, 'its terminal, its edits and its searches'],
 ];
 
-/** A warning for an agent that gets notifications only when it calls a wrapped tool. */
+/** Warns about an agent that gets notifications only when it calls a wrapped tool. */
 export function missed({ log, conversation, carriers, host }: Presence): Finding[] {
   const names = Object.keys(carriers);
   if (names.length === 0 || !names.every((name) => name.startsWith('gateway'))) return [];

@@ -4,7 +4,7 @@ import type { LogKey } from '../core/address.ts';
 import type { Inbox, WrongClock } from '../inbox/index.ts';
 import type { Finding } from './what-agents-miss.ts';
 
-/** The most held notifications that are named; above it, only their number is shown. */
+/** The maximum number of hidden notifications that are named. Of more, only the number is shown. */
 const NAMED = 5;
 
 /** Reports once that the clock of this process is wrong, because notifications that seem expired are then hidden. */
@@ -22,7 +22,7 @@ export class OwnClock {
   }
 }
 
-/** Each wrong clock, and the open notifications that it hides. */
+/** Reports each wrong clock, and the open notifications that it hides. */
 export async function wrongClocks(inbox: Inbox, logs: readonly LogKey[]): Promise<Finding[]> {
   const now = inbox.store.now();
   const findings: Finding[] = [];
@@ -50,7 +50,7 @@ export async function wrongClocks(inbox: Inbox, logs: readonly LogKey[]): Promis
   return ahead === undefined ? findings : [...findings, ahead];
 }
 
-/** The newest record of a clock ahead of this one: that clock or this one is wrong, and it is unknown which. */
+/** Reports the newest record if its time is more than a day ahead of this clock. Either clock may be wrong. */
 async function logAhead(inbox: Inbox, logs: readonly LogKey[]): Promise<Finding | undefined> {
   const now = inbox.store.now();
   for (const log of logs) {

@@ -71,7 +71,7 @@ export function agents(command: CommandLine): void {
 }
 
 type Options = GlobalOptions & { readonly all?: boolean; readonly server?: string };
-/** Without `conversation` and `seenAt`: an agent that has records, but none of whose conversations was seen. */
+/** A row of the list. Without `conversation` and `seenAt`, it is an agent that has records, but was never seen. */
 type Row = Pick<Presence, 'host' | 'hostVersion' | 'endedAt' | 'carriers' | 'passedTo'> & {
   readonly log: string;
   readonly conversation?: string;
@@ -79,7 +79,7 @@ type Row = Pick<Presence, 'host' | 'hostVersion' | 'endedAt' | 'carriers' | 'pas
   readonly active: boolean;
 } & Agent;
 
-/** `paused`: whether the agent, or one of its conversations, is paused. */
+/** The open notifications of an agent, and whether the agent or one of its conversations is paused. */
 type Agent = { readonly open: LogOverview['open'] | undefined; readonly paused: boolean };
 const NOBODY: Agent = { open: undefined, paused: false };
 
@@ -89,7 +89,7 @@ function seenAs({ endedAt, seenAt, active, passedTo }: Row, now: number): string
   return active || passedTo === undefined ? seen : `${seen}, continued by #${plain(passedTo.conversation, 40)}`;
 }
 
-/** Agents that got records by an import or a producer before they were ever seen. */
+/** Lists agents that got records from an import or a producer before they were ever seen. */
 function unseen(overview: ReadonlyMap<string, Agent>, rows: readonly Row[]): readonly Row[] {
   const seen = new Set(rows.map(({ log }) => log));
   return [...overview].flatMap(([log, agent]) =>

@@ -69,7 +69,10 @@ npm test && earpiece withdraw --key tests --reason "they pass again"`)
 }
 
 const isProject = (log: LogKey): boolean => log.endsWith('/*');
-/** Records in a project's log wait for conversations that begin later; existing conversations have copies in their own logs. */
+/**
+ * The result for a record in a project's log, which waits for conversations that begin later. Existing conversations have copies
+ * in their own logs.
+ */
 const NOT_LATER = 'withdrawn: conversations that begin from now on do not get it';
 
 const WITHDRAWN: Readonly<Record<Withdrawn['result'], string>> = {
@@ -93,7 +96,8 @@ export function requeue(command: CommandLine): void {
           try {
             again.push(await ear.requeue(log, id, whoAmI()));
           } catch (error) {
-            // Some copies of a fan-out may still be open, and are delivered anyway.
+            // A notification for several agents has a copy for each, and some copies may still be open. Those are delivered in
+            // any case.
             if (!(error instanceof EarpieceError) || error.code !== 'bad_argument') throw error;
             refused = error;
           }
@@ -171,14 +175,14 @@ earpiece mute`)
     );
 }
 
-/** The time until midnight by the clock of this machine. */
+/** Returns the time until midnight by the clock of this machine. */
 const leftOfToday = (now = new Date()): number =>
   new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1).getTime() - now.getTime();
 
 const saying = (log: LogKey, { pattern, until, by }: Mute): string =>
   `${plain(pattern)}  muted for ${plain(log)}${until === null ? '' : ` until ${clock(until)}`} ${paint('dim', `(by ${plain(by)})`)}`;
 
-/** The person at this terminal. */
+/** Returns the name of the person at this terminal. */
 export function whoAmI(): string {
   try {
     return userInfo().username;

@@ -32,7 +32,7 @@ earpiece send --to agent --level critical "stop"   # from another terminal
 echo "What is in this folder?" | earpiece chat --json`,
     )
     .action(async (words: string[], options: ChatOptions) => {
-      // Loaded only here: no other command needs an agent.
+      // The agent is loaded only here, because no other command needs it.
       const { lead } = await import('../chat/lead.ts');
       answer(await lead(words.join(' ').trim(), options));
     });

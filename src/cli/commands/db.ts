@@ -71,7 +71,9 @@ export function db(group: CommandLine, answer: Answer): void {
 
 type Checked = { readonly store: string; readonly problems: readonly string[]; readonly todo?: string };
 
-/** A file that is too damaged to be opened or read counts as one problem, whose message has the way out. */
+/**
+ * Checks the database. A file that is too damaged to be opened or read counts as one problem, and its message says what to do.
+ */
 async function checked(options: GlobalOptions): Promise<Checked> {
   try {
     return await withDatabase(options, async ({ store }) => ({
@@ -90,7 +92,7 @@ type Bytes = { readonly before: number; readonly after: number; readonly unused:
 const compacted = async (store: Store): Promise<Bytes | undefined> =>
   'compact' in store && typeof store.compact === 'function' ? await (store.compact as () => Promise<Bytes>)() : undefined;
 
-/** The sentence about the file's size after a prune. */
+/** Describes the size of the file after a prune. */
 function freed(bytes: Bytes | undefined): string {
   if (bytes !== undefined && bytes.unused > 0 && bytes.after >= bytes.before)
     return `; the file keeps its ${megabytes(bytes.after)}, of which ${megabytes(bytes.unused)} are unused: it was made by a version before 0.1.0 and is too large to shrink while others use it. To shrink it, stop the programs that use it and run: sqlite3 <file> "PRAGMA auto_vacuum=INCREMENTAL; VACUUM"`;

@@ -30,12 +30,12 @@ export function doctor(command: CommandLine, answer: Answer): void {
     });
 }
 
-/** A line for each finding, with its advice below. */
+/** Formats a line for each finding, with its advice below. */
 function rows(findings: readonly Finding[]): readonly string[] {
   const lines = table(
     findings.map((f) => [signOf(f), f.what, plain(f.value)]),
     [{}, {}, {}],
-    // Findings are never cut, because the terminal wraps them.
+    // The findings are never cut: the terminal wraps long ones.
     { width: Number.POSITIVE_INFINITY },
   ).split('\n');
   return findings.flatMap(({ advice }, i) => [
@@ -77,7 +77,7 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
     ...heldSubscribers(config),
   ];
   const setup = await setupFindings(options);
-  const hears = setup.some(({ ok, advice }) => ok && advice === undefined);
+  const isConnected = setup.some(({ ok, advice }) => ok && advice === undefined);
   try {
     const missing = missingDatabase(options, config);
     if (missing !== undefined) findings.push({ what: 'store', value: `no database ${missing} yet`, ok: true });
@@ -87,7 +87,7 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
       timeZone: config.timeZone,
     });
     if (missing === undefined) findings.push(...(await storeOf(inbox, config)));
-    findings.push(await identityOf(inbox, config), ...(await agentsOf(inbox, config, hears)));
+    findings.push(await identityOf(inbox, config), ...(await agentsOf(inbox, config, isConnected)));
     const logs = await logsOf(inbox, config);
     findings.push(...(await brokenServers(inbox, logs, inbox.store.now())), ...(await wrongClocks(inbox, logs)));
   } catch (error) {
@@ -158,8 +158,8 @@ async function identityOf(inbox: Inbox, config: Config): Promise<Finding> {
   }
 }
 
-/** `hears`: a coding agent of this machine is set up. */
-async function agentsOf(inbox: Inbox, config: Config, hears: boolean): Promise<Finding[]> {
+/** Lists the active agents and their carriers. `isConnected`: a coding agent of this machine is set up. */
+async function agentsOf(inbox: Inbox, config: Config, isConnected: boolean): Promise<Finding[]> {
   const now = inbox.store.now();
   const there = await inbox.active({ project: config.project });
   if (there.length === 0)
@@ -168,7 +168,7 @@ async function agentsOf(inbox: Inbox, config: Config, hears: boolean): Promise<F
         what: 'agent',
         value: 'none active in this project',
         ok: true,
-        advice: hears
+        advice: isConnected
           ? 'start your coding agent in this project, or restart it'
           : 'connect your coding agents: earpiece install; or put the gateway in front of an MCP server: earpiece help gateway',
       },

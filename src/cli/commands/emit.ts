@@ -16,7 +16,7 @@ import { wayToBeHeard } from '../unheard.ts';
 type Options = GlobalOptions & { to?: string; server?: string };
 
 const MAX_BYTES = 64 * 1_048_576;
-/** The most events that are emitted, and held in memory, together. */
+/** The maximum number of events that are emitted, and held in memory, together. */
 const AT_ONCE = 1_000;
 
 export function emit(command: CommandLine, answer: Answer): void {
@@ -82,12 +82,12 @@ const said = (emitted: Emitted, several: boolean): string =>
     .map((line) => (several ? `${plain(emitted.event.type)}  ${line}` : line))
     .join('\n');
 
-/** The source of the events' names and ids. */
+/** The configuration, ids and time for new events. */
 type Place = { readonly config: Parameters<typeof addressIn>[0]; readonly ids: Ids; readonly now: number };
 
 type Given = { readonly text: string; readonly file: string };
 
-/** The error names the file of the events. */
+/** Parses the events. An error names the file that contains them. */
 async function readFrom({ text, file }: Given, subject: string): Promise<readonly EventInput[]> {
   const { cloudEventsIn } = await import('../../sources/webhooks/cloud-event.ts');
   try {
@@ -98,7 +98,7 @@ async function readFrom({ text, file }: Given, subject: string): Promise<readonl
   }
 }
 
-/** All events are checked before the first one is emitted. */
+/** Makes the events. All are checked before the first one is emitted. */
 async function eventsIn(given: Given, { config, ids, now }: Place, to: string | undefined): Promise<readonly Event[]> {
   const subject = formatAddress(addressIn(config, to));
   const events = await readFrom(given, subject);
@@ -116,7 +116,7 @@ async function eventsIn(given: Given, { config, ids, now }: Place, to: string | 
   });
 }
 
-/** Reads from a file, or with "-" from stdin. `subscribers test` uses this too. */
+/** Reads the events' text from a file, or with "-" from stdin. `subscribers test` uses this too. */
 export const eventText = async (file: string): Promise<string> => (file === '-' ? fromStdin() : fromFile(file));
 
 function fromFile(file: string): string {

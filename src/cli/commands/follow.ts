@@ -185,7 +185,7 @@ function addressOf(text: string): string {
   return url.href;
 }
 
-/** An agent's own things go to the agent, in whichever conversation it is when they happen. */
+/** Returns the receiver of the notifications. In the shell of an agent it is the agent, and not only its present conversation. */
 async function receiverOf(ear: UserInbox, to: string | undefined): Promise<string> {
   if (to !== undefined) return formatAddress(addressIn(ear.config, to));
   const reader = await readerOf(ear, { project: ear.project, env: process.env, address: ear.config.address });

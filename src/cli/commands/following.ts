@@ -4,7 +4,7 @@ import { readInbox, type GlobalOptions } from '../context.ts';
 import { table } from '../table.ts';
 import { ago, paint, plain, print, printJson } from '../terminal.ts';
 
-/** A look that is this much overdue counts as late. */
+/** A check that is overdue by more than this time is shown as late. */
 const LATE_MS = 90_000;
 
 export function following(command: CommandLine): void {

@@ -104,13 +104,13 @@ async function erase(
   const appended = await ear.store.append(log, [record]);
   if (appended.kind !== 'appended') throw new EarpieceError('conflict', `${log} keeps changing; try again`);
   const erased = await ear.store.erase(log, appended.records[0]?.seq ?? 0);
-  // A store without files leaves nothing readable.
+  // A store that cannot compact has no files in which erased text stays readable.
   if (!('compact' in ear.store) || typeof ear.store.compact !== 'function') return { ...erased, readable: [] };
   const { readable } = await (ear.store.compact as () => Promise<{ readonly readable: readonly string[] }>)();
   return { ...erased, readable };
 }
 
-/** The tokens that open only this agent. */
+/** Lists the tokens that give access only to this agent. */
 async function tokensFor(store: Store, log: LogKey): Promise<readonly string[]> {
   const { Tokens } = await import('../../server/tokens.ts');
   const all = await new Tokens(store).list();

@@ -62,7 +62,7 @@ earpiece gateway --servers ~/.cursor/mcp.json --http --port 0`,
     });
 }
 
-/** A client starts the printed line over stdio. */
+/** Throws for an option of a gateway over HTTP, because a client runs the printed line over stdio. */
 function refuseHttp({ http, host, port, tokenEnv }: GatewayOptions): void {
   const [given] = Object.entries({ http, host, port, 'token-env': tokenEnv }).filter(([, value]) => value !== undefined);
   if (given === undefined) return;

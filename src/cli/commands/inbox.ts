@@ -80,7 +80,7 @@ async function readerFor(ear: UserInbox, address: string | undefined, options: O
   return reader;
 }
 
-/** Reading lowers the gate and counts as delivery, so a command of an agent may read only for its own conversation. */
+/** Throws if an agent's command reads for another conversation, because reading lowers the gate and counts as delivery. */
 function mayRead({ log, conversation }: Reader): void {
   const inside = speaker();
   if (inside === undefined) return;
@@ -93,11 +93,11 @@ async function read(ear: UserInbox, { log, conversation, host }: Reader, options
     { log, conversation },
     { carrier: 'earpiece inbox', ...(host === undefined ? {} : { host: host.agent, process: host.process }) },
   );
-  // An agent's shell may be the first contact of its session.
+  // The shell of an agent may be the first contact with the agent's session, so this begins the conversation.
   if (host !== undefined) await begin(mine, { nested: host.nested, folder: worktreeOf(process.cwd()) });
   const pulled = await mine.pull({ mark: true });
   const text = options.json ? asLines(log, conversation, pulled) : asPage(pulled, ear.store.now());
-  // They count as delivered once they are written; a reader that disconnected gets them again.
+  // The notifications count as delivered when they are written. If the reader has disconnected, it gets them again.
   const lost = await handOver(text);
   if (lost === undefined) {
     await pulled.offer?.confirm();
@@ -139,7 +139,7 @@ function asPage({ notifications, withheld, more }: Pulled, now: number): string 
 
 const titleOf = ({ type, action }: PulledNotification): string => plain(action === null ? type : `${type}: ${action}`);
 
-/** The most rows of a table. `--json` lists all. */
+/** The maximum number of rows of a table. `--json` lists all. */
 const MOST_ROWS = 200;
 
 async function list(ear: UserInbox, address: string | undefined, options: Options): Promise<void> {
@@ -152,7 +152,7 @@ async function list(ear: UserInbox, address: string | undefined, options: Option
   });
 }
 
-/** Data that only the store's own machine has. `words`: the rendered texts, for a list that fits on a page. */
+/** Data that only the machine of the store has. `words` are the rendered texts, for a list that fits on a page. */
 type Known = {
   readonly words: (rows: readonly Waiting[]) => Promise<ReadonlyMap<string, string>>;
   readonly muted: (row: Waiting) => Promise<boolean>;
@@ -170,7 +170,7 @@ async function tell(
   const rows: Waiting[] = [];
   let step = await rest.next();
   for (; step.done !== true && rows.length < MOST_ROWS; step = await rest.next()) rows.push(step.value);
-  // Every row of one list has the same form. As JSON, the list may be very long.
+  // A JSON list that is longer than a page has no rendered texts, because all rows of a list must have the same form.
   const said = options.json && step.done !== true ? new Map<string, string>() : await words(rows);
   if (options.json) {
     const line = async (row: Waiting): Promise<string> =>
@@ -207,7 +207,7 @@ async function tell(
     print(paint('dim', `these are the newest ${MOST_ROWS}; more are waiting, and earpiece inbox --json lists all`));
 }
 
-/** Waits for a slow reader, because the list may be larger than the memory. */
+/** Writes a part of the list, and waits for a slow reader, because the list may be larger than the memory. */
 async function written(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain');
 }
@@ -219,7 +219,7 @@ function messageOf({ notification: { action, message }, count }: Item): string {
   return `${action === undefined ? '' : `${action}: `}${message}${count > 1 ? ` (${count} times)` : ''}`;
 }
 
-/** Uses words that a person knows; the JSON has the receipt itself. */
+/** Describes the state of an item in common words; the JSON has the receipt itself. */
 function stateOf(item: Item, now: number): string {
   const receipt = receiptOf(item);
   const state = receipt === 'queued' ? 'waits' : item.state === 'open' ? 'waiting, was offered' : receipt;

@@ -84,12 +84,12 @@ async function follow(ear: UserInbox, scope: Scope, after: number, view: LogView
   for await (const record of ear.watch({ ...scope, after, signal: untilStopped() })) view.show([record]);
 }
 
-/** Formats records as lines. It remembers the notifications of each carrier, because a receipt names only the carrier. */
+/** Formats records as lines. It keeps the notifications of each carrier, because a receipt names only the carrier. */
 class LogView {
   readonly #json: boolean;
   readonly #oneLog: boolean;
   readonly #layout: readonly Column[];
-  /** Records that are printed one by one should have the same columns. */
+  /** The column widths so far, so that records that are printed one by one have the same columns. */
   readonly #widths: number[] = [];
   readonly #carriers = new Map<string, readonly string[]>();
 
@@ -103,7 +103,7 @@ class LogView {
     if (this.#json) {
       for (const { seq, log: key, at, body } of records) {
         const place = { seq, log: key, at: new Date(at).toISOString() };
-        // Unknown record types may have fields with these names; the place in the log must win.
+        // A record of an unknown type may have fields with these names. The position in the log must override them.
         printJson({ ...place, ...body, ...place });
       }
       return;
@@ -120,7 +120,7 @@ class LogView {
     print(table(rows, this.#layout, { atLeast: this.#widths }));
   }
 
-  /** The subject and the text of a record; safe to print. */
+  /** Returns the ids and the text of a record, both safe to print. */
   #said({ body, at }: Stored): [ids: string, detail: string] {
     if (isType(body, 'system_notification_queued')) {
       const n = notificationOf(body);
@@ -198,15 +198,15 @@ const whatOf = ({ body }: Stored): string =>
       ? body.outcome
       : (WORDS[body.type] ?? plain(body.type, 40));
 
-/** Output to a pipe or a file is not cut. */
+/** Whether the output is cut to the width of a terminal. Output to a pipe or a file is not. */
 const cuts = (): boolean => columns() !== Number.POSITIVE_INFINITY;
 
-/** Hosts name their sessions by UUIDs, whose first part is enough to distinguish them. */
+/** Shortens the name of a conversation. Hosts name their sessions by UUIDs, and the first part is enough to tell them apart. */
 const shortened = (conversation: string): string =>
   conversation.length > 14 && cuts() ? `${plain(conversation, 12)}…` : plain(conversation);
 
 const riding = ({ notifications = [] }: { notifications?: readonly { readonly id: string }[] }): readonly string[] =>
   notifications.map((n) => n.id);
 
-/** A producer's id may be long; ids of Earpiece have 22 characters and are shown whole, for `why`. */
+/** Shortens a long id of a producer. Earpiece's ids have 22 characters and are shown whole, because `why` needs them. */
 const shortId = (id: string): string => (cuts() ? plain(id, 24) : plain(id));

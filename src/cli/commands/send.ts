@@ -139,7 +139,7 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
     });
 }
 
-/** How many agents are listed for a person who may have meant one of them. */
+/** The maximum number of agents that are suggested. */
 const NAMED = 3;
 
 /**
@@ -157,7 +157,7 @@ function warn(to: Address, seen: ReadonlySet<string> | undefined, { id }: Queued
   complain(`no agent ${plain(formatAddress(to))} has been seen yet; ${known} To withdraw it: earpiece withdraw ${plain(id)}`);
 }
 
-/** An interrupt for a whole project also holds for conversations that begin later, until it expires. */
+/** Lists the receivers. An interrupt for a whole project also holds for conversations that begin later, until it expires. */
 function named(to: readonly string[], { action, ttl = 'never' }: Pick<Options, 'action' | 'ttl'>): string {
   const end = `${ttl === 'never' ? '' : `it expires in ${ttl}, or `}it is withdrawn${action === 'pause' ? ' or resumed' : ''}`;
   const now = to.filter((each) => !each.endsWith('/*')).map((each) => plain(each));

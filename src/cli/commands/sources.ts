@@ -67,7 +67,10 @@ const SWITCHES: Readonly<Record<SourceSwitch, (config: Config) => State>> = {
   },
 };
 
-/** Without a configured value, it is on in repositories; `onlyThere`: it cannot be on anywhere else. */
+/**
+ * Returns the state of a source with a switch. Without a configured value, the source is on in repositories. With `onlyThere`, it
+ * works nowhere else.
+ */
 function ofSwitch(key: string, enable: boolean | undefined, { projectRoot }: Config, onlyThere: boolean): State {
   if (enable === false) return { on: false, because: `${key} = false` };
   const inRepository = existsSync(join(projectRoot, '.git'));

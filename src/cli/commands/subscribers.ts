@@ -1,4 +1,4 @@
-/** The rules that turn events into notifications: lists, checks and switches them. */
+/** Lists, checks, copies and switches the rules that turn events into notifications. */
 import type { Answer, CommandLine } from '../command-line.ts';
 import { check } from './subscribers/check.ts';
 import { copy } from './subscribers/copy.ts';

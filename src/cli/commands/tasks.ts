@@ -1,6 +1,6 @@
 /**
- * Tasks of agents, managed by a person. They are written to the store itself, so a gateway of the agent sees a change at its next
- * call.
+ * Manages the tasks of agents, for a person. Changes are written to the store itself, so the gateway of an agent sees them at its
+ * next call.
  */
 import { logKey, splitLog } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
@@ -163,7 +163,7 @@ earpiece tasks status t7 in_progress --expect blocked`)
     });
 }
 
-/** For projects and agents without tasks. */
+/** The advice for projects and agents without tasks. */
 const ADD = 'earpiece tasks add --to <agent> "what is to be done"';
 
 type Work = {
@@ -181,7 +181,7 @@ async function withTasks(
 ): Promise<void> {
   if (options.as?.trim() === '')
     throw new EarpieceError('bad_argument', '--as "" is empty; write the name of the person who does this');
-  // The room is loaded only here, so that every other command starts faster.
+  // The code for tasks is loaded only here, so that every other command starts faster.
   const room = await import('../../tasks/index.ts');
   await opened(options, async (ear) => {
     const project = options.project === undefined ? ear.project : projectName(options.project);
@@ -211,7 +211,7 @@ function projectName(name: string): string {
   }
 }
 
-/** Why an agent cannot take tasks although it is active. Undefined if it can, or if that is unknown. */
+/** Returns the reason why an active agent cannot take tasks; undefined if it can, or if that is unknown. */
 async function unreachable({ ear, project, room }: Work, to: string | undefined): Promise<string | undefined> {
   if (to === undefined) return undefined;
   const agent = room.agentName(project, to);

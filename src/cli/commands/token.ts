@@ -1,6 +1,6 @@
 /**
- * Creates, lists and revokes tokens of the HTTP API. They are written to the store itself, so a running server sees a change at
- * once.
+ * Creates, lists and revokes tokens of the HTTP API. The tokens are written to the store itself, so a running server sees a
+ * change at once.
  */
 import { defined } from '../../core/defined.ts';
 import type { TokenInfo } from '../../wire/api.ts';
@@ -145,7 +145,7 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
     });
 }
 
-/** Loaded only when it is used. */
+/** Opens the list of tokens, whose code is loaded only when it is used. */
 async function tokensOf(store: Store): Promise<Tokens> {
   const { Tokens: Made } = await import('../../server/tokens.ts');
   return new Made(store);

@@ -38,7 +38,7 @@ type Part = {
   readonly what: readonly string[];
   /** The parts that are already trusted. */
   readonly already: readonly string[];
-  /** The effect of consenting, printed after the place. */
+  /** The effect of the consent, printed after the place. */
   readonly lasts: string;
   readonly allow: () => void;
 };
@@ -126,14 +126,14 @@ function partOf(book: TrustBook, target: string): Part {
     what,
     already: book.allowed(target).what,
     lasts: 'is trusted in its present form; if these parts change, earpiece trust asks again',
-    // A `git pull` may change the file while a person reads.
+    // `seen` detects a change of the file while the person reads, for example by `git pull`.
     allow: () => void book.trust(target, seen),
   };
 }
 
 /**
- * The parts of the folder besides its configuration: its name, its earlier folder if it moved, and its subscribers. `problems`:
- * Cannot be called for files whose requests cannot be read.
+ * Collects what the project asks for besides its configuration: its name, its earlier folder if it moved, and its subscribers.
+ * `problems` are those of the subscribers.
  */
 function partsHere(config: Config): { readonly parts: readonly Part[]; readonly problems: readonly SubscriberProblem[] } {
   const at = { env: process.env };
@@ -175,7 +175,7 @@ const saidOf = ({ id, events, output }: Subscriber): string =>
 const MAX_SHOWN = 300;
 const shortened = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
 
-/** The project's own subscribers: those that wait for trust, those that apply, and the problems of the others. */
+/** Reads the project's subscribers: those that wait for trust, those that apply, and the problems of the others. */
 function subscribersHere({
   project,
   projectRoot,

@@ -38,7 +38,7 @@ earpiece why ci-1234 shop/coder --json`)
           const story = await ear.why(id, log);
           if (story !== undefined) stories.push(story);
         }
-        // A notification that has ended for a whole project follows the notified agents.
+        // The story of a whole project comes after those of the notified agents.
         const over = stories.filter(isOverForAll);
         tell([...stories.filter((story) => !over.includes(story)), ...over], ear.store.now());
       });
@@ -49,7 +49,7 @@ const isOverForAll = ({ log, items }: Why): boolean => log.endsWith('/*') && ite
 
 const words = (now: number): TimeWords => ({ clock: (at) => clock(at, now), span: spanOf, now });
 
-/** `412 ms`, `5.2 s`, `31 min`, `3 h`, `2 d`. */
+/** Formats a duration: `412 ms`, `5.2 s`, `31 min`, `3 h`, `2 d`. */
 function spanOf(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${Number((ms / 1_000).toFixed(1))} s`;
@@ -58,7 +58,7 @@ function spanOf(ms: number): string {
 }
 
 const curesFor = (verdict: Verdict, story: Why): readonly Cure[] =>
-  // Lowering a gate and withdrawing the interrupt are the same command.
+  // No command marks a notification as read: withdrawing the interrupt lowers the gate, too.
   curesOf(verdict, story).filter(({ kind }) => kind !== 'mark_read');
 
 const withWords = (story: Why, now: number): object => ({
@@ -93,7 +93,7 @@ function page(story: Why, { item, receipt, verdict, steps, now: decisions }: Why
       steps.map((step) => [`  ${paint('dim', clock(step.at, now))}`, step.what, paint('dim', plain(step.detail ?? ''))]),
       [{}, {}, {}],
     ),
-    // The decisions about deliverable notifications are listed above.
+    // Decisions to deliver are left out here, because the lines above show them.
     ...decisions.flatMap(({ conversation, decision }) =>
       decision.kind === 'take' ? [] : [paint('dim', `  now       #${plain(conversation)}: ${saying(decision)}`)],
     ),
@@ -111,7 +111,7 @@ const CURES: Readonly<Record<Cure['kind'], string>> = {
   connect: 'check the connection',
 };
 
-/** Only some notifications that can be withdrawn hold up a gate. */
+/** Describes a way out. Only an interrupt that holds up a gate lowers it when it is withdrawn. */
 const cureSays = ({ kind }: Cure, verdict: Verdict): string =>
   kind === 'withdraw' && (verdict.kind === 'gate' || verdict.kind === 'behind_gate')
     ? `${CURES[kind]} and lower its gate`

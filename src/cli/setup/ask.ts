@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 
 export const isTerminal = (): boolean => process.stdin.isTTY && process.stdout.isTTY;
 
-/** Asks on the terminal. True for y and yes. */
+/** Asks a question on the terminal. Resolves with true for the answers y and yes. */
 export async function agreed(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   try {

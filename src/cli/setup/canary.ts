@@ -13,23 +13,26 @@ import { partsOfLine } from '../../hosts/setup/index.ts';
 import { quote } from '../../hosts/setup/ours.ts';
 
 export type Proof =
-  /** `allowed`: the agent waits only this many milliseconds, and the hook took longer. */
+  /** `allowed` is the time in milliseconds that the agent waits for its hook, if the hook took longer. */
   | { readonly kind: 'heard'; readonly event: string; readonly ms: number; readonly allowed?: number }
   | { readonly kind: 'deaf'; readonly event: string; readonly why: string };
 
-/** Without a command, the host calls Earpiece's MCP server, and another hook has to prove that delivery works. */
+/** A hook of the host. A hook without a command is a call of Earpiece's MCP server, which cannot be tested here. */
 type Hook = { readonly event: string; readonly command?: string };
 
-/** Longer than any host waits, so that a slow hook is reported as slow. */
+/** The maximum time of the test. It is longer than any host waits, so that a slow hook is reported as slow. */
 const LIMIT_MS = 30_000;
-/** On a busy machine, a hook gives up after 250 ms and its agent continues: that alone does not make the hook broken. */
+/** The number of tries. On a busy machine a hook may give up after 250 ms, which does not mean that it is broken. */
 const TRIES = 3;
 
-/** `ms` as a person reads it. */
+/** Formats the time that the hook took. */
 export const duration = ({ ms, allowed }: Extract<Proof, { kind: 'heard' }>): string =>
   allowed === undefined ? `${ms} ms` : `${ms} ms, but the agent waits only ${allowed} ms: this machine is busy`;
 
-/** Undefined if none of these hooks can carry a notification. `given`: the variables that the host gives these hooks. */
+/**
+ * Tests the hooks of a host. `given` are the variables that the host gives them. Returns undefined if none of the hooks can carry
+ * a notification.
+ */
 export async function canary(
   host: HookHost,
   hooks: readonly Hook[],
@@ -71,13 +74,13 @@ async function once(host: HookHost, hooks: readonly Hook[], given: Readonly<Reco
   }
 }
 
-/** The exact command, but with its database in a folder that is deleted afterwards. */
+/** Returns the same command with another database, in a folder that is deleted afterwards. */
 function elsewhere(command: string, folder: string): string {
   const { db } = partsOfLine(command);
   return db === undefined ? command : command.replaceAll(`--db ${quote(db)}`, `--db ${quote(join(folder, 'canary.db'))}`);
 }
 
-/** The user's PATH and shell, without the variables that assign this process to an agent or a database. */
+/** Returns the user's environment, without the variables that assign this process to an agent or a database. */
 function environment(folder: string, host: HookHost): Record<string, string> {
   const own = Object.entries(process.env).flatMap(([name, value]) =>
     value === undefined || /^(?:EARPIECE_|CLAUDE|CODEX_|GEMINI_|QWEN_)/u.test(name) ? [] : [[name, value] as const],
@@ -91,7 +94,7 @@ function environment(folder: string, host: HookHost): Record<string, string> {
   };
 }
 
-/** The input of a hook in the format of a host, with the fields of all hosts. */
+/** Makes the input of a hook, with the fields of all hosts. */
 const inputOf = (event: string, folder: string): Readonly<Record<string, unknown>> => ({
   session_id: SESSION,
   conversation_id: SESSION,
@@ -108,7 +111,7 @@ const inputOf = (event: string, folder: string): Readonly<Record<string, unknown
 });
 
 const SESSION = randomUUID();
-/** The moments at which a hook can carry, the main one first. */
+/** The moments at which a hook can carry notifications, the main moment first. */
 const CARRYING = ['batch_end', 'before_model', 'after_tool', 'prompt'];
 
 function momentOf(host: HookHost, input: Readonly<Record<string, unknown>>): string {

@@ -14,13 +14,13 @@ export type HostPlan = { readonly setup: Setup; readonly files: readonly FilePla
 
 type Way = {
   readonly question: string;
-  /** The verb for the message if there was no consent: `installed`. */
+  /** The participle for the message without consent, such as `installed`. */
   readonly done: string;
   readonly write: (plan: FilePlan, book: InstallBook) => Promise<void>;
 };
 
 export type Outcome = {
-  /** Hosts whose files now are as planned. */
+  /** Hosts whose files now have the planned content. */
   readonly done: readonly Setup[];
   /** Hosts that could not be changed. */
   readonly failed: readonly Setup[];
@@ -87,6 +87,6 @@ const lineOf = (plan: FilePlan, written: boolean): Record<string, unknown> => {
   };
 };
 
-/** The exit code if there was no consent, or if some hosts could not be changed. */
+/** Returns the exit code: an error if nobody could be asked, or if some hosts could not be changed. */
 export const codeOf = ({ failed, asked }: Outcome): number =>
   asked === 'nobody' ? EXIT.usage.code : failed.length > 0 ? EXIT.problems.code : EXIT.ok.code;

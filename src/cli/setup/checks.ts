@@ -101,7 +101,7 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
   ];
 }
 
-/** The host's own plugin holds the hooks. */
+/** Reports on hooks that come with a plugin of the host, instead of an installation. */
 async function enabledFinding({ hooks, name, title }: Setup, plugin: EnabledPlugin, bad: Bad): Promise<Finding> {
   const again = `claude plugin uninstall ${plugin.name}, then: earpiece install ${name}`;
   const off = hooks?.disabled(placeHere('user'));
@@ -122,7 +122,10 @@ async function enabledFinding({ hooks, name, title }: Setup, plugin: EnabledPlug
   };
 }
 
-/** A plugin starts its process together with its agent, so only its file and the command in it can be checked. */
+/**
+ * Reports on the file of a plugin and the command in it. The process itself cannot be tested, because it starts only with its
+ * agent.
+ */
 function pluginFindings(setup: Setup, ours: Ours): readonly Finding[] {
   const { plugin, name, title } = setup;
   if (plugin === undefined) return [];
@@ -163,7 +166,7 @@ type Bad = (value: string, advice?: string) => Finding;
 
 const commandsOf = ({ hooks }: Pick<Installed, 'hooks'>): readonly string[] => hooks.flatMap(({ command }) => command ?? []);
 
-/** Hooks that call Earpiece's MCP server, in a host so old that it then ignores all hooks of the file. */
+/** Reports hooks that call Earpiece's MCP server in a host that is too old for them: it then ignores all hooks of the file. */
 function tooOld({ name, title }: Setup, { hooks }: Installed, ours: Ours, bad: Bad): readonly Finding[] {
   if (hooks.every(({ command }) => command !== undefined) || ours.serves?.includes(name) === true) return [];
   return [
@@ -174,7 +177,7 @@ function tooOld({ name, title }: Setup, { hooks }: Installed, ours: Ours, bad: B
   ];
 }
 
-/** Whether Earpiece's MCP server is missing from the place where an installation puts it. */
+/** Reports that Earpiece's MCP server is missing where an installation puts it. */
 function missingServer(setup: Setup, { place }: Installed, ours: Ours, bad: Bad): readonly Finding[] {
   const gone = setup
     .parts(place, ours)
@@ -194,7 +197,7 @@ function wrongPaths({ hooks }: Installed, place: Place, bad: Bad): readonly Find
   return [...missing].map((why) => bad(`the hooks start programs that do not exist: ${why}`));
 }
 
-/** Parts of the installation that are missing, or that another version wrote. */
+/** Reports parts of the installation that are missing, or that another version wrote. */
 function wrongPlans(setup: Setup, { place, hooks }: Installed, ours: Ours, bad: Bad): readonly Finding[] {
   const wanted = Object.keys(setup.hooks?.host.events ?? {});
   const missing = wanted.filter((event) => hooks.every((hook) => hook.event !== event));
@@ -203,7 +206,7 @@ function wrongPlans(setup: Setup, { place, hooks }: Installed, ours: Ours, bad: 
   if (problem !== undefined) return [bad(problem)];
   const book = installBook({ env: process.env });
   const other = planInstall(setup, place, ours, book).filter(changes);
-  // Without calls of the server, each hook is a command, which is equally correct.
+  // An installation whose hooks are all commands, without calls of the server, is also correct.
   if (other.length === 0 || !planInstall(setup, place, { ...ours, serves: [] }, book).some(changes)) return [];
   const entry = partsOfLine(commandsOf({ hooks })[0] ?? '').entry;
   const which = entry === undefined || entry === ours.entry ? '' : `, of ${short(entry, place)}`;

@@ -2,12 +2,12 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-/** A slow machine needs seconds to start Codex. */
+/** The maximum time for Codex, which takes seconds to start on a slow machine. */
 const WITHIN_MS = 20_000;
 
 type Listed = { readonly command?: string; readonly trustStatus?: string; readonly enabled?: boolean };
 
-/** The problem with the trust in the hooks; undefined if all are trusted, or if Codex does not report it. */
+/** Returns the reason why Codex does not run the hooks; undefined if it trusts all of them, or does not report that. */
 export async function untrusted(codex: string, lines: readonly string[]): Promise<string | undefined> {
   const listed = await hooksOf(codex);
   const own = listed?.filter(({ command }) => command !== undefined && lines.includes(command)) ?? [];

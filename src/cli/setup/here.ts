@@ -18,19 +18,19 @@ export function placeHere(scope: Scope): Place {
 export const oursHere = (options: GlobalOptions): Ours => ({ ...ourselves(namedDatabase(options)), serves: servedHosts() });
 
 /**
- * The first version of Claude Code known to call tools as hooks. An older one ignores the whole settings file because of such an
- * entry.
+ * The first version of Claude Code known to call tools as hooks. With such an entry, an older version ignores the whole settings
+ * file.
  */
 export const CALLS_TOOLS = [2, 1, 200];
 const VERSION_WITHIN_MS = 10_000;
 
-/** The installed hosts that can call a tool of Earpiece's server as a hook. */
+/** Lists the installed hosts that can call a tool of Earpiece's server as a hook. */
 function servedHosts(): readonly string[] {
   const version = claudeVersion();
   return version !== undefined && isAtLeast(version, CALLS_TOOLS) ? ['claude'] : [];
 }
 
-/** Undefined if Claude Code is not installed, or does not report its version. */
+/** Reads the version of Claude Code; returns undefined if it is not installed, or does not report a version. */
 function claudeVersion(): readonly number[] | undefined {
   const file = onPath('claude', process.env);
   if (file === undefined) return undefined;
@@ -50,7 +50,10 @@ const isAtLeast = (version: readonly number[], least: readonly number[]): boolea
   return at === -1 || (version[at] ?? 0) > (least[at] ?? 0);
 };
 
-/** The database of this command line or shell, if a process elsewhere would not find it by itself. A file is absolute. */
+/**
+ * Returns the database of this command line or shell, if a process elsewhere would not find it by itself. The path of a file is
+ * absolute.
+ */
 export function namedDatabase(options: GlobalOptions): string | undefined {
   const { EARPIECE_DB: _, ...env } = process.env;
   const { config } = readConfig({
@@ -59,17 +62,17 @@ export function namedDatabase(options: GlobalOptions): string | undefined {
     flags: defined({ db: options.db }),
   });
   const found = readConfig({ cwd: process.cwd(), env }).config.db;
-  // An address may hold a password, which does not belong in a settings file.
+  // The URL of a database server may hold a password, which does not belong in a settings file.
   return config.db === found || config.db.includes('://') ? undefined : config.db;
 }
 
-/** The place of a host: its command, otherwise its settings folder. Undefined: it is not installed. */
+/** Finds the command of a host, otherwise its settings folder. Returns undefined if the host is not installed. */
 export function foundAt(setup: Setup, place: Place): string | undefined {
   const command = setup.commands.map((each) => onPath(each, place.env)).find((file) => file !== undefined);
   return command ?? setup.folders(place).find((folder) => existsSync(folder));
 }
 
-/** The named hosts. Throws `bad_argument` for an unknown name. */
+/** Finds the named hosts. Throws `bad_argument` for an unknown name. */
 export function setupsNamed(names: readonly string[]): readonly Setup[] {
   const known = SETUPS.map(({ name }) => name);
   return [...new Set(names)].map((name) => {
@@ -83,6 +86,6 @@ export function setupsNamed(names: readonly string[]): readonly Setup[] {
   });
 }
 
-/** A path in the form that a person types. */
+/** Shortens a path to the form that a person types. */
 export const short = (file: string, { home }: Pick<Place, 'home'>): string =>
   file === home || file.startsWith(`${home}/`) ? `~${file.slice(home.length)}` : file;

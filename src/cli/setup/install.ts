@@ -1,4 +1,4 @@
-/** `earpiece install` and `earpiece uninstall`. */
+/** `earpiece install` and `earpiece uninstall`: change the settings of coding agents. */
 import { EarpieceError } from '../../core/errors.ts';
 import {
   changes,
@@ -53,7 +53,7 @@ export async function runInstall(names: readonly string[], options: InstallOptio
   return deaf ? EXIT.problems.code : codeOf(outcome);
 }
 
-/** The host's own plugin of Earpiece brings the same hooks. */
+/** Warns if an enabled plugin of the host contains the same hooks. */
 function besidePlugin({ title, hooks }: Setup, place: Place): void {
   const name = hooks?.enabledPlugin(place)?.name;
   if (name === undefined) return;
@@ -81,7 +81,7 @@ async function proves({ title, hooks, next }: Setup, place: Place, missing: bool
   return true;
 }
 
-/** The servers that no gateway can wrap, one line each. */
+/** Lists the servers that no gateway can wrap, one line each. */
 function unwrapped({ title, wraps }: Setup, place: Place, ours: Ours): string {
   if (typeof wraps !== 'function') return `${title}: its MCP servers stay unchanged: ${wraps.not}`;
   const settings = wraps(place, ours);

@@ -7,7 +7,10 @@ import type { InstallText } from '../install.ts';
 import type { InstallHost } from '../install-hosts.ts';
 import { oursHere, placeHere, short } from './here.ts';
 
-/** Throws `bad_argument` if there is no place that could keep the values of the servers' environment. */
+/**
+ * Writes the line and its explanation. Throws `bad_argument` if the client has no place that keeps the values of the servers'
+ * environment.
+ */
 export function textForAll(client: InstallHost, options: GlobalOptions): InstallText {
   const setup = SETUPS.find(({ name }) => name === client);
   const wraps = setup?.wraps;

@@ -85,10 +85,13 @@ function whatGoes(options: SetupOptions): Purge {
   return { going, stays };
 }
 
-/** A folder of Earpiece below the folders of the user. */
+/** Whether the path is a folder that only Earpiece uses. */
 const isOwnFolder = (path: string): boolean => basename(path) === 'earpiece';
 
-/** Undefined if it does not exist. For a link, the link itself is counted and removed, not its target. */
+/**
+ * Measures what is removed at a path, in bytes; undefined if nothing exists there. Of a link, only the link itself counts, not
+ * its target.
+ */
 function bytesOf(path: string): number | undefined {
   try {
     const stat = lstatSync(path);
@@ -99,7 +102,7 @@ function bytesOf(path: string): number | undefined {
   }
 }
 
-/** The links at a path and below it. */
+/** Finds the links at a path and below it. */
 function linksIn(path: string): readonly string[] {
   try {
     const stat = lstatSync(path);
@@ -110,7 +113,7 @@ function linksIn(path: string): readonly string[] {
   }
 }
 
-/** A link may lead anywhere, so only its user knows what else is there. */
+/** Says what stays at the target of a link. Only the user knows what else the target contains. */
 function staysBehind(link: string): string {
   try {
     const target = realpathSync(link);

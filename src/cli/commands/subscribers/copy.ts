@@ -40,7 +40,7 @@ export function copy(group: CommandLine): void {
       try {
         mkdirSync(folder, { recursive: true });
         for (const { from, to } of copies) writeFileSync(to, readFileSync(from));
-        // A user who creates a folder's first file trusts the folder.
+        // A folder that this command has just created needs no other consent: its user chose the first file.
         if (!options.user && isNew) trust.trust(folder);
       } catch (cause) {
         const { code } = cause as NodeJS.ErrnoException;

@@ -1,4 +1,4 @@
-/** The subscribers that apply where the command runs, and the files that a person names. */
+/** Finds the subscribers that apply where the command runs, and the files that a person names. */
 import { join } from 'node:path';
 import {
   formatSubscriberProblem,
@@ -20,7 +20,7 @@ import { openLoadedInbox, type LoadedInbox } from '../../../loaded-inbox.ts';
 import { checkNamed, readOnly, type GlobalOptions } from '../../context.ts';
 import { complain, plain } from '../../terminal.ts';
 
-/** The folders that apply here. The command itself reports their problems, so they do not go to stderr. */
+/** Finds the folders that apply here. The command itself reports their problems, so stderr does not. */
 export function here(): {
   readonly project: string;
   readonly paths: Readonly<Record<'shipped' | 'user' | 'project', string>>;
@@ -57,7 +57,7 @@ export async function withSubscribers<T>(
   return await work(ear);
 }
 
-/** The subscriber in this file. */
+/** Reads the subscriber in a file. */
 export function fileAt(path: string): SubscriberFile {
   const file = readSubscriber(path);
   if (file === undefined)
@@ -65,12 +65,12 @@ export function fileAt(path: string): SubscriberFile {
   return file;
 }
 
-/** Resolves a file, or an id of this project. */
+/** Finds a subscriber by the path of its file, or by its id in this project. */
 export function named(which: string): Pick<SubscriberFile, 'subscriber' | 'problems'> {
   return /[./\\]/.test(which) ? fileAt(which) : { subscriber: counting(which), problems: [] };
 }
 
-/** The subscriber with this id that applies here. */
+/** Finds the subscriber with this id that applies here. */
 export function counting(which: string): Subscriber {
   const { project, source } = here();
   const { subscribers: all } = source.of(project);
@@ -87,11 +87,11 @@ export function counting(which: string): Subscriber {
   );
 }
 
-/** The shipped subscribers that take effect only as a copy. */
+/** Lists the shipped subscribers that take effect only as a copy. */
 export const others = (): readonly Subscriber[] =>
   subscriberFolders({ shipped: join(shippedFolder(), 'more') }).of('').subscribers;
 
-/** The shipped subscriber with this id, unless the project has its own. */
+/** Finds the shipped subscriber with this id, unless the project has a subscriber with the id. */
 export function moreOf(which: string): Subscriber | undefined {
   const { project, source } = here();
   if (source.of(project).subscribers.some(({ id }) => id === which)) return undefined;
@@ -104,7 +104,7 @@ export function checkCopied(which: string, counting: readonly Subscriber[]): voi
   throw new EarpieceError('not_found', `${which} takes effect only as a copy: earpiece subscribers copy ${which}`);
 }
 
-/** The scopes in which a subscriber is switched off. */
+/** Lists the scopes in which a subscriber is switched off. */
 export const offFor = (id: string, off: Toggled): readonly ToggleScope['kind'][] =>
   (['user', 'project'] as const).filter((scope) => off[scope].includes(id));
 

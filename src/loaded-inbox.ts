@@ -1,4 +1,7 @@
-/** The composition root: configuration, the default store, an inbox and the bus. `src/library` wraps it for users. */
+/**
+ * The composition root: puts together the configuration, the default store, an inbox and the bus. `src/library` wraps it for
+ * users.
+ */
 import type { Bus, SubscriberSource, SubscriberToggles, TemplateEngine } from './bus/index.ts';
 import { loadConfig, type Config } from './config/index.ts';
 import type { ViewName } from './core/records.ts';
@@ -6,18 +9,18 @@ import { eventsOf, projectSubscribers, templatesOf } from './events.ts';
 import { partsOf, UserInbox, type InboxOptions, type Parts } from './user-inbox.ts';
 
 export type OpenOptions = InboxOptions & {
-  /** Replaces the shipped subscribers and the files of user and project. */
+  /** The source of subscribers. It replaces the shipped ones and the files of the user and the project. */
   readonly subscribers?: SubscriberSource;
 };
 
 /**
- * An open inbox that knows its project and configuration, with its bus already loaded. Close it, or declare it with `await
+ * An open inbox that knows its project and configuration, with its bus already loaded. Close the inbox, or declare it with `await
  * using`.
  */
 export class LoadedInbox extends UserInbox {
-  /** Takes the events of sources. */
+  /** Turns the events of sources into notifications. */
   readonly bus: Bus;
-  /** The switches of subscribers. */
+  /** Switches subscribers on and off. */
   readonly toggles: SubscriberToggles;
   readonly templates: TemplateEngine;
 
@@ -31,7 +34,9 @@ export class LoadedInbox extends UserInbox {
     this.templates = events.templates;
   }
 
-  /** Also loads the subscribers, since sources emit here. They take 4 MB, which a process that only delivers does not need. */
+  /**
+   * Also loads the subscribers, since sources emit here. Subscribers take 4 MB, which a process that only delivers does not need.
+   */
   override async loadAhead(view?: ViewName): Promise<void> {
     await super.loadAhead(view);
     this.bus.subscribers(this.project);
@@ -48,7 +53,7 @@ export async function openLoadedInbox(options: OpenOptions = {}): Promise<Loaded
   return openWith(loadConfig({ cwd, env, ...(flags ? { flags } : {}) }), options);
 }
 
-/** The same for an already loaded configuration, whose problems the caller has reported. */
+/** Opens the user's log with a configuration that the caller has already loaded, and whose problems the caller has reported. */
 export async function openWith(given: Config, options: OpenOptions): Promise<LoadedInbox> {
   const { env = process.env, onProblem } = options;
   const parts = await partsOf(given, options);

@@ -1,6 +1,6 @@
 /**
- * The first import of every entry point: an older Node gets one clear line instead of a syntax or module error. This file
- * must run on older versions of Node.
+ * Checks the version of Node. Every entry point imports this file first, so that an older Node prints one clear line instead of a
+ * syntax or module error. So this file must run on older versions of Node.
  */
 // A browser has no Node version to check.
 const node = typeof process === 'undefined' || !process.versions ? undefined : process.versions.node;

@@ -21,29 +21,29 @@ import type { Events } from './events.ts';
 import { insideAgent, Inbox, rendererOf, type Companion, type InboxDeps, type Pruned } from './inbox/index.ts';
 import { openStore } from './stores/open.ts';
 
-/** Loaded when a conversation ends, which a command that only sends never sees. */
+/** This code is loaded when a conversation ends, because a command that only sends does not need it. */
 const executionsPass: Companion = async (store, succession) =>
   (await import('./tasks/index.ts')).executionsPass(store, succession);
 
 export type InboxOptions = {
-  /** A file, `memory:`, or an open store. Default: the configured one, else one file for the user. */
+  /** The store: a file, `memory:`, or an open store. Default: the configured store, otherwise one file for the user. */
   readonly db?: string | Store;
-  /** The folder from which `earpiece.toml` and the project are searched. Default: the working folder. */
+  /** The folder where the search for `earpiece.toml` and the project begins. Default: the working folder. */
   readonly cwd?: string;
   readonly env?: Env;
-  /** Values as on the command line: they override files and environment. */
+  /** The values of flags, which override the files and the environment. */
   readonly flags?: Flags;
-  /** Overrides the policy in the files. */
+  /** Settings that override the policy in the files. */
   readonly policy?: Partial<Policy>;
   readonly clock?: Clock;
-  /** Opens the database in a separate thread; see `openStore`. For a long-lived process. Default: no. */
+  /** Whether to open the database in a separate thread, for a long-lived process; see `openStore`. Default: no. */
   readonly thread?: boolean;
   readonly inbox?: Partial<Omit<InboxDeps, 'store' | 'policies'>>;
-  /** Called once for each broken state of a configuration file after the start. Default: not reported. */
+  /** Called with one line for each problem of a configuration file that became invalid after the start. Default: not reported. */
   readonly onProblem?: (line: string) => void;
 };
 
-/** An open inbox that knows its project and configuration. Close it, or declare it with `await using`. */
+/** An open inbox that knows its project and configuration. Close the inbox, or declare it with `await using`. */
 export class UserInbox extends Inbox {
   readonly config: Config;
   readonly #late: LateEvents;
@@ -65,7 +65,7 @@ export class UserInbox extends Inbox {
     return this.#late.emitter;
   }
 
-  /** Also removes ended tasks, in each project after its own time. */
+  /** Removes expired data, and also ended tasks, in each project after the project's retention time. */
   override async prune(olderMs?: number): Promise<Pruned & { readonly tasks: number }> {
     const { Tasks } = await import('./tasks/index.ts');
     const all = new Tasks(this);
@@ -81,21 +81,22 @@ export class UserInbox extends Inbox {
     return { records: records + total.records, items, tasks: total.tasks };
   }
 
-  /** Writes the events that the bus still holds back. */
+  /** Closes the inbox, after it has written the events that the bus still holds back. */
   override async close(): Promise<void> {
     await this.#late.close();
     await super.close();
   }
 
   /**
-   * Loads the modules that this process may need later, so that it continues when an upgrade or removal replaces its files.
-   * For a long-lived process, when it is idle. Does not reject: a failed load is retried when the module is needed.
+   * Loads the modules that this process may need later, so that it continues when an upgrade or removal replaces its files. A
+   * long-lived process calls this when it is idle. The promise does not reject: if a load fails, the module is loaded again when
+   * it is needed.
    */
   async loadAhead(view: ViewName = this.policies.policy(this.project).view): Promise<void> {
     await Promise.allSettled([this.#late.begin(), import('./tasks/index.ts'), rendererOf(view)]);
   }
 
-  /** For a subclass that has already made them. */
+  /** Sets the events' modules, for a subclass that has already loaded them. */
   protected use(events: Events): void {
     this.#late.load = () => Promise.resolve(events);
     void this.#late.begin();
@@ -109,7 +110,7 @@ class LateEvents {
   #ready: Events | undefined;
 
   readonly lines: LineRenderer = {
-    // A template that cannot be loaded must not hold back other notifications of the same message.
+    // If the templates cannot be loaded, that must not hold back other notifications of the same message.
     render: async (line, how) => {
       const events = await this.begin().catch((error: unknown) => {
         if (isGone(error)) return { kind: 'failed', reason: GONE } as const;
@@ -117,7 +118,7 @@ class LateEvents {
       });
       return 'kind' in events ? events : events.lines.render(line, how);
     },
-    // A reader that waits for a text also waits for its engine.
+    // Code that waits for a rendered text also waits until the template engine is loaded.
     busy: () => (this.#ready === undefined ? this.#events !== undefined : this.#ready.lines.busy?.() === true),
   };
 
@@ -146,7 +147,7 @@ export async function openInbox(options: InboxOptions = {}): Promise<UserInbox> 
   return openInboxWith(loadConfig({ cwd, env, ...(flags ? { flags } : {}) }), options);
 }
 
-/** The same for an already loaded configuration, whose problems the caller has reported. */
+/** Opens the user's log with a configuration that the caller has already loaded, and whose problems the caller has reported. */
 export async function openInboxWith(config: Config, options: InboxOptions): Promise<UserInbox> {
   return new UserInbox(await partsOf(config, options));
 }
@@ -155,7 +156,7 @@ export async function openInboxWith(config: Config, options: InboxOptions): Prom
 export type Parts = {
   readonly config: Config;
   readonly deps: InboxDeps;
-  /** The folder of each project's files. Undefined for an unknown project. */
+  /** Returns the folder of a project's files; undefined for an unknown project. */
   readonly rootOf: (project: string) => string | undefined;
   readonly events: (inbox: Inbox) => Promise<Events>;
 };
@@ -163,7 +164,7 @@ export type Parts = {
 export async function partsOf(given: Config, options: InboxOptions): Promise<Parts> {
   const { cwd = process.cwd(), env = process.env, flags, policy, onProblem } = options;
   const db = options.db ?? given.db;
-  // A log in memory is private: then nothing is left on the disk.
+  // A log in memory is private, so nothing is written to the disk.
   const remember = db !== 'memory:' && typeof db === 'string';
   const at = { cwd, env, ...(flags ? { flags } : {}) };
   const store =
@@ -174,7 +175,7 @@ export async function partsOf(given: Config, options: InboxOptions): Promise<Par
           ...(options.thread ? { thread: true } : {}),
         })
       : db;
-  // The database comes first, so that an unusable folder is reported in one line.
+  // The database is opened first, so that an unusable folder is reported in one line.
   const config = remember ? withClaimedName(given, at, (line) => onProblem?.(line)) : given;
   const files = policySource({
     ...at,
@@ -210,7 +211,7 @@ export async function partsOf(given: Config, options: InboxOptions): Promise<Par
   };
 }
 
-/** Claims the name for this root. If another root was faster, the result has another name. */
+/** Claims the project's name for this root. If another root was faster, the returned configuration has another name. */
 function withClaimedName(config: Config, at: { cwd: string; env: Env; flags?: Flags }, report: (line: string) => void): Config {
   rememberProject(config, at, (problems) => problems.forEach((problem) => report(formatProblem(problem))));
   const { project, wanted } = readConfig(at).config;

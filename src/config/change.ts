@@ -17,7 +17,7 @@ import { readToml } from './toml.ts';
 import { trustBook } from './trust.ts';
 import type { Read } from './values.ts';
 
-/** The file to change: the user's for all projects, or the project's. */
+/** The file to change: the user's file, which applies to all projects, or the project's file. */
 export type Scope = 'user' | 'project';
 
 /** A requested change: a JSON value, a text from a command line, or the removal of the key. */
@@ -31,20 +31,21 @@ export type Asked = {
 
 export type Changed = {
   readonly file: string;
-  /** In the form that `explain` takes. */
+  /** The changed keys, in the form that `explain` takes. */
   readonly keys: readonly string[];
-  /** False if the file had this value already. */
+  /** Whether the file was written; false if it had these values already. */
   readonly written: boolean;
 };
 
 export type ConfigWriter = {
-  /** The file that a change is written to; it may not exist yet. */
+  /** Returns the file to which a change is written; the file may not exist yet. */
   readonly fileOf: (scope: Scope) => string;
-  /** The current problems of the files, one line each. */
+  /** Lists the current problems of the files, one line each. */
   readonly problems: () => readonly string[];
   /**
-   * Makes all changes or none. Throws `bad_argument` (with `field`, the key) for an unknown setting or an invalid value,
-   * `bad_config` if the resulting file would be invalid or cannot be written, and `conflict` if another process is changing it.
+   * Makes all of the changes, or none of them. Throws `bad_argument` (with `field`, the key) for an unknown setting or an invalid
+   * value, `bad_config` if the resulting file would be invalid or cannot be written, and `conflict` if another process is
+   * changing it.
    */
   readonly change: (scope: Scope, asked: readonly Asked[]) => Promise<Changed>;
 };
@@ -69,7 +70,7 @@ export function configWriter(options: LoadOptions): ConfigWriter {
       const mode = scope === 'user' ? 0o600 : 0o644;
       const written = await replaceFile(file, (text) => changed(text, changes, file), { mode });
       const keys = changes.map(({ path }) => joinKey(canonical(path)));
-      // A person who names a key here has seen its value.
+      // A person who sets a key here has seen its value, so the value is trusted.
       if (scope === 'project')
         trustBook(options).allow(
           file,
@@ -80,13 +81,13 @@ export function configWriter(options: LoadOptions): ConfigWriter {
   };
 }
 
-/** These keys run no command and open no network, so changing one by name makes it trusted. */
+/** Keys that become trusted when a person changes them by name: they run no command and open no network. */
 const LOOKED_AT = /^(?:(?:wake|ttl|max_level)\.|(?:interrupt|budget\.max_item_chars)$)/;
 
 type Change = {
   readonly path: readonly string[];
   readonly value: Plain | undefined;
-  /** Only the quoted form enables a kind whose whole source is off. */
+  /** Whether to write the quoted form of a kind: only that form enables a kind whose whole source is off. */
   readonly quoted: boolean;
 };
 
@@ -105,13 +106,16 @@ function changed(text: string, changes: readonly Change[], file: string): string
       edited = next.text;
     }
   }
-  // A file with a problem has no effect while Earpiece runs, so this change would have none either.
+  // Running processes ignore a file with a problem, so the change would have no effect.
   const { problems } = edited === text ? { problems: [] } : checkConfigText(edited, file);
   if (problems.length > 0) throw unchanged(problems);
   return edited;
 }
 
-/** All spellings of the setting in the file, so that they do not contradict each other. Without any, the requested one. */
+/**
+ * Edits all spellings of the setting in the file, so that they do not contradict each other. Without an existing spelling, the
+ * requested one is written.
+ */
 function editsOf(text: string, { path, value, quoted }: Change): readonly Edit[] {
   const key = joinKey(canonical(path));
   const spelled = piecesOf(text).flatMap((piece) =>
@@ -119,7 +123,7 @@ function editsOf(text: string, { path, value, quoted }: Change): readonly Edit[]
   );
   if (spelled.length === 0 && value === undefined && nodeAt(path)?.setting === undefined)
     throw refused(joinKey(path), unknownSetting(joinKey(path)));
-  // Also if no spelling exists: this is where a file that is not TOML gets its error.
+  // A file that is not TOML has no spelling; editing the requested path then reports its error.
   const ways = spelled.length === 0 ? [path] : spelled;
   if (value === undefined) return ways.map((each) => ({ path: each }));
   if (!quoted) return ways.map((each) => ({ path: each, value }));
@@ -129,15 +133,15 @@ function editsOf(text: string, { path, value, quoted }: Change): readonly Edit[]
 
 const isText = (path: readonly (string | number)[]): path is readonly string[] => path.every((part) => typeof part === 'string');
 
-/** For an unknown setting, the path itself: it can still be removed. */
+/** Returns the canonical path of a setting. An unknown setting keeps its path, so that a person can remove it. */
 const canonical = (path: readonly string[]): readonly string[] => nodeAt(path)?.setting?.meaning?.(path) ?? path;
 
-/** Undefined: remove it. */
+/** Parses the new value; undefined means that the key is removed. */
 function valueOf({ key, to }: Asked, file: string): Plain | undefined {
   const path = splitKey(key);
   const setting = path && nodeAt(path)?.setting;
   if (to.kind === 'unset' && path !== undefined) {
-    // A person may want to remove an unknown key; a later step checks that it exists.
+    // A person may want to remove an unknown key. A later step checks that the file contains it.
     if (setting?.value.takesTable) throw refused(key, `${key} is a table; remove it from ${file} by hand`);
     return undefined;
   }
@@ -154,7 +158,7 @@ function plainOf(setting: AnySetting, raw: unknown): Read<Plain> | undefined {
   return isPlain(raw) ? { kind: 'value', value: raw } : undefined;
 }
 
-/** Parses the text of a flag. A list may also have the form of the file. */
+/** Parses the text of a flag. A list may also be written as in the file. */
 function plainOfText(setting: AnySetting, text: string): Read<Plain> | undefined {
   const list = text.trim().startsWith('[') ? readToml(`list = ${text}`, '') : undefined;
   if (list?.kind === 'table' && setting.value.read([]).kind === 'value') return plainOf(setting, list.table['list']);
@@ -177,7 +181,7 @@ function unchanged(problems: readonly Problem[]): EarpieceError {
   return new EarpieceError('bad_config', `${lines}\nnothing was changed: fix that first`, { data });
 }
 
-/** The project's configuration file, else a new one at the project's root. */
+/** Returns the project's configuration file; if none exists, the path of a new file at the project's root. */
 function projectFile(cwd: string): string {
   const { root, candidates } = projectPlace(cwd);
   return candidates.find((file) => existsSync(file)) ?? join(root, CONFIG_FILE);

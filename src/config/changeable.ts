@@ -7,7 +7,7 @@ import { splitKey } from './positions.ts';
 import { SETTINGS, type AnySetting } from './schema.ts';
 import type { Form } from './values.ts';
 
-/** When a changed setting takes effect. Undefined for an unknown setting. */
+/** Says when a changed setting takes effect. Returns undefined for an unknown setting. */
 export function takesEffect(key: string): string | undefined {
   const path = splitKey(key) ?? [];
   const setting = settingAt(path);
@@ -45,11 +45,14 @@ export type Change = {
   readonly label: string;
   readonly help: string;
   readonly form: Form;
-  /** A list that joins the values of all layers. */
+  /** Whether the value is a list that joins the values of all layers. */
   readonly addsUp: boolean;
 };
 
-/** The form in which a page offers the setting. Undefined if it is changed only in its file or by `earpiece config set`. */
+/**
+ * Returns the form in which a page offers the setting. Returns undefined if the setting is changed only in its file or by
+ * `earpiece config set`.
+ */
 export function changeOf(key: string): Change | undefined {
   const path = splitKey(key) ?? [];
   const setting = settingAt(path);

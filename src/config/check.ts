@@ -6,7 +6,7 @@ import { ALL_SETTINGS, nameProblem, SETTINGS, type AnySetting } from './schema.t
 import { isTable, unknownKey, type Table } from './servers.ts';
 import { byPlace, readToml } from './toml.ts';
 
-/** One value that a file sets. `key` is canonical: both spellings of a setting have the same key. */
+/** A value that a file sets. `key` is canonical: both spellings of a setting have the same key. */
 export type Entry = {
   readonly key: string;
   readonly path: readonly string[];
@@ -20,7 +20,9 @@ export type Checked = { readonly entries: readonly Entry[]; readonly problems: r
 /** The largest configuration file, in bytes. */
 export const MAX_BYTES = 1_048_576;
 
-/** Never throws. Returns all valid entries even if others are invalid, and none if the text is not TOML. */
+/**
+ * Checks a text and never throws. Returns all valid entries even if others are invalid, and no entries if the text is not TOML.
+ */
 export function checkConfigText(text: string, file: string): Checked {
   if (text.length > MAX_BYTES)
     return broken(text, { file, message: `has ${text.length} characters, at most ${MAX_BYTES} are read` });
@@ -31,17 +33,17 @@ export function checkConfigText(text: string, file: string): Checked {
   return { entries: settle(walk), problems: walk.problems.sort(byPlace) };
 }
 
-/** An invalid pattern: texts are redacted whole. */
+/** An invalid pattern, with which texts are redacted whole. */
 const UNREADABLE = '(';
 /**
- * A line of a broken file that seems to set `redact`, in any spelling and position. A comment matches too: too much redaction
- * is better than too little.
+ * Matches a line of a broken file that seems to set `redact`, in any spelling and position. A comment matches too, because too
+ * much redaction is better than too little.
  */
 const REDACT = /\bredact["']?\s*=/u;
 
 /**
- * A broken file has no effect, with one exception: it must not switch off its own `redact`, because the texts that it would
- * have hidden are unknown.
+ * Returns the entries of a broken file. It has no effect, except on redaction: if it seems to set `redact`, texts are redacted
+ * whole, because its list is unknown.
  */
 function broken(text: string, problem: Problem): Checked {
   if (!REDACT.test(text)) return { entries: [], problems: [problem] };
@@ -140,7 +142,7 @@ function complain(
   walk.problems.push({ file: walk.file, ...(place?.[about] ?? { line: 1, column: 1 }), key, message: `${key} ${text}` });
 }
 
-/** A key that exists elsewhere was usually put below the wrong header. */
+/** Describes an unknown key. If the key exists elsewhere, it was most likely put below the wrong header. */
 function unknownHere(node: Node, path: readonly string[], name: string): string {
   const known = [...node.keys.keys()];
   if (didYouMean(name, known) !== undefined) return unknownKey(name, known);
@@ -158,7 +160,7 @@ function tableHint(node: Node, path: readonly string[]): string {
   return names.length === 0 ? `write [${joinKey(path)}.<name>]` : `write [${joinKey(path)}] with ${names.join(', ')}`;
 }
 
-/** The table of settings as a tree. */
+/** A node of the tree of all settings. */
 export type Node = {
   readonly pattern: readonly string[];
   readonly keys: Map<string, Node>;
@@ -186,13 +188,13 @@ function grow(): Node {
 
 export const hasChildren = (node: Node): boolean => node.keys.size > 0 || node.any !== undefined;
 
-/** The node of a path. Undefined if the configuration has no such key. */
+/** Finds the node of a path. Returns undefined if the configuration has no such key. */
 export function nodeAt(path: readonly string[]): Node | undefined {
   const found = walkTo(path);
   return typeof found === 'string' ? undefined : found;
 }
 
-/** The problem of a name that a person chose in a key. Undefined if the key itself is the problem. */
+/** Describes the problem of a name that a person chose in a key. Returns undefined if the key itself is the problem. */
 export function wrongNameIn(path: readonly string[]): string | undefined {
   const found = walkTo(path);
   return typeof found === 'string' ? found : undefined;

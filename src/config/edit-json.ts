@@ -1,6 +1,6 @@
 /**
- * Changes one place of a JSON text that a person wrote, and nothing else: comments, trailing commas, layout and line ends
- * stay, byte for byte. Each result is parsed again and must equal the old value with the change; otherwise it is discarded.
+ * Changes one place of a JSON text that a person wrote, and nothing else. Comments, trailing commas, layout and line ends stay,
+ * byte for byte. Each result is parsed again and must equal the old value with the change; otherwise it is discarded.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Edited } from './edit.ts';
@@ -11,11 +11,11 @@ export type JsonPath = readonly (string | number)[];
 type Container = Extract<Node, { kind: 'object' | 'array' }>;
 type Sheet = { readonly text: string; readonly root: Node; readonly end: '\n' | '\r\n'; readonly unit: string };
 
-/** Sets a member, and makes the objects above it if they are missing. An empty text counts as `{}`. Never throws. */
+/** Sets a member, and adds missing objects above it. An empty text counts as `{}`. Never throws. */
 export const setJson = (text: string, path: readonly string[], value: unknown, file: string): Edited =>
   put(text, path, value, file, false);
 
-/** Appends a value to a list, and makes the list and the objects above it if they are missing. Never throws. */
+/** Appends a value to a list, and adds the list and the objects above it if they are missing. Never throws. */
 export const appendJson = (text: string, path: readonly string[], value: unknown, file: string): Edited =>
   put(text, path, value, file, true);
 
@@ -35,7 +35,7 @@ export function removeJson(text: string, path: JsonPath, file: string): Edited {
   });
 }
 
-/** The plain value at a path, or undefined. A text that is not JSON has no values. */
+/** Returns the value at a path, without its place. Returns undefined if there is none, or if the text is not JSON. */
 export function jsonAt(text: string, path: JsonPath): unknown {
   const parsed = parsedOf(text);
   if (parsed.kind !== 'parsed') return undefined;
@@ -43,7 +43,7 @@ export function jsonAt(text: string, path: JsonPath): unknown {
   return depth === path.length ? toValue(node) : undefined;
 }
 
-/** The problem of a text that should be an object or empty. */
+/** Describes the problem of a text that is neither an object nor empty. */
 export function jsonProblem(text: string, file: string): Extract<Edited, { kind: 'problem' }> | undefined {
   if (isBlank(text)) return undefined;
   const parsed = parsedOf(text);
@@ -59,7 +59,10 @@ export function jsonProblem(text: string, file: string): Extract<Edited, { kind:
   };
 }
 
-/** Cached, because one change reads the same text many times, and Claude Code's file may have tens of megabytes. */
+/**
+ * The last parsed text. It is kept because one change reads the same text many times, and Claude Code's file may have tens of
+ * megabytes.
+ */
 let last: { readonly text: string; readonly parsed: Parsed } | undefined;
 
 function parsedOf(text: string): Parsed {
@@ -116,7 +119,7 @@ function deepest(root: Node, path: JsonPath): { readonly node: Node; readonly de
   return { node, depth: path.length };
 }
 
-/** A copy with one place changed, and with the missing objects above it. */
+/** Copies a value with one place changed, and with the missing objects above that place. */
 function changed(value: unknown, [key, ...rest]: JsonPath, change: (there: unknown) => unknown): unknown {
   if (key === undefined) return change(value);
   if (Array.isArray(value)) return value.map((each, i) => (i === key ? changed(each, rest, change) : each));
@@ -124,7 +127,7 @@ function changed(value: unknown, [key, ...rest]: JsonPath, change: (there: unkno
   return { ...table, [key]: changed(Object.hasOwn(table, key) ? table[key] : undefined, rest, change) };
 }
 
-/** Inserts after the last member, on a new line, after the comment on the last member's line. */
+/** Adds a member after the last one: on a new line, after a comment on the line of the last member. */
 function added(sheet: Sheet, container: Container, name: string | undefined, value: unknown): string {
   const { text, end, unit } = sheet;
   const inside = childrenOf(container);
@@ -164,7 +167,7 @@ const childrenOf = (container: Container): readonly Node[] =>
 
 const splice = (text: string, from: number, to: number, by: string): string => text.slice(0, from) + by + text.slice(to);
 
-/** White space and comments, from an offset on. */
+/** Matches white space and comments from an offset on. */
 const TRIVIA = /(?:\s+|\/\/[^\n]*|\/\*[^]*?\*\/)*/y;
 
 function commaBehind(text: string, at: number, before: number): number | undefined {
@@ -173,14 +176,14 @@ function commaBehind(text: string, at: number, before: number): number | undefin
   return comma < before && text[comma] === ',' ? comma : undefined;
 }
 
-/** The end of the last character that is not white space, comments included. */
+/** Returns the end of the last character that is not white space; a comment counts as characters. */
 function lastWritten(text: string, from: number, to: number): number {
   let at = to;
   while (at > from && /\s/u.test(text[at - 1] ?? '')) at--;
   return at;
 }
 
-/** The position after the comments on the rest of this line. */
+/** Returns the position after the comments on the rest of this line. */
 function endOfLine(text: string, at: number, before: number): number {
   const rest = /^(?:[ \t]*\/\*[^\n]*?\*\/)*(?:[ \t]*\/\/[^\r\n]*)?/u.exec(text.slice(at, before))?.[0] ?? '';
   return at + rest.length;
@@ -194,7 +197,7 @@ const lineStart = (text: string, at: number): number => {
 const indentOfLine = (text: string, at: number): string => /^[ \t]*/u.exec(text.slice(lineStart(text, at), at))?.[0] ?? '';
 const startsLine = (text: string, at: number): boolean => text.slice(lineStart(text, at), at).trim() === '';
 
-/** One level of indentation, taken from the first member of the file. */
+/** Returns one level of indentation, as the first member of the file has it. */
 function unitOf(text: string, root: Node): string {
   const first = root.kind === 'scalar' ? undefined : childrenOf(root)[0];
   const own = first !== undefined && startsLine(text, first.from) ? indentOfLine(text, first.from) : '';

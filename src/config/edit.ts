@@ -1,7 +1,7 @@
 /**
- * Changes one key of a TOML text that a person wrote, and nothing else: comments, order, layout and line ends stay, byte for
- * byte. A new key can often go to several places; this tries them in order and takes the first that parses. Each result is parsed
- * again and must equal the old value with the change; otherwise it is discarded.
+ * Changes one key of a TOML text that a person wrote, and nothing else. Comments, order, layout and line ends stay, byte for
+ * byte. A new key can often go to several places. They are tried in order, and the first one whose result parses is used. Each
+ * result is parsed again and must equal the old value with the change; otherwise it is discarded.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { joinKey, pathKey, piecesOf, type Path, type Piece } from './positions.ts';
@@ -9,15 +9,18 @@ import type { Problem } from './problems.ts';
 import { isTable, type Table } from './servers.ts';
 import { readToml } from './toml.ts';
 
-/** The values that a key can get here. Tables are written by hand. */
+/** A value that a key can get here. Tables are written by hand. */
 export type Plain = boolean | number | string | readonly string[];
 
-/** Without `value` the key is removed. */
+/** A change of one key. Without `value`, the key is removed. */
 export type Edit = { readonly path: readonly string[]; readonly value?: Plain };
 
 export type Edited = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'problem'; readonly problem: Problem };
 
-/** Never throws. Refuses a text that is not TOML, with its place, and a key that cannot be reached. */
+/**
+ * Makes the change, and never throws. Returns a problem, with its place, for a text that is not TOML or a key that cannot be
+ * reached.
+ */
 export function editToml(text: string, { path, value }: Edit, file: string): Edited {
   const read = readToml(text, file);
   if (read.kind === 'problem') return read;
@@ -44,7 +47,7 @@ export function editToml(text: string, { path, value }: Edit, file: string): Edi
   };
 }
 
-/** The value in TOML. */
+/** Formats a value as TOML. */
 export function literal(value: Plain): string {
   if (Array.isArray(value)) return `[${value.map((each) => literal(each as string)).join(', ')}]`;
   // JSON and TOML have the same escapes, except for this one character.
@@ -65,8 +68,9 @@ const replaced = ({ text }: Sheet, { value: at, end }: Pair, value: Plain): stri
   text.slice(0, at) + literal(value) + text.slice(end);
 
 /**
- * The places for a new key, the best first: after its table's last key, after keys that spell its table with dots, in an inline
- * table, at the top of the file, in a new table at the end of the file. Then the same for the enclosing tables.
+ * Yields the text with the new key at each possible place, the best first: after its table's last key, after keys that spell its
+ * table with dots, in an inline table, at the top of the file, in a new table at the end of the file. Then the same for the
+ * enclosing tables.
  */
 function* additions(sheet: Sheet, path: readonly string[], value: Plain): Generator<string> {
   for (let depth = path.length - 1; depth >= 0; depth--) {
@@ -87,16 +91,18 @@ function* additions(sheet: Sheet, path: readonly string[], value: Plain): Genera
 
 const isOwn = (piece: Piece): piece is Pair => piece.kind === 'pair' && !piece.inline;
 
-/** The last key between this header and the next. */
+/** Finds the last key between this header and the next. */
 function lastIn({ pieces }: Sheet, table: Path, { start }: Header): Pair | undefined {
   return pieces.findLast((piece): piece is Pair => isOwn(piece) && piece.start > start && same(piece.table, table));
 }
 
-/** In `budget.max_items` at the top, the key belongs to the table `budget`. So does `max_items` in a path of dots only. */
+/**
+ * Finds the last key that spells this table with dots: in `budget.max_items` at the top, the key belongs to the table `budget`.
+ */
 const lastDotted = ({ pieces }: Sheet, table: Path): Pair | undefined =>
   pieces.findLast((piece): piece is Pair => isOwn(piece) && isBelow(piece.path, table) && piece.table.length < table.length);
 
-/** On a new line, with the indentation of the line before it. */
+/** Inserts a line after a piece, with the indentation of the line before. */
 function behind({ text, end }: Sheet, piece: Piece, line: string): string {
   const at = lineEnd(text, piece.end);
   const indent = /[ \t]*$/u.exec(text.slice(0, piece.start))?.[0] ?? '';
@@ -110,7 +116,10 @@ function* intoInline({ text, pieces }: Sheet, pair: Pair, line: string): Generat
   else yield `${text.slice(0, last.end)}, ${line}${text.slice(last.end)}`;
 }
 
-/** After the keys above the first table. If there are none, above the comment that belongs to that table. */
+/**
+ * Inserts a line after the keys above the first table. If there are no such keys, the line goes above the comment that belongs to
+ * that table.
+ */
 function atTop(sheet: Sheet, line: string): string {
   const { text, pieces, end } = sheet;
   const first = pieces.find((piece) => piece.kind === 'header');
@@ -121,7 +130,7 @@ function atTop(sheet: Sheet, line: string): string {
   const start = text.startsWith('\ufeff') ? 1 : 0;
   const above = text.slice(start, lineStart(text, first.start)).split('\n');
   let at = start + above.join('\n').length;
-  // The text after the last line break is empty; a separate comment ends at an empty line.
+  // The loop skips the empty text after the last line break, and stops at an empty line, which ends a separate comment.
   for (let i = above.length - 2; i >= 0 && above[i]?.trimStart().startsWith('#'); i--) at -= (above[i]?.length ?? 0) + 1;
   return `${text.slice(0, at)}${line}${end}${end}${text.slice(at)}`;
 }
@@ -131,7 +140,7 @@ function atEnd({ text, end }: Sheet, header: string, line: string): string {
   return `${whole}${header}${end}${line}${end}`;
 }
 
-/** The key with its line. Also the header, if its table becomes empty. */
+/** Yields the text without the key and its line, or also without the header if its table becomes empty. */
 function* removals({ text, pieces }: Sheet, pair: Pair | undefined): Generator<string> {
   if (pair === undefined) return;
   if (pair.inline) {
@@ -150,7 +159,7 @@ function* removals({ text, pieces }: Sheet, pair: Pair | undefined): Generator<s
   const next = pieces.find((piece) => piece.kind === 'header' && piece.start > pair.start);
   const left = header === undefined ? 'x' : text.slice(header.end, from) + text.slice(to, next?.start);
   if (header !== undefined && left.trim() === '') {
-    // Also removes the empty line above, unless it separates the text above from the text below.
+    // The empty line above is removed as well, unless it separates the text above from the text below.
     const above = text.slice(0, header.start);
     yield (next === undefined ? above.replace(/(\r?\n)\s*$/u, '$1') : above) + text.slice(next?.start ?? text.length);
   }
@@ -162,7 +171,7 @@ const lineStart = (text: string, at: number): number => {
   return before === 0 && text.startsWith('\ufeff') ? 1 : before;
 };
 
-/** The position after the line break, and after a comment on the line. */
+/** Returns the position after the rest of the line, with its comment and its line break. */
 function lineEnd(text: string, from: number): number {
   const at = text.indexOf('\n', from);
   return at < 0 ? text.length : at + 1;
@@ -178,7 +187,7 @@ function changed(table: Table, [name = '', ...rest]: readonly string[], value: P
   return copy;
 }
 
-/** Without empty tables and with plain prototypes, to compare the parsed text with the wanted one. */
+/** Copies a table without empty tables and prototypes, to compare the parsed text with the expected one. */
 function bare(table: Table): Table {
   const copy = Object.create(null) as Record<string, unknown>;
   for (const [name, value] of Object.entries(table)) {

@@ -15,18 +15,18 @@ export type Explained =
 export type ExplainedSetting = {
   readonly kind: 'setting';
   readonly key: string;
-  /** Undefined if nothing sets it and it has no default. */
+  /** The effective value; undefined if no source sets it and it has no default. */
   readonly value: unknown;
-  /** The value for people, without the secrets of servers. */
+  /** The value as a text for people, without the secrets of servers. */
   readonly text: string;
   readonly decidedBy: string;
-  /** The values of weaker or untrusted sources, the strongest first. */
+  /** The values of sources with lower priority or without trust, the highest priority first. */
   readonly overridden: readonly { readonly value: unknown; readonly text: string; readonly decidedBy: string }[];
   readonly expects: string;
   readonly env?: string;
 };
 
-/** Explains a key in either spelling, a table's name, or everything (no key). */
+/** Explains a key in either spelling, a table, or without a key all settings. */
 export function explain(config: Config, key = ''): Explained {
   const path = key.trim() === '' ? [] : splitKey(key);
   if (path === undefined) return { kind: 'unknown', key, message: noKey(key) };
@@ -41,7 +41,7 @@ export function explain(config: Config, key = ''): Explained {
   return { kind: 'unknown', key, message: noSetting(key, path, config.layers.keys()) };
 }
 
-/** The message for a key that names no setting. */
+/** Writes the message for a key that names no setting. */
 export function unknownSetting(key: string): string {
   const path = splitKey(key);
   if (path === undefined) return noKey(key);
@@ -65,8 +65,8 @@ const tables = (): string[] =>
     .map((path) => path.join('.'));
 
 /**
- * The source that decides a setting now: the winner, or the source that switches off all kinds of its event source. Undefined: the
- * default.
+ * Finds the source that decides a setting now: the source that sets it, or the one that switches off all kinds of its event
+ * source. Returns undefined for the default.
  */
 export function deciderOf(config: Config, key: string): Source | undefined {
   const winner = config.layers.get(key)?.[0];
@@ -116,10 +116,13 @@ const show = (said: Said): { value: unknown; text: string; decidedBy: string } =
   decidedBy: formatSource(said.source),
 });
 
-/** A name in a source's own table yields to the source's switch; the quoted form does not. */
+/**
+ * Whether the value is in the table of its event source. Such a value yields to the switch of the event source; the quoted form
+ * does not.
+ */
 const isNested = (said: Said): boolean => said.setting === SETTINGS.kindNested;
 
-/** A kind without a setting is off if its whole source is off. */
+/** Finds the setting that switches the event source of a kind off; returns undefined if the source is not off. */
 function sourceSwitch(config: Config, path: readonly string[]): Said | undefined {
   if (path.length !== 4 || path[2] !== 'kinds') return undefined;
   const name = path[3] ?? '';

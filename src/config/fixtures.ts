@@ -1,4 +1,4 @@
-/** For the tests of this room: a separate home, repository and state folder. */
+/** Makes a separate home, repository and state folder for the tests of the configuration. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -13,11 +13,11 @@ export type World = {
   readonly repository: string;
   readonly userFile: string;
   readonly projectFile: string;
-  /** Writes a file and its folders. A relative path starts at the world's folder. */
+  /** Writes a file and makes its folders. A relative path starts at the folder of the test. */
   readonly write: (path: string, text: string) => string;
   readonly options: (given?: Partial<LoadOptions>) => LoadOptions;
   readonly read: (given?: Partial<LoadOptions>) => { config: Config; problems: string[] };
-  /** Replaces the world's folder in a text by `…`. */
+  /** Replaces the folder of the test in a text by `…`. */
   readonly short: (text: string) => string;
 };
 

@@ -10,27 +10,27 @@ import { expandServer, type ProfileEntry, type ServerEntry } from './servers.ts'
 export type GatewayConfig = {
   /** The text between a server's prefix and its tools' names. */
   readonly separator: string;
-  /** Ready to start: variables are expanded, folders absolute, disabled servers omitted. */
+  /** The servers, ready to start: variables are expanded, paths are absolute, and disabled servers are omitted. */
   readonly servers: Readonly<Record<string, ServerConfig>>;
   readonly http: { readonly host: string; readonly port: number; readonly tokenEnv?: string };
-  /** Whether agents get the tools for tasks. Undefined: only if their project has tasks. */
+  /** Whether agents get the tools for tasks. Undefined means that they get them if their project has tasks. */
   readonly tasks: boolean | undefined;
-  /** These override the built-in profiles, by the client's own name. */
+  /** The profiles by the names of the clients; they override the built-in profiles. */
   readonly profiles: Readonly<Record<string, ProfileEntry>>;
-  /** Servers that cannot start (a variable is not set here), by their prefix, with the reason. */
+  /** The reasons why servers cannot start, by the servers' prefixes; for example, a variable is not set here. */
   readonly leftOut: LeftOut;
-  /** The same with the place in the file, for people. */
+  /** The reasons why servers cannot start, with the place in the file, for people. */
   readonly problems: readonly Problem[];
 };
 
-/** A valid server name. */
+/** The valid names of servers. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 export type LeftOut = Readonly<Record<string, string>>;
 
 export type ServerConfig = Omit<ServerEntry, 'enable' | 'prefix'> & { readonly prefix: string };
 
-/** `wrong`: the problems of files whose servers may be named to the agent. */
+/** Reads the configuration of the gateway. `wrong` are the problems of files whose servers may be named to the agent. */
 export function gatewayOf(layers: Layers, at: Surroundings, wrong: readonly Problem[] = []): GatewayConfig {
   const problems: Problem[] = [];
   const separator = valueOf(layers, SETTINGS.separator);
@@ -82,7 +82,8 @@ export function gatewayOf(layers: Layers, at: Surroundings, wrong: readonly Prob
 }
 
 /**
- * `base`: the folder that relative paths start from. `worksIn`: the folder of a server that names none (default: this process's).
+ * Prepares a server for its start. Relative paths start at `base`. A server that names no folder works in `worksIn`, by default
+ * the folder of this process.
  */
 export function readyServer(
   name: string,

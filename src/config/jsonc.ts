@@ -1,4 +1,4 @@
-/** JSON as editors and agents write their settings: with comments and trailing commas. Each value has its place. */
+/** JSON as editors and agents write their settings: with comments and trailing commas. Each value comes with its place. */
 import type { Position } from './problems.ts';
 
 /**
@@ -11,7 +11,7 @@ export type Node =
   | (Span & {
       readonly kind: 'object';
       readonly members: ReadonlyMap<string, Node>;
-      /** Earlier members with a name that a later member repeats. */
+      /** Members with a name that a later member repeats. */
       readonly replaced?: readonly Member[];
     })
   | (Span & { readonly kind: 'array'; readonly elements: readonly Node[] })
@@ -24,7 +24,7 @@ export type Parsed =
   | { readonly kind: 'parsed'; readonly root: Node; readonly comments: readonly Comment[] }
   | { readonly kind: 'malformed'; readonly at: Position; readonly expected: string; readonly found: string };
 
-/** Never throws. The last of several members with one name wins, as in JSON.parse. */
+/** Never throws. Finds a member. Of several members with the same name the last one counts, as in JSON.parse. */
 export function parseJsonc(text: string): Parsed {
   let at = text.startsWith('\ufeff') ? 1 : 0;
 

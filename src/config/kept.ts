@@ -1,8 +1,11 @@
-/** Environment variables of a gateway's entry. Each keeps one value of the environment of one server behind that gateway. */
+/**
+ * Names the environment variables of a gateway's entry in a client's settings. Each keeps one value of the environment of one
+ * wrapped server.
+ */
 
 export const KEPT = 'EARPIECE_KEPT_';
 
-/** A unique name for each pair: any character except letters and digits becomes its code between single `_`. */
+/** Makes a unique name for each pair. Any character except letters and digits becomes its code between single `_`. */
 export const keptVariable = (server: string, name: string): string => `${KEPT}${escaped(server)}__${escaped(name)}`;
 
 const escaped = (text: string): string =>

@@ -1,4 +1,7 @@
-/** The layers of the configuration: flags over environment over the project's file over the user's file over the defaults. */
+/**
+ * The layers of the configuration. Flags override the environment, then come the project's file, the user's file, and the
+ * defaults.
+ */
 import { didYouMean } from '../core/errors.ts';
 import { nodeAt, type Entry } from './check.ts';
 import { joinKey, splitKey } from './positions.ts';
@@ -18,7 +21,7 @@ export type Source =
     }
   | { readonly kind: 'default' };
 
-/** `project file /home/me/web/earpiece.toml:12:3`, `EARPIECE_VIEW`, `flag --view`, `default`. */
+/** Formats a source: `project file /home/me/web/earpiece.toml:12:3`, `EARPIECE_VIEW`, `flag --view`, `default`. */
 export function formatSource(source: Source): string {
   switch (source.kind) {
     case 'flag':
@@ -32,17 +35,17 @@ export function formatSource(source: Source): string {
   }
 }
 
-/** One value from one layer. */
+/** A value that one layer sets. */
 export type Said = {
   readonly key: string;
   readonly setting: AnySetting;
-  /** As written, because the two spellings differ. */
+  /** The path as it is written, because a setting may have two spellings. */
   readonly path: readonly string[];
   readonly value: unknown;
   readonly source: Source;
 };
 
-/** By canonical key, the winning value first. */
+/** The values by canonical key, the winning value first. */
 export type Layers = ReadonlyMap<string, readonly Said[]>;
 
 export type Layer = readonly Said[];
@@ -56,7 +59,7 @@ export const saidByFile = (entries: readonly Entry[], file: string, scope: 'proj
     source: { kind: 'file', scope, file, ...at },
   }));
 
-/** Reads the environment variables of settings. An empty one counts as not set. */
+/** Reads the environment variables of settings. An empty variable counts as not set. */
 export function saidByEnv(env: Env): { layer: Layer; problems: readonly Problem[] } {
   const layer: Said[] = [];
   const problems: Problem[] = [];
@@ -73,7 +76,7 @@ export function saidByEnv(env: Env): { layer: Layer; problems: readonly Problem[
   return { layer, problems };
 }
 
-/** Values of flags, by the setting's key (`db`, `budget.max_items`). Texts are parsed like an environment variable. */
+/** Values of flags, by the setting's key (`db`, `budget.max_items`). Texts are parsed like those of environment variables. */
 export type Flags = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 export function saidByFlags(flags: Flags): { layer: Layer; problems: readonly Problem[] } {
@@ -104,8 +107,8 @@ export const fixedKeys = (): string[] =>
   ALL_SETTINGS.filter((setting) => !setting.pattern.includes('*')).map((setting) => setting.pattern.join('.'));
 
 /**
- * Merges `layers`, from the strongest to the weakest. If a stronger layer turns a whole source off (`kinds.mcp.enable = false`),
- * that also overrides single names of that source in weaker layers.
+ * Merges `layers`, from the strongest to the weakest. If a layer turns a whole event source off (`kinds.mcp.enable = false`),
+ * that also overrides single names of this source in weaker layers.
  */
 export function merge(layers: readonly Layer[]): Layers {
   const merged = new Map<string, Said[]>();
@@ -129,7 +132,9 @@ const isKind = (said: Said): boolean => said.setting === SETTINGS.kind || said.s
 const sourceOf = ({ setting, path }: Said): string =>
   setting === SETTINGS.kindNested ? (path[3] ?? '') : (path[3] ?? '').slice(0, (path[3] ?? '').indexOf('.'));
 
-/** The effective value of a setting without free names. For a list that adds up: the values of all layers, each once. */
+/**
+ * Returns the effective value of a setting without free names. A list that adds up contains the values of all layers, each once.
+ */
 export function valueOf<T, F extends T | undefined>(layers: Layers, setting: Setting<T, F>): T | F {
   const said = layers.get(joinKey(setting.pattern)) ?? [];
   if (setting.addsUp) {
@@ -139,7 +144,7 @@ export function valueOf<T, F extends T | undefined>(layers: Layers, setting: Set
   return said.length === 0 ? setting.fallback : (said[0]?.value as T);
 }
 
-/** The winning values of settings with free names that begin with these parts, with their canonical paths. */
+/** Lists the winning values of the settings with free names below these parts, with their canonical paths. */
 export function winnersBelow(layers: Layers, ...start: readonly string[]): { path: readonly string[]; said: Said }[] {
   const prefix = `${joinKey(start)}.`;
   const found: { path: readonly string[]; said: Said }[] = [];

@@ -29,9 +29,9 @@ import type { WebhookEntry } from './webhooks.ts';
 /** The configuration for a working folder. */
 export type Config = {
   readonly project: string;
-  /** The root of the repository, else the working folder. */
+  /** The root of the repository; outside a repository, the working folder. */
   readonly projectRoot: string;
-  /** The folder of the repository, the same for all its worktrees. */
+  /** The folder of the repository, which is the same for all of its worktrees. */
   readonly root: string;
   /** The name that the project would have if another root did not hold it. */
   readonly wanted?: { readonly name: string } & Holder;
@@ -44,20 +44,23 @@ export type Config = {
   readonly gateway: GatewayConfig;
   /** The address of `earpiece serve`. */
   readonly server: { readonly host: string; readonly port: number };
-  /** For `earpiece chat` and `earpiece run`. */
+  /** The settings of the agent of `earpiece chat` and `earpiece run`. */
   readonly agent: {
     readonly model?: string;
     readonly system?: string;
     readonly maxCycles: number;
-    /** Variables with keys and tokens that its commands and MCP servers still get. */
+    /** Variables with keys and tokens that the agent's commands and MCP servers get nevertheless. */
     readonly passEnv: readonly string[];
-    /** The most characters of an MCP tool's result; the rest goes to a file. */
+    /** The maximum number of characters of an MCP tool's result; the rest goes to a file. */
     readonly maxResultChars: number;
-    /** Whether it has the tools for tasks. Undefined: only if there are tasks. */
+    /** Whether the agent has the tools for tasks. Undefined means that it has them if its project has tasks. */
     readonly tasks: boolean | undefined;
     readonly budget: { readonly tokens?: number; readonly contextTokens?: number; readonly timeoutMs?: number };
   };
-  /** The sources of an agent of `earpiece chat` and `earpiece run`. `enable` undefined: only in a repository. */
+  /**
+   * The sources of an agent of `earpiece chat` and `earpiece run`. If `enable` is undefined, the source is on only in a
+   * repository.
+   */
   readonly sources: {
     readonly files: { readonly enable: boolean | undefined; readonly globs: readonly string[]; readonly debounceMs: number };
     readonly git: { readonly enable: boolean | undefined; readonly fetchEveryMs: number | null };
@@ -65,7 +68,7 @@ export type Config = {
   readonly tools: Readonly<Record<string, ToolConfig>>;
   /** The senders of webhooks, by name; `to` is a whole address. */
   readonly webhooks: Readonly<Record<string, WebhookEntry>>;
-  /** The files that were read, the stronger first. */
+  /** The files that were read, the file with the higher priority first. */
   readonly files: readonly { readonly scope: 'project' | 'user'; readonly file: string }[];
   /** Parts of a project's file that are ignored until `earpiece trust`. */
   readonly untrusted: readonly Untrusted[];
@@ -88,18 +91,20 @@ export type LoadOptions = {
   readonly flags?: Flags;
   /** Replaces `$HOME`. */
   readonly home?: string | undefined;
-  /** Ignores project files, wherever `cwd` is. */
+  /** Ignores the files of projects. */
   readonly withoutProject?: true;
 };
 
-/** Throws `bad_config` with all problems in its message and its data. */
+/** Reads the configuration. Throws `bad_config` with all problems in the message and the data of the error. */
 export function loadConfig(options: LoadOptions): Config {
   const { config, problems } = readConfig(options);
   if (problems.length > 0) throw configError(problems);
   return config;
 }
 
-/** Uses every valid value, even if other values are invalid. A file that is not TOML counts as empty. */
+/**
+ * Reads the configuration, and uses every valid value even if other values are invalid. A file that is not TOML counts as empty.
+ */
 export function readConfig(options: LoadOptions): { readonly config: Config; readonly problems: readonly Problem[] } {
   const { cwd, env, flags = {} } = options;
   const at: Surroundings = { env, home: options.home };
@@ -121,7 +126,7 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     files.push({ scope: 'project', file: candidate });
     break;
   }
-  // A repository may be the user's own configuration folder: one file must not count twice.
+  // The user's configuration folder may be a repository; then its file must not count twice.
   const entriesOfUser = userFile === projectFile ? undefined : entriesIn(userFile, problems);
   if (entriesOfUser !== undefined) files.push({ scope: 'user', file: userFile });
 
@@ -138,7 +143,8 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     ...(projectFile === undefined ? [] : [saidByFile(sifted.trusted, projectFile, 'project')]),
     ...(entriesOfUser === undefined ? [] : [saidByFile(entriesOfUser, userFile, 'user')]),
   ] satisfies Layer[]);
-  // The agent reads their names, so the names of a clone are used only after its user has trusted one of its servers.
+  // The agent reads the names of these servers. So names from a cloned repository are used only after its user has trusted one of
+  // its servers.
   const trustsServers = sifted.trusted.some(({ setting }) => setting === SETTINGS.server);
   const wrongServers = problems.filter(({ file }) => file === userFile || (file === projectFile && trustsServers));
   const address = valueOf(layers, SETTINGS.address);
@@ -153,7 +159,7 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     policy: policyOf(layers),
     db: dbOf(layers, cwd, at),
     ...defined({ address }),
-    // Lazy, because reading the system's zone loads the tables of ICU: 20 ms that most commands do not need.
+    // This is a getter, because reading the system's time zone takes 20 ms, and most commands do not need it.
     get timeZone() {
       return valueOf(layers, SETTINGS.timeZone) ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
     },
@@ -171,7 +177,7 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
   return { config, problems: [...byFlags.problems, ...byEnv.problems, ...problems] };
 }
 
-/** The webhooks by name. `to` is the whole address. */
+/** Collects the webhooks by name. `to` becomes a whole address. */
 function webhooksOf(layers: Layers, project: string): Readonly<Record<string, WebhookEntry>> {
   const found = Object.create(null) as Record<string, WebhookEntry>;
   for (const { path, said } of winnersBelow(layers, 'webhooks')) {
@@ -181,7 +187,7 @@ function webhooksOf(layers: Layers, project: string): Readonly<Record<string, We
   return found;
 }
 
-/** Undefined if the file does not exist. */
+/** Reads the entries of a file; returns undefined if the file does not exist. */
 function entriesIn(file: string, problems: Problem[]): readonly Entry[] | undefined {
   let text: string;
   try {

@@ -1,4 +1,4 @@
-/** Lets one process at a time change a file of the state folder. */
+/** Ensures that only one process at a time changes a file of the state folder. */
 import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolders } from '../input/folders.ts';
@@ -6,12 +6,12 @@ import { isFolder } from './repository.ts';
 
 const TRIES = 100;
 const AGAIN_MS = 10;
-/** A lock of this age belongs to a dead process: a change takes milliseconds. */
+/** The age at which a lock is removed. A change takes milliseconds, so an older lock belongs to a dead process. */
 const STALE_MS = 5_000;
 
 /**
- * For a process that reads a file of the state folder and writes it with a change: two processes must not undo each other's
- * changes. Returns the release function. If the lock cannot be made, the later write reports the error.
+ * Locks a file of the state folder that this process reads and then writes with a change, so that two processes do not undo each
+ * other's changes. Returns the release function. If the lock cannot be made, the later write of the file reports the error.
  */
 export function lock(file: string): () => void {
   const name = `${file}.lock`;

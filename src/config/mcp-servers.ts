@@ -1,6 +1,6 @@
 /**
- * Servers from another program's settings: `mcpServers` as in Claude Code, Claude Desktop, Gemini CLI, Cursor and others, and
- * `mcp` as in opencode. Unknown keys belong to that program and are ignored.
+ * Reads servers from the settings of another program: `mcpServers` as in Claude Code, Claude Desktop, Gemini CLI, Cursor and
+ * others, and `mcp` as in opencode. Unknown keys belong to that program and are ignored.
  */
 import { dirname, resolve } from 'node:path';
 import { readLimited } from '../input/index.ts';
@@ -13,17 +13,17 @@ import { isHttpUrl, type ServerEntry } from './servers.ts';
 
 export type McpServers = {
   readonly servers: Readonly<Record<string, ServerConfig>>;
-  /** Servers that cannot start, by their name, with the reason. Each is also one of the problems. */
+  /** The reasons why servers cannot start, by the servers' names. Each is also one of the problems. */
   readonly leftOut: LeftOut;
   readonly problems: readonly Problem[];
 };
 
-/** Large, because Claude Code keeps its whole history in the same file. */
+/** The maximum size of the file. It is large, because Claude Code keeps its whole history in the same file. */
 const MAX_BYTES = 64 * 1_048_576;
 
 type Options = Surroundings & { readonly separator?: string; readonly cwd?: string };
 
-/** Never throws for the file's content or absence: it reports problems. Naming a file means trusting it. */
+/** Reads the file. It never throws for a missing or invalid file, but returns problems. A person who names the file trusts it. */
 export function readMcpServers(file: string, options: Options): McpServers {
   const path = resolve(options.cwd ?? '.', file);
   let text: string;
@@ -58,7 +58,7 @@ export function parseMcpServers(text: string, file: string, options: Options): M
   const leftOut = Object.create(null) as Record<string, string>;
   for (const [name, node] of list?.members ?? []) {
     const key = `${list?.key}.${name}`;
-    // A name becomes part of tools' names, in which hosts accept no blanks and dots.
+    // The name becomes a part of tools' names, for which hosts accept no blanks and dots.
     const safe = name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
     const taken = safe in servers || safe in leftOut;
     const leaveOut = (problem: string, { member, at = node }: { member?: string; at?: Node } = {}): void => {
@@ -82,7 +82,10 @@ export function parseMcpServers(text: string, file: string, options: Options): M
   return { servers, leftOut, problems };
 }
 
-/** For a settings folder of a project (`.cursor/mcp.json`), the project's folder. */
+/**
+ * Returns the folder at which relative paths start. For a file in a settings folder (`.cursor/mcp.json`), it is the folder of the
+ * project.
+ */
 function baseOf(file: string): string {
   const folder = dirname(file);
   return /(^|[/\\])\.[^/\\]+$/.test(folder) ? dirname(folder) : folder;
@@ -178,7 +181,7 @@ const TYPES: ReadonlySet<string> = new Set(['stdio', 'http', 'streamable-http', 
 const isTexts = (raw: unknown): raw is readonly string[] =>
   Array.isArray(raw) && raw.every((element) => typeof element === 'string');
 
-/** Numbers and booleans become text: several programs accept them. */
+/** Reads a table of texts. Numbers and booleans become texts, because several programs accept them. */
 function textTable(raw: unknown): Record<string, string> | undefined {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return undefined;
   const table: Record<string, string> = {};

@@ -1,4 +1,4 @@
-/** The places of configuration and state, and the file that applies to a working folder. */
+/** Finds the folders of the configuration and the state, and the file that applies to a working folder. */
 import { userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { EarpieceError } from '../core/errors.ts';
@@ -10,7 +10,7 @@ export type Env = Readonly<Record<string, string | undefined>>;
 
 export const CONFIG_FILE = 'earpiece.toml';
 
-/** `home` is for tests and for programs that work for another user. */
+/** The environment that decides the folders. `home` is for tests and for programs that work for another user. */
 export type Surroundings = { readonly env: Env; readonly home?: string | undefined };
 
 export const userConfigFile = (at: Surroundings): string => join(xdg(at, 'XDG_CONFIG_HOME', '.config'), 'earpiece', CONFIG_FILE);
@@ -19,10 +19,10 @@ export const userSubscribersFolder = (at: Surroundings): string => join(dirname(
 
 export const stateFolder = (at: Surroundings): string => join(xdg(at, 'XDG_STATE_HOME', '.local/state'), 'earpiece');
 
-/** Files that may be deleted at any time. */
+/** Returns the folder for files that may be deleted at any time. */
 export const cacheFolder = (at: Surroundings): string => join(xdg(at, 'XDG_CACHE_HOME', '.cache'), 'earpiece');
 
-/** Throws `bad_config` for a user without a home. */
+/** Returns the home directory. Throws `bad_config` for a user without one. */
 export function homeOf(at: Surroundings): string {
   const home = at.home ?? (at.env['HOME'] || homeOfUser());
   if (home !== undefined && isAbsolute(home)) return home;
@@ -40,22 +40,22 @@ function homeOfUser(): string | undefined {
   }
 }
 
-/** The base directory specification says to ignore a relative path. */
+/** Returns a base directory. A relative path is ignored, as the base directory specification says. */
 function xdg(at: Surroundings, name: string, fallback: string): string {
   const given = at.env[name];
   return given !== undefined && isAbsolute(given) ? given : join(homeOf(at), fallback);
 }
 
 export type ProjectPlace = {
-  /** The repository's root, else the working folder itself. Without symbolic links. */
+  /** The root of the repository; outside a repository, the working folder. Without symbolic links. */
   readonly root: string;
   /** The possible files, the nearest first. The first that exists is used. */
   readonly candidates: readonly string[];
 };
 
 /**
- * Searches from `cwd` up to the folder that has `.git` (a folder, or a file in a worktree). Outside a repository only `cwd`
- * itself is searched, because a folder above may belong to others (`/tmp` even to everybody).
+ * Searches from `cwd` up to the folder that has `.git` (a folder, or a file in a worktree). Outside a repository, only `cwd`
+ * itself is searched, because a folder above may belong to other users (`/tmp` belongs to all).
  */
 export function projectPlace(cwd: string): ProjectPlace {
   const start = realFolder(cwd);
@@ -68,15 +68,15 @@ export function projectPlace(cwd: string): ProjectPlace {
 }
 
 /**
- * Why a project's configuration file is not read, without its content. A cloned repository could link it to any file of its user,
- * and an error would quote that file. A link to another TOML file inside one of the `roots` is read.
+ * Returns the reason why a project's configuration file is not read, without quoting the file. A cloned repository could link it
+ * to any file of its user, and an error would quote that file. A link to another TOML file inside one of the `roots` is allowed.
  */
 export function refusedLink(file: string, roots: readonly string[]): string | undefined {
   let target: string;
   try {
     if (!lstatSync(file).isSymbolicLink()) return undefined;
     target = realpathSync(file);
-    // A later read reports a folder or a device.
+    // A folder or a device is not refused here, because the later read reports it.
     if (!statSync(target).isFile()) return undefined;
   } catch {
     return undefined;

@@ -5,7 +5,7 @@ import { seen } from './problems.ts';
 import { SETTINGS } from './schema.ts';
 import { formatDuration, type Value } from './values.ts';
 
-/** `text` follows the key's name: the value seen and the way out. */
+/** A problem of a setting. `text` follows the name of the key, and says the value seen and what to write. */
 export type PolicyProblem = { readonly key: string; readonly text: string };
 
 type Check = (value: unknown, key: string) => PolicyProblem | undefined;
@@ -32,7 +32,7 @@ function inMs(
   return { key, text: `is ${seen(given)}; write ${range}${never ? ', or null for never' : ''}` };
 }
 
-/** A table with names that the program chooses. */
+/** Checks a table with names that the program chooses. */
 const each =
   (check: Check, like: string): Check =>
   (given, key) =>
@@ -40,7 +40,7 @@ const each =
       ? firstOf(Object.entries(given), ([name, value]) => check(value, `${key}.${name}`))
       : { key, text: `is ${seen(given)}; write ${like}` };
 
-/** A table with these keys. `may`: the keys that may be missing. */
+/** Checks a table with these keys. The keys in `may` may be missing. */
 const keyed =
   (checks: Readonly<Record<string, Check>>, like: string, may: readonly string[] = []): Check =>
   (given, key) => {
@@ -98,7 +98,7 @@ const CHECKS: { readonly [K in keyof Required<Policy>]: Check } = {
   leaseMs: bySetting(SETTINGS.lease),
 };
 
-/** The first problem of settings with known keys. Undefined: there is none. */
+/** Finds the first problem of settings with known keys; returns undefined if there is none. */
 export const policyProblem = (policy: Partial<Policy>): PolicyProblem | undefined =>
   firstOf(Object.entries(policy), ([key, value]) =>
     value === undefined ? { key, text: 'is undefined; leave it out' } : CHECKS[key as keyof Policy](value, key),

@@ -4,7 +4,7 @@ import type { Level } from '../core/notification.ts';
 import { valueOf, winnersBelow, type Layers } from './layers.ts';
 import { SETTINGS, type Setting } from './schema.ts';
 
-/** Names come from outside, so these tables have no prototype: `constructor` must be an ordinary name. */
+/** Makes a table without a prototype. Its names come from users, so `constructor` must be an ordinary name. */
 const table = <T>(): Record<string, T> => Object.create(null) as Record<string, T>;
 
 export function policyOf(layers: Layers): Policy {
@@ -50,7 +50,7 @@ function named<T>(layers: Layers, ...start: readonly string[]): Record<string, T
   return found;
 }
 
-/** Each winner keeps its spelling: a flat key overrides `kinds.<source>.enable`, a nested key does not. */
+/** Collects the filters of kinds in their two spellings: a flat key overrides `kinds.<source>.enable`, a nested key does not. */
 function kindsOf(layers: Layers): Pick<Policy, 'kinds' | 'flat'> {
   const flat = table<boolean>();
   const kinds = table<{ enable?: boolean; names: Record<string, boolean> }>();
@@ -67,7 +67,7 @@ function kindsOf(layers: Layers): Pick<Policy, 'kinds' | 'flat'> {
   return { kinds, flat };
 }
 
-/** A configured tool shows no content while it works, unless a setting asks for it. */
+/** Collects the filters of tools. A tool with settings sends no `content` notifications, unless a setting enables them. */
 function toolFiltersOf(layers: Layers): Policy['tools'] {
   const tools = table<Record<string, boolean>>();
   for (const { path, said } of winnersBelow(layers, 'conversation', 'tools')) {

@@ -1,24 +1,27 @@
 /**
  * Finds the place of each key in a TOML text. The parser returns values without places, so this walks the same text a second
- * time. It checks nothing and never throws: a text that is not TOML gives the places found on the way.
+ * time. It checks nothing and never throws. For a text that is not TOML, it returns the places that it has found.
  */
 import type { Position } from './problems.ts';
 
 export type Place = {
   /** The place of the key's last part. */
   readonly key: Position;
-  /** The place of its value; for a table's header the same as `key`. */
+  /** The place of the key's value; for a table's header, the same place as `key`. */
   readonly value: Position;
 };
 
-/** A key's parts as one string that cannot be confused with another key's. */
+/** Joins the parts of a key to one string that differs from that of any other key. */
 export const pathKey = (path: readonly (string | number)[]): string => JSON.stringify(path);
 
-/** Keyed by `pathKey`. An element of a list has its index, from 0, as a part. The first place of a key counts. */
+/**
+ * Finds the places by `pathKey`. An element of a list has its index, from 0, as a part. If a key has several places, the first
+ * one counts.
+ */
 export const scanToml = (text: string): ReadonlyMap<string, Place> => scan(text).places;
 
 /**
- * A table's header or a key with its value, for code that cuts the text. Offsets are offsets of the string; ends are
+ * A header of a table, or a key with its value, for code that cuts the text. Offsets are offsets of the string; ends are
  * exclusive.
  */
 export type Piece =
@@ -34,7 +37,7 @@ export type Piece =
       readonly inline: boolean;
     };
 
-/** In the order of the text. The content of an inline table comes before that table's own pair. */
+/** Lists the pieces in the order of the text. The content of an inline table comes before the pair that contains the table. */
 export const piecesOf = (text: string): readonly Piece[] => scan(text).pieces;
 
 type Scan = { readonly cursor: Cursor; readonly places: Map<string, Place>; readonly pieces: Piece[] };
@@ -55,7 +58,7 @@ function scan(text: string): Scan {
   return found;
 }
 
-/** Splits a dotted key as TOML does (`a."b.c".d`). Undefined if it is invalid. */
+/** Splits a dotted key as TOML does (`a."b.c".d`). Returns undefined for an invalid key. */
 export function splitKey(text: string): string[] | undefined {
   const cursor = new Cursor(text.trim());
   const parts = cursor.key();
@@ -64,7 +67,7 @@ export function splitKey(text: string): string[] | undefined {
     : undefined;
 }
 
-/** The inverse of `splitKey`. */
+/** Joins the parts of a key, as `splitKey` splits them. */
 export const joinKey = (path: readonly string[]): string =>
   path.map((part) => (/^[A-Za-z0-9_-]+$/.test(part) ? part : JSON.stringify(part))).join('.');
 
@@ -137,13 +140,16 @@ function scanValue(found: Scan, path: Path, depth: number): void {
   } else cursor.skipScalar();
 }
 
-/** A header may come after keys that extend its table with dots; people look for the first place. */
+/**
+ * Stores the first place of a key. A header may come after keys that extend its table with dots, but people search for the first
+ * place.
+ */
 function note(places: Map<string, Place>, path: Path, place: Place): void {
   const id = pathKey(path);
   if (!places.has(id)) places.set(id, place);
 }
 
-/** The parser refuses deeper nesting, so no places are needed there. */
+/** The maximum depth of the search. The parser refuses deeper nesting, so deeper places are not needed. */
 const MAX_DEPTH = 200;
 
 class Cursor {
@@ -180,14 +186,14 @@ class Cursor {
   skipSpace(): void {
     this.skipWhile(/[ \t]*/y);
   }
-  /** Blanks, line ends and comments. */
+  /** Skips blanks, line ends and comments. */
   skipBlank(): void {
     this.skipWhile(/(?:[ \t\r\n]|#[^\n]*)*/y);
   }
   skipLine(): void {
     this.skipWhile(/[^\n]*\n?/y);
   }
-  /** Skips a scalar. Text between it and the next value or comment is not part of it. */
+  /** Skips a scalar. The blanks after the scalar are not a part of it. */
   skipScalar(): void {
     const from = this.at;
     this.skipWhile(/[^,\]}\n#]*/y);
@@ -205,7 +211,7 @@ class Cursor {
     return { line: low + 1, column: at - (this.lines[low] ?? 0) + 1 };
   }
 
-  /** A key of one or more parts; stops at the first character that cannot belong to it. */
+  /** Reads a key of one or more parts, up to the first character that cannot belong to the key. */
   key(): Part[] {
     const parts: Part[] = [];
     for (;;) {
@@ -225,7 +231,7 @@ class Cursor {
     }
   }
 
-  /** Any of the four kinds of string, with its quotes. */
+  /** Reads a string of any of the four kinds, with its quotes. */
   string(): { value: string; closed: boolean } {
     const quote = this.here();
     const triple = this.startsWith(quote.repeat(3));
@@ -236,7 +242,7 @@ class Cursor {
       if (this.here() === '\\' && quote === '"') this.skip(2);
       else if (!triple && this.here() === '\n') break;
       else if (this.startsWith(quote.repeat(width))) {
-        // Up to two quotes may come directly before the closing three.
+        // A string may end with up to two quotes directly before the closing three.
         if (triple) while (this.text[this.at + 3] === quote) this.skip(1);
         const raw = this.text.slice(start, this.at);
         this.skip(width);

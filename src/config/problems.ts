@@ -1,6 +1,6 @@
 import { EarpieceError } from '../core/errors.ts';
 
-/** A place in a text: both count from 1, columns in UTF-16 units as editors do. */
+/** A place in a text. Lines and columns count from 1, and columns are UTF-16 units, as in editors. */
 export type Position = { readonly line: number; readonly column: number };
 
 /** One problem of a configuration. A problem without `file` concerns an environment variable or a flag. */
@@ -9,11 +9,11 @@ export type Problem = {
   readonly file?: string;
   readonly line?: number;
   readonly column?: number;
-  /** The affected key, as `explain` takes it. */
+  /** The affected key, in the form that `explain` takes. */
   readonly key?: string;
 };
 
-/** `earpiece.toml:12:3: message`, the form that editors and terminals make clickable. */
+/** Formats a problem as `earpiece.toml:12:3: message`, because editors and terminals make this form clickable. */
 export function formatProblem(problem: Problem): string {
   const place = [problem.file, problem.line, problem.line === undefined ? undefined : problem.column].filter(
     (part) => part !== undefined,
@@ -32,7 +32,7 @@ export function configError(problems: readonly Problem[]): EarpieceError {
   });
 }
 
-/** A value as a message shows it: JSON, cut. */
+/** Formats a value for a message: as JSON, and cut if it is long. */
 export function seen(value: unknown): string {
   if (value instanceof Date) return `the date ${value.toISOString()}`;
   if (Array.isArray(value)) return 'a list';

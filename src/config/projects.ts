@@ -12,17 +12,18 @@ import type { Problem } from './problems.ts';
 import { claimName, folderOf, holderOf, projectsFile, readEntries, takeName, withRoots, type Entry } from './registry.ts';
 import { stateOf, watchConfig, type ConfigWatch, type WatchOptions } from './watch.ts';
 
-/** Cheap enough to call at each contact point. */
+/** Returns policies. Its calls are fast enough for each contact point. */
 export type PolicySource = {
   readonly policy: (project: string) => Policy;
-  /** The place of a setting's value, for people: `~/shop/earpiece.toml:3`. Undefined: it is the default. */
+  /** Returns the place of a setting's value, for people: `~/shop/earpiece.toml:3`. Undefined means the default. */
   readonly decidedBy: (project: string, key: string) => string | undefined;
 };
 
 /**
- * Returns the policy of a project. For the own project, the own folder's. For another one, that of the first noted folder that
- * still exists. For an unknown one, the user's file. Variables and flags of this process apply to all. `remembered`: the name
- * that the caller has already claimed. `remember: false` leaves no note of this project's place, for programs with a private log.
+ * Makes the source of the policies of all projects. This process's project has the policy of its working folder. Another project
+ * has the policy of the first noted folder that still exists, and an unknown project that of the user's file. Variables and flags
+ * of this process apply to all projects. `remembered` is a name that the caller has already claimed. `remember: false` leaves no
+ * note of this project's place, for programs with a private log.
  */
 export function policySource(
   options: WatchOptions & { readonly remember?: boolean; readonly remembered?: string },
@@ -35,7 +36,7 @@ export function policySource(
     const known = others.get(folder ?? '');
     if (known) return known;
     const where = folder === undefined ? { withoutProject: true as const } : { cwd: folder };
-    // The other problems were already reported for the own project.
+    // All other problems were already reported for this process's project.
     const onProblem: WatchOptions['onProblem'] = (problems) => {
       const news = problems.filter(({ file }) => file !== undefined && file !== userConfigFile(at));
       if (news.length > 0) options.onProblem?.(news);
@@ -45,7 +46,8 @@ export function policySource(
     return watch;
   };
   let noticed = options.remembered;
-  // A variable or a flag may name another root's project: then that root's files apply, not those of the own folder.
+  // A variable or a flag may name the project of another root. Then the files of that root apply, and not those of the working
+  // folder.
   const isOwn = ({ project, root }: Config, asked: string): boolean =>
     project === asked && holderOf(noted(), asked, root)?.gone !== false;
   const configOf = (project: string): Config => {
@@ -54,7 +56,7 @@ export function policySource(
   };
   return {
     own,
-    /** The folder of a project's files. Undefined for an unknown project. */
+    /** Returns the folder of a project's files; undefined for an unknown project. */
     rootOf: (project) => {
       const config = own.current();
       if (isOwn(config, project)) return config.projectRoot;
@@ -78,7 +80,7 @@ export function policySource(
 }
 
 /**
- * Claims the project's name and notes the place of its configuration. If the state folder is not writable, this only reports it.
+ * Claims the project's name and notes the place of its configuration. If the state folder is not writable, that is only reported.
  */
 export function rememberProject(config: Config, at: Surroundings, onProblem?: (problems: readonly Problem[]) => void): void {
   const place = { folder: homeOfProject(config), root: config.root };
@@ -93,7 +95,7 @@ export function rememberProject(config: Config, at: Surroundings, onProblem?: (p
   }
 }
 
-/** One line for the user if another root holds the name that this one would have. */
+/** Writes one line for the user, if another root holds the name that this root would have. */
 export function nameTold({ project, wanted }: Pick<Config, 'project' | 'wanted'>): string | undefined {
   if (wanted === undefined) return undefined;
   const name = JSON.stringify(wanted.name);
@@ -103,13 +105,13 @@ export function nameTold({ project, wanted }: Pick<Config, 'project' | 'wanted'>
     : `${here}: ${name} belongs to ${wanted.folder}; to choose another name, write project = "…" into earpiece.toml`;
 }
 
-/** A working folder in which a process finds the same configuration. */
+/** Returns a working folder in which another process finds the same configuration. */
 export function homeOfProject(config: Config): string {
   const file = config.files.find((each) => each.scope === 'project')?.file;
   return file === undefined ? config.projectRoot : dirname(file);
 }
 
-/** Reads the file again only if it has changed. */
+/** Makes a function that returns the noted projects. It reads the file again only if the file has changed. */
 function notedProjects(at: Surroundings): () => readonly Entry[] {
   const file = projectsFile(at);
   let state = '';

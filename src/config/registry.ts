@@ -12,12 +12,12 @@ import { readState, writeState } from './state-file.ts';
 
 export const projectsFile = (at: Surroundings): string => join(stateFolder(at), 'projects.json');
 
-/** A name, the folder of its configuration, and its root. */
+/** An entry: the name of a project, the folder of its configuration, and its root. */
 export type Entry = readonly [project: string, folder: string, root?: string];
 
 type Place = { readonly folder: string; readonly root: string };
 
-export type Holder = { readonly folder: string; /** The folder no longer exists. */ readonly gone: boolean };
+export type Holder = { readonly folder: string; /** Whether the folder no longer exists. */ readonly gone: boolean };
 
 type Projects = { readonly version: 1; readonly projects: readonly Entry[] };
 
@@ -28,7 +28,7 @@ const isProjects = (value: unknown): value is Projects =>
   Array.isArray(value.projects) &&
   value.projects.every((pair) => Array.isArray(pair) && typeof pair[0] === 'string' && typeof pair[1] === 'string');
 
-/** Removed folders keep their names. Beyond this number the oldest are forgotten. */
+/** The maximum number of removed folders that keep their names. Beyond it, the oldest are forgotten. */
 const MAX_GONE = 500;
 
 export const readEntries = (at: Surroundings): readonly Entry[] => readState(projectsFile(at), isProjects)?.projects ?? [];
@@ -36,7 +36,7 @@ export const readEntries = (at: Surroundings): readonly Entry[] => readState(pro
 const rootIn = ([, folder, root]: Entry): string =>
   typeof root === 'string' ? root : isFolder(folder) ? rootOf(projectPlace(folder).root) : folder;
 
-/** Adds each entry's root, so that it is looked up only once. */
+/** Adds the root to each entry, so that each root is looked up only once. */
 export const withRoots = (entries: readonly Entry[]): readonly Entry[] =>
   entries.map((entry) => [entry[0], entry[1], rootIn(entry)]);
 
@@ -44,19 +44,19 @@ const isGone = (entry: Entry): boolean => !isFolder(rootIn(entry));
 
 const firstOf = (entries: readonly Entry[], name: string): Entry | undefined => entries.find(([other]) => other === name);
 
-/** The root that holds the name, if it is another root. */
+/** Finds the root that holds the name, if that is another root. */
 export function holderOf(entries: readonly Entry[], name: string, root: string): Holder | undefined {
   const first = firstOf(entries, name);
   return first === undefined || rootIn(first) === root ? undefined : { folder: rootIn(first), gone: isGone(first) };
 }
 
-/** The folder of a project's configuration. */
+/** Finds the folder of a project's configuration. */
 export function folderOf(entries: readonly Entry[], name: string): string | undefined {
   const first = firstOf(entries, name);
   return first && [first[1], rootIn(first)].find((folder) => isFolder(folder));
 }
 
-/** The name of a root that sets none: its folder's name, or a longer one if another root holds that name. */
+/** Makes the name of a root that sets none: the name of its folder, or a longer name if another root holds that. */
 export function ownName(entries: readonly Entry[], root: string): string {
   const short = shortName(root);
   const plain = [short, nameFrom(`${basename(dirname(root))}-${short}`)];
@@ -73,12 +73,12 @@ export function ownName(entries: readonly Entry[], root: string): string {
   return isMine(hashed) ? hashed : ([...plain, hashed].find(isFree) ?? short);
 }
 
-/** A repository takes its name from its folder; the folder of a bare one ends in `.git`. */
+/** Makes a name from the name of a folder. The folder of a bare repository ends in `.git`, which is left out. */
 export const shortName = (root: string): string => nameFrom(basename(root).replace(/(?<=.)\.git$/, ''));
 
 /**
- * Records that the root holds the name, unless another root does. `folder`: the place of its configuration. Returns true if that
- * was new. Throws `bad_config` if the file cannot be written.
+ * Records that the root holds the name, unless another root does. `folder` contains the configuration. Returns true if the record
+ * is new. Throws `bad_config` if the file cannot be written.
  */
 export function claimName(at: Surroundings, name: string, { folder, root }: Place): boolean {
   const isKnown = (entries: readonly Entry[]): boolean => {
@@ -91,7 +91,7 @@ export function claimName(at: Surroundings, name: string, { folder, root }: Plac
   );
 }
 
-/** Gives the name to this root, whichever root held it: the user confirmed that the root has moved. */
+/** Gives the name to this root, even if another root held it, because the user has confirmed that the root has moved. */
 export function takeName(at: Surroundings, name: string, { folder, root }: Place): void {
   changeEntries(at, (entries) => [[name, folder, root], ...entries.filter((entry) => entry[0] !== name)]);
 }

@@ -1,7 +1,7 @@
 /**
  * Changes a person's file safely from several processes: each change is written whole or not at all, one after the other. The
- * draft is the lock (as git keeps its own configuration). The process that creates it owns the change; renaming it makes the
- * change and releases the lock.
+ * draft of the new text is also the lock, as in git's configuration. The process that creates the draft owns the change; renaming
+ * the draft makes the change and releases the lock.
  */
 import {
   chownSync,
@@ -27,16 +27,17 @@ import { makeFolders, readLimited } from '../input/index.ts';
 export type ReplaceOptions = {
   /** The mode of a new file. */
   readonly mode: number;
-  /** How long to wait for another process. Changes within one process wait for each other without a limit. */
+  /** The maximum time to wait for another process. Changes within one process wait for each other without a limit. */
   readonly withinMs?: number;
-  /** A larger file is refused. Default: Default 1 MB, more than any configuration of Earpiece needs. */
+  /** The maximum size of the file. Default 1 MB, more than any configuration of Earpiece needs. */
   readonly maxBytes?: number;
 };
 
 /**
- * `change` gets the file's text (`''` if there is no file) and returns the new text. Its exceptions pass through, and then
- * nothing is changed. Returns false, and writes nothing, if the text stays the same. Follows links; keeps mode and owner.
- * Throws `bad_config` for a file that cannot be read or written, `conflict` if another process holds it or has just saved it.
+ * Changes a file. `change` gets the text of the file (`''` if there is no file) and returns the new text. If it throws, nothing
+ * is changed, and the exception passes through. Returns false, and writes nothing, if the text stays the same. Follows links;
+ * keeps mode and owner. Throws `bad_config` for a file that cannot be read or written, `conflict` if another process holds it or
+ * has just saved it.
  */
 export async function replaceFile(file: string, change: (text: string) => string, options: ReplaceOptions): Promise<boolean> {
   const target = tried(file, () => targetOf(file));
@@ -54,7 +55,7 @@ export async function replaceFile(file: string, change: (text: string) => string
   }
 }
 
-/** The latest change of this process that is in progress, by file. */
+/** The latest unfinished change of this process for each file. */
 const TURNS = new Map<string, Promise<void>>();
 
 async function replace(target: string, change: (text: string) => string, options: ReplaceOptions): Promise<boolean> {
@@ -68,7 +69,7 @@ async function replace(target: string, change: (text: string) => string, options
     if (was !== undefined && (was.mode & 0o222) === 0)
       throw new EarpieceError('bad_config', `${target} is read-only; make it writable, or change the file that it is made from`);
     write(lock, after, was, options.mode);
-    // Editors ignore this lock, and another process may have removed it after it waited too long.
+    // Editors ignore this lock, and another process may have removed it as stale.
     if (statOf(draft)?.ino !== fstatSync(lock).ino || textOf(target, options.maxBytes) !== before)
       throw busy(target, 'was saved by another program at the same moment');
     if (was !== undefined) keepOwner(draft, was);
@@ -83,7 +84,7 @@ async function replace(target: string, change: (text: string) => string, options
 
 const WAIT_MS = 5_000;
 const AGAIN_MS = 15;
-/** A lock of this age belongs to a dead process: a change takes milliseconds. */
+/** The age at which a lock is removed. A change takes milliseconds, so an older lock belongs to a dead process. */
 const STALE_MS = 10_000;
 
 async function held(draft: string, withinMs: number): Promise<number> {
@@ -96,7 +97,8 @@ async function held(draft: string, withinMs: number): Promise<number> {
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw told(target, cause);
     }
-    // The lock has vanished meanwhile: a new one may already belong to another process and must not be removed.
+    // If the lock was released meanwhile, it counts as new: another process may already hold the next lock, which must not be
+    // removed.
     const since = statOf(draft)?.mtimeMs ?? Date.now();
     if (Date.now() - since > STALE_MS) rmSync(draft, { force: true });
     else if (Date.now() >= until) throw busy(target, `is being changed by another program (${draft})`);
@@ -112,7 +114,7 @@ function letGo(draft: string, lock: number): void {
   }
 }
 
-/** The target of links, even if that file does not exist yet. */
+/** Resolves links to their target, even if that file does not exist yet. */
 function targetOf(file: string, links = 0): string {
   try {
     return realpathSync(file);
@@ -133,7 +135,7 @@ function targetOf(file: string, links = 0): string {
 const MAX_LINKS = 40;
 const MAX_BYTES = 1_048_576;
 
-/** Text that is not UTF-8 would change when it is written back. */
+/** Reads the text of a file. Throws for text that is not UTF-8, because it would change when it is written back. */
 function textOf(file: string, maxBytes = MAX_BYTES): string {
   if (statOf(file) === undefined) return '';
   const bytes = readLimited(file, maxBytes);
@@ -151,14 +153,17 @@ function write(lock: number, text: string, was: Stats | undefined, mode: number)
   fsyncSync(lock);
 }
 
-/** Only a privileged user can give files away. For other users the file is theirs already, or becomes theirs. */
+/**
+ * Gives the draft the owner of the old file. Only a privileged user can do that; otherwise the file belongs to the user who
+ * changes it.
+ */
 function keepOwner(draft: string, { uid, gid }: Stats): void {
   const now = statSync(draft);
   if (now.uid === uid && now.gid === gid) return;
   try {
     chownSync(draft, uid, gid);
   } catch {
-    // Not permitted.
+    // The user may not change the owner.
   }
 }
 

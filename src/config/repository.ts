@@ -4,8 +4,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { readLimited } from '../input/index.ts';
 
 /**
- * The root of `folder` (which has `.git`, or is outside of any repository): the repository's own folder, also for one of its
- * worktrees. Without symbolic links. Never throws.
+ * Finds the root of `folder`, which has `.git` or is outside of any repository. For a worktree, the root is the folder of its
+ * repository. Symbolic links are resolved. Never throws.
  */
 export function rootOf(folder: string): string {
   try {
@@ -23,7 +23,7 @@ export function rootOf(folder: string): string {
   }
 }
 
-/** These files hold one path. */
+/** The maximum size of git's small files, which hold one path each. */
 const MAX_BYTES = 65_536;
 
 const small = (file: string): string => readLimited(file, MAX_BYTES).toString('utf8');

@@ -1,6 +1,6 @@
 /**
- * Every key of the configuration, once: how its value is read, its default, and its environment variable. Checking, layering,
- * `explain` and the test of `docs/config.md` use this table.
+ * The table of all settings: how each value is read, its default, and its environment variable. Checking, layering, `explain` and
+ * the test of `docs/config.md` use this table.
  */
 import { nameFrom } from '../core/address.ts';
 import { LEVELS, parseKind, type Level } from '../core/notification.ts';
@@ -27,7 +27,7 @@ import {
 import { webhook, type WebhookEntry } from './webhooks.ts';
 
 export type Setting<T = unknown, F extends T | undefined = T | undefined> = {
-  /** Dotted; a part `*` is any name that `names` accepts. */
+  /** The parts of the key. The part `*` stands for any name that `nameProblem` accepts. */
   readonly pattern: readonly string[];
   readonly value: Value<T>;
   readonly fallback: F;
@@ -36,11 +36,11 @@ export type Setting<T = unknown, F extends T | undefined = T | undefined> = {
   readonly addsUp?: true;
   /** Another spelling of the same setting: maps the written path to the canonical one. */
   readonly meaning?: (path: readonly string[]) => readonly string[];
-  /** The effect that a file from a cloned repository would have. Undefined if it needs no trust. */
+  /** Describes the effect of the value in the file of a cloned repository. Returns undefined if the value needs no trust. */
   readonly needsTrust?: (value: T) => string | undefined;
 };
 
-/** A setting whose value's type does not matter. */
+/** A setting with a value of any type. */
 // oxlint-disable-next-line typescript/no-explicit-any -- Setting is invariant in T; the table holds every T
 export type AnySetting = Setting<any, any>;
 
@@ -51,12 +51,12 @@ function one<T, const F extends T | undefined>(key: string, value: Value<T>, fal
   return { pattern: key.split('.'), value, fallback, env, ...extra };
 }
 
-/** A setting whose path contains names chosen by the user. */
+/** Defines a setting whose path contains names chosen by the user. */
 function many<T, const F extends T | undefined>(key: string, value: Value<T>, fallback: F, extra: Extra<T> = {}): Setting<T, F> {
   return { pattern: key.split('.'), value, fallback, ...extra };
 }
 
-/** Shorter names where the rule (`budget.max_items` is `EARPIECE_BUDGET_MAX_ITEMS`) gives a very long one. */
+/** Shorter names of variables, where the rule (`budget.max_items` is `EARPIECE_BUDGET_MAX_ITEMS`) gives a very long name. */
 const ENV_NAMES: Readonly<Record<string, string>> = { 'conversation.notifications.enable': 'EARPIECE_ENABLE' };
 
 const policy = DEFAULT_POLICY;
@@ -76,7 +76,7 @@ export const SETTINGS = {
   timeZone: one('time_zone', timeZone(), undefined),
 
   view: one('view', oneOf(VIEW_NAMES), policy.view, {
-    // These views have no frame, no mark and no text of the messages, so a refusal would not show a person's words.
+    // These views show no frame, no mark and no text of the messages. So a refusal would not show a person's words.
     needsTrust: (view) =>
       view === 'signal_en' || view === 'signal_ja'
         ? `view = ${view} (removes a person's words from refusals, and the mark)`
@@ -267,7 +267,7 @@ export const ALL_SETTINGS: readonly AnySetting[] = Object.values(SETTINGS).flatM
 
 export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host);
 
-/** The problem of a name at a `*`. Undefined if the name is valid. */
+/** Describes the problem of a name at a `*`. Returns undefined if the name is valid. */
 export function nameProblem(pattern: readonly string[], name: string, asTable: boolean): string | undefined {
   const place = pattern.join('.');
   switch (place) {
@@ -316,7 +316,7 @@ function levels<T>(make: (level: Level) => T): Readonly<Record<Level, T>> {
   return { info: make('info'), warning: make('warning'), error: make('error'), critical: make('critical') };
 }
 
-/** `conversation.tools.<tool>` followed by these parts. */
+/** Maps a path to `conversation.tools.<tool>` followed by these parts. */
 function ofTool(...rest: readonly string[]): (path: readonly string[]) => readonly string[] {
   return (path) => [...path.slice(0, 3), ...rest];
 }

@@ -1,21 +1,21 @@
-/** Command lines and addresses as a person may be shown them, on a screen that may be recorded: without what looks like a secret. */
+/** Hides what looks like a secret in command lines and addresses, because a person's screen may be recorded. */
 
-/** The end of a name whose value is secret: `--api-key`, `GITHUB_TOKEN`, `Authorization`. */
+/** Matches the end of a name whose value is secret: `--api-key`, `GITHUB_TOKEN`, `Authorization`. */
 const SECRET_NAME =
   /(?:^|[-_.])(?:token|key|apikey|secret|password|passwd|pwd|pass|auth|authorization|credentials?|bearer|pat|cookie|headers?|dsn)$/u;
 const IS_FLAG = /^-{1,2}[A-Za-z]/u;
-/** Flags of `docker` and `curl` whose value is an assignment or a header. */
+/** Flags of `docker` and `curl` whose value is an assignment or a header, and so contains a name. */
 const NAMES_NEXT: ReadonlySet<string> = new Set(['-e', '--env', '-H', '--header']);
-/** `--flag=value`, `NAME=value`, `Name: value`. */
+/** Matches `--flag=value`, `NAME=value` and `Name: value`. */
 const PAIR = /^(?<name>-{0,2}[A-Za-z_][\w.-]*)(?<sign>=|:\s+)(?<value>.+)$/su;
 const URL_IN = /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/giu;
-/** Keys as well-known services write them, and words that no person has written: letters and digits mixed. */
+/** Matches keys in the forms of well-known services, and long words in which letters and digits are mixed. */
 const KEY =
   /\b(?:sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[abprs]|npm|hf|ep)[-_][\w-]{8,}|\bAKIA[A-Z0-9]{12,}|\bAIza[\w-]{20,}|\beyJ[\w-]{8,}(?:\.[\w-]+)*|[A-Za-z0-9]{24,}/gu;
 
 const HIDDEN = '…';
 
-/** The same words, with each part that looks like a secret as `…`. */
+/** Replaces each part of the words that looks like a secret by `…`. */
 export function withoutSecretWords(words: readonly string[]): readonly string[] {
   return words.map((word, at) => {
     const before = words[at - 1] ?? '';
@@ -27,7 +27,7 @@ export function withoutSecretWords(words: readonly string[]): readonly string[] 
   });
 }
 
-/** A text with addresses and keys in it: no password, no value of a query, no key. */
+/** Hides the passwords and query values of addresses in a text, and its keys. */
 export const withoutSecretsIn = (text: string): string =>
   text.replaceAll(URL_IN, hiddenInUrl).replaceAll(KEY, (word) => (isWord(word) ? word : HIDDEN));
 
@@ -39,7 +39,7 @@ const isSecretName = (name: string): boolean =>
       .toLowerCase(),
   );
 
-/** Only the last alternative of `KEY` may match a word of a language. */
+/** Whether the match is an ordinary word. Only the last alternative of `KEY` may match one. */
 const isWord = (text: string): boolean => !/\d/u.test(text) || !/[A-Za-z]/u.test(text);
 
 const hiddenInUrl = (url: string): string =>

@@ -18,10 +18,10 @@ import {
   type Value,
 } from './values.ts';
 
-/** As written: variables are not expanded, paths not resolved. */
+/** A server as the file writes it: variables are not expanded, and paths are not resolved. */
 export type ServerEntry = {
   readonly enable: boolean;
-  /** The prefix of its tools' names, if not the server's own name. */
+  /** The prefix of the tools' names. Default: the name of the server. */
   readonly prefix?: string;
   readonly target:
     | {
@@ -35,7 +35,7 @@ export type ServerEntry = {
         readonly kind: 'http';
         readonly url: string;
         readonly headers: Readonly<Record<string, string>>;
-        /** The older transport of 2024-11-05. Used only if the configuration asks for it. */
+        /** Whether to use the older transport of 2024-11-05. */
         readonly sse?: true;
       };
 };
@@ -105,7 +105,7 @@ export function server(): Value<ServerEntry> {
 
 const SERVER_EXPECTS = 'a table with command (and args, env, cwd) or with url (and headers, transport)';
 
-/** Without the values of environment and headers, which may be secrets. */
+/** Describes a server without the values of its environment and headers, which may be secrets. */
 export function showServer(entry: ServerEntry): string {
   const { target } = entry;
   const names = Object.keys(target.kind === 'stdio' ? target.env : target.headers);
@@ -114,7 +114,7 @@ export function showServer(entry: ServerEntry): string {
   return `${what}${extra}${entry.enable ? '' : ' (not enabled)'}`;
 }
 
-/** The same for a person who decides whether to trust it: with its folder and the user's variables that it gets. */
+/** Describes a server to a person who decides whether to trust it, with its folder and the user's variables that it gets. */
 export function askedFor(entry: ServerEntry): string {
   const { target } = entry;
   const folder = target.kind === 'stdio' && target.cwd !== undefined ? ` in ${target.cwd}` : '';
@@ -162,8 +162,8 @@ export function profile(): Value<ProfileEntry> {
 }
 
 /**
- * Expands variables: `${NAME}`, `${env:NAME}`, `${NAME:-default}`. Returns unset ones without a default as `missing`. A value
- * that is kept for one server expands only in the environment of that server; elsewhere its variable is `withheld`.
+ * Expands variables: `${NAME}`, `${env:NAME}`, `${NAME:-default}`. Returns unset variables without a default as `missing`. A
+ * value that is kept for one server expands only in the environment of that server; elsewhere its variable is `withheld`.
  */
 export function expandServer(
   entry: ServerEntry,
@@ -204,7 +204,7 @@ export type Table = Readonly<Record<string, unknown>>;
 export const isTable = (raw: unknown): raw is Table =>
   typeof raw === 'object' && raw !== null && !Array.isArray(raw) && !(raw instanceof Date);
 
-/** "did you mean" if a known key is near, else all known keys. */
+/** Describes an unknown key: with "did you mean" if a known key is similar, otherwise with all known keys. */
 export function unknownKey(key: string, known: readonly string[]): string {
   const near = didYouMean(key, known);
   return near === undefined ? `is unknown; allowed are ${known.join(', ')}` : `is unknown; did you mean "${near}"?`;

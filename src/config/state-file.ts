@@ -1,4 +1,7 @@
-/** A small JSON file in the state folder: readable only by its owner, replaced whole or not at all. */
+/**
+ * Reads and writes small JSON files in the state folder. Only their owner can read them, and a write replaces the whole file or
+ * nothing.
+ */
 import { accessSync, chmodSync, constants, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
@@ -7,7 +10,9 @@ import { keepPrivate, makeFolders, readLimited } from '../input/index.ts';
 
 const MAX_BYTES = 16 * 1_048_576;
 
-/** Undefined if it does not exist, or if `is` rejects its content. The next write then replaces it. */
+/**
+ * Reads a file. Returns undefined if the file does not exist, or if `is` rejects its content; the next write then replaces it.
+ */
 export function readState<T>(file: string, is: (value: unknown) => value is T): T | undefined {
   let text: string;
   try {
@@ -25,7 +30,9 @@ export function readState<T>(file: string, is: (value: unknown) => value is T): 
 
 const codeOf = (cause: unknown): string => (cause as NodeJS.ErrnoException).code ?? (cause as Error).message;
 
-/** Why a file of the state folder cannot be read, as a code. Undefined if it can, or does not exist. */
+/**
+ * Returns a code that says why a file of the state folder cannot be read. Returns undefined if it is readable, or does not exist.
+ */
 export function unreadable(file: string, maxBytes = MAX_BYTES): string | undefined {
   try {
     readLimited(file, maxBytes);
@@ -35,7 +42,7 @@ export function unreadable(file: string, maxBytes = MAX_BYTES): string | undefin
   }
 }
 
-/** Why a folder of Earpiece is not usable, as a code. Undefined if it is, or does not exist yet. */
+/** Returns a code that says why a folder of Earpiece is not usable. Returns undefined if it is usable, or does not exist yet. */
 export function unusable(folder: string): string | undefined {
   try {
     readdirSync(folder);
@@ -46,7 +53,7 @@ export function unusable(folder: string): string | undefined {
   }
 }
 
-/** Throws `bad_config` if the folder is not writable. */
+/** Writes a file. Throws `bad_config` if the folder is not writable. */
 export function writeState(file: string, value: unknown): void {
   const folder = dirname(file);
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
@@ -72,6 +79,6 @@ function discard(draft: string): void {
   try {
     rmSync(draft, { force: true });
   } catch {
-    // The file was never created.
+    // The draft was never created.
   }
 }

@@ -1,20 +1,20 @@
 /** Finds TOML that would take too long to read, in one pass over the text and before the parser sees it. */
 
-/** A key of Earpiece has at most 6 parts. */
+/** The maximum number of parts of a key. The keys of Earpiece have at most 6. */
 export const MAX_PARTS = 16;
-/** The longest dotted key or header, in characters. */
+/** The maximum length of a dotted key or header, in characters. */
 export const MAX_KEY = 512;
-/** How deep lists and inline tables may nest. */
+/** The maximum depth of nested lists and inline tables. */
 export const MAX_LEVELS = 8;
-/** The most key parts, header parts and list elements of one file, together. */
+/** The maximum number of key parts, header parts and list elements of one file, together. */
 export const MAX_ENTRIES = 10_000;
 
 /** An exceeded limit: its offset in the text, and the message. */
 export type Excess = { readonly at: number; readonly message: string };
 
 /**
- * Returns undefined for a text within the limits. Strings and comments do not count. The pass follows TOML's grammar only where
- * the text is valid: the parser refuses any other text in linear time.
+ * Finds the first exceeded limit; returns undefined for a text within the limits. The content of strings and comments does not
+ * count. The pass follows TOML's grammar only where the text is valid: the parser refuses any other text in linear time.
  */
 export function excessOf(text: string): Excess | undefined {
   const open: string[] = [];
@@ -84,7 +84,7 @@ function endOfLine(text: string, from: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** The offset after the closing quotes, or the end of the text if there are none. */
+/** Returns the offset after the closing quotes, or the end of the text if there are none. */
 function endOfString(text: string, from: number): number {
   const quote = text.charAt(from);
   const triple = text.startsWith(quote.repeat(3), from);

@@ -5,13 +5,13 @@ import type { Problem } from './problems.ts';
 import type { Table } from './servers.ts';
 import { excessOf } from './toml-size.ts';
 
-/** Loaded with the first file: most folders have no file. */
+/** The parser. It is loaded with the first file, because most folders have none. */
 let parser: typeof SmolToml | undefined;
 const smolToml = (): typeof SmolToml => (parser ??= createRequire(import.meta.url)('smol-toml') as typeof SmolToml);
 
 export type Toml = { readonly kind: 'table'; readonly table: Table } | { readonly kind: 'problem'; readonly problem: Problem };
 
-/** Never throws. Whole numbers beyond 2^53 are bigints. */
+/** Parses a text and never throws. Whole numbers beyond 2^53 are bigints. */
 export function readToml(text: string, file: string): Toml {
   const excess = excessOf(text);
   if (excess !== undefined) {
@@ -44,5 +44,5 @@ function syntaxProblem(cause: unknown, text: string, file: string): Problem {
   };
 }
 
-/** Sorts in the order of the file. */
+/** Compares two problems by their place in the file. */
 export const byPlace = (a: Problem, b: Problem): number => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);

@@ -1,8 +1,8 @@
 /**
- * Trust in a configuration that came with a cloned repository. Without trust, it may only shape deliveries. It may not run
- * commands, open the network, choose where notifications are stored, take another root's name, speak to the model with Earpiece's
- * authority, or weaken a person's messages. The user's consent is stored for the file's real path and for exactly those parts:
- * when they change, the user has to consent again. The scripts that a command runs are not checked.
+ * Keeps the user's trust in configurations that came with a cloned repository. Without trust, a configuration may only shape
+ * deliveries. It may not run commands, open the network, choose where notifications are stored, take another root's name, speak
+ * to the model with Earpiece's authority, or weaken a person's messages. The user's consent is stored for the file's real path
+ * and for exactly those parts: when they change, the user has to consent again. The scripts that a command runs are not checked.
  */
 import { createHash } from 'node:crypto';
 import { realpathSync, statSync } from 'node:fs';
@@ -18,27 +18,27 @@ import { readState, unreadable, writeState } from './state-file.ts';
 /** The parts of a file that need trust, one line each for people. */
 export type Untrusted = { readonly file: string; readonly what: readonly string[] };
 
-/** One line, printed by a process that continues without these parts. */
+/** Writes the line that a process prints when it continues without these parts. */
 export const untrustedTold = ({ file, what }: Untrusted): string =>
   `${file}: ignored until you have read it and run earpiece trust: ${what.join('; ')}`;
 
 export type TrustBook = {
   /** Whether the file is trusted. Also true for a file without parts that need trust. */
   readonly isTrusted: (file: string) => boolean;
-  /** The current parts of the file that need trust and lack it. */
+  /** Returns the current parts of the file that need trust and do not have it. */
   readonly asking: (file: string) => Untrusted;
-  /** The current parts of the file that need trust and have it. */
+  /** Returns the current parts of the file that need trust and have it. */
   readonly allowed: (file: string) => Untrusted;
   /**
-   * Trusts the current parts and returns them. `seen`: the result of `print` when a person saw them. Throws `conflict` if the
-   * parts have changed since.
+   * Trusts the current parts and returns them. `seen` is the result of `print` when a person saw the parts. Throws `conflict` if
+   * the parts have changed since.
    */
   readonly trust: (file: string, seen?: string) => Untrusted;
-  /** A hash that changes with the parts of the file that need trust. */
+  /** Returns a hash that changes with the parts of the file that need trust. */
   readonly print: (file: string) => string;
-  /** Trusts only some keys, with their current values. */
+  /** Trusts only these keys, with their current values. */
   readonly allow: (file: string, keys: readonly string[]) => void;
-  /** False if it was not trusted. */
+  /** Removes the trust. Returns false if the file was not trusted. */
   readonly untrust: (file: string) => boolean;
   readonly list: () => readonly string[];
   /** Whether a part of the file was trusted and that trust was not withdrawn. */
@@ -47,7 +47,10 @@ export type TrustBook = {
 
 export const trustFile = (at: Surroundings): string => join(stateFolder(at), 'trusted.json');
 
-/** Commands that print or change trust call this first. Throws `bad_config` if the file cannot be read; other code then trusts nothing. */
+/**
+ * Throws `bad_config` if the list of trusted files cannot be read. Commands that print or change trust call this first; other
+ * code then trusts nothing.
+ */
 export function checkTrustFile(at: Surroundings): void {
   const code = unreadable(trustFile(at));
   if (code === undefined) return;
@@ -57,7 +60,7 @@ export function checkTrustFile(at: Surroundings): void {
   );
 }
 
-/** `foreign`: additional parts that need trust here, see `foreign.ts`. */
+/** Opens the list of trusted files. `foreign` finds additional parts that need trust here, see `foreign.ts`. */
 export function trustBook(at: Surroundings, foreign: Demand = () => undefined): TrustBook {
   const asked = (of: string): readonly Entry[] => entriesOf(of).filter((entry) => demand(entry, foreign) !== undefined);
   const waiting = (of: string): readonly Entry[] => {
@@ -80,7 +83,7 @@ export function trustBook(at: Surroundings, foreign: Demand = () => undefined): 
       if (seen !== undefined && seen !== fingerprint(asking))
         throw new EarpieceError('conflict', `${path} has changed since you saw it; nothing is trusted, read it again`, {});
       changeBook(at, ({ files, parts }) => {
-        // A name needs trust only while another root has it, so earlier consent to it stays.
+        // A name needs trust only while another root has the name, so earlier consent to the name stays.
         const kept = Object.entries(parts[path] ?? {}).filter(([key]) => key === 'project' || key === 'address');
         return {
           files: { ...files, [path]: fingerprint(entries.filter(isOfFirstRelease)) },
@@ -114,7 +117,7 @@ export function trustBook(at: Surroundings, foreign: Demand = () => undefined): 
   };
 }
 
-/** Reads the book of trusted files, and writes it with a change. Writes nothing if `change` returns undefined. */
+/** Reads the list of trusted files, and writes it with a change. Writes nothing if `change` returns undefined. */
 function changeBook(at: Surroundings, change: (book: Book) => Omit<Book, 'version'> | undefined): void {
   const file = trustFile(at);
   const letGo = lock(file);
@@ -126,9 +129,9 @@ function changeBook(at: Surroundings, change: (book: Book) => Omit<Book, 'versio
   }
 }
 
-/** Trusted folders of projects, whose files contain instructions for agents. */
+/** Opens the list of trusted folders: projects' folders whose files contain instructions for agents. */
 export function trustedFolders(at: Surroundings): {
-  /** A text that changes when trust changes. */
+  /** Returns a text that changes when the trust changes. */
   readonly state: () => string;
   readonly isTrusted: (folder: string) => boolean;
   readonly trust: (folder: string) => void;
@@ -205,7 +208,7 @@ function isAllowed({ files, parts }: Book, file: string, entry: Entry, entries: 
   return isOfFirstRelease(entry) && files[path] !== undefined && files[path] === fingerprint(entries.filter(isOfFirstRelease));
 }
 
-/** The parts that already needed trust before 0.1.0. */
+/** Whether the part already needed trust before 0.1.0. */
 const isOfFirstRelease = ({ setting, value }: Entry): boolean =>
   setting.needsTrust?.(value) !== undefined && !SINCE_FIRST.test(setting.pattern.join('.'));
 const SINCE_FIRST =
@@ -219,7 +222,7 @@ function fingerprint(entries: readonly Entry[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
-/** The same value with its tables' keys sorted, so that moving a line is not a change. */
+/** Copies a value with sorted keys, so that moving a line is not a change. */
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const pairs = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));

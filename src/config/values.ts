@@ -5,18 +5,18 @@ import { didYouMean } from '../core/errors.ts';
 import { MAX_PATTERNS, readPattern } from '../input/index.ts';
 import { seen } from './problems.ts';
 
-/** `read` takes a value of the TOML parser, `fromText` the text of an environment variable or a flag. */
+/** A type of values. `read` takes a value of the TOML parser, `fromText` the text of an environment variable or a flag. */
 export type Value<T> = {
   readonly read: (raw: unknown) => Read<T>;
   readonly fromText: (text: string) => Read<T>;
-  /** The value in the form that a person would write. */
+  /** Formats a value as a person would write it. */
   readonly show: (value: T) => string;
   readonly expects: string;
-  /** The value is a table, not a level of keys. */
+  /** Whether the value is a whole table, and not a level of keys. */
   readonly takesTable?: true;
-  /** The shortest and the longest duration, in milliseconds. */
+  /** The minimum and the maximum duration, in milliseconds. */
   readonly rangeMs?: { readonly min: number; readonly max: number };
-  /** The input field on a page. Without it: a text field. */
+  /** The input field on a page. Default: a text field. */
   readonly form?: Form;
 };
 
@@ -24,23 +24,26 @@ export type Form =
   | { readonly kind: 'switch' }
   | { readonly kind: 'number'; readonly min: number; readonly max: number }
   | { readonly kind: 'choice'; readonly words: readonly string[] }
-  /** A text such as `30m`. `never`: also accepts that word. */
+  /** A field for a duration such as `30m`; with `never`, it also accepts the word "never". */
   | { readonly kind: 'duration'; readonly never: boolean }
   | { readonly kind: 'list' };
 
 export type Read<T> =
   | { readonly kind: 'value'; readonly value: T }
   /**
-   * `counts`: the value that applies until the problems are fixed, for a setting that protects. Without it, another layer's value
-   * applies.
+   * For a protective setting, `counts` is the value that applies until the problems are fixed. Without `counts`, the value of
+   * another layer applies.
    */
   | { readonly kind: 'problems'; readonly problems: readonly Complaint[]; readonly counts?: unknown };
 
-/** `text` follows the key's name: the value seen and the fix. `at` is the path to a part of the value. */
+/**
+ * A problem of a value. `text` follows the name of the key, and says the value seen and what to write. `at` is the path to a part
+ * of the value.
+ */
 export type Complaint = {
   readonly text: string;
   readonly at?: readonly (string | number)[];
-  /** The complaint concerns the name at the end of `at`, not its value. */
+  /** Whether the complaint concerns the name at the end of `at`, and not its value. */
   readonly aboutKey?: true;
 };
 
@@ -98,7 +101,7 @@ export function oneOf<const T extends string>(words: readonly T[]): Value<T> {
   return { read, fromText: (text) => read(text.trim()), show: (word) => word, expects, form: { kind: 'choice', words } };
 }
 
-/** Hours of a day, `"22:00-07:00"`. */
+/** Reads hours of a day, such as `"22:00-07:00"`. */
 export function hours(): Value<QuietHours> {
   const expects = 'two times of day such as "22:00-07:00"';
   const read = (raw: unknown): Read<QuietHours> => {
@@ -114,7 +117,7 @@ export function hours(): Value<QuietHours> {
 
 const two = (n: number): string => String(n).padStart(2, '0');
 
-/** A text that is not blank and that `check` accepts. `hide` omits the text from messages: it may be a secret. */
+/** Reads a text that is not blank and that `check` accepts. `hide` keeps the text out of messages, because it may be a secret. */
 export function text(expects: string, check: (text: string) => boolean = () => true, hide = false): Value<string> {
   const read = (raw: unknown): Read<string> =>
     typeof raw === 'string' && raw.trim() !== '' && check(raw)
@@ -125,7 +128,7 @@ export function text(expects: string, check: (text: string) => boolean = () => t
   return { read, fromText: read, show: (words) => words, expects };
 }
 
-/** A list of texts; in a variable or flag separated by commas. */
+/** Reads a list of texts. In a variable or flag, they are separated by commas. */
 export function texts(expects: string, check: (text: string) => string | undefined = () => undefined): Value<readonly string[]> {
   const read = (raw: unknown): Read<readonly string[]> => {
     if (!Array.isArray(raw)) return refuse(raw, expects);
@@ -155,13 +158,13 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h:
 
 type Range = { readonly min: string; readonly max: string; readonly example?: string };
 
-/** Milliseconds, written `"30m"` or `"1h 30m"`. */
+/** Reads a duration such as `"30m"` or `"1h 30m"`, in milliseconds. */
 export function duration(range: Range): Value<number> {
   const value = optionalDuration(range, expected(range), false);
   return { ...value, read: value.read as Value<number>['read'], fromText: value.fromText as Value<number>['fromText'] };
 }
 
-/** The same, and null for `"never"`. */
+/** Reads a duration in milliseconds, or null for `"never"`. */
 export const durationOrNever = (range: Range): Value<number | null> =>
   optionalDuration(range, `${expected(range)}, or "never"`, true);
 
@@ -187,7 +190,7 @@ function optionalDuration(range: Range, expects: string, never: boolean): Value<
   };
 }
 
-/** Milliseconds. Undefined if the text is not a duration. */
+/** Parses a duration, in milliseconds. Returns undefined if the text is not a duration. */
 export function parseDuration(text: string): number | undefined {
   const trimmed = text.trim();
   if (trimmed === '0') return 0;
@@ -197,7 +200,7 @@ export function parseDuration(text: string): number | undefined {
   return sum;
 }
 
-/** The shortest exact form: `90_000` is `1m 30s`. */
+/** Formats a duration in its shortest exact form: `1m 30s` for 90,000 ms. */
 export function formatDuration(ms: number): string {
   if (ms === 0) return '0s';
   const parts: string[] = [];
@@ -211,7 +214,7 @@ export function formatDuration(ms: number): string {
   return parts.join(' ');
 }
 
-/** `project/agent`, `project/agent#conversation`, `project/*`, or the bare name of an agent of this project. */
+/** Reads an address: `project/agent`, `project/agent#conversation`, `project/*`, or the name of an agent of this project. */
 export function address(): Value<string> {
   const expects = "an agent's name, project/agent, project/agent#conversation or project/*";
   const good = (text: string): boolean => {
@@ -245,8 +248,8 @@ export function timeZone(): Value<string> {
 }
 
 /**
- * Regular expressions for texts that must not be stored. A list with a problem still has an effect: its invalid patterns then
- * redact whole texts.
+ * Reads regular expressions for texts that must not be stored. A list with an invalid pattern still has an effect: the pattern
+ * then redacts whole texts.
  */
 export function patterns(): Value<readonly string[]> {
   const list = texts(`a list of regular expressions such as ["sk-[A-Za-z0-9]{20,}"]`, (source) => {

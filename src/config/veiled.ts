@@ -6,15 +6,15 @@ import { withoutSecretsIn, withoutSecretWords } from './secret-words.ts';
 /** Members that hold secrets in the settings of any agent. */
 const HOLDERS: ReadonlySet<string> = new Set(['env', 'environment', 'headers', 'http_headers']);
 
-/** Members that hold the words which start a server. */
+/** Members that hold the command line of a server. */
 const WORDS: ReadonlySet<string> = new Set(['command', 'args']);
 
-/** `shown`: in its place. Undefined: `"…"`. */
+/** A part of the text to hide. `shown` replaces it; without `shown`, it becomes `"…"`. */
 type Span = { readonly at: number; readonly end: number; readonly shown?: string };
 
 /**
- * The same lines, with every text and number below such a member as `"…"`. Commands and other texts lose only the parts that
- * look like a secret.
+ * Replaces every text and number below a member with secrets by `"…"`. Commands and other texts lose only the parts that look
+ * like a secret. The lines stay the same.
  */
 export function veiled(text: string, file: string): string {
   const spans = file.endsWith('.toml') ? inToml(text) : /\.jsonc?$/u.test(file) && text.trim() !== '' ? inJson(text) : [];
@@ -35,7 +35,7 @@ function inPlaceOf(hidden: string, shown: string | undefined): string {
   return hidden.startsWith('/*') ? `/*…${breaks}*/` : `"…"${breaks}`;
 }
 
-/** Undefined for a text that cannot be read. */
+/** Finds the parts to hide in JSON; returns undefined for a text that is not JSON. */
 function inJson(text: string): readonly Span[] | undefined {
   const parsed = parseJsonc(text);
   if (parsed.kind === 'malformed') return undefined;
@@ -66,14 +66,14 @@ function inJson(text: string): readonly Span[] | undefined {
   return spans.toSorted((a, b) => a.at - b.at);
 }
 
-/** A command line in one text: its blanks stay. */
+/** Hides the secrets in a command line that is one text. Its blanks stay. */
 function withoutSecretsInLine(line: string): string {
   const parts = line.split(/(\s+)/u);
   const shown = withoutSecretWords(parts.filter((_, n) => n % 2 === 0));
   return parts.map((part, n) => (n % 2 === 0 ? shown[n / 2] : part)).join('');
 }
 
-/** Whole values, because only the content of an inline table has separate places. */
+/** Finds the parts to hide in TOML. They are whole values, because only the content of an inline table has separate places. */
 function inToml(text: string): readonly Span[] {
   const pairs = piecesOf(text).filter((piece) => piece.kind === 'pair');
   const below = pairs.filter(({ path }) => path.some((part, i) => HOLDERS.has(String(part)) && i < path.length - 1));
@@ -86,7 +86,7 @@ function inToml(text: string): readonly Span[] {
   return [...whole, ...texts].toSorted((a, b) => a.at - b.at);
 }
 
-/** A comment, or a text in one of the four spellings. */
+/** Matches a comment, or a text in one of the four spellings. */
 const TOML_TEXT = /#[^\n]*|"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\\n])*"|'[^'\n]*'/gu;
 
 function textsInToml(text: string, { at, end }: Span, areWords: boolean): readonly Span[] {

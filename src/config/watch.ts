@@ -5,22 +5,22 @@ import type { Problem } from './problems.ts';
 import { trustBook, trustFile } from './trust.ts';
 
 /**
- * The current configuration. It has no timer and no file watch: each `current` checks the state of the few possible files. A
- * change takes effect at the next contact point, and there is nothing to close.
+ * The current configuration. It has no timer and no file watch: each `current` checks the state of the few possible files. So a
+ * change takes effect at the next contact point, and nothing needs to be closed.
  */
 export type ConfigWatch = { readonly current: () => Config };
 
 export type WatchOptions = LoadOptions & {
   /**
-   * Called with all problems once for each state of the files that has any, inside `current` or the first time inside
-   * `watchConfig`. Its exceptions are ignored.
+   * Called with all problems, once for each state of the files that has any. The caller is `current`, and at first `watchConfig`.
+   * Exceptions are ignored.
    */
   readonly onProblem?: (problems: readonly Problem[]) => void;
 };
 
 /**
- * The first read uses the valid parts beside invalid ones. Later, an invalid file changes nothing: the earlier configuration
- * stays until the file is valid. The repository's root is determined only once.
+ * Watches the configuration. The first read uses the valid parts of an invalid file. Later, an invalid file changes nothing: the
+ * earlier configuration stays until the file is valid. The repository's root is determined only once.
  */
 export function watchConfig(options: WatchOptions): ConfigWatch {
   const at = { env: options.env, home: options.home };
@@ -29,10 +29,10 @@ export function watchConfig(options: WatchOptions): ConfigWatch {
     try {
       if (problems.length > 0) options.onProblem?.(problems);
     } catch {
-      // A failed report must not fail a delivery.
+      // An error of the report must not fail a delivery.
     }
   };
-  // Taken before reading, so that the next call sees a change during the read.
+  // The state is taken before the read, so that the next call notices a change during the read.
   let state = stateOf(files);
   let settled = isSettled(files);
   const first = readConfig(options);
@@ -47,7 +47,7 @@ export function watchConfig(options: WatchOptions): ConfigWatch {
       state = now;
       settled = isSettled(files);
       const next = readConfig(options);
-      // Problems of variables and flags were reported at the start. Changing a file does not fix them.
+      // Problems of variables and flags are left out: they were reported at the start, and changing a file does not fix them.
       const problems = next.problems.filter((problem) => problem.file !== undefined);
       // An invalid file changes nothing, with one exception: withdrawing trust takes effect at once.
       const stillTrusted = isListed(config, at);
@@ -61,15 +61,15 @@ export function watchConfig(options: WatchOptions): ConfigWatch {
   };
 }
 
-/** The project's file is in the book of trusted files. */
+/** Whether the project's file is in the list of trusted files. */
 function isListed({ files }: Config, at: Surroundings): boolean {
   const project = files.find(({ scope }) => scope === 'project')?.file;
   return project !== undefined && trustBook(at).isListed(project);
 }
 
 /**
- * File systems count time in steps of some milliseconds. A second write of the same length within a step leaves the same
- * stamp. Until the step is over, only reading shows it.
+ * Whether the state of the files is reliable. File systems count time in steps of some milliseconds, so a second write of the
+ * same length within a step leaves the state unchanged. Until the step has passed, only reading shows such a write.
  */
 function isSettled(files: readonly string[]): boolean {
   const now = Date.now();
@@ -81,7 +81,7 @@ function isSettled(files: readonly string[]): boolean {
 
 const STEP_MS = 100;
 
-/** A text that changes with the files' contents, as far as the file system shows. */
+/** Returns a text that changes with the contents of the files, as far as the file system shows. */
 export const stateOf = (files: readonly string[]): string =>
   files
     .map((file) => {

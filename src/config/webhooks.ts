@@ -7,15 +7,15 @@ const KINDS = ['cloudevents', 'github', 'standard', 'alertmanager', 'json'] as c
 
 export type WebhookEntry = {
   readonly kind: (typeof KINDS)[number];
-  /** As written: an address, or the name of an agent of the project. */
+  /** The receiver as the file writes it: an address, or the name of an agent of the project. */
   readonly to: string;
-  /** The name of the environment variable, never the secret. */
+  /** The name of the environment variable that holds the secret. */
   readonly secretEnv: string;
   readonly signatureHeader?: string;
   readonly map?: WebhookMap;
 };
 
-/** Texts in which `{path}` is replaced by the payload's value. */
+/** Texts in which `{path}` is replaced by the value at this path of the payload. */
 export type WebhookMap = { readonly [Name in keyof typeof MAP]?: string };
 
 const PLACE = /\{[\w$@-]+(?:\.[\w$@-]+)*\}/gu;

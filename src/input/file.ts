@@ -5,18 +5,18 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
 /**
- * Throws the error of `openSync`, or one whose `code` names the problem: `EISDIR`, `not a regular file`, or `202 MB, at most
- * 1 MB are read`. Links are followed.
+ * Reads a file, and follows links. Throws the error of `openSync`, or an error whose `code` names the problem: `EISDIR`, `not a
+ * regular file`, or `202 MB, at most 1 MB are read`.
  */
 export function readLimited(path: string, maxBytes: number): Buffer {
-  // Non-blocking: opening a pipe without a writer would never return.
+  // The file is opened non-blocking, because opening a pipe without a writer would never return.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = fstatSync(file);
     if (stat.isDirectory()) throw refusal(path, 'EISDIR');
     if (!stat.isFile()) throw refusal(path, 'not a regular file');
     if (stat.size > maxBytes) throw refusal(path, tooLarge(stat.size, maxBytes));
-    // A file of /proc reports size 0, and another may grow meanwhile.
+    // The stated size is not reliable: a file of /proc has size 0, and any file may grow meanwhile.
     const parts: Buffer[] = [];
     for (let total = 0; ;) {
       const part = Buffer.allocUnsafe(Math.min(65_536, maxBytes + 1 - total));

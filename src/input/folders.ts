@@ -1,8 +1,11 @@
-/** Makes Earpiece's own folders, readable by their owner only, whatever the umask. */
+/** Makes Earpiece's folders, which only their owner can read, regardless of the umask. */
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Like `mkdir -p`, with mode 0700. Node's own `recursive` never ends if the parent exists but accepts no folders (`/proc`). */
+/**
+ * Makes a folder and its parents with mode 0700. Node's option `recursive` is not used, because it never ends if the parent
+ * accepts no folders (`/proc`).
+ */
 export function makeFolders(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });
@@ -16,8 +19,8 @@ export function makeFolders(folder: string): void {
 }
 
 /**
- * Removes the rights of other users from an existing folder. False if that is impossible: the folder belongs to another user,
- * or another user may replace it in its parent. True on systems without such rights.
+ * Removes the rights of other users from an existing folder. Returns false if that is impossible: the folder belongs to another
+ * user, or another user may replace the folder in its parent. Returns true on systems without such rights.
  */
 export function keepPrivate(folder: string): boolean {
   const uid = process.getuid?.();
@@ -32,8 +35,8 @@ export function keepPrivate(folder: string): boolean {
 }
 
 /**
- * Makes a private folder for files that programs run. Deletes files that other users could have put there. False if it stays
- * unsafe.
+ * Makes a private folder for files that programs run. Deletes files that other users could have put there. Returns false if the
+ * folder stays unsafe.
  */
 export function makePrivateCache(folder: string): boolean {
   makeFolders(folder);

@@ -1,18 +1,21 @@
 /**
- * Regular expressions of users, in time linear to the text. JavaScript's own engine backtracks: `(a+)+$` from a cloned
+ * Runs users' regular expressions in time linear to the text. JavaScript's engine backtracks, so `(a+)+$` from a cloned
  * repository would stop a server for hours. RE2 has no lookaround and no backreferences.
  */
 import { createRequire } from 'node:module';
 import type * as Re2 from 're2js';
 
-/** The first use loads the engine: most commands have no pattern. */
+/** The engine. It is loaded at its first use, because most commands have no pattern. */
 let engine: typeof Re2.RE2JS | undefined;
 const re2 = (): typeof Re2.RE2JS => (engine ??= (createRequire(import.meta.url)('re2js') as typeof Re2).RE2JS);
 
 const MAX_CHARS = 1_000;
-/** RE2 counts instructions, so `\w{40}` has about 40. The time for a text grows with its length times this size. */
+/**
+ * The maximum size of a pattern in instructions of RE2; `\w{40}` has about 40. The time for a text grows with the length of the
+ * text times the size of the pattern.
+ */
 const MAX_SIZE = 300;
-/** The most expressions of one list. */
+/** The maximum number of expressions in one list. */
 export const MAX_PATTERNS = 64;
 
 export type PatternRead =
@@ -20,18 +23,18 @@ export type PatternRead =
   | { readonly kind: 'problem'; readonly problem: string };
 
 export interface Pattern {
-  /** Instructions of the compiled program: at least 1. */
+  /** The number of instructions of the compiled program, at least 1. */
   readonly size: number;
   replaceAll(text: string, by: string): string;
-  /** Whether it is somewhere in the text. */
+  /** Whether the pattern matches anywhere in the text. */
   test(text: string): boolean;
 }
 
-/** Cached by source: a policy is read before every notification. */
+/** The read patterns by their source. They are kept because a policy is read before every notification. */
 const READ = new Map<string, PatternRead>();
 const READ_KEPT = 256;
 
-/** Never throws. The problem says what is wrong and what to write instead. */
+/** Reads a pattern and never throws. The problem of an invalid pattern says what to write instead. */
 export function readPattern(source: string): PatternRead {
   const known = READ.get(source);
   if (known !== undefined) return known;
@@ -70,7 +73,7 @@ const TOO_LARGE = `it is too large: write at most ${MAX_SIZE} repetitions in all
 
 const SIMPLER = 'match the text around the secret as well, or write one pattern for each case';
 
-/** Syntax that JavaScript has and linear time rules out. RE2 would give some of this syntax another meaning. */
+/** Finds syntax of JavaScript that is impossible in linear time. RE2 would give some of this syntax another meaning. */
 function unsupportedIn(source: string): string | undefined {
   const tokens = source.match(TOKENS) ?? [];
   if (tokens.some((token) => /^\(\?(?:=|!|<=|<!)/u.test(token)))
@@ -80,10 +83,10 @@ function unsupportedIn(source: string): string | undefined {
   return undefined;
 }
 
-/** One escape, one class, one group's beginning or one character. */
+/** Matches one escape, one class, the beginning of a group, or one character. */
 const TOKENS = /\\u[0-9A-Fa-f]{4}|\\p\{[^}]*\}|\\P\{[^}]*\}|\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|\(\?(?:<=|<!|[=!])|[\s\S]/gu;
 
-/** The sum of the numbers in braces: a cheap bound for the cost of compiling. */
+/** Adds up the numbers in braces, which gives a cheap bound for the cost of compiling. */
 function repeats(source: string): number {
   let sum = 0;
   for (const [, least = '0', most = ''] of source.matchAll(/\{(\d{1,9})(?:,(\d{0,9}))?\}/gu))

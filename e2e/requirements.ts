@@ -865,6 +865,9 @@ export const REQUIREMENTS = {
   'follow:pace': { behaviour: 'Nothing is looked at more often than stated. A machine that slept looks as soon as it is awake.' },
   'follow:files': { behaviour: 'Changes to the files that followed globs match are reported, also those between two sessions.' },
   'follow:git': { behaviour: 'In a followed repository a switched branch, a moved upstream and a conflict are reported.' },
+  'follow:lsp': {
+    behaviour: 'New errors that a language server finds in changed files are reported once, and withdrawn when they are fixed.',
+  },
   'follow:agent': {
     behaviour: 'A followed agent is reported once: when its turn ends, when an interrupt blocks it, or when its session ends.',
   },

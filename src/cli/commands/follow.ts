@@ -25,7 +25,8 @@ export function follow(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Notifies an agent of changes outside. `pr` follows a pull request of GitHub through your `gh`: failing checks with the line that matters, reviews, comments, conflicts. ' +
-        '`log` follows a file, `url` an address, `files` what globs match, `git` the branch, its upstream and conflicts, `agent` another agent until it is idle, blocked or done. ' +
+        '`log` follows a file, `url` an address, `files` what globs match, `git` the branch, its upstream and conflicts. ' +
+        '`lsp` follows the errors that a language server finds in changed files, `agent` another agent until it is idle, blocked or done. ' +
         'They are looked at while a session of this project is active, from the last look on. ' +
         'Anything else is a command: it runs here as usual, and the agent hears of the errors that it prints until they are gone.',
     )
@@ -41,7 +42,7 @@ export function follow(command: CommandLine, answer: Answer): void {
     .addOption(choice('--level <level>', ['info', 'warning', 'error'], 'log, url: how urgent (default: log warning, url error)'))
     .option('--name <label>', 'the name of a command in notifications')
     .option('--look <project>', 'look after what this project follows; the other commands start this')
-    .onMistake('write -- before the command: earpiece follow -- <command>')
+    .onMistake('write -- before the command: earpiece follow -- <command>, earpiece follow lsp -- <command>')
     .example(
       `earpiece follow pr                     # of the branch that is checked out
 earpiece follow pr 123 --to coder
@@ -49,6 +50,7 @@ earpiece follow log app.log --match ERROR
 earpiece follow url http://localhost:3000/health
 earpiece follow files 'docs/**'
 earpiece follow agent reviewer --until idle
+earpiece follow lsp -- npx typescript-language-server --stdio
 earpiece follow -- npm run dev`,
     )
     .action(async (words: string[], options: FollowOptions) => {
@@ -70,7 +72,7 @@ earpiece follow -- npm run dev`,
     });
 }
 
-const KINDS = ['pr', 'log', 'url', 'files', 'git', 'agent'] as const;
+const KINDS = ['pr', 'log', 'url', 'files', 'git', 'agent', 'lsp'] as const;
 type Kind = (typeof KINDS)[number];
 const isKind = (word: string): word is Kind => (KINDS as readonly string[]).includes(word);
 
@@ -114,7 +116,7 @@ async function whatOf(
   ear: UserInbox,
 ): Promise<What> {
   const [first, second] = words;
-  if (second !== undefined && kind !== 'files')
+  if (second !== undefined && kind !== 'files' && kind !== 'lsp')
     throw new EarpieceError(
       'bad_argument',
       `follow ${kind} takes one thing, got ${JSON.stringify(words.join(' ').slice(0, 80))}`,
@@ -137,6 +139,7 @@ async function whatOf(
   }
   if (first === undefined) throw new EarpieceError('bad_argument', `follow ${kind} needs ${NEEDS[kind]}`);
   if (kind === 'files') return { kind, folder: process.cwd(), globs: await globsOf(words) };
+  if (kind === 'lsp') return { kind, folder: process.cwd(), command: words };
   if (kind === 'agent') return { kind, log: await agentOf(ear, first), until: until ?? 'idle' };
   if (kind === 'url') return { kind, url: addressOf(first), ...defined({ value }) };
   if (match === undefined)
@@ -149,7 +152,13 @@ async function whatOf(
   return { kind, file: resolve(ear.config.root, resolve(first)), match };
 }
 
-const NEEDS = { log: 'a file', url: 'an address', files: "globs, such as 'docs/**'", agent: 'the name of an agent' };
+const NEEDS = {
+  log: 'a file',
+  url: 'an address',
+  files: "globs, such as 'docs/**'",
+  agent: 'the name of an agent',
+  lsp: 'a language server: earpiece follow lsp -- npx typescript-language-server --stdio',
+};
 const MAX_GLOBS = 50;
 
 async function globsOf(globs: readonly string[]): Promise<readonly string[]> {

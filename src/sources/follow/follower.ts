@@ -37,6 +37,8 @@ export type Look = {
 export interface Follower {
   /** `state`: what the last whole look gave. Throws `CannotLook` if the thing cannot be seen. */
   look(state: Json | undefined, signal: AbortSignal): Promise<Look>;
+  /** For a follower that keeps a process between its looks: one object then looks until this is called. */
+  end?(): Promise<void>;
 }
 
 /** The thing cannot be seen now. The message says why, and what to do. */

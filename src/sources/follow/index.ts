@@ -5,6 +5,7 @@ import { filesFollower } from './files.ts';
 import { gitFollower } from './repository.ts';
 import { urlFollower } from './url.ts';
 import { logFollower } from './log.ts';
+import { lspFollower } from './lsp/lsp.ts';
 import { prFollower } from './pr/pr.ts';
 import type { Follower } from './follower.ts';
 import type { Followed } from './list.ts';
@@ -34,6 +35,8 @@ export function followerOf(followed: Followed, inbox: Inbox): Follower {
       return filesFollower(what);
     case 'git':
       return gitFollower(what);
+    case 'lsp':
+      return lspFollower(what);
     case 'command':
       throw new TypeError('a command is followed by the process that runs it');
     default:

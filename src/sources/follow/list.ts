@@ -19,6 +19,7 @@ export type What =
   | { readonly kind: 'agent'; readonly log: string; readonly until: Until }
   | { readonly kind: 'files'; readonly folder: string; readonly globs: readonly string[] }
   | { readonly kind: 'git'; readonly folder: string }
+  | { readonly kind: 'lsp'; readonly folder: string; readonly command: readonly string[] }
   | { readonly kind: 'command'; readonly command: string; readonly folder: string };
 
 export type Followed = {

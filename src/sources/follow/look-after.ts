@@ -64,6 +64,8 @@ class Looks {
   readonly #states = new Map<string, State>();
   readonly #running = new Map<string, { readonly kind: string; readonly work: Promise<void> }>();
   #list: readonly Followed[] = [];
+  /** Followers that keep a process between their looks. */
+  readonly #lasting = new Map<string, Follower>();
 
   constructor(around: Surroundings) {
     this.#around = around;
@@ -78,12 +80,26 @@ class Looks {
     for (const { uid } of list)
       if (!this.#states.has(uid) && !this.#running.has(uid)) this.#states.set(uid, await stateOf(this.#around.store, uid));
     this.#list = list;
+    for (const [uid, follower] of this.#lasting) if (list.every((each) => each.uid !== uid)) await this.#end(uid, follower);
     this.#fill();
   }
 
   async ended(): Promise<void> {
     this.#list = [];
     await Promise.all([...this.#running.values()].map(({ work }) => work));
+    for (const [uid, follower] of this.#lasting) await this.#end(uid, follower);
+  }
+
+  async #end(uid: string, follower: Follower): Promise<void> {
+    if (this.#running.has(uid)) return;
+    this.#lasting.delete(uid);
+    await follower.end?.();
+  }
+
+  #followerOf(followed: Followed): Follower {
+    const follower = this.#lasting.get(followed.uid) ?? this.#around.followerOf(followed);
+    if (follower.end !== undefined) this.#lasting.set(followed.uid, follower);
+    return follower;
   }
 
   #fill(): void {
@@ -103,7 +119,7 @@ class Looks {
     const { uid } = followed;
     this.#states.delete(uid);
     try {
-      const after = await lookOnce(this.#around, followed, before);
+      const after = await lookOnce({ ...this.#around, followerOf: (each) => this.#followerOf(each) }, followed, before);
       if (after === undefined) this.#list = this.#list.filter((each) => each.uid !== uid);
       else this.#states.set(uid, after);
     } catch {
@@ -232,6 +248,8 @@ export function nameOf({ what }: Pick<Followed, 'what'>): string {
       return `files ${what.globs.join(' ')}`;
     case 'git':
       return `git in ${what.folder}`;
+    case 'lsp':
+      return `\`${what.command.join(' ')}\``;
     case 'command':
       return `\`${what.command}\``;
     default:

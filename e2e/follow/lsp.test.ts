@@ -1,0 +1,134 @@
+/** `earpiece follow lsp` with real language servers: the new errors in changed files, each until it is fixed. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { LoadedInbox } from '../../src/loaded-inbox.ts';
+import { looker } from '../../src/sources/follow/index.ts';
+import { Shell } from '../cli/shell.ts';
+import { proves, verifies } from '../verifies.ts';
+
+const BIN = join(import.meta.dirname, '../../node_modules/.bin');
+/** The one server runs the compiler of before version 7, which another package brings. */
+const OLD_COMPILER = dirname(
+  dirname(createRequire(createRequire(import.meta.url).resolve('@arethetypeswrong/core')).resolve('typescript')),
+);
+
+let shell: Shell;
+let ear: LoadedInbox;
+beforeEach(async () => {
+  shell = new Shell();
+  ear = await shell.open();
+  mkdirSync(join(shell.folder, 'src'));
+  mkdirSync(join(shell.folder, 'node_modules'));
+  symlinkSync(OLD_COMPILER, join(shell.folder, 'node_modules/typescript'));
+  writeFileSync(join(shell.folder, '.gitignore'), 'node_modules\n');
+  writeFileSync(
+    join(shell.folder, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions: { strict: true, noEmit: true, types: [], lib: ['es2023'] }, include: ['src'] }),
+  );
+});
+afterEach(async () => {
+  const owner = await looker(ear.store, 'shop', ear.isAlive);
+  if (owner !== undefined) process.kill(owner.pid, 'SIGTERM');
+  await until(
+    () => looker(ear.store, 'shop', ear.isAlive),
+    (now) => now === undefined,
+  );
+  await shell[Symbol.asyncDispose]();
+});
+
+async function until<T>(ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
+  for (;;) {
+    const value = await ask();
+    if (isSo(value)) return value;
+    await pause(100);
+  }
+}
+const open = async (): Promise<readonly string[]> =>
+  (await ear.open('shop/coder')).map(({ notification: { message } }) => message).toSorted();
+const seen = async (): Promise<unknown> => (await shell.json(['following']))[0]?.['says'];
+const file = (name: string, text: string): void => writeFileSync(join(shell.folder, 'src', name), text);
+const git = (...args: string[]): unknown =>
+  execFileSync('git', ['-c', 'user.name=ann', '-c', 'user.email=a@b', ...args], { cwd: shell.folder, stdio: 'pipe' });
+
+const CODE = {
+  'price.ts': 'export const price: number = 3;\n',
+  'cart.ts': "import { price } from './price';\nexport const sum = price + 1;\n",
+};
+const OLD_ERROR = "export const old: number = 'wrong before';\n";
+
+const SERVERS: readonly (readonly [string, readonly string[]])[] = [
+  ['typescript-language-server', [join(BIN, 'typescript-language-server'), '--stdio']],
+  ['the compiler from version 7 on', [join(BIN, 'tsc'), '--lsp', '--stdio']],
+];
+
+for (const [name, command] of SERVERS)
+  verifies(
+    'follow:lsp',
+    `${name}: three files are edited wrongly and two fixed: exactly one error is open; an error of the last commit is not reported`,
+    async () => {
+      for (const [path, text] of Object.entries(CODE)) file(path, text);
+      file('old.ts', OLD_ERROR);
+      git('init', '-q');
+      git('add', '.');
+      git('commit', '-qm', 'one');
+      await shell.says(['follow', 'lsp', '--to', 'coder', '--keep', '--', ...command]);
+      await until(seen, (says) => says === '0 changed files, nothing is wrong');
+      file('price.ts', "export const price: number = 'three';\n");
+      file('cart.ts', "import { price } from './price';\nexport const sum: string = price + 1;\n");
+      file('old.ts', `${OLD_ERROR}export const none = nothing;\n`);
+      expect(await until(open, (all) => all.length >= 3)).toEqual([
+        "TS2304: Cannot find name 'nothing'. (src/old.ts:2:21)",
+        "TS2322: Type 'number' is not assignable to type 'string'. (src/cart.ts:2:14)",
+        "TS2322: Type 'string' is not assignable to type 'number'. (src/price.ts:1:14)",
+      ]);
+      for (const [path, text] of Object.entries(CODE)) file(path, text);
+      expect(await until(open, (all) => all.length < 2)).toEqual(["TS2304: Cannot find name 'nothing'. (src/old.ts:2:21)"]);
+      expect(await until(seen, (says) => says === '3 changed files, 1 error')).toBeDefined();
+    },
+    120_000,
+  );
+
+it('after kill -9 the next process looks at the same files: nothing is reported twice, and fixed errors are withdrawn', async () => {
+  proves('follow:lsp', 'follow:told-once');
+  const follow = (): Promise<string> =>
+    shell.says(['follow', 'lsp', '--to', 'coder', '--keep', '--', join(BIN, 'tsc'), '--lsp', '--stdio']);
+  await follow();
+  await until(seen, (says) => says === '0 changed files, nothing is wrong');
+  file('a.ts', 'export const a: number = "one";\n');
+  file('b.ts', 'export const b: number = "two";\n');
+  await until(open, (all) => all.length === 2);
+  const owner = await looker(ear.store, 'shop', ear.isAlive);
+  process.kill(owner?.pid ?? 0, 'SIGKILL');
+  file('a.ts', 'export const a: number = 1;\n');
+  await until(
+    () => looker(ear.store, 'shop', ear.isAlive),
+    (now) => now === undefined,
+  );
+  await follow();
+  const [left] = await until(open, (all) => all.length < 2);
+  expect(left).toContain('(src/b.ts:1:14)');
+  await until(seen, (says) => says === '2 changed files, 1 error');
+}, 120_000);
+
+it('a server that does not exist, or that ends, is named in following', async () => {
+  proves('follow:lsp');
+  await shell.says(['follow', 'lsp', '--to', 'coder', '--keep', '--', 'no-such-server', '--stdio']);
+  await until(seen, (says) => String(says).includes('no-such-server: there is no such command (once'));
+  await shell.says(['unfollow', 'f1']);
+  await shell.says([
+    'follow',
+    'lsp',
+    '--to',
+    'coder',
+    '--keep',
+    '--',
+    process.execPath,
+    '-e',
+    'console.error("no licence");process.exit(3)',
+  ]);
+  await until(seen, (says) => String(says).includes('ended (code 3): no licence'));
+}, 60_000);

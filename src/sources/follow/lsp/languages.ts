@@ -1,0 +1,47 @@
+/** The language of a file, as language servers name it, and the languages of well-known servers. */
+import { basename, extname } from 'node:path';
+
+const LANGUAGES: Readonly<Record<string, readonly string[]>> = {
+  typescript: ['.ts', '.mts', '.cts'],
+  typescriptreact: ['.tsx'],
+  javascript: ['.js', '.mjs', '.cjs'],
+  javascriptreact: ['.jsx'],
+  vue: ['.vue'],
+  svelte: ['.svelte'],
+  python: ['.py', '.pyi'],
+  go: ['.go'],
+  rust: ['.rs'],
+  c: ['.c', '.h'],
+  cpp: ['.cc', '.cpp', '.cxx', '.hpp'],
+  java: ['.java'],
+  kotlin: ['.kt', '.kts'],
+  csharp: ['.cs'],
+  ruby: ['.rb'],
+  php: ['.php'],
+  lua: ['.lua'],
+  elixir: ['.ex', '.exs'],
+  zig: ['.zig'],
+};
+
+const SCRIPTS = ['typescript', 'typescriptreact', 'javascript', 'javascriptreact'];
+/** Files of other languages would confuse a server. */
+const SERVERS: Readonly<Record<string, readonly string[]>> = {
+  'typescript-language-server': SCRIPTS,
+  tsc: SCRIPTS,
+  tsgo: SCRIPTS,
+  vtsls: SCRIPTS,
+  'pyright-langserver': ['python'],
+  'basedpyright-langserver': ['python'],
+  pylsp: ['python'],
+  ruff: ['python'],
+  ty: ['python'],
+  gopls: ['go'],
+  'rust-analyzer': ['rust'],
+  clangd: ['c', 'cpp'],
+};
+
+/** Undefined for a file that this server does not read. */
+export function languageOf(path: string, command: readonly string[]): string | undefined {
+  const languages = command.map((word) => SERVERS[basename(word)]).find((known) => known !== undefined) ?? Object.keys(LANGUAGES);
+  return languages.find((language) => LANGUAGES[language]?.includes(extname(path)));
+}

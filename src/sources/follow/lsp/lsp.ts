@@ -1,0 +1,28 @@
+/**
+ * Follows what a language server says about the files that change while somebody is there: the new errors in them, each until it is
+ * fixed. Errors that a file had in the last commit are not reported.
+ */
+import type { Follower } from '../follower.ts';
+import type { What } from '../list.ts';
+import type { Files, Session } from './session.ts';
+
+export function lspFollower(what: Extract<What, { kind: 'lsp' }>): Follower {
+  let session: Session | undefined;
+  const end = async (): Promise<void> => {
+    const ended = session;
+    session = undefined;
+    await ended?.end();
+  };
+  return {
+    look: async (state, signal) => {
+      try {
+        session ??= await (await import('./session.ts')).Session.start(what, (state ?? {}) as Files, signal);
+        return await session.look(signal);
+      } catch (error) {
+        await end();
+        throw error;
+      }
+    },
+    end,
+  };
+}

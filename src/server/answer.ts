@@ -1,15 +1,15 @@
 /**
- * The answer of a route on its way to the socket. A `Response` turns its text into a stream, and the adapter reads that back. For
- * a queue over HTTP, that cost more than the write to the log. So for this server's listener (`direct`), a JSON answer is an
+ * Writes the answer of a route to the socket. A `Response` turns its text into a stream, and the adapter reads the stream again.
+ * For queueing over HTTP, that cost more than the write to the log. So for this server's listener (`direct`), a JSON answer is an
  * object of this file, which the listener writes at once. Any other caller of `app.fetch` gets a `Response`.
  */
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 
-/** The adapter's data about a request. A different listener passes the data that it has. */
+/** The data of the HTTP adapter about a request. Another listener passes only the data that it has. */
 export type Bindings = Partial<HttpBindings> & { readonly direct?: true };
 
-/** The page may load only from this server, runs no inline script and is shown in no frame. */
+/** The page may load files only from this server, runs no inline script, and is not shown in frames. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -23,7 +23,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Set on every answer, whichever layer made it. */
+/** Headers of every answer, also of errors and files. */
 const ALWAYS = {
   'content-security-policy': CONTENT_SECURITY_POLICY,
   'x-content-type-options': 'nosniff',
@@ -34,7 +34,7 @@ const ALWAYS = {
   'permissions-policy': 'camera=(), microphone=(), geolocation=()',
 } as const;
 
-/** The members of a `Response` that Hono reads. */
+/** A JSON answer with the members of a `Response` that Hono reads. */
 export class JsonAnswer {
   readonly status: number;
   readonly body: string;
@@ -46,7 +46,7 @@ export class JsonAnswer {
   }
 }
 
-/** The headers of every answer; `id` identifies the answer. */
+/** Adds the headers that every answer has; `id` identifies the answer. */
 export function complete(answer: Response | JsonAnswer, id: string): void {
   if (answer instanceof JsonAnswer) {
     answer.headers = { ...ALWAYS, 'cache-control': 'no-store', 'content-type': 'application/json', 'x-request-id': id };

@@ -1,4 +1,4 @@
-/** The permissions of a principal. Every route checks them here. A refusal names what the token may do. */
+/** Checks the permissions of a principal, for every route. A refusal says what the token may do. */
 import { formatAddress, logOf, parseAddress, splitLog, type Address, type LogKey } from '../core/address.ts';
 import { checksum } from '../core/event.ts';
 import { levelRank, LIMITS, type Level, type NotificationInput } from '../core/notification.ts';
@@ -7,7 +7,7 @@ import type { Stored } from '../core/records.ts';
 import { ProblemError } from './problems.ts';
 import type { Principal } from './tokens.ts';
 
-/** The target of a request. If it names nothing, it is everything in the store. */
+/** The target of a request. An empty scope means everything in the store. */
 export type Scope = {
   readonly project?: string | undefined;
   readonly log?: LogKey | undefined;
@@ -25,19 +25,19 @@ export function mustRead(who: Principal, scope: Scope): void {
   if (!mayRead(who, scope)) throw refused(who, `reading ${described(scope)}`);
 }
 
-/** Actions for people: talk, stop, withdraw, queue again. */
+/** Throws unless the principal may act as a person: talk, stop, withdraw, queue again. */
 export function mustLead(who: Principal, scope: Scope): void {
   const { project } = whole(scope);
   if (who.kind === 'admin' || (who.kind === 'project' && project === who.project)) return;
   throw refused(who, `changing ${described(scope)}`);
 }
 
-/** Marking as read: an agent's token may do it too, for itself. */
+/** Throws unless the principal may mark as read. An agent's token may do that too, for its own agent. */
 export function mustMarkRead(who: Principal, scope: Scope): void {
   if (who.kind === 'agent' ? !mayRead(who, scope) : !mayLead(who, scope)) throw refused(who, `reading for ${described(scope)}`);
 }
 
-/** The requested scope, or by default everything that a narrow token may see. */
+/** Returns the requested scope. By default, a token for one project or agent gets everything that it may see. */
 export function scopeOf(
   who: Principal,
   asked: { log?: string | undefined; project?: string | undefined; conversation?: string | undefined },
@@ -76,7 +76,7 @@ export function mayRead(who: Principal, scope: Scope): boolean {
 const mayLead = (who: Principal, scope: Scope): boolean =>
   who.kind === 'admin' || (who.kind === 'project' && whole(scope).project === who.project);
 
-/** Whether it may see a record of a log that it may read: an agent's token for one conversation sees no other conversation. */
+/** Whether the principal may see a record of a readable log. An agent's token for one conversation sees no other conversation. */
 export function maySee(who: Principal, record: Stored): boolean {
   const { project, agent } = splitLog(record.log);
   if (who.kind === 'admin') return true;
@@ -85,7 +85,7 @@ export function maySee(who: Principal, record: Stored): boolean {
   return agent === who.agent && (who.conversation === null || concerns(record, who.conversation));
 }
 
-/** Whether a record concerns this conversation; it may concern one, several, or the whole agent. */
+/** Whether a record concerns this conversation. A record may concern one conversation, several, or the whole agent. */
 export function concerns({ body }: Stored, conversation: string): boolean {
   const { audience } = body as { readonly audience?: readonly string[] };
   if (body.conversation !== undefined) return body.conversation === conversation;
@@ -99,7 +99,8 @@ export const maySeeItem = (who: Principal, item: Item): boolean =>
   (item.audience === ANYONE && (item.takenBy === undefined || item.takenBy === who.conversation));
 
 /**
- * Returns the notification as this principal may queue it: the level is lowered to its limit, and the origin names only itself.
+ * Returns the notification as this principal may queue it: the level is lowered to the principal's limit, and the origin names
+ * only the principal.
  */
 export function mustQueue(who: Principal, to: Address, input: NotificationInput): NotificationInput {
   if (who.kind === 'admin') return input;
@@ -113,7 +114,7 @@ export function mustQueue(who: Principal, to: Address, input: NotificationInput)
   return {
     ...input,
     level: lowered(input.level ?? 'info'),
-    // An invalid key is reported unchanged.
+    // An invalid key stays unchanged, so that its error shows the sent text.
     ...(input.key === undefined || input.key.trim() === '' || input.key.length > LIMITS.keyChars
       ? {}
       : { key: ownKey(who, input.key) }),
@@ -123,8 +124,8 @@ export function mustQueue(who: Principal, to: Address, input: NotificationInput)
 }
 
 /**
- * For agents and send-only tokens: a prefix separates their keys from others. They cannot count into, replace or withdraw the
- * notifications of others.
+ * Adds a prefix to the key of an agent or a send-only token. So they cannot count into, replace or withdraw the notifications of
+ * others.
  */
 export function ownKey({ id }: Principal, key: string): string {
   const named = `token/${id}:${key}`;

@@ -1,11 +1,11 @@
-/** Checks a body before it is parsed: complete, not compressed, not too large, and not too deep. */
+/** Checks a body before it is parsed: it must be complete, uncompressed, and not too large or too deep. */
 import type { MiddlewareHandler } from 'hono';
 import { MAX_DEPTH, nestsDeeper } from '../core/json.ts';
 import type { Env } from './context.ts';
 import { ProblemError } from './problems.ts';
 
 const MAX_BODY_BYTES = 1_048_576;
-/** For events and webhooks, which come in batches. */
+/** The maximum size of bodies with events and webhooks, which come in batches. */
 const MAX_EVENT_BODY_BYTES = 5 * 1_048_576;
 
 const isEvent = (path: string): boolean => path === '/api/events' || path.startsWith('/api/webhooks/');
@@ -25,11 +25,11 @@ export const bodies: MiddlewareHandler<Env> = async (c, next) => {
       { headers: { 'accept-encoding': 'identity' } },
     );
   const body = await (told === undefined ? wholeOf(c.req.raw, max) : ofLength(c.req.raw));
-  // Hono stores promises there, contrary to its types.
+  // Hono stores promises here, contrary to its types.
   c.req.bodyCache.arrayBuffer = Promise.resolve(body) as never;
   // The routes for events report errors in their own words.
   if (isEvent(path)) return next();
-  // All other bodies are JSON, whatever the content type says.
+  // All other bodies are JSON, even if the content type says otherwise.
   const text = textOf(body);
   if (nestsDeeper(text, MAX_DEPTH))
     throw new ProblemError('bad_argument', `the body nests more than ${MAX_DEPTH} deep; send it with less nesting`);
@@ -43,7 +43,7 @@ const tooLarge = (max: number): ProblemError =>
     headers: { connection: 'close' },
   });
 
-/** The header gives the length, and the HTTP parser enforces it. */
+/** Reads a body whose length is in the header. The HTTP parser enforces that length. */
 async function ofLength(request: Request): Promise<ArrayBuffer> {
   try {
     return await request.arrayBuffer();

@@ -1,6 +1,6 @@
 /**
- * The console's files. The server serves exactly the files that the folder held at its start, by exact name. No path of a
- * request can reach any other file.
+ * Serves the files of the console. At its start, the server reads the files of the folder, and it serves only these, by exact
+ * name. No path of a request can reach any other file.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 type File = { readonly body: Encoded; readonly type: string; readonly fixed: boolean };
 
-/** Undefined: neither a file nor a page has that path. */
+/** Answers a request; returns undefined if neither a file nor a page has its path. */
 export type Console = (c: Context<Env>) => Response | undefined;
 
 export function consoleFrom(folder: string | undefined, version: string): Console {
@@ -37,15 +37,15 @@ export function consoleFrom(folder: string | undefined, version: string): Consol
     const accepts = c.req.header('accept-encoding') ?? '';
     if (file !== undefined) return answer(file, accepts);
     const browser = (c.req.header('accept') ?? '').includes('text/html');
-    // A page of the console; the console chooses its view by the address.
+    // All pages of the console are one file, which chooses its view by the address.
     const page = browser && !/\.[a-z0-9]+$/iu.test(path);
     if (page && index !== undefined) return answer(index, accepts);
-    // For curl, and for a path without a page.
+    // Other clients get a text at `/`, and so do browsers if the console has no page.
     return page || path === '/' ? told(words) : undefined;
   };
 }
 
-/** The answer at `/` depends on the client. */
+/** Caches must know that the answer depends on the header `accept`. */
 const VARY = { vary: 'accept' };
 
 function answer({ body, type, fixed }: File, accepts: string): Response {
@@ -70,7 +70,7 @@ function filesOf(folder: string): Map<string, File> {
     for (const entry of readdirSync(join(folder, inside), { withFileTypes: true })) {
       const name = `${inside}/${entry.name}`;
       const type = TYPES[extname(entry.name)];
-      // A link could lead anywhere, so it is not served.
+      // A link could lead to any file, so links are not served.
       if (entry.isDirectory()) read(name);
       else if (entry.isFile() && type !== undefined)
         // The build puts a hash into the names of files in assets.

@@ -22,12 +22,12 @@ import type { Principal, Tokens } from './tokens.ts';
 export type Env = {
   Bindings: Bindings;
   Variables: {
-    /** Identifies the answer in problems and in the log. */
+    /** The id of the answer in problems and in the server's log. */
     answer: string;
-    /** Set by the guards on every route that is not public. */
+    /** The caller. The guards set it on every route that is not public. */
     who: Principal;
     address: string;
-    /** The route set some headers itself. */
+    /** Whether the route has set headers. */
     headers: true | undefined;
   };
 };
@@ -40,7 +40,7 @@ export type Deps = {
   readonly hub: Hub;
   readonly metrics: Metrics;
   readonly telemetry: Telemetry;
-  /** Queues a notification, counted and traced. */
+  /** Queues a notification, and updates the metrics and traces. */
   readonly queue: (to: string | Address, input: NotificationInput) => Promise<Queued>;
   /** The project of the server's working folder. */
   readonly project: string;
@@ -52,8 +52,7 @@ export type Deps = {
   /** The current subscribers of a project. */
   readonly bus: Pick<Bus, 'subscribers' | 'preview'> | undefined;
   readonly toggles: SubscriberToggles | undefined;
-  /** The current webhooks, by name. */
-  /** Undefined: the webhook is configured, but cannot receive yet. */
+  /** Returns the current webhooks, by name. A webhook that is configured, but cannot receive yet, is undefined. */
   readonly webhooks: () => ReadonlyMap<string, WebhookReceiver | undefined>;
 };
 
@@ -67,7 +66,7 @@ const PROBLEMS = {
   503: { description: 'not possible now; try again', content: problemContent },
 } as const;
 
-/** The entry in the API document of a route that answers with JSON of this shape. */
+/** Makes the entry in the API document for a route that answers with JSON of this shape. */
 export const answers = <S extends z.ZodType, const Status extends 200 | 201 = 200>(
   schema: S,
   description: string,
@@ -81,8 +80,8 @@ export const jsonBody = <S extends z.ZodType>(schema: S): { required: true; cont
 });
 
 /**
- * The answer of a route. Its type comes from `wire/api.ts`, which infers it from the schema as readonly. The schemas' own types
- * would demand mutable arrays.
+ * Makes the answer of a route. The type of the body comes from `wire/api.ts`, which infers it from the schema as readonly. The
+ * types of the schemas themselves would demand mutable arrays.
  */
 // oxlint-disable-next-line typescript/no-explicit-any, typescript/no-unnecessary-type-parameters -- stands for the typed response of any route; T is said at the call
 export const reply = <T>(c: Context<Env>, body: T, status: 200 | 201 = 200): any =>
@@ -103,8 +102,8 @@ export const seqQuery = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEG
 export const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1');
 
 /**
- * A name or an id in a path. If a path cannot hold the value (`.`, `..`), or a route has the same name, a space precedes the
- * value: no name and no id begins with a space.
+ * Describes a name or an id in a path. If a path cannot hold the value (`.`, `..`), or a route has the same name, the client puts
+ * a space before the value. No name and no id begins with a space.
  */
 export const inPath = (max: number) =>
   z
@@ -122,14 +121,14 @@ export const timeQuery = {
   to: seqQuery.optional().openapi({ description: 'epoch milliseconds, exclusive' }),
 };
 
-/** A query gives times as numbers; the error shows them as dates. */
+/** Makes the error for an end before the beginning. A query gives times as numbers; the error shows them as dates. */
 export function notBefore(from: number, to: number): ProblemError {
   const says = (at: number): string => (at > LAST_TIME ? String(at) : new Date(at).toISOString());
   return new ProblemError('bad_argument', `from ${says(from)} is not before to ${says(to)}`, { field: 'from' });
 }
 const LAST_TIME = 8.64e15;
 
-/** Throws if the end is not after the beginning. */
+/** Returns the period. Throws if its end is not after its beginning. */
 export function timesOf(from = 0, to = Number.MAX_SAFE_INTEGER): { readonly from: number; readonly to: number } {
   if (from >= to) throw notBefore(from, to);
   return { from, to };

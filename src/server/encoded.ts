@@ -1,17 +1,17 @@
-/** A file's bytes, compressed as the client accepts. Each encoding is made once, at its first request. */
+/** Holds the bytes of a file, and compresses them as the client accepts. Each encoding is made once, at its first request. */
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 type Encoding = 'br' | 'gzip';
 
-/** Images and fonts are already compressed. */
+/** The types that are compressed. Images and fonts are compressed already. */
 const COMPRESSIBLE = /^(?:text\/|application\/(?:json|manifest\+json)|image\/svg)/u;
 const LEAST_BYTES = 1_024;
 
 export class Encoded {
   readonly #plain: Bytes;
   readonly #made = new Map<Encoding, Bytes>();
-  /** Whether the file is compressed for clients that accept that. */
+  /** Whether the file is compressed for clients that accept a compression. */
   readonly squeezes: boolean;
 
   constructor(bytes: Uint8Array, type: string) {
@@ -19,7 +19,7 @@ export class Encoded {
     this.squeezes = COMPRESSIBLE.test(type) && bytes.length >= LEAST_BYTES;
   }
 
-  /** The bytes for a request's `Accept-Encoding`. */
+  /** Returns the bytes for a request's `Accept-Encoding`. */
   in(accepts: string): { readonly bytes: Bytes; readonly encoding?: Encoding } {
     const encoding = this.squeezes ? (['br', 'gzip'] as const).find((each) => accepted(accepts, each)) : undefined;
     if (encoding === undefined) return { bytes: this.#plain };
@@ -35,7 +35,7 @@ export class Encoded {
   }
 }
 
-/** `gzip;q=0` is a refusal; `*` accepts every encoding that is not refused. */
+/** Whether the client accepts an encoding. `gzip;q=0` is a refusal; `*` accepts every encoding that is not refused. */
 function accepted(accepts: string, encoding: Encoding): boolean {
   const weights = new Map(
     accepts.split(',').map((part) => {

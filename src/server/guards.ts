@@ -1,6 +1,7 @@
 /**
- * The checks before every route, in this order. Host: refuses a page whose host name was pointed at this machine. Address: it
- * must not contain a token. Origin: refuses pages of other sites, and their forms. Then the token is checked, and the rate limit.
+ * The checks before every route, in this order. The Host header must name this server, which stops pages whose host name resolves
+ * to this machine. The address must not contain a token. The Origin must not be another site, which stops its pages and forms.
+ * Then the token and the rate limit are checked.
  */
 import { hostname } from 'node:os';
 import type { HttpBindings } from '@hono/node-server';
@@ -17,7 +18,7 @@ export type GuardOptions = {
   /** Host names that a request may use for this server, in addition to the loopback names. */
   readonly allowedHosts: readonly string[];
   readonly rates?: Partial<Rates> | undefined;
-  /** The cookie's name; a server on another port uses another one. */
+  /** Returns the name of the cookie. A server on another port uses another name. */
   readonly cookie: () => string;
 };
 
@@ -25,7 +26,9 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 const WILDCARD = new Set(['0.0.0.0', '::', '[::]', '']);
 export const isLoopbackHost = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/iu.test(host);
 
-/** A server that listens on all addresses accepts any of them, as a number or as the machine's name. */
+/**
+ * Whether a name is a numeric address. A server that listens on all addresses accepts any of them, and the name of the machine.
+ */
 const isNumeric = (name: string): boolean => /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/iu.test(name);
 
 export class Guards {
@@ -33,7 +36,7 @@ export class Guards {
   readonly #names: Set<string>;
   readonly #rates: { readonly [K in keyof Rates]: Buckets };
   #anyAddress = false;
-  /** The last accepted Host, because most requests repeat it. */
+  /** The last accepted Host, kept because most requests repeat it. */
   #accepted: string | undefined;
 
   constructor(options: GuardOptions) {
@@ -48,7 +51,7 @@ export class Guards {
     };
   }
 
-  /** The address that the server listens on decides which host names requests may use. */
+  /** Sets the address that the server listens on, which decides which host names requests may use. */
   listensOn(host: string): void {
     // A URL changes the form of a host: `0` becomes 0.0.0.0.
     const name = nameOf(`http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}`) ?? host.toLowerCase();
@@ -58,7 +61,7 @@ export class Guards {
     } else this.#names.add(name);
   }
 
-  /** Checks Host, address and Origin, for all routes. */
+  /** Checks Host, address and Origin on all routes. */
   readonly place: MiddlewareHandler<Env> = async (c, next) => {
     const host = c.req.header('host') ?? '';
     if (host !== this.#accepted) {
@@ -85,7 +88,7 @@ export class Guards {
     await next();
   };
 
-  /** Checks the token, for the routes after it. */
+  /** Checks the token and its rate limit. */
   readonly token: MiddlewareHandler<Env> = async (c, next) => {
     const asked = credentialOf(c, this.#options.cookie());
     if (asked === undefined)
@@ -102,7 +105,7 @@ export class Guards {
     await next();
   };
 
-  /** For routes that need no token. */
+  /** Checks the rate limit of the address, on routes that need no token. */
   readonly anyone: MiddlewareHandler<Env> = async (c, next) => {
     const wait = this.#rates.anonymous.take(addressOf(c));
     if (wait !== undefined) throw this.#tooMany('requests', wait);
@@ -110,8 +113,8 @@ export class Guards {
   };
 
   /**
-   * The answer to a wrong token, code or signature: `why`, and after some failures from one address `rate_limited`. A right
-   * token is still accepted: all processes of this machine have the same address.
+   * Returns the answer to a wrong token, code or signature: `why`, or `rate_limited` after several failures from one address. A
+   * valid token is still accepted then, because all processes of this machine have the same address.
    */
   failed(c: Context<Env>, why: ProblemError): ProblemError {
     const wait = this.#rates.failures.take(addressOf(c));
@@ -134,8 +137,8 @@ export class Guards {
 }
 
 /**
- * Browsers send cookies by themselves. A change must come from a page of this server, and only such a page can send this
- * header.
+ * Throws unless a request with a cookie comes from a page of this server. Browsers send cookies by themselves, but only such a
+ * page can send the header of a change.
  */
 function mustBeOwnPage(c: Context<Env>, refuse: (code: 'bad_origin', detail: string) => Error): void {
   if (c.req.method === 'GET' || c.req.method === 'HEAD') {
@@ -165,7 +168,7 @@ export function cookieOf(header: string, name: string): string | undefined {
   return undefined;
 }
 
-/** The address of the connection. A proxy's claim about another address does not count. */
+/** Returns the address of the connection. The headers of a proxy about another address are ignored. */
 export function addressOf(c: Context<Env>): string {
   const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
   return incoming?.socket.remoteAddress ?? 'unknown';
@@ -175,13 +178,15 @@ export const principalOf = (c: Context<Env>): Principal => c.get('who');
 
 function nameOf(url: string): string | undefined {
   const parsed = URL.parse(url);
-  // A Host consists only of a name and a port.
+  // A valid Host consists only of a name and a port.
   return parsed === null || parsed.pathname !== '/' || parsed.username !== '' || parsed.search !== '' || parsed.hash !== ''
     ? undefined
     : parsed.hostname.toLowerCase();
 }
 
-/** Name and port as a Host header gives them. Undefined for a page without an origin (`null`). */
+/**
+ * Returns the name and port of an origin, in the form of a Host header. Returns undefined for a page without an origin (`null`).
+ */
 function hostOf(origin: string): string | undefined {
   const parsed = URL.parse(origin);
   return parsed === null || !/^https?:$/u.test(parsed.protocol) ? undefined : parsed.host.toLowerCase();

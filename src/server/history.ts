@@ -1,4 +1,4 @@
-/** Pages of records. The work for one page is limited, so a page may be short although there is a next one. */
+/** Reads records page by page. The work for one page is limited, so a page may be short although there is a next one. */
 import type { LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
 import type { RecordsPage } from '../wire/api.ts';
@@ -7,22 +7,22 @@ import type { Inbox } from '../inbox/index.ts';
 import { Chunks, PageBytes } from './page-bytes.ts';
 
 export type HistoryQuery = {
-  /** With a log, the query walks the log's index; without one, the positions of the whole store. */
+  /** The log to read. Without it, the query goes through the positions of the whole store. */
   readonly log?: LogKey | undefined;
   readonly project?: string | undefined;
   /** Exclusive. */
   readonly after?: number | undefined;
   /** Exclusive. */
   readonly before?: number | undefined;
-  /** The last page instead of the first; `before` alone means the same. */
+  /** Whether to return the last page instead of the first. Default: only if `before` is given. */
   readonly newest?: boolean | undefined;
   readonly limit: number;
   readonly wants: (record: Stored) => boolean;
 };
 
-/** Records of one log read for one page, even if few of them match. */
+/** The maximum number of records of one log that are read for one page, even if few of them match. */
 const MAX_RECORDS = 5_000;
-/** Positions of the store read for one page across logs. */
+/** The maximum number of positions of the store that are read for one page across logs. */
 const MAX_POSITIONS = 20_000;
 const CHUNK = 500;
 
@@ -63,7 +63,7 @@ export async function history(inbox: Inbox, query: HistoryQuery): Promise<Record
       if (found.length === limit) return page();
     }
     if (records.length === chunk) continue;
-    // No more records between the bounds of this page.
+    // The page has no more records between its bounds.
     if (newest) upTo = after;
     else after = upTo;
     break;

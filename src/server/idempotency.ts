@@ -1,11 +1,11 @@
-/** Queues a request repeated with the same `Idempotency-Key` only once: the key is the id. */
+/** Uses the header `Idempotency-Key` as the id of a notification, so that a repeated request queues it only once. */
 import type { RouteConfig } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { LIMITS } from '../core/notification.ts';
 import type { Env } from './context.ts';
 import { ProblemError } from './problems.ts';
 
-/** For the API document: add it to a route. */
+/** The header in the API document; add it to a route. */
 export const idempotency: { parameters: NonNullable<RouteConfig['parameters']> } = {
   parameters: [
     {
@@ -18,7 +18,10 @@ export const idempotency: { parameters: NonNullable<RouteConfig['parameters']> }
   ],
 };
 
-/** Read directly: a schema would make Hono read all headers, which costs as much as the schema of the body. */
+/**
+ * Returns the key. It is read without a schema, because Hono would then read all headers, which takes as long as checking the
+ * body.
+ */
 export function idempotencyKey(c: Context<Env>): string | undefined {
   const key = c.req.header('idempotency-key');
   if (key !== undefined && key.length > LIMITS.idChars)

@@ -1,6 +1,6 @@
 /**
- * Pages of notifications within a time: those queued, delivered or waiting then. A page reads a limited number of them near the
- * requested time, however many came later.
+ * Lists notifications that were queued, delivered or waiting within a time, page by page. A page reads a limited number of them
+ * near that time, no matter how many came later.
  */
 import type { LogKey } from '../core/address.ts';
 import type { Item } from '../core/items.ts';
@@ -8,7 +8,7 @@ import type { Inbox } from '../inbox/index.ts';
 import { Chunks, PageBytes } from './page-bytes.ts';
 
 export const TIMED_BY = ['queued', 'delivered', 'waiting'] as const;
-/** `queued`: queued from `from` to `to`. `delivered`: delivered from `from` to `to`. `waiting`: open at `to`. */
+/** The meaning of the time: queued from `from` to `to`, delivered from `from` to `to`, or waiting, which means open at `to`. */
 export type TimedBy = (typeof TIMED_BY)[number];
 
 export type Timed = {
@@ -23,18 +23,18 @@ export type Timed = {
   readonly wants: (item: Item) => boolean;
 };
 
-/** The end of a page: the position, and the closing time if the page is ordered by that. */
+/** The end of a page: the position, and the closing time if the page is ordered by closing time. */
 export type Place = { readonly at: number; readonly seq: number };
 
 export type TimedPage = { readonly found: readonly { readonly log: LogKey; readonly item: Item }[]; readonly next: Place | null };
 
-/** The most items of one log that one page reads. */
+/** The maximum number of items of one log that one page reads. */
 const MAX_LOOKED_AT = 2_000;
 const CHUNK = 200;
 
 /**
- * The position in a log after which all records were written at `time` or later. Times do not run backwards in a log, so a binary
- * search finds it in some 20 steps.
+ * Finds the position in a log after which all records were written at `time` or later. Times never decrease in a log, so a binary
+ * search needs some 20 steps.
  */
 export async function positionAt(inbox: Inbox, log: LogKey, time: number): Promise<number> {
   const head = await inbox.store.head();
@@ -56,7 +56,7 @@ export async function positionAt(inbox: Inbox, log: LogKey, time: number): Promi
 
 type Found = { readonly log: LogKey; readonly item: Item };
 
-/** Merges several logs, newest first; `delivered` is ordered by the time of delivery. */
+/** Lists one page from several logs, newest first. `delivered` is ordered by the time of delivery. */
 export async function listInTime(inbox: Inbox, logs: readonly LogKey[], query: Timed): Promise<TimedPage> {
   let page: TimedPage = { found: [], next: null };
   for (const log of logs) {
@@ -80,7 +80,7 @@ function merged(page: TimedPage, more: readonly Found[], stopped: Place | null, 
     .toSorted((a, b) => (isAfter(place(a), place(b)) ? -1 : isAfter(place(b), place(a)) ? 1 : 0));
   const room = new PageBytes();
   const found: Found[] = [];
-  // All audiences of one notification are on one page.
+  // A notification is not split: all of its audiences are on one page.
   for (const group of Map.groupBy(sorted, ({ item }) => item.seq).values()) {
     const last = found.at(-1);
     if (last !== undefined && (found.length >= limit || !room.take(group.map(sizedAs)))) return { found, next: place(last) };
@@ -90,7 +90,7 @@ function merged(page: TimedPage, more: readonly Found[], stopped: Place | null, 
   return { found, next: floor };
 }
 
-/** The parts of an item that make up most of its size on the wire. */
+/** Returns the parts of an item that make up most of its size in an answer. */
 const sizedAs = ({ item: { notification, history, text, group } }: Found): unknown => [notification, history, text, group];
 
 const placeOf = (item: Item, by: TimedBy): Place => ({ at: by === 'delivered' ? (item.closedAt ?? 0) : 0, seq: item.seq });
@@ -121,7 +121,7 @@ async function oneLog(
         : await inbox.store.items(log, { kind: 'latest', limit: chunk, before: before.seq });
     const last = page.at(-1);
     if (last === undefined) return { items, stopped: null };
-    // The last notification may have more audiences than this page holds.
+    // The last notification may have more audiences than were read, so all of them are read.
     const whole =
       page.length < chunk
         ? page
@@ -130,7 +130,7 @@ async function oneLog(
     for (const item of wanted) items.push(item);
     before = placeOf(last, by);
     if (page.length < chunk || (by === 'queued' && last.at < from)) return { items, stopped: null };
-    // This is the most that a page holds.
+    // The page is full.
     if (items.length > limit || !room.take(wanted.map((item) => sizedAs({ log, item })))) break;
     // Lets other requests run in between.
     await new Promise(setImmediate);

@@ -1,14 +1,17 @@
-/** Rate limits: an evenly filling bucket for each token, and for each address without a token. */
+/**
+ * Limits the rate of requests, with a bucket for each token, or for each address without a token. A bucket fills at a constant
+ * rate.
+ */
 
 export type Rate = { readonly perSecond: number; readonly burst: number };
 
 export type Rates = {
-  /** For one admin or project token, including its agent tokens and sessions. */
+  /** The rate of one admin or project token, including its agent tokens and sessions. */
   readonly token: Rate;
   readonly sendToken: Rate;
-  /** For one address: requests that need no token. */
+  /** The rate of one address, for requests that need no token. */
   readonly anonymous: Rate;
-  /** For one address: wrong tokens and codes. */
+  /** The rate of one address, for wrong tokens and codes. */
   readonly failures: Rate;
 };
 
@@ -19,7 +22,7 @@ export const DEFAULT_RATES: Rates = {
   failures: { perSecond: 0.2, burst: 10 },
 };
 
-/** With more callers than this, the buckets that are full again are forgotten first. */
+/** The maximum number of buckets. Beyond it, full buckets are dropped first. */
 const MAX_BUCKETS = 10_000;
 
 export class Buckets {
@@ -27,7 +30,7 @@ export class Buckets {
   readonly #now: () => number;
   readonly #buckets = new Map<string, { left: number; at: number }>();
 
-  /** `now` in ms; never runs backwards (`performance.now`). */
+  /** `now` returns a time in ms that never decreases, such as `performance.now`. */
   constructor(rate: Rate, now: () => number = () => performance.now()) {
     this.#rate = rate;
     this.#now = now;
@@ -64,7 +67,7 @@ export class Buckets {
     const { perSecond, burst } = this.#rate;
     for (const [caller, { left, at }] of this.#buckets)
       if (left + ((now - at) / 1000) * perSecond >= burst) this.#buckets.delete(caller);
-    // If no bucket is full, the oldest ones are forgotten.
+    // If no bucket is full, the oldest buckets are dropped.
     for (const caller of this.#buckets.keys()) {
       if (this.#buckets.size < MAX_BUCKETS) return;
       this.#buckets.delete(caller);

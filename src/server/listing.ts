@@ -1,4 +1,4 @@
-/** Pages of notifications, newest first: for one agent, or across agents. The work for one page is limited. */
+/** Lists notifications of one agent or across agents, newest first, page by page. The work for one page is limited. */
 import type { LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
 import type { NotificationView, Page } from '../wire/api.ts';
@@ -27,14 +27,14 @@ type ListQuery = {
   readonly wants: (item: Item) => boolean;
 };
 
-/** Filters of a list: by words, kind, level and period. */
+/** Returns the text of a notification in which a filter searches for words. */
 export function wordsOf({ notification }: Item): string {
   const { kind, message, instruction = '', data, origin } = notification;
   const more = data === undefined ? '' : JSON.stringify(data);
   return [message, instruction, formatKind(kind), origin?.person, origin?.agent, more].join('\n');
 }
 
-/** Items read for one page of a filtered list. */
+/** The maximum number of items that are read for one page of a filtered list. */
 const MAX_LOOKED_AT = 2_000;
 
 export async function listOf(inbox: Inbox, log: LogKey, query: ListQuery): Promise<Page<NotificationView>> {
@@ -47,7 +47,7 @@ export async function listOf(inbox: Inbox, log: LogKey, query: ListQuery): Promi
     const chunk = chunks.next();
     looked += chunk;
     const page = await inbox.store.items(log, { kind: 'latest', limit: chunk, before, ...(state === 'all' ? {} : { state }) });
-    // The last notification may have more audiences than this page holds, so all of them are read.
+    // The last notification may have more audiences than were read, so all of them are read.
     const last = page.at(-1);
     const whole =
       page.length < chunk || last === undefined
@@ -65,7 +65,7 @@ export async function listOf(inbox: Inbox, log: LogKey, query: ListQuery): Promi
   return { items, next: String(before) };
 }
 
-/** Positions of the store read for one page across agents. */
+/** The maximum number of positions of the store that are read for one page across agents. */
 const MAX_POSITIONS = 20_000;
 
 export async function listAcross(inbox: Inbox, project: string | undefined, query: ListQuery): Promise<Page<NotificationView>> {

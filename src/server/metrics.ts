@@ -11,7 +11,7 @@ export class Metrics {
   readonly #counters = new Map<string, number>();
 
   request(method: string, route: string, status: number, seconds: number): void {
-    // Each request passes here, so its labels are formatted only once.
+    // This code runs at each request, so the labels of a route are formatted only once.
     const key = `${method} ${route}`;
     const answered = `${status} ${key}`;
     const counted = this.#requests.get(answered);
@@ -26,7 +26,7 @@ export class Metrics {
     timed.count++;
   }
 
-  /** `name` with its labels in Prometheus' text format: `earpiece_queued_total{kind="queued"}`. */
+  /** Adds to a counter, whose name and labels have the form of Prometheus: `earpiece_queued_total{kind="queued"}`. */
   count(name: string, with_: Readonly<Record<string, string>> = {}, by = 1): void {
     count(this.#counters, `${name}${labels(with_)}`, by);
   }

@@ -1,6 +1,6 @@
 /** Limits the JSON of one page of a list. A page of large records is short, and the next page continues after it. */
 
-/** The most bytes of one page, without its frame. Fifty readers of larger pages would delay every other request. */
+/** The maximum size of one page in bytes, without its frame. Fifty readers of larger pages would delay every other request. */
 export const PAGE_BYTES = 512 * 1024;
 
 export class PageBytes {
@@ -18,14 +18,14 @@ export class PageBytes {
   }
 }
 
-/** The leading views that fit on one page. */
+/** Returns the first views, as many as fit on one page. */
 export function onOnePage<T>(views: readonly T[]): readonly T[] {
   const room = new PageBytes();
   const over = views.findIndex((view) => !room.take([view]));
   return over === -1 ? views : views.slice(0, over);
 }
 
-/** How many records to read next for one page: few at first, because they may be large, then twice as many each time. */
+/** Decides how many records to read next for one page: few at first, because they may be large, then twice as many each time. */
 export class Chunks {
   readonly #most: number;
   #next: number;

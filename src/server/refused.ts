@@ -5,7 +5,7 @@ import { ProblemError } from './problems.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** `given`: the value that the schema checked. `known`: the keys of the schema. */
+/** Makes the problem of an error. `given` is the value that the schema checked, and `known` are the keys of the schema. */
 export function refusedBy(error: z.ZodError, given: unknown, target: string, known: readonly string[]): ProblemError {
   const issue = deepest(error.issues[0] as Issue);
   const where = target === 'json' ? '' : target === 'param' ? 'the path: ' : `the ${target}: `;
@@ -27,7 +27,7 @@ function wrong(issue: Issue, field: string, given: unknown): string {
   return `${field} ${shown(value)}: ${type === undefined ? rule(issue, value) : `must be ${type}`}`;
 }
 
-/** The rule of the schema. */
+/** Describes the rule of the schema that the value breaks. */
 function rule(issue: Issue, value: unknown): string {
   switch (issue.code) {
     case 'invalid_value': {
@@ -40,7 +40,7 @@ function rule(issue: Issue, value: unknown): string {
     case 'too_big':
       return `must ${amount('at most', issue.maximum, issue)}`;
     case 'invalid_format':
-      // The schema has a custom message.
+      // A custom message of the schema is used as it is.
       if (!issue.message.startsWith('Invalid ')) return issue.message;
       return 'pattern' in issue && issue.pattern !== undefined
         ? `must match ${issue.pattern.replace(/^\/(.*)\/[a-z]*$/u, '$1')}`
@@ -57,7 +57,7 @@ function rule(issue: Issue, value: unknown): string {
   }
 }
 
-/** The amount that a schema's limit refers to: a number's value, or the length of a text or list. */
+/** Describes the amount that a limit refers to: the value of a number, or the length of a text or list. */
 function amount(
   bound: string,
   limit: number | bigint,
@@ -96,7 +96,7 @@ function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-/** For a union, the branch that matched furthest gives the error. */
+/** Finds the error to report. In a union, it is the error of the branch that matched furthest. */
 function deepest(issue: Issue): Issue {
   if (issue.code !== 'invalid_union') return issue;
   const best = issue.errors

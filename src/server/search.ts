@@ -13,14 +13,14 @@ import { positionAt } from './in-time.ts';
 export type SearchQuery = {
   readonly log: LogKey;
   readonly words: Words;
-  /** The period in which the record was written, epoch ms: inclusive, exclusive. */
+  /** The period in which a record must be written, in epoch ms: `from` inclusive, `to` exclusive. */
   readonly from: number;
   readonly to: number;
   /** Exclusive. */
   readonly before?: number | undefined;
   readonly limit: number;
   readonly wants: (record: Stored) => boolean;
-  /** The client has disconnected. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 };
 
@@ -58,20 +58,20 @@ export async function search(inbox: Inbox, query: SearchQuery): Promise<SearchPa
     }
     if (records.length < CHUNK) return page(false);
     upTo = (last?.seq ?? 1) - 1;
-    // Lets other requests run: a search may read thousands of records.
+    // A search may read thousands of records, so other requests get a turn in between.
     await new Promise(setImmediate);
   }
   return page(true);
 }
 
-/** The time of the record at or before a position: how far back a search up to there has come. */
+/** Returns the time of the record at or before a position. It says how far back a search has come. */
 export async function timeAt(inbox: Inbox, at: number, { log, project }: Scope): Promise<number | null> {
   const within = log !== undefined ? { log } : project !== undefined ? { project } : {};
   const [record] = await inbox.store.read({ ...within, upTo: at, limit: 1, newestFirst: true });
   return record?.at ?? null;
 }
 
-/** All words must occur, in any order and in any case. */
+/** The words of a search. All must occur, in any order and in any case. */
 export class Words {
   readonly #words: readonly string[];
 
@@ -88,12 +88,12 @@ export class Words {
     return this.#words.every((word) => lower.includes(word));
   }
 
-  /** An id matches only as a whole. */
+  /** Whether the search is for this id. An id matches only as a whole. */
   are(id: string | null): boolean {
     return this.#words.length === 1 && this.#words[0] === id?.toLowerCase();
   }
 
-  /** The position of the first match. */
+  /** Returns the position of the first match. */
   first(text: string): number {
     const lower = text.toLowerCase();
     const found = this.#words.map((word) => lower.indexOf(word)).filter((at) => at >= 0);
@@ -104,8 +104,8 @@ export class Words {
 type SaidHere = { readonly name: string | null; readonly id: string | null; readonly text: string; readonly also?: string };
 
 /**
- * The part of the record that a person reads. A carrier repeats text that its queue record already contains, so that text is left
- * out.
+ * Returns the part of a record that a person reads. The text of a carrier is left out, because the queue records already contain
+ * it.
  */
 function saidIn({ body }: Stored): SaidHere | undefined {
   if (isType(body, 'chat_request')) return { name: body.author ?? null, id: null, text: body.content };

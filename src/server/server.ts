@@ -1,5 +1,5 @@
 /**
- * The HTTP server: an API for programs, live streams, and the console. It owns no store and no inbox: their owner closes
+ * The HTTP server: an API for programs, live streams, and the console. It does not own the store and the inbox: the caller closes
  * them after `stop`.
  */
 import { randomUUID } from 'node:crypto';
@@ -51,20 +51,20 @@ export type ServerOptions = ServerSettings & {
   /** The project of the server's working folder. */
   readonly project: string;
   readonly version: string;
-  /** How a terminal reaches the same log. Default: a plain view without client names. */
+  /** Returns the command with which a terminal reaches the same log. Default: a plain command without client names. */
   readonly shell?: () => ShellInfo;
-  /** Default: tokens in the inbox's store. */
+  /** The tokens. Default: those in the store of the inbox. */
   readonly tokens?: Tokens;
-  /** The current configuration, for the settings route. */
+  /** Returns the current configuration, for the settings route. */
   readonly config?: () => Config;
-  /** Changes settings. Without it they are only shown. */
+  /** Changes settings. Without it, settings are only shown. */
   readonly configWriter?: ConfigWriter;
-  /** Emits incoming events. Without it they are refused. */
+  /** Emits incoming events. Without it, events are refused. */
   readonly emitter?: Emitter;
-  /** The current subscribers of a project, and which are off. */
+  /** Returns the current subscribers of a project, and whether each is on. */
   readonly bus?: Deps['bus'];
   readonly toggles?: SubscriberToggles;
-  /** The current webhooks by name. Default: none. */
+  /** Returns the current webhooks by name. Default: none. */
   readonly webhooks?: Deps['webhooks'];
   readonly streams?: Pick<HubOptions, 'heartbeatMs' | 'maxStreams' | 'maxBehindBytes'>;
   readonly telemetry?: Telemetry;
@@ -73,7 +73,7 @@ export type ServerOptions = ServerSettings & {
 };
 
 export type ServerSettings = {
-  /** The built console; undefined: the API alone. */
+  /** The folder of the built console. Without it, the server has only the API. */
   readonly consoleFolder?: string;
   /** Names that requests may give for the server, in addition to the loopback names and its own address. */
   readonly allowedHosts?: readonly string[];
@@ -94,12 +94,12 @@ const MAX_HEADER_BYTES = 16_384;
 export type Listening = { readonly url: string; readonly host: string; readonly port: number };
 
 export interface Server {
-  /** For tests and for programs with an existing server: `app.fetch`. */
+  /** The app, for tests and for programs that call `app.fetch` from a server of their own. */
   readonly app: OpenAPIHono<Env>;
   readonly tokens: Tokens;
-  /** Throws `bad_argument` for a port that is in use, and for a public address while no token exists. */
+  /** Starts to listen. Throws `bad_argument` for a port that is in use, and for a public address while no token exists. */
   listen(at?: { readonly host?: string; readonly port?: number }): Promise<Listening>;
-  /** An address that logs in one browser, once. */
+  /** Makes an address that logs in one browser, once. */
   loginUrl(): Promise<string>;
   /** Ends the streams, finishes the requests in flight, and resolves. */
   stop(): Promise<void>;
@@ -172,7 +172,7 @@ export function createServer(options: ServerOptions): Server {
       await next();
       const route = routeOf(c.req.routePath, path);
       set({ 'http.route': route, 'http.response.status_code': c.res.status });
-      // Hono turned the error into an answer, so no exception reaches this code.
+      // Hono has turned the error into an answer, so no exception arrives here.
       if (c.res.status >= 500) failed(`answered ${c.res.status}`);
       const seconds = (performance.now() - startedAt) / 1_000;
       metrics.request(known(method), route, c.res.status, seconds);
@@ -192,7 +192,7 @@ export function createServer(options: ServerOptions): Server {
   resumeRoutes(app, deps);
   searchRoutes(app, deps);
   forkRoutes(app, deps);
-  // Registered before the routes that take any id.
+  // These routes are registered first, because the later routes accept any id in the same place.
   subscriberRoutes(app, deps);
   muteRoutes(app, deps);
   notificationRoutes(app, deps);
@@ -258,11 +258,14 @@ export function createServer(options: ServerOptions): Server {
   };
 }
 
-/** Node's server around the app: limits the time of a client, and finishes requests in flight when it stops. */
+/** Runs Node's server for the app. It limits the time of a client, and finishes requests in flight when it stops. */
 class Running {
   readonly #server: NodeServer;
   readonly #timeouts: Timeouts;
-  /** Node's own `closeIdleConnections` skips connections without a request yet, which browsers keep in reserve. */
+  /**
+   * All open connections. They are kept here, because Node's `closeIdleConnections` skips connections that have had no request
+   * yet, which browsers hold in reserve.
+   */
   readonly #open = new Set<Socket>();
   readonly #busy = new Set<Socket>();
   #stopped: Promise<void> | undefined;
@@ -327,7 +330,7 @@ class Running {
   }
 }
 
-/** The request's body that is not valid JSON. Undefined: the body broke off. */
+/** Reads a body that is not valid JSON; returns undefined if the body ended early. */
 async function sentText(c: Context<Env>): Promise<string | undefined> {
   try {
     return await c.req.text();
@@ -336,7 +339,7 @@ async function sentText(c: Context<Env>): Promise<string | undefined> {
   }
 }
 
-/** A `JsonAnswer` ignores headers from `c.header`: `reply` leaves such an answer to Hono. */
+/** Notes that a route calls `c.header`. A `JsonAnswer` would ignore these headers, so `reply` then uses Hono's answer. */
 function noteHeaders(c: Context<Env>): void {
   const { header } = c;
   c.header = (...said) => {
@@ -345,11 +348,11 @@ function noteHeaders(c: Context<Env>): void {
   };
 }
 
-/** Routes without a token: health, the API document, login, and the console's files. */
+/** Whether a route needs no token: health, the API document, login, and the console's files. */
 function isPublic(method: string, path: string): boolean {
   if (path === '/healthz' || path === '/openapi.json') return true;
   if (path === '/api/session') return method === 'POST';
-  // The signature identifies the sender of a webhook.
+  // A webhook needs no token, because its signature identifies the sender.
   if (path.startsWith('/api/webhooks/')) return true;
   return !path.startsWith('/api/') && path !== '/api' && path !== '/metrics';
 }
@@ -357,14 +360,14 @@ function isPublic(method: string, path: string): boolean {
 // oxlint-disable-next-line no-control-regex -- these are what is taken out
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
-/** Text from a client must not start a new line or control a terminal. */
+/** Makes text of a client safe: it must not start a new line or control a terminal. */
 const safe = (text: string): string =>
   text.slice(0, 2_000).replaceAll(UNSAFE, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`);
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 const known = (method: string): string => (METHODS.includes(method) ? method : 'OTHER');
 
-/** The path of a route is used for all of its requests: otherwise the metrics would grow without end. */
+/** Returns the label of a request in the metrics: the path of its route, because labels with ids would grow without end. */
 const routeOf = (route: string, path: string): string =>
   route === '*' || route === '/*' ? (path.startsWith('/api/') ? 'unknown' : 'console') : route;
 
@@ -379,7 +382,7 @@ function methodsOf(app: OpenAPIHono<Env>, path: string): string[] {
 
 const patternOf = (path: string): RegExp => new RegExp(`^${path.replaceAll(/:[a-z]+/gu, '[^/]+')}$`, 'u');
 
-/** The keys that the route takes, for "did you mean". */
+/** Lists the keys that the route takes, for "did you mean". */
 function knownKeys(app: Api, c: Context<Env>, target: string): readonly string[] {
   const path = c.req.routePath.replaceAll(/:([a-z]+)/gu, '{$1}');
   for (const definition of app.openAPIRegistry.definitions) {

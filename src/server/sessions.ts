@@ -1,4 +1,4 @@
-/** Browser login: a code that works once within ten minutes is exchanged for a cookie that no script can read. */
+/** Logs browsers in. A browser exchanges a code, which works once within ten minutes, for a cookie that no script can read. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Store } from '../core/ports.ts';
 import { ProblemError } from './problems.ts';
@@ -6,20 +6,20 @@ import type { Principal, Tokens } from './tokens.ts';
 
 export const CODE_LASTS_MS = 10 * 60_000;
 const SESSION_LASTS_MS = 30 * 24 * 3_600_000;
-/** The setting with the hash and the end time of each code. */
+/** The name of the setting with the hash and the end time of each code. */
 const CODES = 'login codes';
 
 type Codes = Readonly<Record<string, number>>;
 const MAX_CODES = 50;
 
-/** Makes a code that logs in one browser. The code is in the fragment of an address, which no server and no log sees. */
+/** Makes a code that logs in one browser. The code is in the fragment of an address, which browsers send to no server. */
 export async function makeCode(store: Store): Promise<string> {
   const code = randomBytes(16).toString('base64url');
   await changeCodes(store, (codes) => ({ codes: { ...codes, [hashOf(code)]: store.now() + CODE_LASTS_MS }, answer: true }));
   return code;
 }
 
-/** The address that `earpiece serve` and `earpiece token login` print. */
+/** Returns the address that `earpiece serve` and `earpiece token login` print. */
 export const loginUrl = (base: string, code: string): string => `${base}/#code=${code}`;
 
 export class Sessions {
@@ -31,7 +31,7 @@ export class Sessions {
     this.#tokens = tokens;
   }
 
-  /** Uses up the code: a second try with it fails in every process. */
+  /** Exchanges a code for a session. A second try with the same code fails in every process. */
   async byCode(code: string): Promise<Session> {
     const hash = hashOf(code);
     const until = await changeCodes(this.#store, ({ [hash]: answer, ...codes }) => ({ codes, answer }));
@@ -55,8 +55,8 @@ export class Sessions {
 export type Session = { readonly id: string; readonly token: string; readonly maxAgeS: number };
 
 /**
- * Changes the codes in one step that is atomic among all processes. Keeps the newest codes without reading a clock, because
- * another process may know the time better.
+ * Changes the codes in one step that is atomic among all processes. The newest codes are kept without checking a clock, because
+ * the clock of this process may be wrong.
  */
 async function changeCodes<T>(store: Store, change: (codes: Codes) => { codes: Codes; answer: T }): Promise<T> {
   for (;;) {

@@ -42,7 +42,7 @@ export async function agentSummary(inbox: Inbox, overview: AgentOverview): Promi
   };
 }
 
-/** The interrupt that refuses calls: of the active conversations, if there are any. */
+/** Finds the interrupt that refuses calls; if the agent has active conversations, only theirs count. */
 async function heldOf(inbox: Inbox, log: LogKey, conversations: readonly ConversationSummary[]): Promise<Held | null> {
   const active = conversations.filter((each) => each.active).map(({ conversation }) => conversation);
   const holder = (item: Item): string => item.takenBy ?? item.audience;
@@ -68,7 +68,7 @@ async function heldOf(inbox: Inbox, log: LogKey, conversations: readonly Convers
 const MAX_HISTORY = 300;
 const ABOUT_CHARS = 200;
 
-/** Only our own agent begins when a person agrees. */
+/** Whether the agent waits for a person's consent to wake. Only Earpiece's own agent does. */
 function asks({ policies }: Inbox, { log, open, paused }: AgentOverview, conversations: readonly ConversationSummary[]): boolean {
   if (paused || !conversations.some(({ active, host }) => active && host === 'earpiece')) return false;
   const { wake } = policies.policy(splitLog(log).project);
@@ -76,7 +76,7 @@ function asks({ policies }: Inbox, { log, open, paused }: AgentOverview, convers
 }
 
 const NOTHING: Doing = { kind: 'nothing', what: null, since: null, conversation: null };
-/** The newest record decides: a call, or a carrier on a result, which ends the call. */
+/** Describes what the agent does now, by its newest record: a call, or a carrier on a result, which ends the call. */
 function doingOf({ last }: AgentOverview): Doing {
   if (last === undefined) return NOTHING;
   const of = (kind: Doing['kind']): Doing => ({
@@ -131,7 +131,7 @@ function forceOf(known: Presence, active: boolean): Force {
   return carriers.some((carrier) => carrier.startsWith('gateway')) ? 'refuses_wrapped_call' : 'next_contact';
 }
 
-/** The effect of an interrupt on each of its conversations, in words. */
+/** Describes the effect of an interrupt on each of its conversations. */
 export function effectOf(known: Presence | undefined, address: string, active: boolean, action: string): Effect {
   const force = known === undefined ? 'waits' : forceOf(known, active);
   return { address, host: known?.host ?? null, force, says: SAYS[force](action) };
@@ -207,14 +207,14 @@ export const queuedReply = (queued: Queued, loweredTo: Level | null = null): Que
   loweredTo,
 });
 
-/** The parts of a path as a checked address. */
+/** Checks the parts of a path, and returns the log of the agent. */
 export function agentIn(project: string, agent: string): LogKey {
   const address = parseAddress(`${project}/${agent}`);
   if (address.kind !== 'agent') parseAddress('');
   return formatAddress(address) as LogKey;
 }
 
-/** The log of an address that names one agent, or one of its conversations. */
+/** Returns the log of an address that names one agent, or one of its conversations. */
 export function agentOf(text: string): LogKey {
   const address = parseAddress(text);
   if (address.kind === 'project')

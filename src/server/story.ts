@@ -1,4 +1,4 @@
-/** The story of one notification and of its deliveries, in the types of the API. */
+/** Converts the story of one notification and of its deliveries to the types of the API. */
 import type { Sent, Story, StoryItem } from '../wire/api.ts';
 import type { Item } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';
@@ -6,10 +6,10 @@ import { isType, type SentView, type Stored } from '../core/records.ts';
 import { wasSentIn, type Inbox, type Why } from '../inbox/index.ts';
 import { notificationView } from './shown.ts';
 
-/** Records read for one item of a story: a loop of refusals may have made many. */
+/** The maximum number of records that are read for one item of a story. Repeated refusals may have written many. */
 const MAX_HISTORY = 300;
 
-/** The part of a story that its reader may see: the view of a carrier also contains other notifications. */
+/** Decides which parts of a story its reader may see. The view of a carrier also contains other notifications. */
 export type Sight = {
   readonly item: (item: Item) => boolean;
   readonly record: (record: Stored) => boolean;
@@ -25,7 +25,7 @@ export async function storyOf(inbox: Inbox, why: Why, sees: Sight): Promise<Stor
       items.map(async ({ item, verdict, steps, now }): Promise<StoryItem> => {
         const records = await inbox.store.read({ log: why.log, seqs: item.history.slice(-MAX_HISTORY), limit: MAX_HISTORY });
         const others = new Set(records.flatMap((record) => (sees.record(record) ? [] : [record.seq])));
-        // A record that was not read may have delivered it.
+        // If not all records were read, one of the others may have delivered the notification.
         const isWhole = item.history.length <= MAX_HISTORY;
         return {
           notification: notificationView(why.log, item, inbox.store.now()),
@@ -60,7 +60,7 @@ type Before = {
 
 function sentIn({ seq, at, body }: Stored, { id }: Pick<Item, 'id'>, { last, sentBefore }: Before): Sent[] {
   const base = { seq, at, record: body.type, conversation: body.conversation ?? null };
-  // A frame counts as repeated if one of its items does.
+  // A frame is marked as repeated if one of its items is. This item may still be new.
   const shown = (view: SentView): Pick<Sent, 'format' | 'item' | 'text' | 'repeated'> => ({
     format: view.format,
     item: itemText(view.items, id),
@@ -78,7 +78,9 @@ function sentIn({ seq, at, body }: Stored, { id }: Pick<Item, 'id'>, { last, sen
   return [];
 }
 
-/** The first refusal is an offer and its record, written together as one answer. */
+/**
+ * Whether the refusal repeats the offer before it: the first refusal is written as an offer and a refusal, which are one answer.
+ */
 const isOfferOf = (last: Stored | undefined, seq: number, text: string): boolean =>
   last?.seq === seq - 1 && isType(last.body, 'carrier_offered') && last.body.view.text === text;
 

@@ -1,4 +1,4 @@
-/** OpenTelemetry, if the host program has it: `@opentelemetry/api` is an optional peer, loaded if it is installed. */
+/** Reports to OpenTelemetry, if the host program uses it: `@opentelemetry/api` is an optional peer, loaded if it is installed. */
 import type * as api from '@opentelemetry/api';
 
 type OpenTelemetry = Pick<typeof api, 'trace' | 'metrics' | 'SpanStatusCode'>;
@@ -14,7 +14,7 @@ export interface Telemetry {
     attributes: Attributes,
     work: (set: (more: Attributes) => void, failed: (why: string) => void) => Promise<T>,
   ): Promise<T>;
-  /** A span without a duration, for work of another process at this time (epoch ms). */
+  /** Records a span without a duration, for work of another process at this time (epoch ms). */
   happened(name: string, at: number, attributes: Attributes): void;
   count(name: string, attributes: Attributes): void;
 }
@@ -30,8 +30,9 @@ export const NO_TELEMETRY: Telemetry = {
 };
 
 /**
- * Undefined if the package is not installed. Without a registered SDK it is a no-op, as OpenTelemetry defines. `load` returns the
- * package. The type of the package is not named: a program without the package could not compile against these types.
+ * Loads OpenTelemetry; returns undefined if the package is not installed. Without a registered SDK, calls have no effect, as
+ * OpenTelemetry defines. `load` returns the package. The type of the package is not named: a program without the package could
+ * not compile against these types.
  */
 export async function openTelemetry(load: () => Promise<unknown> = () => import('@opentelemetry/api')): Promise<Telemetry> {
   let loaded: OpenTelemetry;

@@ -1,6 +1,6 @@
 /**
- * Tokens and their permissions. A token is `ep_<id>_<secret>`. The store keeps its SHA-256 and its target under `token <id>`,
- * and the list of ids under `tokens`. Revoking deletes a token from the store, so every process refuses it at once.
+ * Creates, checks and revokes tokens. A token is `ep_<id>_<secret>`. The store keeps its SHA-256 and its target under `token
+ * <id>`, and the list of ids under `tokens`. Revoking deletes a token from the store, so every process refuses it at once.
  */
 import { hash, randomInt, timingSafeEqual } from 'node:crypto';
 import { nameFrom } from '../core/address.ts';
@@ -14,16 +14,16 @@ export type Principal = Pick<TokenInfo, 'id' | 'kind' | 'name' | 'project' | 'ag
 
 type Kept = TokenInfo & {
   readonly hash: string;
-  /** A session lives as long as the token that it was made with. */
+  /** The id of the token with which the session was made. The session ends with that token. */
   readonly parent?: string;
 };
 
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 const SHAPE = /^ep_([0-9a-z]{12})_[0-9a-z]{40}$/;
-/** How often the time of the last use is written at most. */
+/** The minimum time between two writes of the time of the last use. */
 const USED_EVERY_MS = 60_000;
 const MAX_TOKENS = 1_000;
-/** The most browser sessions of one token: with more, the oldest session is logged out. */
+/** The maximum number of browser sessions of one token. Beyond it, the oldest session is logged out. */
 const MAX_SESSIONS = 20;
 const MAX_NAME_CHARS = 100;
 const LASTS_AT_LEAST_MS = 1_000;
@@ -34,7 +34,10 @@ export class Tokens {
   readonly #mayForget: () => Promise<boolean>;
   readonly #revoked = new Set<(id: string) => void>();
 
-  /** `mayForget`: this clock may decide that a token has expired for good. Without it, expired tokens are refused but kept. */
+  /**
+   * `mayForget` says whether the clock of this process is reliable enough to remove expired tokens. By default, expired tokens
+   * are refused but kept.
+   */
   constructor(store: Store, mayForget: () => Promise<boolean> = async () => false) {
     this.#store = store;
     this.#mayForget = mayForget;
@@ -44,7 +47,7 @@ export class Tokens {
     return this.#make(checked(request), {});
   }
 
-  /** A browser's session: the same permissions as `of`, until its end or until `of` is revoked. */
+  /** Makes the session of a browser. It has the permissions of `of`, until it expires or until `of` is revoked. */
   async session(of: Principal | undefined, lastsMs: number): Promise<CreatedToken> {
     const expiresInMs = of?.expiresAt == null ? lastsMs : Math.min(lastsMs, of.expiresAt - this.#store.now());
     // A session made with a session belongs to the same token.
@@ -63,7 +66,10 @@ export class Tokens {
     );
   }
 
-  /** Undefined for an invalid or expired token. Takes the same time for every wrong secret of an id. */
+  /**
+   * Returns the principal of a token; undefined for an invalid or expired token. It takes the same time for every wrong secret of
+   * an id.
+   */
   async check(text: string): Promise<Principal | undefined> {
     const id = SHAPE.exec(text)?.[1];
     const kept = id === undefined ? undefined : await this.#kept(id);
@@ -73,7 +79,7 @@ export class Tokens {
     return principalOf(kept);
   }
 
-  /** Whether the token of this id still exists. */
+  /** Whether the token with this id still exists and is valid. */
   async lives(id: string): Promise<boolean> {
     const kept = await this.#kept(id);
     return kept !== undefined && this.#lives(kept);
@@ -90,7 +96,7 @@ export class Tokens {
     return (await this.list()).some(({ session }) => !session);
   }
 
-  /** Also revokes the sessions that were made with it. False if the token does not exist. */
+  /** Revokes a token, and the sessions that were made with it. Returns false if the token does not exist. */
   async revoke(id: string): Promise<boolean> {
     const kept = await this.#kept(id);
     if (kept === undefined) return false;
@@ -102,7 +108,7 @@ export class Tokens {
     return true;
   }
 
-  /** Calls `tell` for each revocation of this process. Revocations of other processes show in `check`. */
+  /** Calls `tell` for each revocation of this process. Only `check` notices revocations of other processes. */
   onRevoked(tell: (id: string) => void): () => void {
     this.#revoked.add(tell);
     return () => this.#revoked.delete(tell);
@@ -138,7 +144,7 @@ export class Tokens {
         return [...ids, id];
       });
     } catch (error) {
-      // The token was never handed out.
+      // Nobody has the token yet, so it is removed.
       await this.#store.setSetting(`token ${id}`, undefined);
       throw error;
     }
@@ -161,7 +167,10 @@ export class Tokens {
     return kept.parent === undefined || (await this.lives(kept.parent));
   }
 
-  /** Writes only if the token is unchanged: a token revoked in the meantime must not return. */
+  /**
+   * Writes the time of the last use, but only if the token is unchanged. Otherwise the write could restore a token that was
+   * revoked in the meantime.
+   */
   #used(kept: Kept): void {
     const now = this.#store.now();
     if (Math.abs(now - (kept.lastUsedAt ?? 0)) < USED_EVERY_MS) return;
@@ -239,8 +248,8 @@ const principalOf = ({ id, kind, name, project, agent, conversation, session, ex
 });
 
 const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
-/** The hash that an unknown token is compared with; it belongs to no token. */
+/** The hash with which an unknown token is compared. It belongs to no token. */
 const NOBODYS = digest('').toString('hex');
 
-/** Each character is drawn with equal probability: 5.17 bits, so 40 of them are 206. */
+/** Makes random characters. Each has 5.17 bits of randomness, so 40 of them have 206. */
 const letters = (n: number): string => Array.from({ length: n }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');

@@ -1,4 +1,4 @@
-/** The data of a chart: how many notifications were queued, delivered and waiting, their delay, and their cost. */
+/** Counts notifications for a chart: queued, delivered and waiting, with their delay and their cost. */
 import type { ActivityReply, Delivery } from '../../wire/api.ts';
 import type { LogKey } from '../../core/address.ts';
 import type { Item } from '../../core/items.ts';
@@ -14,7 +14,7 @@ import { activity, logParam, nameParam } from '../../wire/schemas.ts';
 import type { Principal } from '../tokens.ts';
 
 const HOUR = 3_600_000;
-/** The limit for one answer: further items are not read, and the answer reports that. */
+/** The maximum number of items for one answer. Further items are not read, and the answer says so. */
 const MAX_ITEMS = 20_000;
 const MAX_LOGS = 1_000;
 const MAX_BUCKETS = 500;
@@ -119,7 +119,7 @@ async function activityOf(inbox: Inbox, who: Principal, asked: Asked): Promise<A
       const took = Math.max(0, deliveredAt - item.at);
       times.push(took);
       delivered.times.push(took);
-      // Several notifications may share a line: only one of them counts its cost.
+      // Several notifications may share a line. Its cost is counted only for the first of them.
       if (item.text !== undefined && (item.group === undefined || item.group[0] === item.id)) {
         const cost = estimateTokens(item.text);
         delivered.tokens += cost;
@@ -128,7 +128,7 @@ async function activityOf(inbox: Inbox, who: Principal, asked: Asked): Promise<A
       }
     }
     const closedAt = item.closedAt ?? Number.POSITIVE_INFINITY;
-    // The notification waits at the end of each bucket in between.
+    // The notification counts as waiting at the end of each bucket until it closes.
     const first = Math.max(0, Math.floor((item.at - from) / bucketMs));
     for (let i = first; i < n; i++) {
       const bucket = buckets[i];
@@ -158,8 +158,8 @@ function deliveryOf(times: readonly number[]): Delivery {
 }
 
 /**
- * Items that closed in the period or were open at its end: only these can have been queued, delivered or waiting then. True if
- * more exist than are read.
+ * Reads the items that closed in the period or were open at its end. Only these can have been queued, delivered or waiting in the
+ * period. Returns true if more items exist than were read.
  */
 async function eachItem(inbox: Inbox, asked: Asked, look: (item: Item) => void): Promise<boolean> {
   const { log, project, to } = asked;
@@ -189,12 +189,15 @@ async function closedIn(walk: Walk, log: LogKey): Promise<void> {
     const last = page.at(-1);
     if (last === undefined || page.length < CHUNK) return;
     before = { closedAt: last.closedAt ?? from, seq: last.seq };
-    // Lets other requests run.
+    // Other requests get a turn in between.
     await new Promise(setImmediate);
   }
 }
 
-/** Reads items that closed after the period, back to those queued a week before it: the limit keeps a chart fast. */
+/**
+ * Reads the items that were open at the end of the period, back to those queued a week before the period. This limit keeps a
+ * chart fast.
+ */
 async function openAt(walk: Walk, log: LogKey, state: 'open' | 'closed'): Promise<void> {
   const { from, to } = walk.asked;
   let before = await positionAt(walk.inbox, log, to);

@@ -102,6 +102,6 @@ export function agentRoutes(api: Api, { inbox }: Deps): void {
   );
 }
 
-/** The key that sorts directly before this name. */
+/** Returns the key that sorts directly before this name. */
 const before = (log: LogKey): LogKey =>
   `${log.slice(0, -1)}${String.fromCharCode(log.charCodeAt(log.length - 1) - 1)}\u{10ffff}` as LogKey;

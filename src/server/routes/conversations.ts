@@ -1,4 +1,4 @@
-/** One conversation: its history, and a person's messages to it. */
+/** Reads the history of a conversation, and sends a person's messages and interrupts to it. */
 import { conversationId, type ConversationId, type LogKey } from '../../core/address.ts';
 import type { Effect, InterruptReply, QueuedReply, RecordsPage } from '../../wire/api.ts';
 import type { Action } from '../../core/notification.ts';
@@ -170,11 +170,11 @@ const MESSAGES: Readonly<Record<Exclude<Action, 'resume'>, string>> = {
   pause: 'Pause: finish this step and wait.',
 };
 
-/** A browser session belongs to the person whose token created it. */
+/** Returns the name of the person. A browser session has the name of the person whose token created it. */
 export const personOf = ({ name, session }: Principal): string =>
   session ? (/^browser of (.+)$/u.exec(name)?.[1] ?? 'a person in the console') : name;
 
-/** The effect of an action on each of its conversations. */
+/** Describes the effect of an action on each of its conversations. */
 export async function effectsOf(
   inbox: Inbox,
   { log, conversation }: { readonly log: LogKey; readonly conversation?: ConversationId },

@@ -1,4 +1,4 @@
-/** Events from outside: CloudEvents with a token, and webhooks with a signature. */
+/** Receives events from outside: CloudEvents with a token, and webhooks with a signature. */
 import { parseAddress } from '../../core/address.ts';
 import type { EmittedReply } from '../../wire/api.ts';
 import type { Emitted, EventInput, Heard, Severity } from '../../core/event.ts';
@@ -18,8 +18,8 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
   const { inbox, emitter, metrics, webhooks } = deps;
 
   /**
-   * Emits all events without a wait for each, in their order, so that repeated ones can be folded. One failure does not stop the
-   * others.
+   * Emits all events in their order. It does not wait for each, so that repeated events can be folded. A failed event does not
+   * stop the others.
    */
   const emitAll = async (events: readonly EventInput[], from: 'token' | 'webhook'): Promise<readonly Emitted[]> => {
     const to = emitter ?? refuseEvents();
@@ -54,7 +54,8 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
         body: {
           required: true,
           content: {
-            // The schema has only the names: `eventFromCloudEvent` checks the values and gives better errors.
+            // The document has only the names of the schemas. `eventFromCloudEvent` checks the values, because its errors are
+            // clearer.
             'application/cloudevents+json': { schema: { $ref: '#/components/schemas/CloudEvent' } },
             'application/cloudevents-batch+json': {
               schema: { type: 'array', items: { $ref: '#/components/schemas/CloudEvent' } },
@@ -68,7 +69,7 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
       const who = principalOf(c);
       if (emitter === undefined) refuseEvents();
       const given = eventsIn(c.req.header(), Buffer.from(await c.req.arrayBuffer()), subjectFor(who, deps.project));
-      // Checks all events for errors that the bus would refuse, before the first one is emitted.
+      // All events are checked for errors that the bus would refuse, before the first one is emitted.
       const events = given.map((each, i) => {
         try {
           const event = allowed(who, each);
@@ -145,7 +146,7 @@ function refuseEvents(): never {
   );
 }
 
-/** Names the event within a batch. */
+/** Adds the number of the event within its batch to an error. */
 function inBatch(error: unknown, i: number, of: number, others?: string): unknown {
   if (of === 1 || !(error instanceof EarpieceError)) return error;
   const { code, data, retryable } = error;
@@ -153,7 +154,7 @@ function inBatch(error: unknown, i: number, of: number, others?: string): unknow
   return new EarpieceError(code, message, { data, retryable, cause: error });
 }
 
-/** Structured, batch or binary mode, as in the specification. Plain JSON counts as structured. */
+/** Reads the events in structured, batch or binary mode, as the specification defines. Plain JSON counts as structured. */
 function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer, subject: string): readonly EventInput[] {
   const type = headers['content-type'] ?? '';
   if (headers['ce-specversion'] !== undefined) return [binary(headers, body, { type, subject })];
@@ -183,7 +184,7 @@ function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer, subje
   });
 }
 
-/** The default subject of an event: the target of the token, otherwise every active agent in the server's project. */
+/** Returns the default subject of an event: the target of the token, otherwise every active agent in the server's project. */
 const subjectFor = ({ project, agent, conversation }: Principal, own: string): string => {
   if (project === null || agent === null) return `${project ?? own}/*`;
   return conversation === null ? `${project}/${agent}` : `${project}/${agent}#${conversation}`;
@@ -226,8 +227,8 @@ function jsonOf(body: Buffer): Json {
 }
 
 /**
- * The token limits the event. Events of agents and send-only tokens are treated like webhooks: a prefix marks their source and
- * keys. They cannot count into, replace or withdraw the notifications of others.
+ * Limits an event to the permissions of the token. Events of agents and send-only tokens are treated like webhooks: a prefix
+ * marks their source and keys. They cannot count into, replace or withdraw the notifications of others.
  */
 function allowed(who: Principal, event: EventInput): EventInput {
   const to = parseAddress(event.subject);

@@ -1,4 +1,4 @@
-/** The lineage of a conversation: its origin, its forks, and the point where a new fork would begin. */
+/** Shows the lineage of a conversation: its origin, its forks, and the point where a new fork would begin. */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import type { Fork, ForksReply } from '../../wire/api.ts';
 import type { Inbox } from '../../inbox/index.ts';
@@ -9,7 +9,7 @@ import { forks } from '../../wire/schemas.ts';
 import { agentIn } from '../shown.ts';
 import { agentParams } from './agents.ts';
 
-/** The most conversations of the agent that are read, the last seen first. */
+/** The maximum number of the agent's conversations that are read, the last seen first. */
 const MAX_LOOKED_AT = 500;
 
 export function forkRoutes(api: Api, { inbox }: Deps): void {
@@ -51,7 +51,7 @@ export function forkRoutes(api: Api, { inbox }: Deps): void {
   );
 }
 
-/** The directly preceding conversation in its lineage. */
+/** Finds the conversation from which this one was forked. */
 async function originOf(inbox: Inbox, log: LogKey, id: ConversationId): Promise<ForksReply['origin']> {
   const { conversation, upTo } = (await inbox.lineage({ log, id })).at(-2) ?? {};
   return conversation === undefined || upTo === undefined ? null : { conversation, upTo };

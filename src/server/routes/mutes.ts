@@ -11,7 +11,7 @@ import * as schemas from '../../wire/schemas.ts';
 import { agentOf } from '../shown.ts';
 import { personOf } from './conversations.ts';
 
-/** Agents read for one list. */
+/** The maximum number of agents that are read for one list. */
 const MAX_AGENTS = 500;
 
 export function muteRoutes(api: Api, { inbox }: Deps): void {

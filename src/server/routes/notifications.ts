@@ -1,4 +1,4 @@
-/** Notifications: queue, list, explain, withdraw, mark read, queue again, wait for a receipt. */
+/** The routes of notifications: queue, list, explain, withdraw, mark as read, queue again, wait for a receipt. */
 import { parseAddress, type LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import type { NotificationsPage, QueuedReply, ReceiptReply, Story, WithdrawReply } from '../../wire/api.ts';
@@ -32,7 +32,7 @@ import type { Principal } from '../tokens.ts';
 
 const idParams = z.object({ id: inPath(256) });
 const logQuery = z.strictObject({ log: schemas.logParam.optional() });
-/** Logs searched for an id if the request names no log. */
+/** The maximum number of logs that are searched for an id, if the request names no log. */
 const MAX_SEARCHED = 500;
 const MAX_WAIT_S = 60;
 
@@ -282,7 +282,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
             },
           },
         );
-      // A server that stops answers with the receipt so far.
+      // If the server stops during the wait, it answers with the receipt so far.
       const state = await look({ withinMs: wait * 1_000, signal }).catch((error: unknown) => {
         if (signal.aborted) return look({ withinMs: 0 });
         throw error;
@@ -293,7 +293,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
   );
 }
 
-/** The log of an id: the named one, or the first readable log that contains the id. */
+/** Finds the log of an id: the named log, or the first readable log that contains the id. */
 async function logWith(inbox: Inbox, who: Principal, id: string, named: string | undefined): Promise<LogKey> {
   if (named !== undefined || who.kind === 'agent') return scopeOf(who, { log: named }).log as LogKey;
   if (who.kind === 'send') mustRead(who, { project: who.project ?? undefined });

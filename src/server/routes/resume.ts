@@ -28,7 +28,7 @@ export function resumeRoutes(api: Api, { inbox }: Deps): void {
         person: author ?? personOf(who),
         ...defined({ message }),
       });
-      // A pause for later conversations has no conversation to notify yet.
+      // A pause for later conversations is left out, because it has no conversation to notify yet.
       const holders = lifted.filter(({ log }) => !log.endsWith('/*'));
       const told = new Map(holders.map((each) => [`${each.log}#${each.conversation ?? ''}`, each]));
       const effects = await Promise.all(

@@ -1,4 +1,4 @@
-/** Searches words in a conversation's log, also before the part that the page has loaded. */
+/** Searches for words in the whole log of a conversation, of which a page has loaded only a part. */
 import type { ConversationId } from '../../core/address.ts';
 import type { SearchPage } from '../../wire/api.ts';
 import type { Stored } from '../../core/records.ts';

@@ -1,4 +1,4 @@
-/** Login and logout of a browser, and the current principal. */
+/** Logs a browser in and out, and shows the current principal. */
 import type { Context } from 'hono';
 import type { SessionReply, TokenInfo } from '../../wire/api.ts';
 import { answers, createRoute, jsonBody, reply, z, type Api, type Deps, type Env } from '../context.ts';
@@ -37,7 +37,7 @@ export function sessionRoutes(api: Api, deps: Deps, { guards, cookie }: { guards
       responses: answers(session, 'the caller, who is now logged in'),
     }),
     async (c) => {
-      // A page of another site must not log this server's browser in as another person.
+      // Without this check, a page of another site could log a browser in here as another person.
       if (c.req.header('origin') === undefined && c.req.header('x-earpiece') !== '1')
         throw new ProblemError('bad_origin', 'a login needs the Origin of this server, or the header x-earpiece: 1');
       const body = c.req.valid('json');
@@ -84,7 +84,7 @@ export function sessionRoutes(api: Api, deps: Deps, { guards, cookie }: { guards
 }
 
 function setCookie(c: Context<Env>, name: string, value: string, maxAgeS: number): void {
-  // The page came over TLS through a proxy, so the cookie may only return over TLS.
+  // If the page came over TLS through a proxy, the browser may send the cookie only over TLS.
   const secure = c.req.header('origin')?.startsWith('https:') ? '; Secure' : '';
   c.header('set-cookie', `${name}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeS}${secure}`);
 }

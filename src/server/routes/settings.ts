@@ -60,7 +60,7 @@ export function settingsRoutes(api: Api, deps: Deps): void {
   );
 }
 
-/** A token must not be able to run commands or to move the log, so the network cannot change those settings. */
+/** Throws for a setting that cannot be changed over the network. Otherwise a token could run commands or move the log. */
 function mustBeChangeable(key: string): void {
   if (takesEffect(key) !== undefined && changeOf(key) === undefined)
     throw new ProblemError('bad_argument', `${key} cannot be changed over HTTP; use earpiece config set, or its file`, {
@@ -80,7 +80,7 @@ function replyOf({ config, configWriter, project }: Deps): SettingsReply {
     problems: configWriter?.problems() ?? [],
     settings: (said?.kind === 'table' ? said.settings : []).map((each) => ({
       key: each.key,
-      // The values contain passwords and secrets of servers, but the texts do not.
+      // A value may contain passwords or secrets of servers, so its text is used, and a table has no value here.
       value: typeof each.value === 'string' ? each.text : isPlain(each.value) ? each.value : null,
       text: each.text,
       decidedBy: each.decidedBy,

@@ -56,7 +56,7 @@ export function streamRoutes(api: Api, { hub }: Deps): void {
         'cache-control': 'no-store, no-transform',
         'x-accel-buffering': 'no',
       };
-      // A HEAD request has no reader that could end the stream.
+      // A HEAD request gets no stream, because it has no reader that could end one.
       if (c.req.method === 'HEAD') return c.body(null, 200, headers) as never;
       const from = lastId === undefined ? after : Number(lastId);
       const { outgoing } = (c.env ?? {}) as Partial<HttpBindings>;

@@ -1,4 +1,7 @@
-/** Subscribers: their sources, how often they emitted, and whether they are on. Paths and names keep their original form. */
+/**
+ * The routes of subscribers: their files, how often each notified this week, and whether each is on. Paths and names of fields
+ * keep their first form.
+ */
 import { WHY_LOCKED } from '../../bus/toggles.ts';
 import { testNotification, type Subscriber } from '../../bus/index.ts';
 import type { SubscriberItem, SubscribersReply, SubscriberTestReply } from '../../wire/api.ts';
@@ -206,7 +209,7 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
       try {
         await toggles.set({ kind: 'project', project }, ids, who.name, bus.subscribers(project));
       } catch (error) {
-        // An unknown id in a body is a bad argument, not a missing resource.
+        // An unknown id in a body is a wrong argument, and not a missing resource.
         if (error instanceof EarpieceError && error.code === 'not_found')
           throw new ProblemError('bad_argument', error.message, { field: 'disabled_subscribers' });
         throw error;
@@ -234,7 +237,7 @@ function itemOf(of: Subscriber, off: ReadonlySet<string>, spoke: ReadonlyMap<str
   };
 }
 
-/** The outcome of a test: its verdict, as `why` answers. */
+/** Describes the result of a test by its verdict, as `why` does. */
 function sentSays(verdict: Verdict | null, now: number): string {
   if (verdict === null) return 'sent as a test';
   const says = sayVerdict(verdict, {
@@ -245,7 +248,7 @@ function sentSays(verdict: Verdict | null, now: number): string {
   return `sent as a test. ${says}`;
 }
 
-/** One agent of the project, or one of its conversations. */
+/** Parses an address that must name one agent of the project, or one of its conversations. */
 function oneOf(project: string, text: string, field: 'to' | 'for'): Exclude<Address, { readonly kind: 'project' }> {
   const address = parseAddress(text);
   if (address.kind === 'project')
@@ -257,7 +260,7 @@ function oneOf(project: string, text: string, field: 'to' | 'for'): Exclude<Addr
   return address;
 }
 
-/** Positions read to count this week's events, and how long that answer stays valid. */
+/** The maximum number of positions that are read to count this week's events, and the time for which a count is reused. */
 const MAX_POSITIONS = 20_000;
 const GOOD_FOR_MS = 5_000;
 

@@ -1,4 +1,4 @@
-/** Tasks of agents, for a person. Taking a task from an agent interrupts that agent. */
+/** The routes of tasks, for a person. Taking a task from an agent interrupts that agent. */
 import type { LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import type { Page, TaskView } from '../../wire/api.ts';
@@ -23,7 +23,7 @@ export function taskRoutes(api: Api, { inbox, project: here }: Deps): void {
   const tasks = new Tasks(inbox);
   const projectOf = (who: Principal, asked: string | undefined): string => asked ?? who.project ?? here;
   const by = (who: Principal, author: string | undefined): TaskActor => ({ kind: 'person', name: author ?? personOf(who) });
-  /** An agent's token sees that agent's tasks. */
+  /** Returns a task if the caller may see it. An agent's token sees the tasks of that agent. */
   const seen = async (who: Principal, project: string, id: string): Promise<Task> => {
     if (who.kind !== 'agent') mustRead(who, { project });
     const found = who.project !== null && who.project !== project ? undefined : await tasks.get(project, id);

@@ -33,17 +33,23 @@ export type HubOptions = {
   readonly maxHeldBytes?: number;
 };
 
-/** A client treats a connection as dead after two and a half of these without data. */
+/** The interval of heartbeats. A client treats a connection as dead after two and a half intervals without data. */
 const HEARTBEAT_MS = 10_000;
 const MAX_STREAMS = 5_000;
-/** The most bytes that all streams hold for slow readers. Above it, each stream that is behind is cut off at its next record. */
+/**
+ * The maximum number of bytes that all streams hold for slow readers. Beyond it, each stream that is behind is cut off at its
+ * next record.
+ */
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
-/** The most streams that are written to in one turn of the event loop: thousands of them must not delay the requests. */
+/**
+ * The maximum number of streams that are written to in one turn of the event loop, so that thousands of them do not delay the
+ * requests.
+ */
 const WRITES_A_TURN = 64;
 const PAGE = 200;
-/** The most streams that read the store at the same time: thousands that reconnect together take turns. */
+/** The maximum number of streams that read the store at the same time. Thousands that reconnect together take turns. */
 const READERS = 16;
-/** How soon a revocation by another process ends an idle stream. */
+/** The interval at which tokens are checked, so that a revocation by another process also ends an idle stream. */
 const CHECK_TOKENS_MS = 1_000;
 
 export class Hub implements Streams {
@@ -56,11 +62,11 @@ export class Hub implements Streams {
   readonly #tokenCheck: NodeJS.Timeout;
   readonly #forgetRevoked: () => void;
   readonly #stopping = new AbortController();
-  /** Undefined until the first answer of the store. */
+  /** The position up to which records were pushed; undefined until the first answer of the store. */
   #position: number | undefined;
   #ready: Promise<void> | undefined;
   #running: Promise<void> | undefined;
-  /** Bytes in the queues of all streams. */
+  /** The number of bytes in the queues of all streams. */
   #held = 0;
 
   constructor(options: HubOptions) {
@@ -81,24 +87,24 @@ export class Hub implements Streams {
     return this.#stopping.signal.aborted;
   }
 
-  /** Aborts all waiting work when the server stops. */
+  /** The signal that aborts all waiting work when the server stops. */
   get stopping(): AbortSignal {
     return this.#stopping.signal;
   }
 
-  /** Every record up to this position was pushed to the live streams. */
+  /** The position up to which every record was pushed to the live streams. */
   get position(): number {
     return this.#position ?? 0;
   }
 
-  /** Throws `too_many_streams` above the limit. */
+  /** Throws `too_many_streams` if no more stream may be opened. */
   mustHavePlace(who: Principal): void {
     this.#places.mustHaveOne(who);
   }
 
   /**
-   * The body of an answer: server-sent events. `hangUp` closes the connection and drops its unsent data. Throws
-   * `too_many_streams`, and `bad_argument` for a position that the log does not have.
+   * Opens a stream and returns the body of its answer, with server-sent events. `hangUp` closes the connection and drops its
+   * unsent data. Throws `too_many_streams`, and `bad_argument` for a position that the log does not have.
    */
   async open(who: Principal, query: StreamQuery, hangUp?: () => void): Promise<ReadableStream<Uint8Array>> {
     const leave = this.#places.take(who);
@@ -136,18 +142,18 @@ export class Hub implements Streams {
     await this.#running;
   }
 
-  /** For streams: runs one read of a stream. */
+  /** Runs one read of a stream. Streams call it. */
   reading<T>(work: () => Promise<T>): Promise<T> {
     return this.#turns.take(work);
   }
 
-  /** For streams: the queue of a stream grew or shrank. True if all queues together hold too much. */
+  /** Counts a change in the queue of a stream. Returns true if all queues together hold too much. Streams call it. */
   holds(more: number): boolean {
     this.#held += more;
     return this.#held > (this.#options.maxHeldBytes ?? MAX_HELD_BYTES);
   }
 
-  /** For streams: this stream has every record up to the position. */
+  /** Makes a stream live that has every record up to the position. Streams call it. */
   join(stream: Stream): void {
     this.#live.add(stream);
   }
@@ -158,13 +164,13 @@ export class Hub implements Streams {
     stream.leave();
   }
 
-  /** Resolves after the first request to the store, whether or not it answered. */
+  /** Starts to watch the store. Resolves after the first request, even if the store did not answer. */
   #run(): Promise<void> {
     this.#ready ??= new Promise((started) => (this.#running = this.#watch(started)));
     return this.#ready;
   }
 
-  /** Runs until the hub stops. Store errors are reported and retried. */
+  /** Watches the store until the hub stops. After an error of the store, it reports the error and tries again. */
   async #watch(started: () => void): Promise<void> {
     const { store, report } = this.#options;
     const { signal } = this.#stopping;
@@ -190,18 +196,18 @@ export class Hub implements Streams {
     }
   }
 
-  /** An older log replaced this one. A client that reconnects with an unknown id gets an error. */
+  /** Ends all streams after an older log has replaced this one. A client that reconnects with an unknown id gets an error. */
   async #anew(): Promise<void> {
     this.#position = await this.#options.store.head();
     for (const stream of this.#all) stream.cut('the log was replaced');
   }
 
   async #push(page: readonly Stored[]): Promise<void> {
-    // Revoked streams end before they get any record from after the revocation.
+    // The tokens are checked first, so that a stream whose token was revoked gets no later record.
     await this.#checkTokens();
     const encoded = new Map<Stored, Uint8Array>();
     let written = 0;
-    // A stream that joins in the meantime is included, and skips the records that it has.
+    // The loop includes a stream that joins in the meantime; it skips the records that it already has.
     for (const stream of this.#live) {
       stream.push(page, encoded);
       if (++written % WRITES_A_TURN === 0) await nextTurn();
@@ -227,7 +233,7 @@ export class Hub implements Streams {
       try {
         if (!(await this.#options.tokens.lives(id))) this.#endOf(id);
       } catch {
-        // The store does not answer, so the streams could not read it either.
+        // The store does not answer, so the streams could not read records either.
       }
     }
   }

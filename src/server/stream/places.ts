@@ -5,10 +5,13 @@
 import { ProblemError } from '../problems.ts';
 import type { Principal } from '../tokens.ts';
 
-/** The share of all streams that one token may use, so that other tokens get theirs. */
+/** The share of all streams that one token may use, so that streams are left for other tokens. */
 const PART_OF_ADMIN = 0.8;
 const PART_OF_ONE = 0.2;
-/** The most streams that are opened in one turn of the event loop: a burst of them must not delay the requests. */
+/**
+ * The maximum number of streams that are opened in one turn of the event loop, so that a burst of them does not delay the
+ * requests.
+ */
 const OPENED_A_TURN = 64;
 
 export class Places {
@@ -22,7 +25,7 @@ export class Places {
     this.#max = max;
   }
 
-  /** Throws `too_many_streams` above the limit. */
+  /** Throws `too_many_streams` if no place is free. */
   mustHaveOne(who: Principal): void {
     const own = this.#takenBy.get(who.id) ?? 0;
     const ofOne = Math.ceil(this.#max * (who.kind === 'admin' ? PART_OF_ADMIN : PART_OF_ONE));
@@ -33,7 +36,7 @@ export class Places {
     });
   }
 
-  /** Returns a function that frees the place; a second call does nothing. */
+  /** Takes a place, and returns a function that frees it. A second call of that function does nothing. */
   take(who: Principal): () => void {
     this.mustHaveOne(who);
     this.#add(who.id, 1);

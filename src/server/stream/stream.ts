@@ -8,18 +8,19 @@ import type { Principal } from '../tokens.ts';
 
 const MAX_BEHIND_BYTES = 512 * 1024;
 /**
- * The approximate most bytes of a page that is read for one stream: the pages of thousands of idle readers must fit into memory.
+ * The approximate maximum size of a page that is read for one stream. The pages of thousands of idle readers must fit into
+ * memory.
  */
 const PAGE_BYTES = 64 * 1024;
-/** The most bytes that a stream holds for its reader before it reads more. */
+/** The maximum number of bytes that a stream holds for its reader before it reads more. */
 const HELD_BYTES = 64 * 1024;
-/** The first page of a stream: the size of its records is still unknown. */
+/** The number of records on the first page of a stream. It is small, because the size of the records is still unknown. */
 const FIRST_PAGE = 16;
-/** How long a client waits before it reconnects. */
+/** The time that a client waits before it reconnects. */
 const RETRY_MS = 1_000;
-/** A reader that takes no data during this many heartbeats is cut off. */
+/** The number of heartbeats after which a reader that takes no data is cut off. */
 const STUCK_BEATS = 6;
-/** Records of one page. */
+/** The number of records on a page. */
 const PAGE = 200;
 
 const encoder = new TextEncoder();
@@ -27,19 +28,19 @@ const HEARTBEAT = encoder.encode(': \n\n');
 
 export type StreamQuery = Scope & {
   readonly types?: readonly string[] | undefined;
-  /** Exclusive. Undefined: only new records. */
+  /** The position after which the stream begins. By default, it sends only new records. */
   readonly after?: number | undefined;
 };
 
 /** The hub's functions for a stream. */
 export type Streams = {
-  /** Every record up to this position was pushed to the live streams. */
+  /** The position up to which every record was pushed to the live streams. */
   readonly position: number;
   /** Runs one read of a stream. */
   reading<T>(work: () => Promise<T>): Promise<T>;
-  /** The queue of a stream grew or shrank. True if all queues together hold too much. */
+  /** Counts a change in the queue of a stream. Returns true if all queues together hold too much. */
   holds(more: number): boolean;
-  /** The stream has every record up to the position. */
+  /** Makes a stream live that has every record up to the position. */
   join(stream: Stream): void;
   leave(stream: Stream): void;
 };
@@ -66,9 +67,9 @@ export class Stream {
   readonly #options: StreamOptions;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #mode: 'catching_up' | 'live' | 'ended' = 'catching_up';
-  /** Every record up to this position was sent, or does not match this stream. */
+  /** The position up to which every record was sent, or does not match this stream. */
   #at: number;
-  /** Records of the next page that the stream reads itself. */
+  /** The number of records on the next page that the stream reads itself. */
   #page = FIRST_PAGE;
   #sent = 0;
   #taken = 0;
@@ -88,7 +89,7 @@ export class Stream {
       {
         start: (controller) => {
           this.#controller = controller;
-          // Has an id, so that a client that gets no record can still resume here.
+          // The first event has an id, so that a client that gets no record can still resume here.
           this.#send(encoder.encode(`retry: ${RETRY_MS}\nid: ${after}\nevent: ready\ndata: ${JSON.stringify({ after })}\n\n`));
         },
         pull: () => this.#pull(),
@@ -98,7 +99,7 @@ export class Stream {
     );
   }
 
-  /** Called by the hub. */
+  /** Sends the matching records of a page. The hub calls it. */
   push(page: readonly Stored[], encoded: Map<Stored, Uint8Array>): void {
     for (const record of page) {
       if (this.#mode !== 'live') return;
@@ -113,7 +114,7 @@ export class Stream {
 
   beat(): void {
     if (this.#mode === 'ended') return;
-    // The reader took nothing since the last heartbeats: it has disconnected without notice, or will reconnect.
+    // The reader has taken no data for several heartbeats, so it is cut off. If it still exists, it will reconnect.
     this.#account();
     const room = this.#controller?.desiredSize ?? 0;
     const taken = this.#sent - (HELD_BYTES - room);
@@ -135,7 +136,7 @@ export class Stream {
     }
   }
 
-  /** The reader has room: a stream that catches up reads the next page now. */
+  /** Reads the next page of a stream that catches up, because its reader has room. */
   async #pull(): Promise<void> {
     try {
       while (this.#mode === 'catching_up') {
@@ -143,12 +144,12 @@ export class Stream {
         if (sent) return;
       }
     } catch (error) {
-      // The store does not answer: the client reconnects and resumes at its position.
+      // The store does not answer, so the stream ends. The client reconnects and resumes at its position.
       this.cut(error instanceof Error ? error.message : String(error));
     }
   }
 
-  /** Sends one page. True if the page contained records, which the reader should take before the next page. */
+  /** Sends one page. Returns true if the page contained records, which the reader should take before the next page. */
   async #catchUp(): Promise<boolean> {
     const { store } = this.#options;
     const { project, log } = this.#query;
@@ -196,7 +197,7 @@ export class Stream {
     this.#send(bytes, asked);
   }
 
-  /** `asked`: the reader had room when these records were read. Only pushed records can be too many. */
+  /** Puts bytes into the queue. `asked` says that the reader had room for these records; only pushed records can be too many. */
   #send(bytes: Uint8Array, asked = false): void {
     if (this.#mode === 'ended' || this.#controller === undefined) return;
     this.#controller.enqueue(bytes);
@@ -207,7 +208,7 @@ export class Stream {
     this.cut('too slow');
   }
 
-  /** Reports the size of its queue to the hub. True if all queues together hold too much. */
+  /** Reports the size of the queue to the hub. Returns true if all queues together hold too much. */
   #account(): boolean {
     const held = this.#mode === 'ended' ? 0 : HELD_BYTES - (this.#controller?.desiredSize ?? HELD_BYTES);
     const more = held - this.#held;
@@ -215,7 +216,7 @@ export class Stream {
     return this.#hub.holds(more);
   }
 
-  /** `close` would wait until the reader takes data, which this reader does not. */
+  /** Cuts the reader off. `close` would wait until the reader takes data, which this reader does not do. */
   cut(why: string): void {
     if (this.#mode === 'ended') return;
     this.#mode = 'ended';

@@ -1346,7 +1346,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'to let everybody in',
       args: ['gateway', '--http', '--host', '0.0.0.0', '--port', '0', '--', 'x'],
-      ...usage('listening on "0.0.0.0" would let other machines in: set a token, or listen on 127.0.0.1'),
+      ...usage('listening on "0.0.0.0" would let other machines connect: set a token, or listen on 127.0.0.1'),
     },
     {
       what: 'a token that is not set',
@@ -1461,7 +1461,7 @@ export const BAD_FRAMES: readonly FrameRow[] = [
   {
     what: 'with a text for a truth',
     frame: { bytes: call(14, { name: 'get_notifications', arguments: { mark_as_read: 'yes' } }) },
-    answers: [ours(14, 'mark_as_read "yes" is not true or false')],
+    answers: [ours(14, 'mark_as_read must be true or false, got "yes"')],
   },
   {
     what: 'with a list for a table',

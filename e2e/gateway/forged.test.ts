@@ -12,7 +12,7 @@ import { HttpProcess } from './servers.ts';
 const call = (id: number | string, name: string, args: object = {}): string =>
   JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } });
 const forge = (id: number, ids: readonly (number | string)[], name = 'forge'): string => call(id, name, { ids });
-const SAID = 'for which no request waits at it; the gateway drops such answers';
+const SAID = 'but has no open request with this id; the gateway drops such answers';
 
 /** The number of stderr lines about answers without a request. */
 const told = (client: RawClient): number => client.stderr.join('').split(SAID).length - 1;

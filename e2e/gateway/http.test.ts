@@ -73,8 +73,13 @@ describe('which requests an HTTP gateway accepts', () => {
   const good = { ...JSON_HEADERS, authorization: 'Bearer secret' };
 
   test.each<[string, { method?: string; path?: string; headers: Record<string, string>; body?: string }, number, string]>([
-    ['a foreign Host', { headers: { ...good, host: 'evil.example:80' } }, 403, 'Host \\"evil.example:80\\" is not this machine'],
-    ['a broken Host', { headers: { ...good, host: '[' } }, 403, 'is not this machine'],
+    [
+      'a foreign Host',
+      { headers: { ...good, host: 'evil.example:80' } },
+      403,
+      'Host \\"evil.example:80\\" is not a known name of this machine',
+    ],
+    ['a broken Host', { headers: { ...good, host: '[' } }, 403, 'is not a known name of this machine'],
     [
       'a foreign Origin',
       { headers: { ...good, origin: 'http://evil.example' } },
@@ -82,15 +87,20 @@ describe('which requests an HTTP gateway accepts', () => {
       'Origin \\"http://evil.example\\" is not allowed',
     ],
     ['Origin null', { headers: { ...good, origin: 'null' } }, 403, 'Origin \\"null\\"'],
-    ['no token', { headers: JSON_HEADERS }, 401, 'a bearer token is needed'],
-    ['a wrong token', { headers: { ...good, authorization: 'Bearer secres' } }, 401, 'a bearer token is needed'],
-    ['the token without its scheme', { headers: { ...JSON_HEADERS, authorization: 'secret' } }, 401, 'a bearer token is needed'],
+    ['no token', { headers: JSON_HEADERS }, 401, 'the token is missing or wrong'],
+    ['a wrong token', { headers: { ...good, authorization: 'Bearer secres' } }, 401, 'the token is missing or wrong'],
+    [
+      'the token without its scheme',
+      { headers: { ...JSON_HEADERS, authorization: 'secret' } },
+      401,
+      'the token is missing or wrong',
+    ],
     ['another path', { path: '/', headers: good }, 404, 'MCP is served at /mcp'],
-    ['another method', { method: 'PUT', headers: good }, 405, 'PUT is not part of MCP'],
+    ['another method', { method: 'PUT', headers: good }, 405, 'the method must be POST, GET or DELETE, got PUT'],
     ['another type', { headers: { ...good, 'content-type': 'text/plain' } }, 415, 'Content-Type must be application/json'],
     ['no JSON', { headers: good, body: '{' }, 400, 'the body is not a JSON-RPC message: not JSON'],
     ['no message', { headers: good, body: '[]x' }, 400, 'not JSON'],
-    ['a batch', { headers: good, body: `[${PING}]` }, 400, 'batches are not part of this protocol'],
+    ['a batch', { headers: good, body: `[${PING}]` }, 400, 'the body must be one JSON-RPC message, got a batch'],
     ['no session', { headers: good }, 400, 'the header Mcp-Session-Id is missing'],
     ['an unknown session', { headers: { ...good, 'mcp-session-id': 'x' } }, 404, 'there is no session \\"x\\", or it has ended'],
     [
@@ -124,7 +134,7 @@ describe('which requests an HTTP gateway accepts', () => {
     );
     // The connection may close before the whole body was sent.
     if (typeof answer === 'object')
-      expect(answer).toMatchObject({ status: 413, text: expect.stringContaining('longer than 64 MiB') as string });
+      expect(answer).toMatchObject({ status: 413, text: expect.stringContaining('at most 64 MiB') as string });
     else expect(['ECONNRESET', 'EPIPE']).toContain(answer);
   });
 
@@ -334,7 +344,7 @@ describe('an HTTP server that goes away', () => {
     await using client = new RawClient([PLAIN_GATEWAY, '--url', gateway.url]);
     client.send(INITIALIZE);
     expect(await client.answer(0)).toBe(
-      '{"jsonrpc":"2.0","id":0,"error":{"code":-32000,"message":"a bearer token is needed: Authorization: Bearer …"}}',
+      '{"jsonrpc":"2.0","id":0,"error":{"code":-32000,"message":"the token is missing or wrong; send the header Authorization: Bearer <token>"}}',
     );
   });
 });

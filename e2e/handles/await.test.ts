@@ -73,18 +73,22 @@ const RULES: readonly Rule[] = [
     args: { all: [], any: [] },
     answer: 'await: at least one handle is needed, in all or in any: {"all": ["build"]}',
   },
-  { what: 'no list', args: { all: 'a' }, answer: 'await: all "a" is not a list of names of handles' },
-  { what: 'no names', args: { any: [1] }, answer: 'await: any [1] is not a list of names of handles' },
-  { what: 'no number', args: { all: ['a'], timeout_secs: '5' }, answer: 'await: timeout_secs "5" is not a number of seconds' },
+  { what: 'no list', args: { all: 'a' }, answer: 'await: all must be a list of names of handles, got "a"' },
+  { what: 'no names', args: { any: [1] }, answer: 'await: any must be a list of names of handles, got [1]' },
+  {
+    what: 'no number',
+    args: { all: ['a'], timeout_secs: '5' },
+    answer: 'await: timeout_secs must be a number of seconds, got "5"',
+  },
   {
     what: 'less than nothing',
     args: { all: ['a'], timeout_secs: -1 },
-    answer: 'await: timeout_secs -1 is not a number of seconds',
+    answer: 'await: timeout_secs must be a number of seconds, got -1',
   },
   {
     what: 'an unknown argument',
     args: { al: ['a'] },
-    answer: 'await: al is unknown, it takes any, all and timeout_secs; did you mean all?',
+    answer: 'await: al is not an argument; the arguments are any, all and timeout_secs; did you mean all?',
   },
 ];
 

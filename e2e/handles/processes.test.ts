@@ -37,11 +37,11 @@ describe('run to the end', () => {
 
   it.each([
     [{}, 'run: needs command'],
-    [{ command: ' ' }, 'run: command " " is not a command line'],
-    [{ command: 'ls', pty: 'yes' }, 'run: pty "yes" is neither true nor false'],
-    [{ command: 'ls', timeout_secs: -1 }, 'run: timeout_secs -1 is not a number of seconds above 0'],
+    [{ command: ' ' }, 'run: command must be a command line, got " "'],
+    [{ command: 'ls', pty: 'yes' }, 'run: pty must be true or false, got "yes"'],
+    [{ command: 'ls', timeout_secs: -1 }, 'run: timeout_secs must be a number of seconds above 0, got -1'],
     [{ command: 'ls\0' }, 'the command contains a NUL character'],
-    ['ls', 'run: the arguments are "ls", an object is needed'],
+    ['ls', 'run: the arguments must be an object, got "ls"'],
   ])('refuses %j', async (args, message) => {
     const { call } = stage([runTool()]);
     expect(await call('run', args)).toEqual({ content: message, isError: true });
@@ -119,7 +119,7 @@ describe('in the background', () => {
     });
     await ask('run', { command: 'sleep 60', background: true, id: 'deaf' });
     expect(await call('run', { action: 'apply', id: 'deaf', input: 'x' })).toEqual({
-      content: 'it has no open stdin: start it with "stdin": true, or with "pty": true',
+      content: 'the process has no open stdin: start it with "stdin": true, or with "pty": true',
       isError: true,
     });
     expect((await call('run', { action: 'apply', id: 'deaf', keys: ['up'] })).isError).toBe(true);

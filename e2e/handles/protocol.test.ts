@@ -155,18 +155,22 @@ describe('a wrong call of a model gets an error with the way out', () => {
   const table: readonly (readonly [string, Record<string, unknown>, string | RegExp])[] = [
     ['no id at spawn', { action: 'spawn' }, 'work: spawn needs an id, a name of your choice for the handle'],
     ['no id at fetch', { action: 'fetch' }, 'work: fetch needs an id, the name of the handle'],
-    ['an id that is no name', { action: 'spawn', id: 'my build' }, /^work: id "my build" is not a name of a handle/u],
+    [
+      'an id that is no name',
+      { action: 'spawn', id: 'my build' },
+      /^work: id must be at most 64 letters, digits and _ . : @ -, got "my build"/u,
+    ],
     ['an unknown handle', { action: 'fetch', id: 'nope' }, 'no handle is called "nope"; active are job'],
     ['a taken id', { action: 'spawn', id: 'job' }, /^handle "job" is taken: work is running under this name; choose another/u],
     [
       'an unknown action',
       { action: 'fetsh', id: 'job' },
-      'work: action "fetsh" is not one of spawn, fetch, apply, abort; did you mean fetch?',
+      'work: action must be one of spawn, fetch, apply, abort, got "fetsh"; did you mean fetch?',
     ],
     ['no input', { action: 'apply', id: 'job' }, 'work: apply needs input or keys'],
-    ['input that is not taken', { action: 'apply', id: 'job', input: 'x' }, 'it asks no question and takes no input now'],
+    ['input that is not taken', { action: 'apply', id: 'job', input: 'x' }, 'the handle asks no question and takes no input now'],
     ['lines and bytes', { action: 'fetch', id: 'job', from: 1, bytes: 2 }, /by lines .* or by bytes .* not by both$/u],
-    ['a half line', { action: 'fetch', id: 'job', from: 1.5 }, 'work: from 1.5 is not a whole number'],
+    ['a half line', { action: 'fetch', id: 'job', from: 1.5 }, 'work: from must be a whole number, got 1.5'],
     ['a handle of another tool', { action: 'fetch', id: 'other' }, 'handle other belongs to the tool play: call that tool'],
   ];
   it.each(table)('%s', async (_, args, message) => {
@@ -182,8 +186,10 @@ describe('a wrong call of a model gets an error with the way out', () => {
   it('an action that the tool does not have, a stopped handle', async () => {
     const { call } = stage([puppet({ actions: ['abort'], oneShot: false })]);
     await call('work', { action: 'spawn', id: 'job' });
-    expect((await call('work', { action: 'fetch', id: 'job' })).content).toBe('work: action "fetch" is not one of spawn, abort');
-    expect((await call('work', {})).content).toBe('work: needs an action, one of spawn, abort');
+    expect((await call('work', { action: 'fetch', id: 'job' })).content).toBe(
+      'work: action must be one of spawn, abort, got "fetch"',
+    );
+    expect((await call('work', {})).content).toBe('work: action is missing; it is one of spawn, abort');
     const other = stage([puppet()]);
     await other.call('work', { action: 'spawn', id: 'job' });
     await other.call('work', { action: 'abort', id: 'job' });

@@ -68,13 +68,13 @@ describe('the loop', () => {
     for (let i = 0; i < 2_000 && !ready(); i++) await new Promise((resolve) => setTimeout(resolve, 1));
     expect(ready()).toBe(true);
   };
-  /** The agent has looked at all that is queued, and each turn that it began for it is over. */
+  /** Resolves when the agent has checked everything that is queued, and each turn that it began for that has ended. */
   const settled = async (agent: Agent, events: readonly AgentEvent[]): Promise<void> => {
     const over = (): boolean =>
       agent.mode === 'idle' &&
       events.filter(({ type }) => type === 'turn_started').length === events.filter(({ type }) => type === 'turn_ended').length;
     await until(over);
-    // The look that shows the first may have begun before; it is over when the second is shown.
+    // The check that shows the first marker may have begun earlier. It has ended when the second marker is shown.
     for (const message of ['first marker', 'second marker']) {
       await inbox.queue(agent.address, { kind: 'test.marker', message });
       await until(() => events.some((event) => event.type === 'waiting' && event.message === message));
@@ -534,7 +534,7 @@ describe('the loop', () => {
     const hour = await start([wait('3600'), { text: 'never' }]);
     expect(await hour.agent.send('go')).toMatchObject({
       how: 'failed',
-      error: '429: slow down; the provider wants to be asked again after 60 min, and the agent waits for at most 60 s',
+      error: '429: slow down; the provider asks for a retry after 60 min, but the agent waits at most 60 s',
     });
     const minute = await start([wait('50'), { text: 'never' }], { address: 'shop/other' });
     const turn = minute.agent.send('go');
@@ -599,19 +599,19 @@ describe('the loop', () => {
     });
     void first.agent.send('go');
     await until(() => first.events.some((e) => e.type === 'tool_started'));
-    // The lease is released without a close, as if the process had died.
+    // Releases the lease without a close, as if the process had died.
     await inbox.releaseWriter(first.agent.conversation);
     await queue('x', { id: 'n1' });
     const second = await start([{ text: 'I see' }]);
     expect(await second.agent.resume()).toMatchObject({ how: 'complete', text: 'I see' });
     const prompt = second.model.requests[0]?.prompt ?? [];
     expect(extends_(first.model.requests[0]?.prompt ?? [], prompt)).toBe(true);
-    expect(JSON.stringify(prompt)).toContain('It is not known whether it took effect');
+    expect(JSON.stringify(prompt)).toContain('It is unknown whether it took effect');
     expect(await second.agent.resume()).toBeUndefined();
   });
 });
 
-/** Whether `b` begins with the messages of `a`, byte for byte. */
+/** Whether `b` begins with the exact messages of `a`. */
 function extends_(a: LanguageModelV4Prompt, b: LanguageModelV4Prompt): boolean {
   // The cache marks are not part of the cached text.
   const text = (message: LanguageModelV4Prompt[number] | undefined): string =>

@@ -30,7 +30,7 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   if (parsed.kind === 'project')
     throw new EarpieceError(
       'bad_address',
-      `an agent has one conversation: write ${parsed.project}/<agent>, not ${options.address}`,
+      `the address must name one agent, got the whole project ${options.address}: write ${parsed.project}/<agent>`,
     );
   const address: Address = parsed.kind === 'conversation' ? parsed : { ...parsed, kind: 'conversation', conversation: MAIN };
   const agent = new Agent(options, formatAddress(address));
@@ -43,7 +43,7 @@ export class Agent implements AsyncDisposable {
   readonly inbox: Inbox;
   readonly conversation: Conversation;
   readonly options: AgentOptions;
-  /** Listens to the agent's events. Undefined: there is no listener. */
+  /** Receives the agent's events. Undefined if nothing listens. */
   readonly emitter: Emitter | undefined;
   readonly #self: SelfWatch;
   readonly #requests: Requests;
@@ -102,7 +102,7 @@ export class Agent implements AsyncDisposable {
     return this.#mode;
   }
 
-  /** A pause that is neither withdrawn nor resumed: nothing wakes the agent. */
+  /** Whether a pause is in force, which is neither withdrawn nor resumed. During a pause, nothing wakes the agent. */
   async paused(): Promise<boolean> {
     return (await this.conversation.gate()).some((item) => item.notification.action === 'pause');
   }
@@ -112,12 +112,12 @@ export class Agent implements AsyncDisposable {
     return this.#transcript.records;
   }
 
-  /** The origin of notifications that this agent queues now. Its depth ends chains of agents that wake each other. */
+  /** The origin of notifications that this agent queues now. The depth in it ends chains of agents that wake each other. */
   origin(): Origin {
     return { agent: this.conversation.log, depth: this.#transcript.depth + 1 };
   }
 
-  /** Every event from now on, until the agent is closed. */
+  /** Iterates over all events from now until the agent is closed. */
   events(): AsyncIterable<AgentEvent> & { close(): void } {
     const queue = new EventQueue<AgentEvent>(() => this.#listeners.delete(queue));
     this.#listeners.add(queue);
@@ -138,7 +138,7 @@ export class Agent implements AsyncDisposable {
 
   /**
    * Runs a turn: `text` goes to the model with the due notifications. A failure of the model is a result; the promise rejects
-   * only for a bug of Earpiece. With an already aborted signal, nothing is written or requested and the result is `stopped`.
+   * only for a bug of Earpiece. If the signal is already aborted, the result is `stopped`, and nothing is written or requested.
    */
   async send(text: string, options: { readonly author?: string; readonly signal?: AbortSignal } = {}): Promise<TurnResult> {
     if (this.#turn) throw new EarpieceError('bad_argument', 'a turn is running: reply() adds to it, stop() ends it');
@@ -154,7 +154,7 @@ export class Agent implements AsyncDisposable {
     );
   }
 
-  /** Continues a turn that another process began and did not finish. Undefined if the last turn has ended. */
+  /** Continues a turn that another process began and did not finish. Resolves to undefined if the last turn has ended. */
   async resume(options: { readonly signal?: AbortSignal } = {}): Promise<TurnResult | undefined> {
     const last = this.#transcript.cutOffAt();
     if (last === undefined || this.#turn) return undefined;
@@ -166,7 +166,7 @@ export class Agent implements AsyncDisposable {
     );
   }
 
-  /** Whether the last turn has not ended: `resume` continues it. */
+  /** Whether the last turn has not ended, so that `resume` can continue it. */
   get cutOff(): boolean {
     return this.#turn === undefined && this.#transcript.cutOffAt() !== undefined;
   }
@@ -197,22 +197,25 @@ export class Agent implements AsyncDisposable {
     this.#turn?.reply(text);
   }
 
-  /** Ends the turn now, whatever else interrupts it at the same time. Open notifications stay open and are handed back. */
+  /**
+   * Ends the turn now, even if something else interrupts it at the same time. Open notifications stay open, and the turn's result
+   * lists them as `handedBack`.
+   */
   stop(): void {
     this.#turn?.stop();
   }
 
   /**
-   * Called by the watcher, which found this critical notification or action open. True if it ended the current stream or tools.
-   * False if it rides on the next carrier, or must wait.
+   * Interrupts the agent for an open critical notification or action; the watcher calls this. Returns true if it ended the
+   * current stream or tools. Returns false if the notification rides on the next carrier, or must wait.
    */
   force({ notification }: { readonly notification: Notification }): boolean {
     return this.#turn?.force(notification) ?? false;
   }
 
   /**
-   * Releases the conversation, so that a later agent can continue it. `over`: no agent will continue it, so the agent's notes for
-   * itself are closed too.
+   * Releases the conversation, so that a later agent can continue it. With `over`, no agent will continue it, so the agent's
+   * notes for itself are closed too.
    */
   async close({ over = false }: { readonly over?: boolean } = {}): Promise<void> {
     if (this.#closed) return;
@@ -269,7 +272,7 @@ export class Agent implements AsyncDisposable {
     } finally {
       this.#turn = undefined;
       if (this.#mode !== 'idle') {
-        // The turn threw, which only a bug of Earpiece causes: the next turn starts from the log.
+        // The turn threw, which only a bug of Earpiece causes. The next turn starts from the log.
         if (this.#mode !== 'complete' && this.#mode !== 'aborted') this.#mode = 'aborted';
         this.#enter('idle');
       }
@@ -277,7 +280,7 @@ export class Agent implements AsyncDisposable {
     }
   }
 
-  /** Open notifications no longer wake the agent until a person continues the conversation. */
+  /** Keeps the open notifications from waking the agent until a person continues the conversation, and returns them. */
   async #handBack(): Promise<readonly NotificationId[]> {
     const { log, id } = this.conversation;
     const open = await this.inbox.store.items(log, { kind: 'open', conversation: id });

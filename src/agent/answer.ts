@@ -1,6 +1,6 @@
 /**
- * One request to the model, its stream collected into records. It ends in one of three ways, as data: `finished`, `aborted`
- * (by the agent; with the kept part), `failed` (with whether a retry can help).
+ * Sends one request to the model and collects its stream into records. The answer is `finished`, `aborted` by the agent (with the
+ * part to keep), or `failed` (with whether a retry can help).
  */
 import type {
   LanguageModelV4,
@@ -15,8 +15,8 @@ import type { ChatResponseRecord, ToolCallRequestRecord } from '../core/records.
 export type AnswerRecord = ChatResponseRecord | ToolCallRequestRecord;
 
 /**
- * How the model ended a whole answer. `cut`: at its limit of output tokens. `refused`: the model or a filter of its provider
- * declined. `raw`: the provider's own name for the reason.
+ * How the model ended a whole answer. `cut`: the answer reached the limit of output tokens. `refused`: the model or a filter of
+ * its provider declined. `raw` is the provider's own name for the reason.
  */
 export type Finish = { readonly kind: 'whole' | 'cut' | 'refused'; readonly raw?: string };
 
@@ -27,12 +27,12 @@ export type Answer =
       readonly calls: readonly ToolCallRequestRecord[];
       readonly finish: Finish;
       readonly usage?: LanguageModelV4Usage;
-      /** The headers of the provider's response, names in lower case. */
+      /** The headers of the provider's response, with names in lower case. */
       readonly headers?: Readonly<Record<string, string>>;
     }
   /**
-   * `reason` is the signal's reason. Blank: the model had produced nothing worth keeping. `started`: the provider had accepted
-   * the request.
+   * `reason` is the signal's reason. `records` is empty if the model had produced nothing to keep. `started`: the provider had
+   * accepted the request.
    */
   | {
       readonly kind: 'aborted';
@@ -43,7 +43,7 @@ export type Answer =
     }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** Progress that a person sees. */
+/** The progress of an answer, to show to a person. */
 export type AnswerEvent =
   | { readonly type: 'text'; readonly delta: string }
   | { readonly type: 'reasoning'; readonly delta: string }
@@ -54,8 +54,8 @@ type Part =
   | { kind: 'call'; id: string; name: string; input: string; ended: boolean; metadata?: SharedV4ProviderMetadata };
 
 /**
- * Never rejects. Calls `onTaken` once, with the first part of an answer. An abort of `signal` overrides the rest of the stream,
- * unless `finish` came first.
+ * Asks the model, and never rejects. Calls `onTaken` once, with the first part of an answer. If `signal` aborts before `finish`
+ * arrives, the rest of the stream is ignored.
  */
 export async function askModel(
   model: LanguageModelV4,
@@ -83,7 +83,7 @@ export async function askModel(
     for (;;) {
       const read = await Promise.race([reader.read(), whenAborted]);
       if (read === 'aborted') {
-        // The signal itself closes the connection; errors of the stream no longer matter.
+        // The signal also closes the connection, so errors of the stream no longer matter.
         reader.cancel(signal.reason).catch(() => {});
         return aborted();
       }
@@ -186,7 +186,9 @@ const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, st
 
 const FINISHES: Readonly<Record<string, Finish['kind']>> = { length: 'cut', 'content-filter': 'refused' };
 
-/** The part of an answer at its token limit that a later request may contain: without reasoning that nothing follows. */
+/**
+ * The records of an answer that reached its token limit, without reasoning at the end: a later request must not end in reasoning.
+ */
 function cutOf(parts: readonly Part[]): readonly AnswerRecord[] {
   const last = parts.at(-1);
   const records = parts.flatMap((part) => recordsOf(part, false, part === last, part === last));
@@ -201,24 +203,25 @@ function cutOf(parts: readonly Part[]): readonly AnswerRecord[] {
  */
 function keptOf(parts: readonly Part[]): { records: readonly AnswerRecord[]; calls: readonly ToolCallRequestRecord[] } {
   const records = parts.flatMap((part, i) => recordsOf(part, true, i === parts.length - 1));
-  // Reasoning belongs to the part after it. Providers that check reasoning refuse it alone at the end.
+  // Reasoning belongs to the part after it. Providers that check reasoning refuse a request in which that part is missing.
   while (records.at(-1)?.type === 'chat_response' && (records.at(-1) as ChatResponseRecord).reasoning !== undefined)
     records.pop();
   const last = records.at(-1);
-  // Even if this part is complete, the answer continued after it: the mark shows a restart that the turn had not ended.
+  // The answer continued after this part, even if the part is complete. After a restart, `truncated` shows that the turn had not
+  // ended.
   if (last?.type === 'chat_response') records[records.length - 1] = { ...last, truncated: true };
   return { records, calls: callsOf(records) };
 }
 
 /**
- * `last`: no part follows yet, so without an end mark the part may be incomplete. `cut`: the answer ended in it, at its limit
- * of output tokens.
+ * The records of one part. `last`: no part follows, so without an end event this part may be incomplete. `cut`: the answer
+ * reached its limit of output tokens in this part.
  */
 function recordsOf(part: Part, partial: boolean, last = false, cut = false): AnswerRecord[] {
   const metadata = part.metadata === undefined ? {} : { metadata: { provider: part.metadata as unknown as Json } };
   if (part.kind === 'call') {
-    // No argument has arrived yet, which differs from a call without arguments. Anthropic's package turns missing arguments into
-    // {}.
+    // Here no argument has arrived yet, which differs from a call without arguments. Anthropic's package turns missing arguments
+    // into {}.
     const unheard = cut ? /^(\{\})?$/.test(part.input.trim()) : partial && !part.ended && part.input.trim() === '';
     const args = unheard ? undefined : parsed(part.input);
     if (args === undefined)
@@ -268,7 +271,10 @@ function openPart(parts: Part[], kind: 'text' | 'reasoning', id: string): Extrac
   return made;
 }
 
-/** If the arguments are not a JSON object, the model gets an error. An empty text means no arguments. */
+/**
+ * The arguments as a JSON object, where an empty text means no arguments. Undefined if the text is not a JSON object; the model
+ * then gets an error.
+ */
 function parsed(input: string): Json | undefined {
   if (input.trim() === '') return {};
   try {

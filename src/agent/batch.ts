@@ -13,11 +13,14 @@ export type Batch = {
   readonly emit: (event: AgentEvent) => void;
   /** Called when each call begins, and when it ends, before its result is written. */
   readonly watch: { began(call: ToolUse): void; ended(call: ToolUse, end: CallEnd): void };
-  /** Writes one result. Called one at a time in the order of the results, with `last` for the last one. */
+  /**
+   * Writes one result. Called for one result at a time, in the order in which they arrive. `last` is true for the last result of
+   * the batch.
+   */
   readonly land: (call: ToolCallRequestRecord, outcome: ToolOutcome, last: boolean) => Promise<void>;
 };
 
-/** Runs the calls of one answer in parallel. Resolves when the log has each result; rejects only if `land` does. */
+/** Runs the calls of one answer in parallel. Resolves when each result is in the log; rejects only if `land` rejects. */
 export async function runBatch({ calls, tools, signal, emit, watch, land }: Batch): Promise<void> {
   const batch = calls.map((call) => ({ id: call.id, name: call.name, args: call.arguments }));
   let left = calls.length;
@@ -66,7 +69,7 @@ async function outcomeOf(
   using deadline = new Deadline(context.signal, tool.timeoutMs);
   const { signal } = deadline;
   try {
-    // A tool that ends soon after the abort gives a better result than the deadline.
+    // If the tool ends soon after the abort, its own result is better than the deadline's.
     const outcome = tool.execute(call.arguments, { ...context, signal }).then(spoken);
     const first = await Promise.race([outcome, deadline.over.then((late) => Promise.race([outcome, graceful(late)]))]);
     return deadline.passed && first.isError === true ? { ...deadline.timedOut, content: first.content } : first;
@@ -78,10 +81,10 @@ async function outcomeOf(
   }
 }
 
-/** Aborts when a call is given up: because its batch is, or after its time limit. */
+/** Aborts a call when its batch is aborted, or after its time limit. */
 class Deadline implements Disposable {
   readonly signal: AbortSignal;
-  /** The outcome that then replaces the tool's. */
+  /** Resolves to the outcome that replaces the tool's after the abort. */
   readonly over: Promise<ToolOutcome>;
   passed = false;
   readonly #own = new AbortController();
@@ -121,7 +124,7 @@ class Deadline implements Disposable {
   }
 }
 
-/** The result for listeners. A failure while the call was aborted from outside proves nothing about its tool. */
+/** How a call ended, for listeners. If the agent aborted the call, a failure proves nothing about the tool. */
 function endOf({ content, isError, failure }: ToolOutcome, signal: AbortSignal): CallEnd {
   if (isError !== true) return { kind: 'success', resultLength: content.length };
   if (signal.aborted) return { kind: 'interrupted' };
@@ -131,7 +134,7 @@ function endOf({ content, isError, failure }: ToolOutcome, signal: AbortSignal):
 const GRACE_MS = 250;
 const graceful = (late: ToolOutcome): Promise<ToolOutcome> =>
   new Promise((resolve) => setTimeout(resolve, GRACE_MS, late).unref());
-/** Anthropic refuses an error without text. */
+/** The outcome with a text in any case, because Anthropic refuses an error without text. */
 const spoken = (outcome: ToolOutcome): ToolOutcome =>
   outcome.isError && outcome.content.trim() === '' ? { ...outcome, content: 'Failed, without a reason.' } : outcome;
 const wrong = (content: string, failure?: ToolOutcome['failure']): ToolOutcome => ({

@@ -1,17 +1,19 @@
 /**
- * Prompt caching at Anthropic. Other providers cache a prefix by themselves. Anthropic caches the text up to the places that the
- * request marks, and looks back at most 20 blocks from each of them.
+ * Prompt caching at Anthropic. Other providers cache a prefix by themselves. Anthropic caches the text up to each mark in the
+ * request, and searches at most 20 blocks before a mark for cached text.
  *
- * Three of its four marks are used: after tools and system prompt; at the end of the last answered request, so that its cache
- * is found after a long batch too; and at the end, for the next request. The marks move forward; the text before them never
- * changes.
+ * Anthropic allows four marks, and three are used. The first follows tools and system prompt. The second is at the end of the
+ * last answered request, so that its cache is found even after a long batch. The third is at the end, for the next request. The
+ * marks move forward; the text before them never changes.
  */
 import type { LanguageModelV4Message, LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { Family } from './placement.ts';
 
 const MARK = { anthropic: { cacheControl: { type: 'ephemeral' } } } satisfies SharedV4ProviderOptions;
 
-/** The prompt with its marks. Unchanged for other providers, and if the caller's `providerOptions` set caching. */
+/**
+ * The prompt with cache marks. For other providers, and if the caller's `providerOptions` set caching, the prompt is unchanged.
+ */
 export function withCacheMarks(
   prompt: LanguageModelV4Prompt,
   { family, given }: { readonly family: Family; readonly given: SharedV4ProviderOptions | undefined },
@@ -26,7 +28,7 @@ export function withCacheMarks(
   return prompt.map((message, i) => (places.has(i) ? marked(message) : message));
 }
 
-/** An answer may end in thinking, which takes no mark. */
+/** Whether a message can have a mark. An answer that ends in thinking cannot. */
 const takesMark = ({ role, content }: LanguageModelV4Message): boolean =>
   (role === 'user' || role === 'tool') && content.length > 0;
 

@@ -1,17 +1,19 @@
 /**
- * Compactions in JP's format: an overlay over whole turns. It changes the request to a provider, but never the log. If several
- * cover a turn, the newest decides, separately for summary, reasoning and tool calls.
+ * Compactions in JP's format: an overlay over whole turns. A compaction changes the request to a provider, but never the log. If
+ * several compactions cover a turn, the newest decides, separately for summary, reasoning and tool calls.
  */
 import type { Json } from '../core/json.ts';
 import { isType, type Draft } from '../core/records.ts';
 
 type Summary = { readonly text: string };
 type ToolCalls = { readonly kind: 'omit' } | { readonly kind: 'strip'; readonly request: boolean; readonly response: boolean };
-/** `over`: the policy applies to content with more bytes than this. */
+/** A policy for content with more than `over` bytes. */
 type Sized<T> = { readonly policy: T; readonly over: number };
 type TurnPolicy = { summary?: Summary; reasoning?: Sized<'strip'>; toolCalls?: Sized<ToolCalls> };
 
-/** The first turn has number 0; records before the first `turn_start` belong to it. The range includes both ends. */
+/**
+ * A range of turns, including both ends. The first turn has the number 0, and records before the first `turn_start` belong to it.
+ */
 export type CompactionRecord = {
   readonly type: 'compaction';
   readonly from_turn: number;
@@ -23,7 +25,7 @@ export type CompactionRecord = {
 
 export const SUMMARY_REQUEST = '[Summary of the conversation so far]';
 
-/** The records for a provider. Without a compaction these are the records themselves. */
+/** The records for a provider, after all compactions. Without a compaction, the same array. */
 export function compacted(records: readonly Draft[]): readonly Draft[] {
   const compactions = records.filter((record): record is CompactionRecord & Draft => record.type === 'compaction');
   if (compactions.length === 0) return records;
@@ -68,7 +70,7 @@ function inTurn(record: Draft, { reasoning, toolCalls }: TurnPolicy, { names, si
   return [record];
 }
 
-/** The turn of each record. */
+/** The turn number of each record. */
 function turnsOf(records: readonly Draft[]): readonly number[] {
   let turn = 0;
   let begun = false;
@@ -81,7 +83,7 @@ function turnsOf(records: readonly Draft[]): readonly number[] {
   });
 }
 
-/** `now`: the turn in which the compaction was written. It does not apply to later turns. */
+/** A compaction and `now`, the turn in which it was written. The compaction does not apply to later turns. */
 type Range = { readonly compaction: CompactionRecord; readonly now: number };
 
 function policiesOf(ranges: readonly Range[], lastTurn: number): readonly TurnPolicy[] {
@@ -119,7 +121,7 @@ function toolCallsOf(policy: string, spec: Json | undefined): ToolCalls | undefi
   return { kind: 'strip', request: request === true, response: response === true };
 }
 
-/** The bytes of each call, arguments and result together. */
+/** The bytes of each call: its arguments and result together. */
 function sizesOf(records: readonly Draft[]): ReadonlyMap<string, number> {
   const sizes = new Map<string, number>();
   for (const record of records)

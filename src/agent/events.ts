@@ -3,11 +3,11 @@ import type { Level } from '../core/notification.ts';
 import type { Json } from '../core/json.ts';
 import type { Mode } from './modes.ts';
 
-/** An agent's events, in order. Failures are events too: the iteration itself never throws. */
+/** One event of an agent. Failures are events too, so the iteration never throws. */
 export type AgentEvent =
   | { readonly type: 'turn_started'; readonly by: 'person' | 'notification'; readonly content: string }
   | { readonly type: 'mode'; readonly mode: Mode }
-  /** A request goes to the model: the `cycle`-th of this turn. */
+  /** A request goes to the model. `cycle` is its number in this turn, from 1. */
   | { readonly type: 'request'; readonly cycle: number }
   | { readonly type: 'text'; readonly delta: string }
   | { readonly type: 'reasoning'; readonly delta: string }
@@ -23,7 +23,7 @@ export type AgentEvent =
     }
   /** A carrier took notifications: `text` is the text for the model. */
   | { readonly type: 'delivered'; readonly at: string; readonly ids: readonly NotificationId[]; readonly text: string }
-  /** An open notification waits for its carrier. */
+  /** A notification is open and waits for its carrier. */
   | {
       readonly type: 'waiting';
       readonly id: NotificationId;
@@ -34,20 +34,20 @@ export type AgentEvent =
   /** The agent ended the stream or the tools. */
   | { readonly type: 'aborted'; readonly what: 'answer' | 'tools'; readonly why: string }
   | { readonly type: 'retry'; readonly inMs: number; readonly why: string }
-  /** The provider refused the request with these notifications and accepted it without them: one line replaces them. */
+  /** The provider refused a request with these notifications and accepted it without them, so one line replaces them. */
   | { readonly type: 'left_out'; readonly ids: readonly NotificationId[]; readonly why: string }
   | { readonly type: 'usage'; readonly inputTokens: number; readonly outputTokens: number; readonly cachedTokens: number }
-  /** `wake = "ask"`: a person should decide whether these may wake the agent. */
+  /** With `wake = "ask"`, a person decides whether these notifications may wake the agent. */
   | { readonly type: 'wake_asked'; readonly ids: readonly NotificationId[]; readonly text: string }
   | {
       readonly type: 'turn_ended';
       readonly how: 'complete' | 'truncated' | 'refused' | 'stopped' | 'failed';
-      /** The error, unless the turn is complete or stopped. */
       readonly cycles: number;
+      /** Set unless the turn is complete or stopped. */
       readonly error?: string;
     };
 
-/** One listener's queue of events; ends when it is closed. */
+/** The queue of events for one listener. The iteration ends when the queue is closed. */
 export class EventQueue<T> implements AsyncIterable<T> {
   #events: T[] = [];
   #wake: (() => void) | undefined;

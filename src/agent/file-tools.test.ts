@@ -9,7 +9,7 @@ import { fileTools } from './file-tools.ts';
 const root = mkdtempSync(join(tmpdir(), 'earpiece-file-tools-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** The tools' reports about the files. The files source has separate tests. */
+/** What the tools reported about files. The files source has its own tests. */
 let noted: string[];
 beforeEach(() => (noted = []));
 const [read, write] = fileTools({
@@ -39,7 +39,7 @@ describe('read_file', () => {
   it.each([
     [{ from: 2, lines: 2 }, '2\n3\n[lines 2–3 of 5,000; continue with from: 4]'],
     [{ from: 4_999 }, '4999\n5000\n[lines 4,999–5,000 of 5,000]'],
-    [{ from: 5_001 }, '(it has only 5,000 lines)'],
+    [{ from: 5_001 }, '(the file has only 5,000 lines)'],
   ])('parts: %j', async (args, content) => {
     writeFileSync(at('long.txt'), Array.from({ length: 5_000 }, (_, i) => `${i + 1}\n`).join(''));
     expect((await run(read, { path: 'long.txt', ...args })).content).toBe(content);
@@ -60,13 +60,13 @@ describe('read_file', () => {
   it.each<[Json, string]>([
     [{ path: 'gone.txt' }, 'gone.txt cannot be read: it does not exist'],
     [{ path: '.' }, '. is a folder'],
-    [{ path: 'binary' }, 'binary is not a text file (3 bytes, some of them 0)'],
+    [{ path: 'binary' }, 'binary is not a text file: some of its 3 bytes are 0'],
     [{ path: 'round' }, 'round cannot be read: its links form a circle'],
     [{ path: '/dev/zero' }, '/dev/zero is not a regular file'],
-    [{ path: 7 }, 'path 7 is not a path'],
-    [{}, 'path (missing) is not a path'],
-    [{ path: 'a.txt', from: 0 }, 'from 0 is not a line number: lines count from 1'],
-    [{ path: 'a.txt', lines: 'all' }, 'lines "all" is not a number of lines above 0'],
+    [{ path: 7 }, 'path must be the path of a file, got 7'],
+    [{}, 'path must be the path of a file, got (missing)'],
+    [{ path: 'a.txt', from: 0 }, 'from must be a line number from 1, got 0'],
+    [{ path: 'a.txt', lines: 'all' }, 'lines must be a whole number above 0, got "all"'],
   ])('%j is refused', async (args, message) => {
     writeFileSync(at('binary'), Buffer.from([1, 0, 2]));
     rmSync(at('round'), { force: true });
@@ -88,7 +88,7 @@ describe('write_file', () => {
   it.each<[Json, string]>([
     [{ path: 'sub', content: 'x' }, 'sub cannot be written: it is a folder'],
     [{ path: 'plain/x', content: 'x' }, 'plain/x cannot be written: a part of its path is not a folder'],
-    [{ path: 'x' }, 'content (missing) is not a text'],
+    [{ path: 'x' }, 'content must be a text, got (missing)'],
   ])('%j is refused', async (args, message) => {
     mkdirSync(at('sub'), { recursive: true });
     writeFileSync(at('plain'), '');

@@ -1,6 +1,6 @@
 /**
- * Tools that read and write files, so that the agent can follow those files. If another program changes a file that it read, the
- * agent is notified. Its own writes do not notify it. A shell can read and write too, but then the touched files are unknown.
+ * Tools that read and write files, so that the agent can follow those files. If another program changes a file that the agent has
+ * read, the agent is notified. Its own writes do not notify it. Files that the agent reads or writes in a shell are unknown.
  */
 import { mkdir, open, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -9,9 +9,9 @@ import type { FilesSource } from '../sources/files/index.ts';
 import type { Tool, ToolOutcome } from '../handles/tool.ts';
 
 export type FileToolsOptions = {
-  /** The base of relative paths. */
+  /** The folder to which relative paths refer. */
   readonly root: string;
-  /** Follows the files. Without it, they are not followed. */
+  /** Follows the files that the tools read. If it is missing, no file is followed. */
   readonly files?: Followed | undefined;
 };
 
@@ -27,7 +27,7 @@ const unfollowed: Followed = {
   about: (path) => `file:${path}`,
 };
 
-/** A longer file must be read by a program. */
+/** The largest file that the tool reads. */
 const MAX_BYTES = 20 * 1_048_576;
 /** The most lines in one answer. */
 const MAX_LINES = 2_000;
@@ -36,7 +36,7 @@ const MAX_CHARS = 50_000;
 const readFile = (root: string, files: Followed): Tool => ({
   name: 'read_file',
   description:
-    'Reads a text file. You are notified when another program changes it later. A long one is read in parts: the answer says how to go on.',
+    'Reads a text file. You are notified when another program changes it later. A long file is read in parts: the answer says how to continue.',
   inputSchema: {
     type: 'object',
     properties: {
@@ -49,14 +49,14 @@ const readFile = (root: string, files: Followed): Tool => ({
   },
   async execute(args): Promise<ToolOutcome> {
     const { path, from = 1, lines = MAX_LINES } = args as Readonly<Record<string, Json>>;
-    if (typeof path !== 'string' || path === '') return wrong(`path ${show(path)} is not a path`);
-    if (!isCount(from)) return wrong(`from ${show(from)} is not a line number: lines count from 1`);
-    if (!isCount(lines)) return wrong(`lines ${show(lines)} is not a number of lines above 0`);
+    if (typeof path !== 'string' || path === '') return wrong(`path must be the path of a file, got ${show(path)}`);
+    if (!isCount(from)) return wrong(`from must be a line number from 1, got ${show(from)}`);
+    if (!isCount(lines)) return wrong(`lines must be a whole number above 0, got ${show(lines)}`);
     const absolute = resolve(root, path);
     const read = await bytesOf(absolute, path);
     if ('wrong' in read) return wrong(read.wrong);
     const { bytes } = read;
-    if (bytes.subarray(0, 8_192).includes(0)) return wrong(`${path} is not a text file (${bytes.length} bytes, some of them 0)`);
+    if (bytes.subarray(0, 8_192).includes(0)) return wrong(`${path} is not a text file: some of its ${bytes.length} bytes are 0`);
     await files.noteRead(absolute, bytes);
     const part = partOf(bytes.toString('utf8'), from, Math.min(lines, MAX_LINES));
     return { content: part, knows: [files.about(absolute)] };
@@ -65,7 +65,7 @@ const readFile = (root: string, files: Followed): Tool => ({
 
 const writeFileTool = (root: string, files: Followed): Tool => ({
   name: 'write_file',
-  description: 'Writes a whole text file: creates it, or replaces its content. Folders that are missing are made.',
+  description: 'Writes a whole text file: creates it, or replaces its content. Creates missing folders.',
   inputSchema: {
     type: 'object',
     properties: {
@@ -77,8 +77,8 @@ const writeFileTool = (root: string, files: Followed): Tool => ({
   },
   async execute(args): Promise<ToolOutcome> {
     const { path, content } = args as Readonly<Record<string, Json>>;
-    if (typeof path !== 'string' || path === '') return wrong(`path ${show(path)} is not a path`);
-    if (typeof content !== 'string') return wrong(`content ${show(content)} is not a text`);
+    if (typeof path !== 'string' || path === '') return wrong(`path must be the path of a file, got ${show(path)}`);
+    if (typeof content !== 'string') return wrong(`content must be a text, got ${show(content)}`);
     const absolute = resolve(root, path);
     try {
       await files.withOwnWrite(absolute, async () => {
@@ -113,13 +113,13 @@ async function bytesOf(absolute: string, path: string): Promise<{ readonly bytes
   }
 }
 
-/** A limited number of the text's lines, and the size of the remaining ones. */
+/** At most `lines` lines of the text, and a line about the rest. */
 function partOf(text: string, from: number, lines: number): string {
   if (text === '') return '(the file is empty)';
   const all = text.split('\n');
   // A line end at the end of the text does not start a new line.
   if (all.at(-1) === '') all.pop();
-  if (from > all.length) return `(it has only ${all.length.toLocaleString('en')} lines)`;
+  if (from > all.length) return `(the file has only ${all.length.toLocaleString('en')} lines)`;
   const shown: string[] = [];
   let chars = 0;
   for (const line of all.slice(from - 1, from - 1 + lines)) {

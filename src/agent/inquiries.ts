@@ -1,9 +1,12 @@
 /**
- * Questions about background tools at the end of a turn, sent to the model together in one separate request (RFD 037 of JP).
+ * Sends the questions about background tools at the end of a turn to the model, together in one separate request (RFD 037 of JP).
  */
 import { TURN_END_ANSWERS, type Inquiry, type TurnEndAnswer } from '../handles/index.ts';
 
-/** `ask` sends one question to the model. A reply in another form counts as no answer, and nothing is done. */
+/**
+ * Makes the function that asks the inquiries. `ask` sends one question to the model. A reply in another form counts as no answer,
+ * and then nothing is done.
+ */
 export const askInquiries =
   (ask: (question: string) => Promise<string>) =>
   async (inquiries: readonly Inquiry[]): Promise<Readonly<Record<string, TurnEndAnswer>>> => {

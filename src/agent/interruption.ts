@@ -1,6 +1,6 @@
 import type { NotificationId } from '../core/notification.ts';
 
-/** The reason why the agent ended a stream or tools. Its class shows retry logic that the provider is not at fault. */
+/** The reason for which the agent ended a stream or tools. By its class, the retry logic knows that the provider did not fail. */
 export class Interruption extends Error {
   override readonly name = 'Interruption';
   readonly is:

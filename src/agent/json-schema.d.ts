@@ -1,5 +1,6 @@
 /**
- * `tsdown.config.ts` uses this in place of the package `json-schema`, which has no types here. Any schema type of a user fits.
+ * The types that `tsdown.config.ts` uses in place of the package `json-schema`, which is not installed. They accept any schema
+ * type of a user.
  */
 // oxlint-disable-next-line typescript/no-explicit-any -- an interface is assignable to an index signature of this type alone
 export type JSONSchema7 = { [keyword: string]: any };

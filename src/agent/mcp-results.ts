@@ -1,6 +1,6 @@
 /**
- * Converts an MCP tool's result for the model. Text that is too long is cut in the middle, and a file holds the whole text.
- * Pictures and sound go to files too. Only the user can read the files; they are deleted after a day.
+ * Converts an MCP tool's result for the model. Text that is too long is cut in the middle, and the whole text is written to a
+ * file. Pictures and sound are written to files too. Only the user can read these files, and they are deleted after a day.
  */
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ function shortened(text: string, { maxChars, folder }: ResultLimits): string {
   const where = kept(folder, 'txt', text);
   return [
     text.slice(0, half).toWellFormed(),
-    `[… ${left} of ${text.length.toLocaleString('en')} characters are left out here; ${where === undefined ? 'the whole text could not be kept' : `the whole is in ${where}`} …]`,
+    `[… ${left} of ${text.length.toLocaleString('en')} characters are left out here; ${where === undefined ? 'the whole text could not be kept' : `the whole text is in ${where}`} …]`,
     text.slice(-half).toWellFormed(),
   ].join('\n');
 }
@@ -67,7 +67,7 @@ function textOf(block: Content, folder: string): string {
 
 const endingOf = (mimeType: string | undefined): string => /\/([a-z0-9]{1,8})\b/.exec(mimeType ?? '')?.[1] ?? 'bin';
 
-/** Writes a file and returns its path. Undefined if that failed: a full disk does not fail the call. */
+/** Writes a file and returns its path. Returns undefined if the write fails, so that a full disk does not fail the call. */
 function kept(folder: string, ending: string, whole: string | Buffer): string | undefined {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

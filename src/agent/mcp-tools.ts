@@ -1,4 +1,4 @@
-/** Tools of MCP servers for Earpiece's own agent. */
+/** Makes tools for Earpiece's agent from those of MCP servers. */
 import { defined } from '../core/defined.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
@@ -11,10 +11,10 @@ import { outcomeOf, type CallResult, type ResultLimits } from './mcp-results.ts'
 export type McpTools = { readonly tools: readonly Tool[]; close(): Promise<void> };
 
 export type McpToolsOptions = ResultLimits & {
-  /** Listens for a server that fails, disconnects or reconnects. */
+  /** Called when a server fails, disconnects or reconnects. */
   readonly onUpstream?: (event: ServerEvent) => void;
   readonly report?: (line: string) => void;
-  /** How long a server may take to list its tools. Default 30,000 ms; with several servers, each has at most 12,000 ms. */
+  /** How long a server may take to list its tools. Default 30,000 ms, or 12,000 ms with several servers. */
   readonly withinMs?: number;
 };
 
@@ -27,7 +27,10 @@ type ToolDefinition = {
 /** Separates the name of a server and the name of its tool if there are several servers. */
 const SEPARATOR = '__';
 const WITHIN_MS = 30_000;
-/** The agent lists tools once, so it waits for slow servers. A hanging server must not delay the agent's start for long. */
+/**
+ * How long each of several servers may take to list its tools. The agent lists tools only once, so it waits for slow servers; a
+ * hanging server must not delay the start for long.
+ */
 const OTHERS_WITHIN_MS = 12_000;
 
 /**
@@ -70,7 +73,7 @@ export async function mcpTools(upstreams: readonly Upstream[], options: McpTools
   return { tools: lists.flatMap((tools) => (tools instanceof EarpieceError ? [] : tools)), close };
 }
 
-/** All pages of a server's tools. */
+/** Reads all pages of a server's tools. */
 async function definitionsOf(client: McpClient, within: AbortSignal): Promise<readonly ToolDefinition[]> {
   await client.start(within);
   const tools: ToolDefinition[] = [];

@@ -1,5 +1,5 @@
 /**
- * A model by its name: `openai:gpt-5`, `anthropic:claude-sonnet-5`, `google:gemini-3-pro`, `ollama:qwen3`. The provider's
+ * Opens a model by its name: `openai:gpt-5`, `anthropic:claude-sonnet-5`, `google:gemini-3-pro`, `ollama:qwen3`. The provider's
  * package is loaded on first use. Keys and addresses come from the environment, under the names that the provider's own tools
  * use.
  */
@@ -12,7 +12,7 @@ export type Env = Readonly<Record<string, string | undefined>>;
 type Provider = {
   readonly package: string;
   readonly says: string;
-  /** The first of these that is set is the key. Empty: no key is needed. */
+  /** The environment variables for the key; the first that is set counts. Empty if no key is needed. */
   readonly keys: readonly string[];
   open(model: string, env: Env, key: string): Promise<LanguageModelV4>;
 };
@@ -63,7 +63,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   },
   compatible: {
     package: '@ai-sdk/openai-compatible',
-    says: 'anything that speaks OpenAI chat, at OPENAI_COMPATIBLE_BASE_URL',
+    says: 'any server with the OpenAI chat API, at OPENAI_COMPATIBLE_BASE_URL',
     keys: [],
     open: async (model, env) => {
       const url = env['OPENAI_COMPATIBLE_BASE_URL'];
@@ -82,7 +82,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   },
 };
 
-/** Throws `bad_argument` for an invalid name, and `bad_config` for a missing key or package. */
+/** Opens a model. Throws `bad_argument` for an invalid name, and `bad_config` for a missing key or package. */
 export async function openModel(name: string, env: Env): Promise<LanguageModelV4> {
   const colon = name.indexOf(':');
   const [providerName, model] = [name.slice(0, Math.max(colon, 0)), name.slice(colon + 1)];
@@ -120,7 +120,9 @@ function ollamaHost(env: Env): string {
   return (/^https?:\/\//.test(host) ? host : `http://${host}`).replace(/\/$/, '');
 }
 
-/** Throws `bad_argument` unless the model is one of AI SDK 7. Its providers are the first to use `v4`. */
+/**
+ * Returns the model. Throws `bad_argument` unless it is a model of AI SDK 7, whose providers are the first to use version `v4`.
+ */
 export function checkModel(model: LanguageModelV4, why: string): LanguageModelV4 {
   const version: unknown = typeof model === 'object' && model !== null ? model.specificationVersion : undefined;
   if (version === 'v4') return model;

@@ -33,7 +33,7 @@ const NEXT: Readonly<Record<Mode, readonly Mode[]>> = {
   aborted: ['idle'],
 };
 
-/** Throws for an invalid transition: that is a bug of Earpiece, never of the input. */
+/** Throws for an invalid transition, which only a bug of Earpiece can cause. */
 export function assertTransition(from: Mode, to: Mode): void {
   if (!NEXT[from].includes(to)) throw new Error(`an agent cannot go from ${from} to ${to}`);
 }

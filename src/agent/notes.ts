@@ -14,7 +14,7 @@ export async function takeOverNotes(conversation: Conversation): Promise<void> {
   const waiting = await inbox.store.items(log, { kind: 'open', conversation: NEXT });
   for (const item of waiting) {
     if (item.audience !== NEXT || item.state !== 'open' || writerOf(item) === id) continue;
-    // Another conversation may do the same now: one of the two appends is refused.
+    // Another conversation may move the notes at the same time. One of the two appends is then refused.
     await inbox.store.append(log, [
       {
         type: 'notification_closed',
@@ -29,7 +29,7 @@ export async function takeOverNotes(conversation: Conversation): Promise<void> {
   }
 }
 
-/** The conversation has ended: closes the notes that belong to it alone. */
+/** Closes the notes of a conversation that has ended. Notes for later conversations stay open. */
 export async function endNotes({ inbox, log, id }: Conversation): Promise<void> {
   for (const item of await inbox.store.items(log, { kind: 'open', conversation: id }))
     if (item.audience === id && isNote(item))

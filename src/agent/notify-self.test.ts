@@ -101,15 +101,15 @@ describe('what is kept', () => {
 it.each([
   [{}, 'message is missing: needs a text that is not blank'],
   [{ message: ' ' }, 'message " " needs a text that is not blank'],
-  [{ message: 'x', category: 'todo' }, 'category "todo" is one of discovery, warning, checkpoint, reminder, context'],
-  [{ message: 'x', priority: 'urgent' }, 'priority "urgent" is one of low, normal, high, critical'],
-  [{ message: 'x', persist_cross_session: 'yes' }, 'persist_cross_session "yes" is neither true nor false'],
-  [{ message: 'x', deliver_at: { after_turns: 0 } }, 'deliver_at.after_turns 0 is a whole number from 1 to 1,000'],
-  [{ message: 'x', deliver_at: 7 }, /^deliver_at 7 is one of immediate, next_turn, after_tool, \{"after_turns": n\}/u],
-  [{ message: 'x', deliver_at: 'somewhen' }, /^deliver_at "somewhen" is one of .*: the time "somewhen" is not understood/u],
+  [{ message: 'x', category: 'todo' }, 'category "todo" must be one of discovery, warning, checkpoint, reminder, context'],
+  [{ message: 'x', priority: 'urgent' }, 'priority "urgent" must be one of low, normal, high, critical'],
+  [{ message: 'x', persist_cross_session: 'yes' }, 'persist_cross_session "yes" must be true or false'],
+  [{ message: 'x', deliver_at: { after_turns: 0 } }, 'deliver_at.after_turns 0 must be a whole number from 1 to 1,000'],
+  [{ message: 'x', deliver_at: 7 }, /^deliver_at 7 must be one of immediate, next_turn, after_tool, \{"after_turns": n\}/u],
+  [{ message: 'x', deliver_at: 'somewhen' }, /^deliver_at "somewhen" must be one of .*: the time "somewhen" is not understood/u],
   [{ message: 'x', deliver_at: { at: 'yesterday' } }, /^deliver_at \{"at":"yesterday"\} .* has passed/u],
-  [{ message: 'x', expires_in: 'soon' }, 'expires_in "soon" is a time such as "30m", "2h" or "7 days", or "0" for never'],
-  [{ message: 'x', key: '' }, 'key "" is a text of 1 to 80 characters'],
+  [{ message: 'x', expires_in: 'soon' }, 'expires_in "soon" must be a time such as "30m", "2h" or "7 days", or "0" for never'],
+  [{ message: 'x', key: '' }, 'key "" must be a text of 1 to 80 characters'],
   [{ message: 'x', withdraw: 'k' }, 'withdraw removes a note and takes no other argument; leave out message'],
   [{ message: 'x', prority: 'high' }, /^there is no argument "prority", did you mean priority\?/u],
 ])('%j is refused, and nothing is kept', async (args, message) => {
@@ -123,7 +123,7 @@ it('a note that is too long is refused', async () => {
   const { open } = stage();
   const { note } = await open('a');
   expect(await note({ message: 'x'.repeat(4_001) })).toEqual({
-    error: 'message has 4001 characters, at most 4000 are kept: write it into a file and note its path',
+    error: 'message must have at most 4000 characters, got 4001: write the text to a file and note its path',
   });
 });
 

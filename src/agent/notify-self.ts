@@ -1,6 +1,7 @@
 /**
- * The tool with which an agent leaves a note for itself. The note returns once at its chosen time, also after a restart. It
- * belongs to its conversation, or with `persist_cross_session` to the agent: then its next conversation gets the note.
+ * The tool with which an agent leaves a note for itself. The note is delivered once at its chosen time, also after a restart. A
+ * note belongs to its conversation. With `persist_cross_session` the note belongs to the agent, and the agent's next conversation
+ * gets it.
  */
 import { defined } from '../core/defined.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
@@ -26,7 +27,7 @@ type Category = keyof typeof PREFIX;
 const SEVERITY = { low: 'debug', normal: 'info', high: 'warning', critical: 'error' } as const satisfies Record<string, Severity>;
 type Priority = keyof typeof SEVERITY;
 
-/** The values of `deliver_at`, and a subscriber's `inject_at` values for the same moments. */
+/** The values of `deliver_at`, each with the value of a subscriber's `inject_at` for the same moment. */
 const MOMENTS = {
   immediate: { deliver: 'now', injectAt: 'immediate' },
   next_turn: { deliver: 'next_cycle', injectAt: 'turn_start' },
@@ -35,7 +36,7 @@ const MOMENTS = {
 
 const MESSAGE_CHARS = 4_000;
 const DAY_MS = 86_400_000;
-/** "Never" as a time in milliseconds. */
+/** A time in milliseconds that stands for "never". */
 const NEVER_MS = 1_000 * 365 * DAY_MS;
 const TIMEOUT_MS = 5_000;
 
@@ -63,10 +64,10 @@ export const notifySelf = (agent: () => Agent): Tool => ({
           { type: 'object', properties: { at: { type: 'string' } }, required: ['at'] },
         ],
       },
-      persist_cross_session: { type: 'boolean', description: 'Default false: it ends with this conversation.' },
+      persist_cross_session: { type: 'boolean', description: 'Default false: the note ends with this conversation.' },
       expires_in: {
         type: 'string',
-        description: 'Such as "2h"; default 24h, from the time that it is for. "0": never.',
+        description: 'Such as "2h"; default 24h, from its delivery time. "0": never.',
       },
       key: { type: 'string', description: 'A later note of the same key replaces it.' },
       withdraw: { type: 'string', description: 'The key of a note to remove.' },
@@ -107,11 +108,11 @@ async function leave(agent: Agent, given: Readonly<Record<string, Json>>): Promi
   if (message.length > MESSAGE_CHARS)
     throw new EarpieceError(
       'bad_argument',
-      `message has ${message.length} characters, at most ${MESSAGE_CHARS} are kept: write it into a file and note its path`,
+      `message must have at most ${MESSAGE_CHARS} characters, got ${message.length}: write the text to a file and note its path`,
     );
   const category = oneOf<Category>('category', given['category'] ?? 'context', PREFIX);
   const priority = oneOf<Priority>('priority', given['priority'] ?? 'normal', SEVERITY);
-  if (typeof persist !== 'boolean') throw bad('persist_cross_session', persist, 'is neither true nor false');
+  if (typeof persist !== 'boolean') throw bad('persist_cross_session', persist, 'must be true or false');
   const { deliver, injectAt, said } = await momentOf(given['deliver_at'] ?? 'next_turn', { now, timeZone: inbox.timeZone });
   const dueInMs = typeof deliver === 'object' && 'at' in deliver ? Math.max(0, deliver.at - now) : 0;
   const lastsMs = await expiryOf(given['expires_in'], { now, timeZone: inbox.timeZone });
@@ -121,8 +122,8 @@ async function leave(agent: Agent, given: Readonly<Record<string, Json>>): Promi
     id: inbox.ids.make('note'),
     type: category === 'reminder' ? 'agent.self.remind' : 'agent.self.notify',
     source: 'agent',
-    // A note with a time, or with a number of turns, is delivered to the conversation that is active then. Other notes wait for
-    // the next conversation.
+    // A note with a time or a number of turns is delivered to the conversation that is active at that moment. Other notes wait
+    // for the next conversation.
     subject: !persist ? conversation.address : typeof deliver === 'object' ? conversation.log : `${conversation.log}#${NEXT}`,
     severity: SEVERITY[priority],
     message,
@@ -187,10 +188,10 @@ async function takeBack({ inbox, conversation }: Agent, given: Readonly<Record<s
 
 const KEY_CHARS = 80;
 
-/** An agent can withdraw only its own notes: the key contains its conversation. */
+/** The key of a note. It contains the agent's conversation, so that an agent can withdraw only its own notes. */
 function keyOf(key: Json | undefined, { id }: Conversation, persist: boolean): string {
   if (typeof key !== 'string' || key.trim() === '' || key.length > KEY_CHARS)
-    throw bad('key', key, `is a text of 1 to ${KEY_CHARS} characters`);
+    throw bad('key', key, `must be a text of 1 to ${KEY_CHARS} characters`);
   return persist ? `self:${key}` : `self:${id}:${key}`;
 }
 
@@ -207,19 +208,19 @@ async function momentOf(
     const { after_turns: turns, after_tool: tool, at } = given as Readonly<Record<string, Json>>;
     if (typeof turns === 'number') {
       if (!Number.isInteger(turns) || turns < 1 || turns > 1_000)
-        throw bad('deliver_at.after_turns', turns, 'is a whole number from 1 to 1,000');
+        throw bad('deliver_at.after_turns', turns, 'must be a whole number from 1 to 1,000');
       return { deliver: { afterTurns: turns }, said: given };
     }
     if (typeof at === 'string') return whenOf(at, given, here);
     if (typeof tool === 'string') {
-      if (!/^\S{1,256}$/.test(tool)) throw bad('deliver_at.after_tool', tool, 'is the name of a tool');
+      if (!/^\S{1,256}$/.test(tool)) throw bad('deliver_at.after_tool', tool, 'must be the name of a tool');
       return { deliver: { afterTool: tool }, said: given };
     }
   }
   throw bad('deliver_at', given, WHENS);
 }
 
-const WHENS = `is one of ${Object.keys(MOMENTS).join(', ')}, {"after_turns": n}, {"after_tool": name} or {"at": a time such as "in 10m" or "2026-05-01T10:00"}`;
+const WHENS = `must be one of ${Object.keys(MOMENTS).join(', ')}, {"after_turns": n}, {"after_tool": name} or {"at": a time such as "in 10m" or "2026-05-01T10:00"}`;
 
 async function whenOf(
   text: string,
@@ -242,13 +243,13 @@ async function expiryOf(given: Json | undefined, here: { readonly now: number; r
   const text = typeof given === 'string' && /^\s*\d+(?:\.\d+)?\s*[a-z]+\s*$/iu.test(given) ? `in ${given.trim()}` : undefined;
   const when = text === undefined ? undefined : await parseWhen(text, here).catch(() => undefined);
   if (when === undefined || !('at' in when))
-    throw bad('expires_in', given, 'is a time such as "30m", "2h" or "7 days", or "0" for never');
+    throw bad('expires_in', given, 'must be a time such as "30m", "2h" or "7 days", or "0" for never');
   return when.at - here.now;
 }
 
 function oneOf<T extends string>(name: string, value: Json, known: Readonly<Record<T, unknown>>): T {
   if (typeof value === 'string' && Object.hasOwn(known, value)) return value as T;
-  throw bad(name, value, `is one of ${Object.keys(known).join(', ')}`);
+  throw bad(name, value, `must be one of ${Object.keys(known).join(', ')}`);
 }
 
 const bad = (name: string, value: Json | undefined, allowed: string): EarpieceError =>

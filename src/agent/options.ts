@@ -9,27 +9,32 @@ import type { BudgetOptions } from './watching/budget.ts';
 
 export type AgentOptions = AgentSettings & {
   readonly earpiece: Inbox & { readonly bus?: Emitter };
-  /** Emits the agent's events: failing tools, an exceeded budget, loops … Default: the bus of `earpiece`, if it has one. */
+  /**
+   * Emits the agent's events, such as failing tools, an exceeded budget or loops. Default: the bus of `earpiece`, if it has one.
+   */
   readonly emitter?: Emitter;
 };
 
 export type AgentSettings = {
   readonly model: LanguageModelV4;
-  /** `project/agent#conversation`; without a conversation it is the agent's main one. */
+  /** The agent's address, `project/agent#conversation`. Without a conversation, the agent's main conversation. */
   readonly address: string;
   readonly tools?: readonly Tool[];
   readonly system?: string;
   readonly purpose?: string;
-  /** Requests to the model in one turn. Default 100. */
+  /** The most requests to the model in one turn. Default 100. */
   readonly maxCycles?: number;
-  /** Retries after temporary failures (rate limits, overload, broken connections). Default 4. */
+  /** The most retries of a request after temporary failures (rate limits, overload, broken connections). Default 4. */
   readonly maxRetries?: number;
-  /** The longest wait that a provider's `retry-after` may request; if it requests more, the turn fails. Default 60,000 ms. */
+  /**
+   * The longest wait that the agent accepts from a provider's `retry-after`. After a longer one, the turn fails. Default 60,000
+   * ms.
+   */
   readonly maxRetryAfterMs?: number;
   readonly maxOutputTokens?: number;
   /**
-   * The limits of one turn. The agent is warned before it reaches one. A turn that has used more tokens gets a critical notice
-   * at once and one more answer. Calls in that answer do not run, and the turn has failed. Default: no limits.
+   * The limits of one turn. The agent is warned before it reaches a limit. A turn that exceeds its tokens gets a critical
+   * notification at once and one more answer. Tool calls in that answer do not run, and the turn fails. Default: no limits.
    */
   readonly budget?: BudgetOptions;
   readonly providerOptions?: SharedV4ProviderOptions;
@@ -37,25 +42,28 @@ export type AgentSettings = {
   readonly placement?: Placement;
   /** Called when a turn is about to end by itself, so that background tools can be asked about, awaited or ended. */
   readonly onTurnEnd?: (turn: TurnEnding) => Promise<{ readonly again?: boolean } | void>;
-  /** From 0 to 1, to spread retries in time. */
+  /** Returns a random number from 0 to 1, which spreads retries in time. */
   readonly chance?: () => number;
-  /** Called with errors outside of the conversation (an event that could not be emitted). Default: a warning of the process. */
+  /**
+   * Called with errors outside of the conversation, such as an event that could not be emitted. Default: a warning of the
+   * process.
+   */
   readonly onTrouble?: (error: unknown) => void;
 };
 
-/** A turn that is about to end by itself. With `again`, a due notification gives the turn one more cycle. */
+/** A turn that is about to end by itself. If the callback returns `again`, a due notification gives the turn one more cycle. */
 export type TurnEnding = {
   readonly signal: AbortSignal;
   /**
-   * Sends the model a separate request: neither question nor answer becomes part of the conversation. Rejects if there is no
-   * answer.
+   * Sends the model a separate request. Neither question nor answer becomes part of the conversation. Rejects if the model does
+   * not answer.
    */
   readonly ask: (question: string) => Promise<string>;
 };
 
 export type TurnResult = {
   /**
-   * `complete`: the model ended its answer by itself. `truncated`: its answer reached the limit of output tokens. `refused`: the
+   * `complete`: the model ended its answer by itself. `truncated`: the answer reached the limit of output tokens. `refused`: the
    * model or a filter of its provider declined. `stopped`: a person or a signal ended the turn. `failed`: there is no answer.
    * `error` has the details of `truncated`, `refused` and `failed`.
    */

@@ -4,9 +4,9 @@ import type { Agent } from './agent.ts';
 import { notifySelf } from './notify-self.ts';
 
 export type OwnToolOptions = {
-  /** Callable only after the agent exists. */
+  /** Returns the agent. Call it only after the agent exists. */
   readonly agent: () => Agent;
-  /** Shows a message to the person at once. Without it the tool `tell_user` is missing. */
+  /** Shows a message to the person at once. If this is missing, there is no tool `tell_user`. */
   readonly tellUser?: (message: string) => void;
 };
 
@@ -16,8 +16,7 @@ export function ownTools({ agent, tellUser }: OwnToolOptions): readonly Tool[] {
 
 const getNotifications = (agent: () => Agent): Tool => ({
   name: 'get_notifications',
-  description:
-    'Returns notifications that were only summarized to you, or that still wait, newest first, and marks them as read.',
+  description: 'Returns notifications that you saw only in summary, or not yet, newest first, and marks them as read.',
   inputSchema: { type: 'object', properties: { mark_as_read: { type: 'boolean', default: true } }, additionalProperties: false },
   async execute(args) {
     const mark = (args as { mark_as_read?: boolean }).mark_as_read ?? true;

@@ -10,17 +10,19 @@
 import type { LanguageModelV4Message, LanguageModelV4TextPart, SharedV4ProviderOptions } from '@ai-sdk/provider';
 
 export interface Placement {
-  /** Messages after the results of a whole batch; `n` counts the views of this kind in the conversation, from 0. */
+  /** Makes the messages after the results of a whole batch. `n` counts the earlier views of this kind in the conversation. */
   afterTools(view: string, n: number): readonly LanguageModelV4Message[];
-  /** A request of a person (or of the agent itself) with its notifications. */
+  /** Makes the messages for a request of a person (or of the agent itself) with its notifications. */
   request(content: readonly LanguageModelV4TextPart[], view: string | undefined): readonly LanguageModelV4Message[];
-  /** Consecutive user messages become one message of several parts: the API wants the roles to alternate. */
+  /** Whether consecutive user messages become one message of several parts, because the API needs alternating roles. */
   readonly alternates?: true;
 }
 
 export type Family = 'openai' | 'anthropic' | 'google' | 'other';
 
-/** By `model.provider`: `openai.chat`, `openai.responses`, `anthropic.messages`, `google.generative-ai` … */
+/**
+ * The provider's family by `model.provider`: `openai.chat`, `openai.responses`, `anthropic.messages`, `google.generative-ai` …
+ */
 export function familyOf(provider: string): Family {
   if (/^(openai|azure)\b/.test(provider)) return 'openai';
   if (/anthropic/.test(provider)) return 'anthropic';
@@ -30,7 +32,7 @@ export function familyOf(provider: string): Family {
 
 export function placementOf(family: Family): Placement {
   if (family === 'openai') return besides;
-  // The Anthropic package joins them itself.
+  // The Anthropic package joins consecutive user messages itself.
   return family === 'google' ? { ...within, alternates: true } : within;
 }
 
@@ -67,7 +69,10 @@ export const syntheticTool = (base: Placement, name = '_system_notification'): P
   ],
 });
 
-/** Options that let the log alone rebuild each request: no state at the provider, encrypted reasoning in the answer. */
+/**
+ * The provider options with which the log alone can rebuild each request: no state at the provider, and encrypted reasoning in
+ * the answer.
+ */
 export function callOptionsOf(family: Family): SharedV4ProviderOptions {
   return family === 'openai' ? { openai: { store: false, include: ['reasoning.encrypted_content'] } } : {};
 }

@@ -25,11 +25,11 @@ import type { Placement } from './placement.ts';
 export type PromptOptions = {
   readonly system?: string;
   readonly placement: Placement;
-  /** One line replaces carriers with these notifications, as if the log had recorded that they were left out. */
+  /** Replaces the carriers of these notifications by one line, as if the log had recorded that they were left out. */
   readonly without?: readonly string[];
 };
 
-/** Only complete exchanges: an incomplete batch is left out until all of its results are recorded. */
+/** The request for these records. An incomplete batch is left out until all of its results are recorded. */
 export function promptOf(records: readonly Draft[], { system, placement, without = [] }: PromptOptions): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = system === undefined || system === '' ? [] : [{ role: 'system', content: system }];
   const redacted = new Set([...redactions(records), ...without]);
@@ -55,7 +55,7 @@ export function promptOf(records: readonly Draft[], { system, placement, without
           role: 'tool',
           content: calls.map((call) => resultPart(call, results.get(call.id) as ToolCallResponseRecord)),
         });
-        // Normally a batch has one carrier. An imported log may have several: they keep their order.
+        // A batch has one carrier. In an imported log it may have several, which keep their order.
         const views = [...results.values()].flatMap((result) => viewOf(result, redacted));
         for (const view of views) put(placement.afterTools(view, nth++));
       }
@@ -87,13 +87,13 @@ export function promptOf(records: readonly Draft[], { system, placement, without
 
 type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
 
-/** Calls without an answer: the process ended while they ran. */
+/** The calls without an answer, because the process ended while they ran. */
 export function unanswered(records: readonly Draft[]): readonly ToolCallRequestRecord[] {
   const answered = new Set(records.flatMap((record) => (isType(record, 'tool_call_response') ? [record.id] : [])));
   return records.flatMap((record) => (isType(record, 'tool_call_request') && !answered.has(record.id) ? [record] : []));
 }
 
-/** A provider's data for a part, verbatim: signatures, encrypted items. Without the data the part cannot be sent again. */
+/** A provider's own data for a part, such as signatures and encrypted items. Without this data the part cannot be sent again. */
 export function providerMetadata(
   metadata: Json | undefined,
 ): { providerOptions: SharedV4ProviderOptions } | Record<string, never> {
@@ -128,7 +128,10 @@ const resultPart = (
   output: { type: is_error ? 'error-text' : 'text', value: content },
 });
 
-/** A carrier that the provider refused stays one line for good, so that the conversation can continue. */
+/**
+ * The notifications that were left out. A carrier that the provider refused stays one line for good, so that the conversation can
+ * continue.
+ */
 const redactions = (records: readonly Draft[]): readonly string[] =>
   records.flatMap((record) => (isType(record, 'carrier_redacted') ? record.ids : []));
 

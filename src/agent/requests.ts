@@ -35,7 +35,7 @@ export type RequestsOptions = ModelOptions & {
   readonly records: () => readonly Draft[];
   readonly emit: (event: AgentEvent) => void;
   readonly refusedForRate: (afterMs: number | undefined) => void;
-  /** Records that these notifications were left out. Resolves when the record is durable and in `records`. */
+  /** Records that the notifications were left out. Resolves when the record is durable and in `records`. */
   readonly leaveOut: (left: {
     readonly ids: readonly NotificationId[];
     readonly reason: string;
@@ -43,7 +43,7 @@ export type RequestsOptions = ModelOptions & {
   }) => Promise<void>;
 };
 
-/** The request to send next while the provider refuses the request. */
+/** The kind of the next request, after the provider has refused one. */
 type Trial = 'whole' | 'again' | 'without' | 'once more';
 
 export class Requests {
@@ -53,7 +53,7 @@ export class Requests {
     this.#options = options;
   }
 
-  /** Retries until the provider answers, `signal` aborts, or a retry cannot help. Never rejects for a provider's error. */
+  /** Asks the model until the provider answers, `signal` aborts, or a retry cannot help. Never rejects for a provider's error. */
   async ask(signal: AbortSignal): Promise<Answer> {
     const { maxRetries = 4, maxRetryAfterMs = 60_000, chance = Math.random, emit, leaveOut } = this.#options;
     let trial: Trial = 'whole';
@@ -91,7 +91,9 @@ export class Requests {
     }
   }
 
-  /** A request outside of the conversation: neither question nor answer is recorded. Rejects if there is no answer. */
+  /**
+   * Sends a request outside of the conversation. Neither question nor answer is recorded. Rejects if the model does not answer.
+   */
   async aside(question: string, abortSignal: AbortSignal): Promise<string> {
     const { placement, model } = this.#options;
     const request = this.#request(abortSignal);
@@ -160,7 +162,7 @@ export class Requests {
 }
 
 const tooLate = (why: string, afterMs: number, most: number): string =>
-  `${why}; the provider wants to be asked again after ${plainDuration(afterMs)}, and the agent waits for at most ${plainDuration(most)}`;
+  `${why}; the provider asks for a retry after ${plainDuration(afterMs)}, but the agent waits at most ${plainDuration(most)}`;
 
 const definitionOf = ({ name, description, inputSchema }: Tool): LanguageModelV4FunctionTool => ({
   type: 'function',
@@ -169,12 +171,12 @@ const definitionOf = ({ name, description, inputSchema }: Tool): LanguageModelV4
   inputSchema,
 });
 
-/** Above this, about 4,000 tokens, the notifications themselves may make a prompt too long. */
+/** Notifications with more characters than this, about 4,000 tokens, may make a prompt too long. */
 const LONG_CHARS = 16_000;
 
 type Suspects = { readonly ids: readonly NotificationId[]; readonly chars: number };
 
-/** The notifications that no answered request has contained: they may be the cause of a refusal. */
+/** The notifications that no answered request has contained. One of them may be the cause of a refusal. */
 function suspectsIn(records: readonly Draft[]): Suspects {
   const unread = unansweredCarriers(records).filter(({ view }) => view !== undefined && view.text !== '');
   return {
@@ -183,7 +185,7 @@ function suspectsIn(records: readonly Draft[]): Suspects {
   };
 }
 
-/** Carriers after the model's last answer, without those that were left out. */
+/** The carriers after the model's last answer, without those that were left out. */
 export function unansweredCarriers(records: readonly Draft[]): readonly (ChatRequestRecord | ToolCallResponseRecord)[] {
   const last = records.findLastIndex(({ type }) => type === 'chat_response' || type === 'tool_call_request');
   const after = records.slice(last + 1);
@@ -196,7 +198,7 @@ export function unansweredCarriers(records: readonly Draft[]): readonly (ChatReq
   );
 }
 
-/** False if the signal aborted first. */
+/** Waits. Resolves to false if the signal aborts first. */
 async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return false;
   return new Promise((resolve) => {

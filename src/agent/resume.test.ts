@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => inbox.close());
 
-/** An agent that takes the place of another process, whose log ends with these records. */
+/** An agent that continues after another process, whose log ends with these records. */
 async function after(...records: readonly Draft[]): Promise<{ agent: Agent; model: ScriptedModel }> {
   const model = scriptedModel([{ text: 'going on' }]);
   await inbox

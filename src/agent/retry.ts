@@ -2,13 +2,16 @@ import { IncompleteAnswer } from './answer.ts';
 
 /** Classifies a failed request: whether and when to retry it. */
 export type Failure =
-  /** `rateLimited`: the provider wants fewer requests (429). */
+  /** `rateLimited`: the provider refused the request because of its rate (429). */
   | { readonly kind: 'retry'; readonly afterMs: number | undefined; readonly why: string; readonly rateLimited?: true }
-  /** The provider refuses the content (a 4xx about neither the key nor the rate). `tooLong`: there is too much of it. */
+  /** The provider refuses the content: a 4xx about neither the key nor the rate. `tooLong`: the prompt is too long. */
   | { readonly kind: 'refused'; readonly why: string; readonly tooLong?: true }
   | { readonly kind: 'final'; readonly why: string };
 
-/** Rate limits, overload, timeouts and broken connections are temporary. Errors about keys, quotas and content are not. */
+/**
+ * Classifies an error. Rate limits, overload, timeouts and broken connections are temporary. Errors about keys, quotas and
+ * content are not.
+ */
 export function failureOf(error: unknown): Failure {
   const { statusCode, responseHeaders, responseBody, message } = shapeOf(error);
   const why = `${statusCode === undefined ? '' : `${statusCode}: `}${message}`;
@@ -31,11 +34,14 @@ export function failureOf(error: unknown): Failure {
   return { kind: 'refused', why, ...(tooLong ? { tooLong: true as const } : {}) };
 }
 
-/** Messages of providers about a prompt that does not fit: Anthropic, OpenAI, Gemini, vLLM, llama.cpp, Ollama. */
+/** Matches the messages of providers about a prompt that is too long: Anthropic, OpenAI, Gemini, vLLM, llama.cpp, Ollama. */
 const TOO_LONG =
   /too (long|large|many tokens)|context[ _](length|window|size)|maximum (context|prompt)|token (count|limit)|exceeds? .{0,40}(tokens|limit)|request_too_large/i;
 
-/** The delay before the `attempt`-th retry (from 1): doubling from 500 ms with a random quarter, at most 30 s. */
+/**
+ * The delay before a retry. `attempt` counts from 1. The delay doubles from 500 ms to 30 s, and `chance` changes it by up to an
+ * eighth.
+ */
 export function backoffMs(attempt: number, chance: number): number {
   const base = Math.min(30_000, 500 * 2 ** (attempt - 1));
   return Math.round(base * (0.875 + 0.25 * chance));

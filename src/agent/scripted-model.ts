@@ -5,19 +5,22 @@ export type Step = {
   readonly text?: string;
   readonly reasoning?: { readonly text: string; readonly signature?: string };
   readonly calls?: readonly { readonly id: string; readonly name: string; readonly args?: object | string }[];
-  /** Replaces the answer. */
+  /** An error in place of the answer. */
   readonly error?: unknown;
-  /** Called with the request before the answer begins; awaited. */
+  /** Called with the request, and awaited, before the answer begins. */
   readonly before?: (options: LanguageModelV4CallOptions) => Promise<void> | void;
-  /** Called after each part (before the next); awaited. `n` counts from 0; `aborted` resolves when the request is aborted. */
+  /**
+   * Called after each part, and awaited before the next one. `n` counts the parts from 0; `aborted` resolves when the request is
+   * aborted.
+   */
   readonly between?: (n: number, aborted: Promise<void>) => Promise<void> | void;
-  /** The stream ends without a finish. */
+  /** Whether the stream ends without a `finish` part. */
   readonly breaksOff?: true;
 };
 
 export type ScriptedModel = LanguageModelV4 & { readonly requests: LanguageModelV4CallOptions[]; readonly aborted: number[] };
 
-/** The last step repeats. */
+/** Makes a model that follows the steps. It repeats the last one. */
 export function scriptedModel(steps: readonly Step[], provider = 'openai.chat'): ScriptedModel {
   const requests: LanguageModelV4CallOptions[] = [];
   const aborted: number[] = [];

@@ -1,4 +1,4 @@
-/** The events of an agent, with an emitter that only collects, hangs, or fails. */
+/** Tests the events of an agent, with emitters that only collect, hang, or fail. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { least } from '../../e2e/least.ts';
 import { proves } from '../../e2e/verifies.ts';
@@ -205,7 +205,7 @@ describe('whoever listens', () => {
       expect(model.requests).toHaveLength(4);
       return performance.now() - began;
     };
-    // Waiting 250 ms three times would take longer than this.
+    // Three waits of 250 ms would take longer.
     expect(await least(700, sent)).toBeLessThan(700);
   });
 

@@ -1,7 +1,7 @@
 /**
  * Emits an agent's own events to the bus: its tools, its turns, its budget, loops, its provider's rate limits, and a changed
- * setup. An error here can neither fail nor delay the agent: emits are counted and their errors reported. Only a carrier that is
- * about to go waits for them, at most `TOLD_WITHIN_MS`.
+ * setup. An error here can neither fail nor delay the agent. Emits run in the background, and their errors are reported. Only a
+ * carrier waits for pending emits, at most `TOLD_WITHIN_MS`.
  */
 import type { LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -24,13 +24,13 @@ export type SelfWatchOptions = {
   /** `project/agent#conversation`. */
   readonly address: string;
   readonly setup: Setup;
-  /** The provider whose rate limits are reported. */
+  /** The name of the provider, for reports about its rate limits. */
   readonly provider: string;
   readonly budget: BudgetOptions & { readonly iterations: number };
   readonly onTrouble: (error: unknown) => void;
 };
 
-/** The longest time that a slow store or bus may delay a carrier. */
+/** How long a slow store or bus may delay a carrier. */
 const TOLD_WITHIN_MS = 250;
 const ENDED_WITHIN_MS = 2_000;
 
@@ -40,9 +40,9 @@ export class SelfWatch {
   readonly #loops = new Loops();
   readonly #rateLimits: RateLimits;
   readonly #calls = new ToolCalls();
-  /** Emitted, but not durable yet. */
+  /** Emits that are not durable yet. */
   readonly #pending = new Set<Promise<unknown>>();
-  /** Emits that were still pending when a carrier stopped waiting for them. Later carriers do not wait for them. */
+  /** Emits that were still pending when a carrier stopped waiting. Later carriers do not wait for these emits. */
   #stuck: readonly Promise<unknown>[] = [];
   /** Emits that are withdrawn when the turn ends. */
   #ofThisTurn: Promise<Emitted | undefined>[] = [];
@@ -57,7 +57,7 @@ export class SelfWatch {
     this.#rateLimits = new RateLimits({ provider: options.provider });
   }
 
-  /** Called with the records of the opened conversation. */
+  /** Called with the records of the conversation when it opens. */
   async opened(records: readonly Draft[]): Promise<void> {
     const { address, setup } = this.#options;
     this.#turn = records.filter(({ type }) => type === 'turn_start').length;
@@ -68,7 +68,7 @@ export class SelfWatch {
     // Emits that an earlier conversation is resumed now.
     if (this.#options.emitter !== undefined && this.#setup !== undefined)
       for (const key of setupKeys(address))
-        if (!changed.some((seen) => seen.key === key)) this.#takeBack(key, 'it is the same as in the last turn');
+        if (!changed.some((seen) => seen.key === key)) this.#takeBack(key, 'the setup is the same as in the last turn');
     await this.told();
   }
 
@@ -100,7 +100,7 @@ export class SelfWatch {
     this.#tell([this.#rateLimits.refused({ afterMs })]);
   }
 
-  /** The batch of an answer begins: the token use of the answer is reported with it. */
+  /** Records that the batch of an answer begins. The token use of the answer is reported with the batch. */
   batchBegan(calls: readonly ToolUse[]): Batch {
     const now = this.#now();
     this.#tellOfThisTurn([...this.budget.reached(now), ...this.#loops.batch(calls, now)]);
@@ -162,7 +162,7 @@ export class SelfWatch {
     if (this.#pending.size === 0 || this.#stuck.some((emit) => this.#pending.has(emit))) return;
     const waitedFor = [...this.#pending];
     const time = patience(withinMs, () => this.#options.inbox.lines?.busy?.() ?? false);
-    // Events that a bus holds back to count them are written now.
+    // A bus may hold events back to count them. This writes them now.
     const written = this.#options.inbox.written().catch(this.#options.onTrouble);
     const how = await Promise.race([Promise.allSettled([written, ...waitedFor]), time.over]);
     time.end();
@@ -186,7 +186,7 @@ export class SelfWatch {
     for (const seen of all) void this.#emit(seen, tool);
   }
 
-  /** Never rejects. Undefined if there is no emitter, or the emit failed. */
+  /** Emits an event, and never rejects. Resolves to undefined if there is no emitter, or if the emit failed. */
   #emit(seen: Seen, tool?: string): Promise<Emitted | undefined> {
     const { emitter, address } = this.#options;
     if (emitter === undefined) return Promise.resolve(undefined);
@@ -196,8 +196,8 @@ export class SelfWatch {
   }
 
   /**
-   * The agent caused the event, so it must not wake any agent: an idle agent could not act on it. Exception: an event that should
-   * interrupt the running turn, because events caused by an agent are never critical.
+   * The origin of an event. The agent caused the event, so it must not wake any agent. An event that should interrupt the running
+   * turn has no such origin, because events caused by an agent are never critical.
    */
   #originOf({ type }: Seen, tool: string | undefined): Partial<Origin> | undefined {
     if (this.#running && (type === 'budget.token.exceeded' || type === 'agent.loop.detected')) return undefined;
@@ -208,7 +208,7 @@ export class SelfWatch {
     void this.#track(this.#options.inbox.withdraw(this.#options.log, { key }, { by: 'agent', reason }));
   }
 
-  /** Counts the work while it runs; a failure is reported and gives undefined. */
+  /** Tracks the work while it runs. If the work fails, reports the error and resolves to undefined. */
   async #track<T>(work: Promise<T>): Promise<T | undefined> {
     this.#pending.add(work);
     try {
@@ -222,12 +222,12 @@ export class SelfWatch {
   }
 }
 
-/** The model has read it once the result of the call is recorded. */
+/** The key of the event about a call. The model knows the event once the result of the call is recorded. */
 export const callKey = (id: string): string => `call:${id}`;
 
 export type Batch = {
   readonly began: (call: ToolUse) => void;
   readonly ended: (call: ToolUse, end: CallEnd) => void;
-  /** The results are recorded. Successes are emitted only now, so that no carrier has to wait for them. */
+  /** Called when the results are recorded. Successes are emitted only now, so that no carrier waits for them. */
   readonly carried: () => void;
 };

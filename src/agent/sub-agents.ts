@@ -1,6 +1,6 @@
 /**
- * An agent as a background tool of another agent. It has a separate conversation, `project/<agent>.<id>`, and its last message is
- * the result. Notifications for one of the two never reach the other.
+ * An agent as a background tool of another agent. The sub-agent has a separate conversation, `project/<agent>.<id>`, and its last
+ * message is the tool's result. Notifications for one of the two agents never reach the other.
  */
 import type { ConversationId, LogKey } from '../core/address.ts';
 import { ToolFailure, type StatefulTool } from '../handles/index.ts';
@@ -11,7 +11,7 @@ export type SubAgent = { readonly agent: Agent; close(): Promise<void> };
 export type AgentToolOptions = {
   /** The log of the agent that has the tool. */
   readonly log: LogKey;
-  /** Opens the agent for a task; `address` is new and belongs to it alone. */
+  /** Opens the agent for a task, at a new address that no other agent has. */
   readonly open: (address: string) => Promise<SubAgent>;
 };
 
@@ -19,7 +19,7 @@ export const agentTool = ({ log, open }: AgentToolOptions): StatefulTool => ({
   name: 'agent',
   isAgent: true,
   description:
-    'Gives a task to another agent with the same tools in a separate conversation. It cannot see this one: include all that it needs. ' +
+    'Gives a task to another agent with the same tools in a separate conversation. It cannot see this one: include all it needs. ' +
     'Its last message is the result. In the background ("action": "spawn") you are notified when it ends; `apply` sends it a message meanwhile.',
   parameters: {
     properties: { task: { type: 'string', description: 'The task, and the expected answer.' } },
@@ -27,7 +27,9 @@ export const agentTool = ({ log, open }: AgentToolOptions): StatefulTool => ({
   },
   actions: ['fetch', 'apply', 'abort'],
   check: ({ task }) =>
-    typeof task === 'string' && task.trim() !== '' ? undefined : `task ${JSON.stringify(task)} is not a task`,
+    typeof task === 'string' && task.trim() !== ''
+      ? undefined
+      : `task must be a text that is not blank, got ${JSON.stringify(task)}`,
 
   async run(args, handle) {
     let working: Agent | undefined;
@@ -52,7 +54,7 @@ export const agentTool = ({ log, open }: AgentToolOptions): StatefulTool => ({
       working = agent;
       const { how, text, error } = await agent.send(args['task'] as string, { signal: handle.signal, author: log });
       if (how !== 'complete') throw new ToolFailure(error ?? 'its turn was stopped', { text });
-      return { text: text.trim() === '' ? '(it ended without a message)' : text };
+      return { text: text.trim() === '' ? '(the agent ended without a message)' : text };
     } finally {
       events.close();
       await listening;
@@ -62,10 +64,10 @@ export const agentTool = ({ log, open }: AgentToolOptions): StatefulTool => ({
 });
 
 const CALL_CHARS = 200;
-/** The most characters of its report that a fetch shows. */
+/** The most characters of a sub-agent's report that a fetch shows. */
 const KEPT_CHARS = 20_000;
 
-/** The agent's words, and each of its calls in a line; only the newest part is kept. */
+/** The sub-agent's words, with one line for each of its calls. Only the newest part is kept. */
 class Report {
   text = '';
   last = '';

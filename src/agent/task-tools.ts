@@ -1,4 +1,4 @@
-/** The tools for tasks of Earpiece's own agent: they act only for its own conversation. */
+/** The task tools of Earpiece's own agent. They act only for the agent's own conversation. */
 import { EarpieceError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import type { Tool } from '../handles/tool.ts';
@@ -6,7 +6,8 @@ import { answerTask, TASK_TOOLS, Tasks } from '../tasks/index.ts';
 import type { Agent } from './agent.ts';
 
 /**
- * `agent`: known only after the agent exists. `offersTaskTools` decides at the start of a conversation whether it gets them.
+ * Makes the task tools. `agent` may be called only after the agent exists. `offersTaskTools` decides at the start of a
+ * conversation whether the agent gets these tools.
  */
 export const taskTools = (agent: () => Agent): readonly Tool[] =>
   TASK_TOOLS.map(({ name, description, inputSchema }): Tool => ({

@@ -18,7 +18,10 @@ import { unansweredCarriers } from './requests.ts';
 /** The moments at which an agent composes a carrier. */
 export type Moment = 'turn_start' | 'cycle_start' | 'tool_batch_end' | 'turn_end' | 'idle' | 'forced';
 
-/** The last of these records shows whether a turn has ended. `agent_stopped`: a person ended it. */
+/**
+ * The types of records that show whether a turn has ended: the last one decides. `agent_stopped` means that a person ended the
+ * turn.
+ */
 const RESUMABLE: ReadonlySet<string> = new Set([
   'turn_start',
   'chat_request',
@@ -28,13 +31,13 @@ const RESUMABLE: ReadonlySet<string> = new Set([
   'agent_stopped',
 ]);
 
-const LOST = 'Not finished: the agent ended while this ran. It is not known whether it took effect.';
+const LOST = 'Not finished: the agent ended while this ran. It is unknown whether it took effect.';
 
 export class Transcript {
   readonly #conversation: Conversation;
   readonly #emit: (event: AgentEvent) => void;
   readonly #records: Draft[] = [];
-  /** Interrupts in the transcript, not yet part of an answered request. */
+  /** The interrupts in the transcript that no answered request has contained yet. */
   #unread: NotificationId[] = [];
   /** The number of wake-ups in the chain that led to this turn. */
   depth = 0;
@@ -50,7 +53,7 @@ export class Transcript {
   }
 
   /**
-   * Reads the log and repairs the state that an earlier process left: calls without an answer, and interrupts that its model
+   * Reads the log and completes what an earlier process left unfinished: calls without an answer, and interrupts that its model
    * has read.
    */
   async open(): Promise<void> {
@@ -63,7 +66,7 @@ export class Transcript {
     if (drafts.length > 0) this.#take(await this.#conversation.record(drafts));
   }
 
-  /** Records `drafts` with the due notifications. `known`: the facts that the model already knows, each with its time. */
+  /** Records `drafts` with the due notifications. `known` holds the facts that the model already knows, each with its time. */
   async carry(
     records: readonly Draft[],
     at: Moment,
@@ -82,7 +85,10 @@ export class Transcript {
     return carried;
   }
 
-  /** The provider has accepted a request with the whole transcript: its interrupts are read, and their gate falls. */
+  /**
+   * Marks the interrupts of the transcript as read, and so lowers their gate. Called when the provider has accepted a request
+   * with the whole transcript.
+   */
   async read(): Promise<void> {
     if (this.#unread.length === 0) return;
     await this.#conversation.inbox.markRead(this.#conversation.log, this.#unread, 'transcript');
@@ -99,7 +105,7 @@ export class Transcript {
     this.#unread = this.#unread.filter((id) => !left.ids.includes(id));
   }
 
-  /** The record at which the last turn was cut off; undefined if the turn is over. */
+  /** The record at which the last turn was cut off. Undefined if the turn has ended. */
   cutOffAt(): Draft | undefined {
     const last = this.#records.findLast((r) => RESUMABLE.has(r.type));
     if (last === undefined || last.type === 'turn_start' || last.type === 'agent_stopped') return undefined;
@@ -121,7 +127,7 @@ export class Transcript {
   }
 }
 
-/** The answer to a call in the log. */
+/** The record that answers a call in the log. */
 export const response = (call: ToolCallRequestRecord, content: string, isError: boolean): ToolCallResponseRecord => ({
   type: 'tool_call_response',
   id: call.id,
@@ -134,6 +140,6 @@ const carriedIn = (records: readonly Draft[]): readonly Notification[] =>
     isType(record, 'chat_request') || isType(record, 'tool_call_response') ? (record.notifications ?? []).map(fromRecord) : [],
   );
 
-/** The gate of a pause stays up until a person lifts it. */
+/** The interrupts among these notifications, without pauses: the gate of a pause stays up until a person resumes. */
 const interruptsIn = (all: readonly Notification[]): NotificationId[] =>
   all.filter((each) => isInterrupt(each) && each.action !== 'pause').map(({ id }) => id);

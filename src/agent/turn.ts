@@ -17,13 +17,13 @@ import { response, type Transcript } from './transcript.ts';
 import type { Usage } from './watching/budget.ts';
 
 export const MAX_CYCLES = 100;
-/** Cycles that notifications during the last answer may add to a turn. */
+/** The most cycles that notifications during the last answer may add to a turn. */
 const EXTRA_CYCLES = 3;
 export const FORCED = 'You were interrupted because of the following.';
 const MEANWHILE = 'While you answered, the following happened.';
 const NOT_RUN = 'Not run: the tokens of this turn are used up.';
 const CUT_OFF_ANSWER = 'the answer reached its limit of output tokens';
-/** Consecutive answers whose calls were cut off at the limit of output tokens; one more ends the turn. */
+/** The most consecutive answers whose calls may be cut off at the limit of output tokens. One more ends the turn. */
 const MAX_CUT_OFF = 3;
 
 /** The part of the agent that its turn uses. */
@@ -36,9 +36,9 @@ export type TurnAgent = {
   readonly mode: () => Mode;
   readonly enter: (mode: Mode) => void;
   readonly emit: (event: AgentEvent) => void;
-  /** The program is releasing the conversation. */
+  /** Whether the program is releasing the conversation. */
   readonly closing: () => boolean;
-  /** Prevents the open notifications from waking the agent, and returns them. */
+  /** Keeps the open notifications from waking the agent, and returns them. */
   readonly handBack: () => Promise<readonly NotificationId[]>;
 };
 
@@ -46,7 +46,7 @@ export class Turn {
   readonly #agent: TurnAgent;
   /** Ends the current stream or tools, with an `Interruption` as the reason. */
   #abort = new AbortController();
-  /** A person stopped this turn, even if another interruption came slightly earlier. */
+  /** Whether a person has stopped this turn. This holds even if another interruption came slightly earlier. */
   #stopping = false;
   #mayForce = true;
 
@@ -64,7 +64,7 @@ export class Turn {
     this.#interrupt(STOPPED);
   }
 
-  /** True if the notification ended the current stream or tools. */
+  /** Interrupts the turn for a notification. Returns true if the current stream or tools were ended. */
   force({ id, action, origin }: Notification): boolean {
     const mode = this.#agent.mode();
     if (mode === 'executing') {
@@ -91,7 +91,7 @@ export class Turn {
         self.outOfIterations();
         return this.#end('failed', cycle - 1, text, `the turn took more than ${maxCycles} requests to the model`);
       }
-      // The budget is exceeded: this answer is the last.
+      // If the budget is exceeded, this answer is the last.
       const last = budget.overspent;
       emit({ type: 'request', cycle });
       const answer = await requests.ask(this.#abort.signal);
@@ -160,7 +160,7 @@ export class Turn {
     return (await this.#agent.conversation.decisions({ at })).some((decision) => decision.kind === 'take');
   }
 
-  /** Records the kept part of an answer that was cut off. Its calls get answers, so that the log stays valid. */
+  /** Records the kept part of an answer that was cut off. The calls in it get answers, so that the log stays valid. */
   async #keep({ records, calls, reason }: Extract<Answer, { kind: 'aborted' }>): Promise<void> {
     this.#agent.emit({ type: 'aborted', what: 'answer', why: String(reason) });
     if (records.length > 0)
@@ -185,7 +185,7 @@ export class Turn {
     return 'goes on';
   }
 
-  /** A reply that arrives just after the answer has ended still belongs to this turn. */
+  /** Takes a person's reply into this turn, also if it arrives just after the answer has ended. */
   async #replied(): Promise<boolean> {
     const { aborted, reason } = this.#abort.signal;
     if (!aborted || !(reason instanceof Interruption) || reason.is.kind !== 'reply') return false;
@@ -207,7 +207,7 @@ export class Turn {
 
   async #execute(calls: readonly ToolCallRequestRecord[]): Promise<void> {
     const knows: Record<string, number> = {};
-    /** When each call ended: from then on the model knows the content of its result. */
+    /** When each call ended. From that time on, the model knows the content of the result. */
     const endedAt = new Map<string, number>();
     const watch = this.#agent.self.batchBegan(calls.map((call) => ({ id: call.id, name: call.name, args: call.arguments })));
     await runBatch({
@@ -249,9 +249,9 @@ export class Turn {
 
   async #end(how: TurnResult['how'], cycles: number, text: string, error?: string): Promise<TurnResult> {
     this.#agent.enter(how === 'complete' ? 'complete' : 'aborted');
-    // The end of the program does not count as a person's stop: the turn continues after a restart.
+    // The end of the program does not count as a stop by a person, so the turn continues after a restart.
     if (how === 'stopped' && !this.#agent.closing()) await this.#agent.transcript.record([{ type: 'agent_stopped' }]);
-    // For listeners; a failed turn can still be resumed.
+    // This informs listeners. A failed turn can still be resumed.
     if (how !== 'complete' && how !== 'stopped')
       await this.#agent.transcript.record([{ type: 'agent_failed', reason: (error ?? '').slice(0, 500) }]);
     await this.#agent.self.turnEnded({

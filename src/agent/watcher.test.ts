@@ -1,4 +1,4 @@
-/** When an idle agent is woken: by which notification, and how soon. */
+/** Tests which notifications wake an idle agent, and how soon. */
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { NotificationInput, Subscribed } from '../core/notification.ts';
@@ -42,7 +42,7 @@ async function stage(wake: Partial<Policy['wake']> = {}) {
     agent,
     model,
     queue: (input: NotificationInput) => inbox.queue(ADDRESS, input),
-    /** Queues as the bus does for a subscriber with a window. */
+    /** Queues a notification as the bus does for a subscriber with a window. */
     queueFor: async (wakeAfterMs: number, input: NotificationInput) => {
       const subscribed = {
         id: 'tool_failure',
@@ -52,7 +52,7 @@ async function stage(wake: Partial<Policy['wake']> = {}) {
       };
       await inbox.queue(`${LOG}#main`, input, subscribed satisfies Subscribed);
     },
-    /** Resolves with the time at which the first event of this type came. */
+    /** Resolves to the time of the first event of this type. */
     when: async (type: AgentEvent['type']): Promise<number> => {
       for (;;) {
         const found = events.find(({ event }) => event.type === type);
@@ -141,7 +141,7 @@ it('a store that was closed under the agent is asked about once a second, and th
   let asked = 0;
   const { store } = inbox;
   const changed = store.changed.bind(store);
-  // A loop of settled promises would let no timer of this test run: it ends here.
+  // Ends a loop of settled promises, which would keep this test's timers from running.
   store.changed = (...args) => (++asked > 100 ? new Promise<never>(() => {}) : changed(...args));
   const agent = await createAgent({ model: scriptedModel([]), earpiece: inbox, address: ADDRESS });
   await store.close();

@@ -1,6 +1,7 @@
 /**
- * Checks the open notifications of one agent whenever any process changes the log. Shows them, forces critical ones, and wakes
- * an idle agent as the policy says. A wake-up from the store is only a hint; the open set decides.
+ * Checks the open notifications of one agent whenever any process changes the log. Shows them, interrupts the agent for critical
+ * notifications, and wakes an idle agent as the policy says. A signal from the store only starts a check; the set of open
+ * notifications decides.
  */
 import type { Item } from '../core/items.ts';
 import { formatKind, isInterrupt, type NotificationId } from '../core/notification.ts';
@@ -10,7 +11,7 @@ import { nextHead, type Conversation, type Inbox } from '../inbox/index.ts';
 import type { AgentEvent } from './events.ts';
 import type { Mode } from './modes.ts';
 
-/** The longest delay of Node's timers. A later due time is checked again when the timer fires. */
+/** The longest delay of Node's timers. If the due time is later, the timer is set again when it fires. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The part of the agent that the watcher uses. */
@@ -20,7 +21,7 @@ export type Watched = {
   readonly mode: Mode;
   paused(): Promise<boolean>;
   emit(event: AgentEvent): void;
-  /** True if it interrupted the agent at once. */
+  /** Returns true if the agent was interrupted at once. */
   force(item: Item): boolean;
   /** Begins a turn. Resolves when the turn has ended. */
   wake(ids: readonly NotificationId[], at: 'idle' | 'forced'): Promise<unknown>;
@@ -30,14 +31,14 @@ export class Watcher {
   readonly #agent: Watched;
   readonly #end = new AbortController();
   readonly #shown = new Set<NotificationId>();
-  /** An id wakes the agent once. */
+  /** The notifications that have woken the agent. Each of them wakes it once. */
   readonly #woken = new Set<NotificationId>();
   readonly #asked = new Set<NotificationId>();
   readonly #handedBack = new Set<NotificationId>();
   #watching: Promise<void> = Promise.resolve();
   #looking: Promise<void> = Promise.resolve();
   #again = false;
-  /** Checks when something becomes due for an idle agent without a change of the log. */
+  /** Starts a check when a notification becomes due for an idle agent without a change of the log. */
   #timer: NodeJS.Timeout | undefined;
 
   constructor(agent: Watched) {
@@ -66,7 +67,7 @@ export class Watcher {
     clearTimeout(this.#timer);
   }
 
-  /** Checks now; a call during a check leads to one more check. */
+  /** Checks now. A call during a check leads to one more check. */
   look(): void {
     if (this.#again || this.#end.signal.aborted) return;
     this.#again = true;
@@ -81,7 +82,7 @@ export class Watcher {
     this.#handedBack.clear();
   }
 
-  /** A person stopped the turn: these no longer wake the agent. */
+  /** Keeps these notifications from waking the agent, because a person stopped the turn. */
   handedBack(ids: readonly NotificationId[]): void {
     for (const id of ids) this.#handedBack.add(id);
   }

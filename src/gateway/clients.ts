@@ -24,34 +24,34 @@ export type OpenRequest =
   | { readonly kind: 'list'; readonly request: Request }
   | { readonly kind: 'handshake'; readonly request: Request };
 
-/** A client that sent no request for this long counts as gone. */
+/** A client that sends no request for this long counts as disconnected. */
 const IDLE_MS = 30 * 60_000;
 const MAX_CLIENTS = 1_000;
 
 export type ClientsOptions = {
   readonly rider: GuardedRider;
   readonly profile?: (client: ClientInfo | undefined) => Profile;
-  /** The conversation of clients that name no conversation. */
+  /** The conversation of a client that does not name one. */
   readonly session?: string;
   /** The name under which the client knows one of the gateway's own tools. */
   readonly nameOf?: (connection: Connection, tool: string) => string;
 };
 
 /**
- * The clients of an HTTP front that passes requests on. In the older generation, a session is a client. In the stateless
- * generation, the client's name together with the conversation that it names is a client. Two windows of one program therefore
- * count as one client unless each names its conversation.
+ * The clients of an HTTP front that passes requests on. In the older protocol generation, each session is a client. In the
+ * stateless generation, the client's name together with the conversation that it names identifies a client. Two windows of one
+ * program therefore count as one client unless each names its conversation.
  */
 export class HttpClients {
   readonly #options: ClientsOptions;
-  /** The client that has been silent longest comes first. */
+  /** Ordered by the last request: the client that has been silent longest comes first. */
   readonly #clients = new Map<string, HttpClient>();
 
   constructor(options: ClientsOptions) {
     this.#options = options;
   }
 
-  /** The client of a session. A session that began before this gateway has a client that has not identified itself. */
+  /** The client of a session. If the session began before this gateway, its client is not identified. */
   ofSession(id: string, conversation: string | undefined): HttpClient {
     return this.#known(id) ?? this.open(id, undefined, conversation);
   }

@@ -3,7 +3,7 @@ import { editedRequest, idOf, param, type Note, type Request } from '../mcp/fram
 import { addMember, member, objectAt, textOf } from '../mcp/frames/json.ts';
 import { META_SUBSCRIPTION } from '../mcp/frames/protocol.ts';
 
-/** The last cursor of a stream, by the id of its request. Undefined if the frame does not belong to a stream. */
+/** The event stream that a frame belongs to, by the id of its request, and the last cursor. Undefined for any other frame. */
 export function progressIn(note: Note): { readonly stream: string; readonly cursor: string } | undefined {
   if (!note.method.startsWith('notifications/events/')) return undefined;
   const at = param(note, '_meta', META_SUBSCRIPTION);
@@ -11,7 +11,7 @@ export function progressIn(note: Note): { readonly stream: string; readonly curs
   return at && cursor && { stream: idOf(note.bytes, at), cursor: textOf(note.bytes, cursor) };
 }
 
-/** The same request for a stream, starting at the cursor. */
+/** The request for a stream, changed to start at the cursor. */
 export function goingOn(request: Request, cursor: string | undefined): Request {
   const params = request.params && objectAt(request.bytes, request.params.start);
   if (params === undefined || cursor === undefined) return request;

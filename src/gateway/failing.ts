@@ -5,7 +5,7 @@ import type { Outgoing } from './riding/carry.ts';
 import { textBlock } from './riding/results.ts';
 import type { Verdict } from './riding/rider.ts';
 
-/** The answer to requests that were in flight when this gateway ended. */
+/** The error text for requests that were in flight when this gateway ended. */
 export const STOPPED = 'The gateway was stopped during this call; it is unknown whether the call took effect.';
 
 /** Answers a request that failed. A tools/call gets a failing result, so that the model reads why; any other request gets an error. */
@@ -29,6 +29,6 @@ export function refusal(request: Request, verdict: Verdict & { kind: 'refuse' })
   return { bytes, requestId: request.id, ...(verdict.delivery && { delivery: verdict.delivery }) };
 }
 
-/** The beginning of the report about a call that cannot get an answer. */
+/** The beginning of the report about a call without an id, which cannot get an answer. */
 export const withoutId = (tool: string): string =>
   `the client sent a tools/call of ${JSON.stringify(tool.slice(0, 80))} without an id`;

@@ -18,22 +18,22 @@ import type { Upstream } from '../mcp/upstream.ts';
 export type GatewayOptions = {
   readonly front: Front;
   /**
-   * With one server, the gateway wraps it and stays invisible to the client. With several, the gateway presents them as one.
-   * With none, the gateway is itself a server with the tools of its rider.
+   * One server: the gateway wraps it and stays invisible to the client. Several servers: the gateway presents them as one. No
+   * server: the gateway is itself a server with the tools of its rider.
    */
   readonly upstreams: readonly Upstream[];
   readonly rider: Rider;
-  /** By default chosen by the client's name. */
+  /** How results are changed for clients. By default, the client's name decides. */
   readonly profile?: ProfileKind;
   /** The separator between a server's name and its tool's name when there are several servers. `__` by default. */
   readonly separator?: string;
-  /** How long a client waits for one of several servers. */
+  /** With several servers: how long a client waits for each of them. */
   readonly patience?: Partial<Patience>;
   /** The user's settings for clients, by client name. They override the built-in table. */
   readonly profiles?: Readonly<Record<string, ProfileEntry>>;
-  /** The conversation of every client of this gateway that does not name one. */
+  /** The conversation of a client that does not name one. */
   readonly session?: string;
-  /** Called with one line for a person. Default: writes it to stderr, with `earpiece: ` before it. */
+  /** Called with each problem, as one line for a person. By default, the line goes to stderr after `earpiece: `. */
   readonly report?: (line: string) => void;
 };
 
@@ -44,11 +44,11 @@ export type Front =
   | ({ readonly kind: 'http' } & HttpFrontOptions);
 
 export type Gateway = {
-  /** The URL for clients, with an HTTP front. */
+  /** The URL for clients. Set if the front is HTTP. */
   readonly url?: string;
   /** Resolves with the reason when the gateway and its last process have ended. */
   readonly closed: Promise<Closed>;
-  /** Ends the gateway. With `now`, servers get no time to end by themselves, because a signal asked the gateway to end. */
+  /** Ends the gateway. With `now`, servers get no time to end by themselves: used after a signal. */
   close(options?: { readonly now?: boolean }): Promise<void>;
 };
 
@@ -56,7 +56,7 @@ export type Closed = { readonly reason: 'client_ended' | 'upstream_failed' | 'cl
 
 /**
  * How long a server may continue after its client disconnects during an open request. Without a gateway, the server's stdin would
- * end too.
+ * end at once.
  */
 const BUSY_GRACE_MS = 1_200;
 
@@ -68,7 +68,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   if (twice)
     throw new EarpieceError(
       'bad_argument',
-      `two servers are called ${JSON.stringify(twice.name)}; name one otherwise: the name begins the names of its tools`,
+      `two servers are called ${JSON.stringify(twice.name)}: rename one of them, because tool names begin with the server's name`,
     );
   const common = { rider, report, profile: fixedProfile(options.profile, options.profiles) };
   const make = await endpointsOf(options, common);
@@ -77,7 +77,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   return httpGateway(options, front, { ...common, make });
 }
 
-/** Loads only the modules that this gateway needs: each client starts a gateway process. */
+/**
+ * Creates the endpoints of clients. It loads only the modules that this gateway needs, because each client starts a gateway
+ * process.
+ */
 async function endpointsOf(
   { upstreams, patience, separator }: GatewayOptions,
   common: { readonly rider: GuardedRider; readonly report: (line: string) => void; readonly profile: ProfileFor },
@@ -134,7 +137,10 @@ function stdioGateway(options: GatewayOptions, front: Front & { kind: 'stdio' },
   return { closed, close: ({ now = false } = {}) => close('closed', 'close was called', now ? 0 : undefined) };
 }
 
-/** The kernel closes the pipes of a killed process some microseconds before its children get another parent. */
+/**
+ * Whether the parent process has ended. The kernel closes the pipes of a killed process some microseconds before its children get
+ * another parent.
+ */
 function isOrphan(parent: number): boolean {
   const waiting = new Int32Array(new SharedArrayBuffer(4));
   for (let tries = 0; tries < 10 && process.ppid === parent; tries++) Atomics.wait(waiting, 0, 0, 2);
@@ -143,7 +149,10 @@ function isOrphan(parent: number): boolean {
 
 type ProfileFor = (client: ClientInfo | undefined) => Profile;
 
-/** A kind for all clients overrides a client's setting, and that overrides the table. The client's own limits still apply. */
+/**
+ * The profile of a client. `kind` overrides the user's setting for the client, which overrides the built-in table. The client's
+ * own limits still apply.
+ */
 function fixedProfile(kind: ProfileKind | undefined, profiles: Readonly<Record<string, ProfileEntry>> = {}): ProfileFor {
   return (client) => {
     const said = client !== undefined && Object.hasOwn(profiles, client.name) ? profiles[client.name] : undefined;

@@ -6,7 +6,7 @@ export class Held {
   readonly #late: (request: Request) => void;
   readonly #requests = new Map<string, { readonly request: Request; readonly timer: NodeJS.Timeout }>();
 
-  /** `late`: the server did not return in time for this request, which is no longer held. */
+  /** `late` is called with a request that waited too long for the server; the request is no longer held. */
   constructor(withinMs: number, late: (request: Request) => void) {
     this.#withinMs = withinMs;
     this.#late = late;
@@ -25,13 +25,13 @@ export class Held {
     return this.#requests.has(id);
   }
 
-  /** Releases one request. False if it is not held. */
+  /** Stops holding one request. Returns false if the request is not held. */
   drop(id: string): boolean {
     clearTimeout(this.#requests.get(id)?.timer);
     return this.#requests.delete(id);
   }
 
-  /** All held requests, in order of arrival. Nothing is held afterwards. */
+  /** Removes all held requests and returns them in order of arrival. */
   take(): Request[] {
     const held = [...this.#requests.values()];
     this.#requests.clear();

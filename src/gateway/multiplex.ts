@@ -58,18 +58,18 @@ export type MultiplexOptions = {
   readonly profile?: (client: ClientInfo | undefined) => Profile;
   /** The separator between a server's name and the name of its tool or prompt. */
   readonly separator?: string;
-  /** How long a client waits for one of several servers. */
+  /** How long the client waits for each server. */
   readonly patience?: Partial<Patience>;
 };
 
 export const SEPARATOR = '__';
 
 /**
- * Presents several servers as one to one client. Tools and prompts are called `<server>__<name>`; resources keep their URIs. Each
- * side has a separate handshake, so a client of one generation can use servers of the other. Tools, resources, prompts and
- * completion then cross between the generations. A request that fits no single server, or that cannot cross, gets a JSON-RPC
- * error that explains it. The gateway answers the client after a short grace with the servers that are ready, and announces the
- * others by list_changed.
+ * Presents several servers to one client as a single server. Tools and prompts are called `<server>__<name>`; resources keep
+ * their URIs. The client and each server have separate handshakes, so a client of one protocol generation can use servers of the
+ * other. Tools, resources, prompts and completion are translated between the generations. A request that no single server can
+ * take, or that cannot be translated, gets a JSON-RPC error with the reason. The gateway waits a short grace, answers the client
+ * with the servers that are ready, and announces later servers by list_changed.
  */
 export class Multiplex implements Endpoint {
   readonly #options: MultiplexOptions;
@@ -87,7 +87,10 @@ export class Multiplex implements Endpoint {
   #introduction: Introduction | undefined;
   #introduced: Promise<void> | undefined;
   #met = false;
-  /** The generation that the client speaks. A client that probed with server/discover may continue in the older one. */
+  /**
+   * Whether the client speaks the stateless generation. A client that probed with server/discover may continue in the older
+   * generation.
+   */
   #stateless = false;
   /** The log level that the client asked for, to pass to servers that become ready later. */
   #level: string | undefined;
@@ -204,7 +207,7 @@ export class Multiplex implements Endpoint {
   async #request(frame: Request): Promise<void> {
     this.#router.forget(frame.id);
     try {
-      // Runs without a turn of the event loop, because a cancel may follow immediately.
+      // No `await` if the client is known: a cancel may follow immediately and must find the request.
       if (!this.#met) await this.#meet(frame);
       await this.#route(frame);
     } catch (error) {
@@ -246,12 +249,12 @@ export class Multiplex implements Endpoint {
       default:
         throw new Refusal(
           METHOD_NOT_FOUND,
-          `${frame.method} cannot be sent to one of several servers; wrap its server in a separate gateway`,
+          `${frame.method} names no server, and this gateway has several; wrap the server in a separate gateway`,
         );
     }
   }
 
-  /** The first message that identifies the client begins the handshake with every server. */
+  /** Begins the handshake with every server, at the first message that identifies the client. */
   async #meet(frame: Request): Promise<void> {
     this.#introduced ??= this.#introduce(frame);
     if (frame.method === 'server/discover') await within(this.#patience.probeMs, this.#introduced);
@@ -278,7 +281,7 @@ export class Multiplex implements Endpoint {
     this.#met = true;
   }
 
-  /** A server became ready after the client got its handshake answer. */
+  /** Announces a server that became ready after the client got its handshake answer. */
   #came(peer: Peer): void {
     if (this.#closed) return;
     this.#subscriptions.join(peer);
@@ -340,7 +343,7 @@ export class Multiplex implements Endpoint {
     if (peer?.ready) peer.send(frame);
   }
 
-  /** A call without an id cannot get an answer, from its server or from the gate. */
+  /** Drops a call without an id, because neither its server nor the gate can answer such a call. */
   #dropCall(frame: Note): void {
     if (!this.#saidWithoutId) this.#options.report(`${withoutId(toolOf(frame) ?? '')}; the gateway drops such calls`);
     this.#saidWithoutId = true;

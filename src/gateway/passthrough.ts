@@ -18,19 +18,19 @@ import { failing, refusal, STOPPED } from './failing.ts';
 import { idsIn, sifted, Unanswered, Unasked } from './unasked.ts';
 import type { HttpUpstream } from '../mcp/upstream.ts';
 
-/** The server keeps no sessions, so the gateway invents them to distinguish its clients. */
+/** Begins the session ids that the gateway invents to distinguish clients if the server has no sessions. */
 const OUR_SESSION = 'earpiece-';
 
 export type PassthroughOptions = ClientsOptions & {
   readonly upstream: HttpUpstream;
   readonly report: (line: string) => void;
-  /** The client's Authorization was for the gateway, not for the server. */
+  /** Whether the gateway checks the client's Authorization header. If so, the header is not passed to the server. */
   readonly ownsAuthorization: boolean;
 };
 
 /**
  * Passes each request of an HTTP client to an HTTP server with its headers, and the answer with its status, headers and events.
- * The only changes are those of a relay, and the length that follows from them.
+ * It changes only what a relay changes, and the content length.
  */
 export class HttpPassthrough implements HttpEndpoint {
   readonly #options: PassthroughOptions;
@@ -89,10 +89,9 @@ export class HttpPassthrough implements HttpEndpoint {
     const cancelled = client && cancelledBy(frame);
     const open = cancelled === undefined ? undefined : client?.open.get(cancelled);
     if (open?.kind === 'call') open.call.cancelled = true;
-    if (isCall(frame))
-      return refuse(response, 400, 'a tools/call without an id is not passed on: nothing can answer it', INVALID_REQUEST);
+    if (isCall(frame)) return refuse(response, 400, 'a tools/call must have an id, so that it can be answered', INVALID_REQUEST);
     if (frame.kind === 'batch' && frame.elements.some(({ start, end }) => isCall(frameOf(frame.bytes.subarray(start, end))))) {
-      return refuse(response, 400, 'a batch with tools/call is not passed on: send each call by itself', INVALID_REQUEST);
+      return refuse(response, 400, 'a batch must not hold a tools/call: send each call by itself', INVALID_REQUEST);
     }
     return this.#pass(exchange, client, undefined, idsIn(frame));
   }
@@ -115,7 +114,7 @@ export class HttpPassthrough implements HttpEndpoint {
     const call: OpenCall = { server, tool: name, requestId: frame.id, beganAt, connection, cancelled: false };
     client.open.set(frame.id, { kind: 'call', call, request: frame });
     response.once('close', () => {
-      // A stream that ended regularly before its answer: a GET resumes it.
+      // The stream ended regularly before its answer. The client resumes the stream with a GET.
       if (response.writableFinished) return;
       call.cancelled = true;
       client.open.delete(frame.id);
@@ -160,7 +159,8 @@ export class HttpPassthrough implements HttpEndpoint {
   }
 
   /**
-   * Sends a request to the server and returns the answer. With a client, answers to its open requests get the relay's changes.
+   * Sends a request to the server and passes the answer on. If `client` is given, answers to its open requests get the relay's
+   * changes.
    */
   async #pass(
     exchange: Exchange,
@@ -174,7 +174,7 @@ export class HttpPassthrough implements HttpEndpoint {
     if (upstream !== undefined) await this.#answer(upstream, { response: exchange.response, client, frame, waits });
   }
 
-  /** The server's answer, on its way to the client. */
+  /** Passes the server's answer on to the client. */
   async #answer(upstream: IncomingMessage, to: AnswerTo, more: OutgoingHttpHeaders = {}): Promise<void> {
     const { response, client, frame, waits } = to;
     const type = mediaTypeOf(upstream.headers);
@@ -209,13 +209,16 @@ export class HttpPassthrough implements HttpEndpoint {
     let events: SseEvent[] = [];
     const reader = new SseReader({
       event: (event) => events.push(event),
-      tooLong: (bytes) => this.#options.report(`an event of ${bytes} bytes is too long to pass on`),
+      tooLong: (bytes) =>
+        this.#options.report(
+          `an event of ${bytes} bytes was dropped: at most ${MAX_FRAME_BYTES / 1024 / 1024} MiB are passed on`,
+        ),
     });
     const passEvents = async (): Promise<void> => {
       const some = events;
       events = [];
       for (const event of some) {
-        // Readers of event streams end a line at a lone CR, so the line could hide another event.
+        // Readers of event streams end a line at a CR without LF too, so such a line could hide another event.
         if (event.raw.includes(0x0d) && /\r(?!\n)/.test(event.raw.toString('latin1'))) {
           this.#unasked.drop('of an event with a lone CR');
           continue;
@@ -243,17 +246,17 @@ export class HttpPassthrough implements HttpEndpoint {
     }
   }
 
-  /** Answers a request that was cut off by the end of this gateway. False if there is no request to answer. */
+  /** Answers a request that was cut off by the end of this gateway. Returns false if there is no request to answer. */
   #answeredStopped(response: ServerResponse, frame: Request | undefined): boolean {
     if (!this.#stopped || frame === undefined) return false;
     const { bytes } = failing(frame, STOPPED);
-    // If the head has left, the response is an event stream.
+    // If the head was already sent, the response is an event stream.
     if (response.headersSent) response.end(sseEvent(bytes));
     else response.writeHead(200, { 'content-type': 'application/json' }).end(bytes);
     return true;
   }
 
-  /** The changed answer for this client. Undefined if the frame answers none of its open requests. */
+  /** The server's answer, changed for this client. Undefined if the frame answers none of the client's open requests. */
   async #changed(frame: Frame, client: HttpClient | undefined): Promise<Outgoing | undefined> {
     if (client === undefined) return undefined;
     if (frame.kind !== 'success' && frame.kind !== 'failure') return undefined;
@@ -269,7 +272,10 @@ export class HttpPassthrough implements HttpEndpoint {
     return { bytes: await this.#own.listed(client.connection, frame) };
   }
 
-  /** The head of the server's answer. If there is none, the client gets an error and the result is undefined. */
+  /**
+   * Sends a request to the server and returns the answer, with its body still to read. If the server does not answer, the client
+   * gets an error and the result is undefined.
+   */
   async #send(exchange: Exchange, frame?: Request, client?: HttpClient): Promise<IncomingMessage | undefined> {
     const { request, response, body } = exchange;
     const abort = new AbortController();
@@ -315,7 +321,7 @@ export class HttpPassthrough implements HttpEndpoint {
     this.#say(response, client, out);
   }
 
-  /** The server's own tools/list, asked for with the headers of a call. */
+  /** Asks the server for its tools/list, with the headers of the client's request. */
   async #ask(exchange: Exchange, params: object): Promise<Success | Failure | undefined> {
     const body = Buffer.from(`{"jsonrpc":"2.0","id":"earpiece-1","method":"tools/list","params":${JSON.stringify(params)}}`);
     const headers = this.#headersFor(exchange.request.headers);
@@ -352,7 +358,7 @@ export class HttpPassthrough implements HttpEndpoint {
   }
 }
 
-/** The receiver of an answer. `waits`: the ids of the requests that wait for an answer. */
+/** The receiver of an answer. `waits` holds the ids of the requests without an answer. */
 type AnswerTo = {
   readonly response: ServerResponse;
   readonly client: HttpClient | undefined;

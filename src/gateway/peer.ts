@@ -20,20 +20,21 @@ export type PeerOptions = {
   readonly rider: GuardedRider;
   readonly connection: () => Connection;
   readonly report: (line: string) => void;
-  /** The server has disconnected, is connected again, or does not work. */
+  /** Called when the server disconnects, reconnects, fails or starts to work. */
   readonly tell: (event: UpstreamEvent) => void;
-  /** Passes the server's answers and requests to the client. False if the client does not keep up. */
+  /** Passes the server's answers and requests to the client. Returns false if the client does not read fast enough. */
   readonly toClient: (out: Outgoing, frame: Frame) => boolean;
   readonly pause: () => void;
   readonly resume: () => void;
 };
 
-/** Ids of requests that a peer makes itself. */
+/** Begins the ids of requests that a peer makes itself. */
 const OURS = '"earpiece-peer-';
 
 /**
- * One of several servers. The gateway makes its handshake with the client's introduction, in the client's generation if the
- * server knows it, otherwise in the other one. A session handles notifications, the gate and restarts, as with a single server.
+ * One of several servers. The gateway makes the handshake with the server in the client's name. It uses the client's protocol
+ * generation if the server knows that generation, otherwise the other one. A session handles notifications, the gate and
+ * restarts, as with a single server.
  *
  * States: new → `start` → starting → ready (in one generation) or failed.
  */
@@ -45,7 +46,7 @@ export class Peer {
   #starting: Promise<boolean> | undefined;
   #count = 0;
   #gone = false;
-  /** Why the server cannot be used, if a reason is known. */
+  /** The reason why the server cannot be used, if known. */
   #why: string | undefined;
   generation: Generation | undefined;
   capabilities: Readonly<Record<string, unknown>> = {};
@@ -66,7 +67,7 @@ export class Peer {
       },
       catalog: new Catalog(),
       key: options.upstream.name,
-      settling: new Settling(), // The client's version decides.
+      settling: new Settling(), // The channel of the client settles deliveries.
       partOf: { connection: options.connection },
       channel: {
         send: (out) => this.#received(out),
@@ -93,7 +94,7 @@ export class Peer {
     this.#session.start();
   }
 
-  /** The handshake. True when the server can be used. */
+  /** Makes the handshake. Resolves to whether the server can be used. */
   async start(who: Introduction): Promise<boolean> {
     this.#starting ??= this.#shakeHands(who);
     const ready = await this.#starting;
@@ -101,19 +102,22 @@ export class Peer {
     return ready;
   }
 
-  /** A missing server may appear later, but a process that ended before its first message will not start again. */
+  /**
+   * Whether the server may still become ready. A server that is missing may appear later, but a process that ended before its
+   * first message will not start again.
+   */
   get mayCome(): boolean {
     return !this.#gone;
   }
 
-  /** The error text for a call that this server cannot take. */
+  /** The error text for a call while this server cannot be used. */
   get trouble(): string {
     return this.#why === undefined
       ? `The MCP server "${this.name}" has not started yet. Try again later.`
       : `The MCP server "${this.name}" does not work: ${this.#why}.`;
   }
 
-  /** Sends a request from the gateway. Undefined if the server has ended. */
+  /** Sends a request from the gateway and resolves to the answer, or to undefined if the server has ended. */
   ask(method: string, params: object): Promise<Success | Failure | undefined> {
     const id = this.newId();
     const answer = new Promise<Success | Failure | undefined>((resolve) => void this.#asked.set(id, resolve));
@@ -165,7 +169,7 @@ export class Peer {
       }
       const result = parsed(answer.bytes, answer.result);
       if (!isWelcome(generation, result)) {
-        why ??= `it answered ${generation === 'legacy' ? 'initialize' : 'server/discover'} with another result than expected`;
+        why ??= `it answered ${generation === 'legacy' ? 'initialize' : 'server/discover'} with an unexpected result`;
         continue;
       }
       this.capabilities = result.capabilities ?? {};

@@ -4,7 +4,7 @@ import { editedRequest, frameOf, type Failure, type Frame, type Request, type Su
 /** How long a server may take to answer. */
 const ASK_MS = 2_000;
 
-/** The ids of these requests begin with this. */
+/** Begins the ids of the gateway's own requests. */
 const OURS = '"earpiece-';
 
 export class Questions {
@@ -12,7 +12,7 @@ export class Questions {
   readonly #waiting = new Map<string, (answer: Success | Failure | undefined) => void>();
   #asked = 0;
 
-  /** `send` gives a request to the server. */
+  /** `send` sends a request to the server. */
   constructor(send: (request: Frame, id: string) => void) {
     this.#send = send;
   }
@@ -33,12 +33,12 @@ export class Questions {
     );
   }
 
-  /** The client's request again. */
+  /** Sends the client's request again, under an id of the gateway. */
   again(request: Request, withinMs?: number): Promise<Success | Failure | undefined> {
     return this.#put((id) => editedRequest(request, [{ at: request.idAt, put: id }]), withinMs);
   }
 
-  /** Whether the answer belongs to one of these requests. */
+  /** Takes an answer of the server. Returns false if it belongs to none of the gateway's requests. */
   answered(frame: Success | Failure): boolean {
     const waiting = this.#waiting.get(frame.id);
     this.#waiting.delete(frame.id);
@@ -46,7 +46,7 @@ export class Questions {
     return waiting !== undefined;
   }
 
-  /** This request gets no answer. Without an id: none of these requests gets an answer. */
+  /** Ends the wait for an answer to this request, or without an id, to all of them. */
   lost(id?: string): void {
     for (const [each, waiting] of id === undefined ? [...this.#waiting] : [[id, this.#waiting.get(id)] as const]) {
       this.#waiting.delete(each);

@@ -17,7 +17,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A relay whose client and server the test plays. Output is "on the wire" at once unless `wire` is false. */
+/** Builds a relay; the test acts as its client and its server. Unless `wire` is false, output counts as written at once. */
 function given(rider: Partial<Rider> = {}, { wire = true } = {}) {
   const client: string[] = [];
   const server: string[] = [];
@@ -107,7 +107,9 @@ describe('an answer of the server passes to a request that it was sent and has n
     fromServer('{"jsonrpc":"2.0","id":7,"method":"x","result":{}}');
     fromServer('{"jsonrpc":"2.0","id":7,"result":{"content":[NaN,Infinity,-Infinity]}}');
     expect(client).toEqual([`${forged('1')}\n`]);
-    expect(reports).toEqual([expect.stringContaining('"files" sent an answer with the id "1", for which no request waits')]);
+    expect(reports).toEqual([
+      expect.stringContaining('"files" sent an answer with the id "1", but has no open request with this id'),
+    ]);
     relay.close();
     expect(reports[1]).toContain('sent 9 answers without a request');
   });
@@ -503,7 +505,9 @@ describe('a rider in trouble stops nothing', () => {
     await turn();
     expect(server).toEqual([`${call('1')}\n`]);
     expect(client).toEqual([`${result('1')}\n`]);
-    expect(reports).toEqual(['notifications cannot be reached (before: no store); until they can, calls pass without them']);
+    expect(reports).toEqual([
+      'notifications cannot be reached (before: no store); calls pass without them until the store answers',
+    ]);
   });
 
   test('slower than 250 ms: the call passes, a delivery that comes later goes back, and it says when it is well again', async () => {
@@ -528,7 +532,7 @@ describe('a rider in trouble stops nothing', () => {
     fromServer(result('2'));
     expect(client).toHaveLength(2);
     expect(reports).toEqual([
-      'notifications cannot be reached (after: no answer within 250 ms); until they can, calls pass without them',
+      'notifications cannot be reached (after: no answer within 250 ms); calls pass without them until the store answers',
       'notifications can be reached again',
     ]);
   });
@@ -549,7 +553,7 @@ describe('a rider in trouble stops nothing', () => {
     await passes('1', 250);
     for (const id of ['2', '3', '4']) await passes(id, 25);
     expect(reports).toEqual([
-      'notifications cannot be reached (after: no answer within 250 ms); until they can, calls pass without them',
+      'notifications cannot be reached (after: no answer within 250 ms); calls pass without them until the store answers',
     ]);
   });
 });

@@ -42,7 +42,10 @@ export type RelayOptions = {
   readonly key: string;
   readonly session?: string;
   readonly profile?: (client: ClientInfo | undefined) => Profile;
-  /** This relay serves one of several servers: another object handles the connection's identity and the own tools. */
+  /**
+   * Set if this relay serves one of several servers. Another object then handles the connection's identity and the gateway's own
+   * tools.
+   */
   readonly partOf?: { readonly connection: () => Connection };
   /** The channel to the client settles its delivery through `settling`. */
   readonly settling: Settling;
@@ -53,20 +56,20 @@ export type RelayOptions = {
 };
 
 /**
- * Relays between one client and one server the bytes that they would send each other directly. It changes only tools/list
- * and tools/call results as the profile needs it, calls of own tools, and refused calls. The server answers the handshake.
- * Requests keep their ids, so an answer is recognized by its id.
+ * Passes frames between one client and one server, byte for byte. It changes only results of tools/list and tools/call as the
+ * profile needs, and answers calls of its own tools and refused calls. The server answers the handshake. Requests keep their ids,
+ * so an answer is recognized by its id.
  *
- * up: frames pass. `serverDown` answers the open requests and leads to down. down: requests are held (at most `holdMs`); other
- * frames are dropped, because they were for the ended process. `serverUp` → replaying. replaying: the new process gets the
- * handshake and the client's setup again; then the held requests go out → up.
+ * State `up`: frames pass. `serverDown` answers the open requests and leads to `down`. State `down`: requests are held for at
+ * most `holdMs`; other frames are dropped, because they were for the ended process. `serverUp` leads to `replaying`. State
+ * `replaying`: the new process gets the handshake and the client's setup again, then the held requests; the state is `up` again.
  */
 export class Relay {
   readonly #options: RelayOptions;
   readonly #open = new Map<string, Open>();
   readonly #clientLane: Lane<Outgoing>;
   readonly #serverLane: Lane<Frame>;
-  /** Calls whose answer has arrived but is not sent yet: the answer waits for the rider, or behind an answer that does. */
+  /** Calls whose answer has arrived but is not sent yet: the answer, or one before it, waits for the rider. */
   readonly #answering = new Map<string, OpenCall>();
   /** The ids of the open requests of this server process. The server may answer each of them once. */
   readonly #unanswered = new Unanswered();
@@ -123,7 +126,7 @@ export class Relay {
       case 'batch':
         if (!frame.elements.some((at) => concernsTools(frame.bytes.subarray(at.start, at.end))))
           return this.#serverLane.push(frame);
-        // A batch would hide calls from the gate, so each of its calls is handled separately.
+        // Each call of a batch is handled separately, so that the gate sees it.
         for (const at of frame.elements) this.fromClient(frameOf(asLine(frame.bytes.subarray(at.start, at.end))));
         return;
       case 'success':
@@ -143,8 +146,8 @@ export class Relay {
     if (this.#questions.answered(frame)) return;
     const open = this.#open.get(frame.id);
     if (open === undefined) {
-      // The gateway gave up its own question, so the client gets no answer to it. An id that the gateway did not make belongs to
-      // a request of a batch.
+      // An id that the gateway did not make belongs to a request of a batch. A late answer to the gateway's own request is
+      // dropped.
       if (!this.#questions.owns(frame.id)) this.#pass(frame);
       return;
     }
@@ -160,14 +163,15 @@ export class Relay {
         if (frame.kind === 'success' && !this.#options.partOf && isHandshake(open.request.method)) return this.#greet(frame);
         return this.#pass(frame);
       case 'own':
-        return; // The server never gets it.
+        return; // The request does not reach the server.
       default:
         return open satisfies never;
     }
   }
 
   /**
-   * The answers to a batch pass unchanged. In any other batch, each answer is handled separately and may be changed or dropped.
+   * Handles a batch from the server. A batch that answers a batch passes unchanged. In any other batch, each answer is handled
+   * separately and may be changed or dropped.
    */
   #batch(frame: Batch): void {
     const elements = elementsOf(frame);
@@ -180,7 +184,7 @@ export class Relay {
     for (const { kind, bytes } of elements) if (kind !== 'batch') this.fromServer(frameOf(asLine(bytes)));
   }
 
-  /** The client no longer wants this answer, but did not inform the server: it disconnected. */
+  /** Drops the answer to this request: the client disconnected without a cancel, so the server is not informed. */
   abandon(id: string): void {
     const open = this.#open.get(id);
     if (open?.kind === 'call' || open?.kind === 'own') open.call.cancelled = true;
@@ -188,7 +192,9 @@ export class Relay {
     if (answering) answering.cancelled = true;
   }
 
-  /** The server sent a frame that is too long to hold. `id` names the request that it answered, if that is known. */
+  /**
+   * Answers a request with an error because the server's frame was too long. `id` is the request's id, if the frame showed it.
+   */
   lostAnswer(id: string, why: string): void {
     if (this.#unanswered.delete(id)) this.#lost(id, why);
   }
@@ -214,14 +220,17 @@ export class Relay {
     }
   }
 
-  /** True if the new process took over, false if it refused, undefined if it ended before either. */
+  /**
+   * Connects a new server process. Resolves to true if its handshake succeeded, to false if it refused, and to undefined if the
+   * process ended before that.
+   */
   async serverUp(): Promise<boolean | undefined> {
     if (this.#closed || this.#state === 'gone') return undefined;
     this.#state = 'replaying';
     return this.#replay();
   }
 
-  /** The server will not return: held requests and all later ones are answered with an error. */
+  /** Ends the relay's server for good: held requests and all later ones are answered with an error. */
   serverGone(why: string): void {
     this.serverDown(why);
     this.#state = 'gone';
@@ -229,7 +238,7 @@ export class Relay {
     for (const { id } of this.#held.take()) this.#lost(id, why);
   }
 
-  /** True while the client waits for an answer. */
+  /** Whether the client waits for an answer. */
   get busy(): boolean {
     return this.#open.size > 0 || this.#questions.pending;
   }
@@ -297,7 +306,7 @@ export class Relay {
     return connection;
   }
 
-  /** The server's answer to the handshake, with the gateway's text following its instructions. */
+  /** Sends the server's handshake answer to the client, with the gateway's text after the server's instructions. */
   #greet(frame: Success): void {
     const { rider } = this.#options;
     const connection = this.#connection;

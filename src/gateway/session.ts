@@ -11,32 +11,34 @@ import type { UpstreamEvent } from './riding/rider.ts';
 import type { Settling } from './riding/settling.ts';
 import type { Upstream } from '../mcp/upstream.ts';
 
-/** The servers as one client sees them: the opposite end of a front. */
+/** The servers as one client sees them. A front passes the client's frames to its endpoint. */
 export interface Endpoint {
   start(): void;
   fromClient(frame: Frame): void;
-  /** The client sent a frame that is too long to hold. */
+  /** Answers a client's frame that is too long to hold. */
   clientFrameTooLong(gone: TooLong): void;
-  /** The client disconnected during this request. In its generation, that does not ask the server to stop. */
+  /** Drops a request whose client disconnected. In the older generation, a disconnect does not ask the server to stop. */
   abandon(requestId: string): void;
-  /** The client reads fast enough again after `channel.send` returned false. */
+  /** Continues after `channel.send` returned false: the client reads fast enough again. */
   resume(): void;
-  /** True while the client waits for an answer. */
+  /** Whether the client waits for an answer. */
   readonly busy: boolean;
   close(options?: StopOptions): Promise<void>;
 }
 
-/** The part of the connection to its client that a session uses. */
+/** The connection from a session to its client. */
 export type Channel = {
-  /** False if the client does not read fast enough: the front calls `session.resume()` once it does. */
+  /**
+   * Sends to the client. Returns false if the client does not read fast enough; the front calls `session.resume()` when it does.
+   */
   readonly send: (out: Outgoing) => boolean;
   readonly pause: () => void;
   readonly resume: () => void;
-  /** The server has ended for good. */
+  /** Called when the server has ended for good. */
   readonly gone: (why: string) => void;
 };
 
-/** Makes the endpoint of a client. The caller starts it. */
+/** Makes the endpoint of a client. The caller starts the endpoint. */
 export type MakeEndpoint = (client: {
   readonly key: string;
   readonly session?: string;
@@ -49,7 +51,7 @@ export type SessionOptions = Pick<RelayOptions, 'rider' | 'catalog' | 'key' | 's
   readonly link: MakeLink;
   readonly channel: Channel;
   readonly report: (line: string) => void;
-  /** Receives the server's disconnects and reconnects. Default: the rider does. */
+  /** Called when the server disconnects or reconnects. By default, the rider is called. */
   readonly tell?: (event: UpstreamEvent) => void;
 };
 
@@ -126,7 +128,7 @@ export class Session implements Endpoint {
   async #gone(why: string): Promise<void> {
     const { channel, partOf, upstream } = this.#options;
     this.#relay.serverGone(`The MCP server "${upstream.name}" does not work: ${why}.`);
-    // Only a client that has identified itself has a conversation to notify, and its handshake gets an answer.
+    // Until the client has identified itself, there is no conversation to notify and no handshake to answer.
     if (!partOf) await Promise.race([this.#relay.introduced, sleep(INTRODUCTION_MS, undefined, { ref: false })]);
     this.#tell('failed', why);
     channel.gone(why);

@@ -8,7 +8,7 @@ export class SetUp {
   #logging: Request | undefined;
   readonly #subscribed = new Map<string, Request>();
 
-  /** The server has answered this request with a result. */
+  /** Records a request that the server has answered with a result. */
   accepted(request: Request): void {
     switch (request.method) {
       case 'initialize':

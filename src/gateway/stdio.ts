@@ -11,9 +11,9 @@ export type StdioStreams = { readonly input: Readable; readonly output: Writable
 export type StdioClientEvents = {
   readonly frame: (frame: Frame) => void;
   readonly tooLong: (gone: { readonly bytes: number; readonly head: Buffer; readonly tail: Buffer }) => void;
-  /** The client has disconnected: its end of the pipe is closed. */
+  /** Called when the client has closed its end of the pipe. */
   readonly end: (why: string) => void;
-  /** The output accepts more again after `send` returned false. */
+  /** Called when the output accepts more, after `send` returned false. */
   readonly drain: () => void;
 };
 
@@ -22,7 +22,7 @@ export class StdioClient {
   readonly #streams: StdioStreams;
   readonly #settling: Settling;
   readonly #events: StdioClientEvents;
-  /** The output of this turn of the event loop, for one write. */
+  /** The frames of this turn of the event loop, sent with one write. */
   #batch: Outgoing[] = [];
   #ended = false;
 
@@ -51,7 +51,7 @@ export class StdioClient {
     });
   }
 
-  /** False if the client does not read fast enough: `drain` follows. */
+  /** Sends to the client. Returns false if the client does not read fast enough; `drain` is called when it does. */
   send(out: Outgoing): boolean {
     if (out.delivery && out.requestId !== undefined) this.#settling.begin(out.requestId, out.delivery);
     this.#batch.push(out);

@@ -1,4 +1,7 @@
-/** Handles tool calls on their way to one server: own tools are answered, the gate may refuse, and all other calls pass. */
+/**
+ * Handles tool calls on their way to one server. It answers calls of own tools, refuses calls while the gate is up, and passes
+ * all others.
+ */
 import type { Frame, Note, Request } from '../mcp/frames/frame.ts';
 import { toolOf } from '../mcp/frames/protocol.ts';
 import { refusal, withoutId } from './failing.ts';
@@ -19,7 +22,7 @@ export type ToolCallsOptions = {
   readonly rider: GuardedRider;
   readonly own: OwnTools;
   readonly open: Map<string, Open>;
-  /** Both keep their calls in order. `undefined` sends nothing. */
+  /** Sends frames to the server in the order of the calls. `undefined` sends nothing. */
   readonly toServer: (frame: Awaitable<Frame | undefined>) => void;
   readonly toClient: (out: Outgoing) => void;
   readonly report: (line: string) => void;
@@ -33,7 +36,7 @@ export class ToolCalls {
     this.#options = options;
   }
 
-  /** A call with an id. */
+  /** Handles a call that has an id. */
   call(frame: Request, connection: Connection): void {
     const { open: requests, rider, server, toClient, toServer } = this.#options;
     const name = toolOf(frame);
@@ -85,7 +88,10 @@ export class ToolCalls {
     toServer(verdict instanceof Promise ? verdict.then(decide) : decide(verdict));
   }
 
-  /** A server may run a call without an id. A refusal cannot answer such a call, so the gateway drops it while the gate is up. */
+  /**
+   * Handles a call without an id, which a server may run. While the gate is up, the gateway drops such a call, because a refusal
+   * cannot answer it.
+   */
   withoutId(frame: Note, connection: Connection | undefined): void {
     const { report, rider, server, toServer } = this.#options;
     const tool = toolOf(frame) ?? '';
@@ -96,7 +102,7 @@ export class ToolCalls {
       this.#saidWithoutId = true;
       return undefined;
     };
-    // Before the client has identified itself, it is unknown whether a gate is up.
+    // Before the client has identified itself, its gate is unknown, and the call is dropped.
     if (connection === undefined) return void decide(undefined);
     const verdict = rider.before(connection, { server, tool, requestId: 'null', beganAt: performance.now() });
     toServer(verdict instanceof Promise ? verdict.then(decide) : decide(verdict));

@@ -2,8 +2,8 @@ import { frameOf, type Batch, type Failure, type Frame, type Success } from '../
 import { member, objectAt, skipSpace } from '../mcp/frames/json.ts';
 
 /**
- * Drops answers of one server that no request waits for. A hostile server sends them with guessed ids, to answer calls of other
- * servers, refused calls, or own tools. It reports the first one at once, and their number at the end.
+ * Drops answers of one server that no request waits for. A hostile server could send such answers with guessed ids, to answer
+ * calls of other servers, refused calls, or own tools. The first drop is reported at once, and the number of drops at the end.
  */
 export class Unasked {
   readonly #server: string;
@@ -15,13 +15,13 @@ export class Unasked {
     this.#report = report;
   }
 
-  /** `id`: the JSON text of the answer's id. */
+  /** Counts and reports a dropped answer. `id` is the JSON text of its id. */
   drop(id: string): void {
     this.#dropped += 1;
     if (this.#dropped > 1) return;
     const shown = id.slice(0, 40).replaceAll(/[^\x20-\x7e]/g, '?');
     this.#report(
-      `the MCP server "${this.#server}" sent an answer with the id ${shown}, for which no request waits at it; the gateway drops such answers`,
+      `the MCP server "${this.#server}" sent an answer with the id ${shown}, but has no open request with this id; the gateway drops such answers`,
     );
   }
 
@@ -44,7 +44,7 @@ export class Unanswered {
     return this.#times.has(id);
   }
 
-  /** Removes one request with this id. False if there is none. */
+  /** Removes one request with this id. Returns false if there is none. */
   delete(id: string): boolean {
     const times = this.#times.get(id);
     if (times === undefined) return false;
@@ -68,7 +68,7 @@ export function isAnswer(frame: Frame): frame is Frame & { readonly id: string }
     case 'success':
       return true;
     case 'failure':
-      // With the id null, it reports a frame that the server could not read, and answers no request.
+      // An error with the id null reports a frame that the server could not read. It answers no request.
       return frame.id !== 'null';
     case 'request':
       return isBoth(frame.bytes);
@@ -84,8 +84,8 @@ export function isAnswer(frame: Frame): frame is Frame & { readonly id: string }
 export const isPlainAnswer = (frame: Frame): frame is Success | Failure => frame.kind === 'success' || frame.kind === 'failure';
 
 /**
- * The part of a frame that may pass to a client: answers to the requests in `waits`, which it removes there. Returns the same
- * frame if all of it may pass, and undefined if nothing may.
+ * Keeps only the answers in a frame that a request in `waits` asked for, and removes these requests from `waits`. Returns the
+ * same frame if everything may pass, and undefined if nothing may.
  */
 export function sifted(frame: Frame, waits: Unanswered, unasked: Unasked): Frame | undefined {
   if (frame.kind !== 'batch') {

@@ -160,7 +160,7 @@ describe('a gateway refuses', () => {
     [
       'an address for everybody',
       gateway({ front: { kind: 'http', host: '0.0.0.0' } }),
-      'would let other machines in: set a token',
+      'would let other machines connect: set a token',
     ],
     [
       'upstreams that are no list',
@@ -180,7 +180,7 @@ describe('a gateway refuses', () => {
     [
       'two upstreams of one name',
       gateway({ upstreams: [1, 2].map(() => ({ kind: 'stdio', name: 'shop', command: 'x' })) }),
-      'two servers are called "shop"; name one otherwise',
+      'two servers are called "shop": rename one of them',
     ],
     [
       'options in place of a rider',

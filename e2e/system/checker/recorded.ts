@@ -63,7 +63,8 @@ export class Recorded {
 
   /** Its gateway reports that it cannot reach its store. */
   outOfReach(t: number): this {
-    const text = 'notifications cannot be reached (before: no answer within 250 ms); until they can, calls pass without them';
+    const text =
+      'notifications cannot be reached (before: no answer within 250 ms); calls pass without them until the store answers';
     this.lines.push({ t, kind: 'stderr', text });
     return this;
   }

@@ -1,4 +1,4 @@
-/** Checks entries of JP against the forms that providers accept in a conversation. */
+/** Checks JP's entries against the forms that providers accept in a conversation. */
 import { z } from 'zod';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
@@ -14,13 +14,15 @@ const notification = z.object({ kind, message: text, level: z.enum(LEVELS).optio
 const carried = { notifications: z.array(notification).optional() };
 const sized = z.union([name, z.object({ policy: name, over: z.number().min(0).optional() }).loose()]);
 
-/** The types that reach a provider, or decide which records do. Others are kept unchanged. */
+/**
+ * The forms of the types that reach a provider, or that decide which records reach it. Entries of other types are kept unchanged.
+ */
 const SHAPES: Readonly<Record<string, z.ZodType>> = {
   chat_request: z.object({ content: text, author: text.nullish(), ...carried }),
   chat_response: z
     .object({ message: text.optional(), reasoning: text.optional(), data: z.json().optional() })
     .refine(({ message, reasoning, data }) => [message, reasoning, data].some((each) => each !== undefined), {
-      message: 'has neither message nor reasoning nor data',
+      message: 'has none of message, reasoning and data; it needs one of them',
     }),
   tool_call_request: z.object({ id: name, name, arguments: z.record(z.string(), z.json()) }),
   tool_call_response: z.object({ id: name, content: text, is_error: z.boolean().optional(), ...carried }),
@@ -34,11 +36,11 @@ const SHAPES: Readonly<Record<string, z.ZodType>> = {
       tool_calls: sized.nullish(),
     })
     .refine(({ from_turn: from, to_turn: to }) => from <= to, {
-      message: 'ends before it begins: to_turn is less than from_turn',
+      message: 'must have a to_turn that is not less than from_turn',
     }),
 };
 
-/** Throws `bad_argument` with the file, the entry (from 0) and the error. */
+/** Returns the entries of a file. Throws `bad_argument` with the file, the number of the entry (from 0) and the error. */
 export function checkEntries(entries: readonly Json[], file: string): readonly JpEntry[] {
   const calls = new Map<string, number>();
   const wrong = (at: number, what: string): EarpieceError =>
@@ -58,7 +60,7 @@ export function checkEntries(entries: readonly Json[], file: string): readonly J
       if (before !== undefined)
         throw wrong(
           at,
-          `(${type}) has the id ${JSON.stringify(id.slice(0, 80))} of entry ${before}, and a provider refuses two calls of one id`,
+          `(${type}) has the same id ${JSON.stringify(id.slice(0, 80))} as entry ${before}, and a provider refuses two calls with one id`,
         );
       calls.set(id, at);
     }

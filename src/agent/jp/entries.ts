@@ -10,7 +10,10 @@ import type { Draft } from '../../core/records.ts';
 export type JpEntry = { readonly type: string; readonly timestamp?: string } & { readonly [key: string]: Json };
 type Table = { readonly [key: string]: Json };
 
-/** The record of one entry. JP's own fields go to `metadata.jp`, fields that a provider needs again to `metadata.provider`. */
+/**
+ * The record of one entry. JP's own fields go to `metadata.jp`. Fields that the provider needs in later requests go to
+ * `metadata.provider`.
+ */
 export function recordOf(entry: JpEntry): Draft {
   const { timestamp, metadata: encoded, ...rest } = entry;
   const metadata = encoded === undefined ? undefined : (decoded(encoded) as Table);
@@ -18,12 +21,12 @@ export function recordOf(entry: JpEntry): Draft {
   const provider = providerOf(metadata);
   const jp = { ...defined({ timestamp, metadata }) };
   const record = { ...body, metadata: { jp, ...defined({ provider }) } } as unknown as Draft;
-  // A string that is wrongly not in base64 would change on the way back.
+  // A string that should be in base64 and is not would change on the way back.
   if (JSON.stringify(entryOf(record)) === JSON.stringify(ordered(entry))) return record;
   return { ...record, metadata: { jp: { ...jp, entry }, ...defined({ provider }) } };
 }
 
-/** The entry of one record, keys in JP's order: `timestamp`, `type`, the rest, `metadata`. */
+/** The entry of one record, with keys in JP's order: `timestamp`, `type`, the rest, `metadata`. */
 export function entryOf(record: Draft): JpEntry {
   const {
     metadata,
@@ -48,7 +51,7 @@ const ordered = ({ timestamp, type, metadata, ...rest }: JpEntry): JpEntry => ({
   ...defined({ metadata }),
 });
 
-/** Signatures without which a provider refuses its own reasoning. */
+/** The signatures in JP's metadata. Without them a provider refuses its own reasoning. */
 function providerOf(metadata: Table | undefined): Table | undefined {
   const anthropic = metadata?.['anthropic_thinking_signature'];
   if (typeof anthropic === 'string') return { anthropic: { signature: anthropic } };
@@ -69,7 +72,7 @@ function encodeFields(entry: Table & { type: string }): Table {
   return field === undefined || entry[field] === undefined ? entry : { ...entry, [field]: encoded_(entry[field]) };
 }
 
-/** Decodes every base64 string in the value; a string that is not base64 of UTF-8 text does not change. */
+/** Decodes every base64 string in the value. A string that is not UTF-8 text in base64 stays unchanged. */
 function decoded(value: Json): Json {
   if (typeof value === 'string') {
     const bytes = Buffer.from(value, 'base64');

@@ -15,7 +15,7 @@ import { importJp } from './import.ts';
 const b64 = (text: string): string => Buffer.from(text).toString('base64');
 const at = (n: number): { timestamp: string } => ({ timestamp: `2026-04-10 17:04:${String(n).padStart(2, '0')}.531233` });
 
-/** An entry of each form that JP writes, and some other forms. */
+/** One entry of each form that JP writes, and some of other forms. */
 const ENTRIES: readonly JpEntry[] = [
   { type: 'config_delta', ...at(0), delta: { assistant: { model: 'x' } }, inherit: true },
   { ...at(1), type: 'turn_start' },
@@ -164,7 +164,7 @@ describe('conversations of JP', () => {
       'entry 1 (chat_request) has null as content: expected string',
     ],
     ['a call without a name', { ...call, id: 'c2', name: '' }, 'entry 1 (tool_call_request) has "" as name'],
-    ['two calls of one id', call, 'entry 1 (tool_call_request) has the id "c1" of entry 0'],
+    ['two calls of one id', call, 'entry 1 (tool_call_request) has the same id "c1" as entry 0'],
     ['a kind that is a number', { type: 'system_notification_queued', kind: 7, message: 'x' }, 'has 7 as kind'],
     [
       'notifications that are a text',
@@ -173,8 +173,12 @@ describe('conversations of JP', () => {
     ],
     ['a type of ours', { type: 'carrier_offered', carrier: 'x' }, 'has the type "carrier_offered", which belongs to Earpiece'],
     ['a compaction without turns', { type: 'compaction', summary: 'x' }, 'has nothing as from_turn'],
-    ['a compaction that ends before it begins', { type: 'compaction', from_turn: 2, to_turn: 1 }, 'ends before it begins'],
-    ['an answer that says nothing', { type: 'chat_response' }, 'has neither message nor reasoning nor data'],
+    [
+      'a compaction that ends before it begins',
+      { type: 'compaction', from_turn: 2, to_turn: 1 },
+      'must have a to_turn that is not less than from_turn',
+    ],
+    ['an answer that says nothing', { type: 'chat_response' }, 'has none of message, reasoning and data; it needs one of them'],
   ])('refuses %s, naming file and entry', async (_what, entry, message) => {
     write([call, entry]);
     const refused = importJp(inbox, folder, 'shop/jp');

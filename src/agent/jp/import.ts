@@ -18,19 +18,22 @@ export type Imported = {
   readonly pending: number;
 };
 
-/** The largest file of one conversation. */
+/** The largest conversation file that is read. */
 const MAX_BYTES = 256 * 1_048_576;
 
 /**
- * Reads a conversation folder of JP (`metadata.json`, `base_config.json`, `events.json`) into the log, as a conversation of
- * `agent`. Its name is the folder's, unless `to` names one. Throws `bad_argument` if the folder is not one of JP, or if the
- * conversation already has records.
+ * Reads a conversation folder of JP (`metadata.json`, `base_config.json`, `events.json`) into the log, as a conversation of the
+ * agent that `to` names. The conversation gets the folder's name, unless `to` names one. Throws `bad_argument` if the folder is
+ * not JP's, or if the conversation already has records.
  */
 export async function importJp(inbox: Inbox, folder: string, to: string): Promise<Imported> {
   const name = basename(folder.replace(/\/+$/, ''));
   const parsed = parseAddress(to);
   if (parsed.kind === 'project')
-    throw new EarpieceError('bad_address', `address ${to} is a whole project; write ${parsed.project}/<agent>`);
+    throw new EarpieceError(
+      'bad_address',
+      `the address must name one agent, got the whole project ${to}: write ${parsed.project}/<agent>`,
+    );
   const conversation =
     parsed.kind === 'conversation' && parsed.conversation !== MAIN ? parsed.conversation : conversationId(nameFrom(name));
   const log = logOf(parsed);

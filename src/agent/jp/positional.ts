@@ -1,6 +1,6 @@
 /**
- * Derives which notifications a conversation of JP has delivered, from JP's rule: those queued after the last message to the
- * model are pending, earlier ones are not. JP's notifications have no ids, so they get ids from their positions.
+ * Derives which notifications a conversation of JP has delivered. By JP's rule, notifications queued after the last message to
+ * the model are pending, and earlier ones are not. JP's notifications have no ids, so they get ids from their positions.
  */
 import { makeNotification, type Kind, type Level, type Notification, type NotificationInput } from '../../core/notification.ts';
 import type { Json } from '../../core/json.ts';
@@ -13,8 +13,8 @@ import { render } from '../../core/views/index.ts';
 type JpNotification = { readonly kind: Kind | string; readonly level?: Level; readonly message: string };
 
 /**
- * Queue records get ids. Carriers get the notifications that they carried, with those ids and a view. Other notifications are
- * closed as filtered.
+ * Gives ids to queue records. Carriers get the notifications that they carried, with these ids and a view. All other
+ * notifications are closed as filtered.
  */
 export function closeByPosition(
   records: readonly Draft[],

@@ -1,6 +1,6 @@
 /**
- * The limits of one agent turn: tokens, requests to the model, time, and the size of its context. Emits a warning before each
- * limit and an event at the limit, once a turn.
+ * The limits of one agent turn: tokens, requests to the model, time, and the size of its context. Reports a warning before each
+ * limit and an event at the limit, each once a turn.
  */
 import { EarpieceError } from '../../core/errors.ts';
 import { plainDuration, plainNumber, seen, type Seen } from './seen.ts';
@@ -8,11 +8,11 @@ import { plainDuration, plainNumber, seen, type Seen } from './seen.ts';
 export type BudgetOptions = {
   /** Input and output tokens of all requests of one turn, cached or not. */
   readonly tokens?: number;
-  /** The context window of the model: the last request and its answer must fit. */
+  /** The size of the model's context window. The last request and its answer must fit into it. */
   readonly contextTokens?: number;
-  /** How long a turn should take. It only warns. To end the turn, call `stop`. */
+  /** How long a turn should take. The agent is only warned; to end the turn, call `stop`. */
   readonly timeoutMs?: number;
-  /** The fraction of each limit at which the warning comes. Default 0.8 of tokens and time, 0.7 of iterations and context. */
+  /** The fraction of each limit at which the agent is warned. Default 0.8 of tokens and time, 0.7 of iterations and context. */
   readonly warnAt?: {
     readonly tokens?: number;
     readonly iterations?: number;
@@ -37,7 +37,7 @@ export class Budget {
   #iterations = 0;
   #context = 0;
 
-  /** `iterations`: requests to the model in one turn. Throws `bad_argument` for an invalid limit. */
+  /** `iterations` is the most requests to the model in one turn. Throws `bad_argument` for an invalid limit. */
   constructor(options: BudgetOptions & { readonly iterations: number }) {
     const { tokens, contextTokens, timeoutMs, iterations, warnAt = {} } = options;
     for (const [name, limit] of Object.entries({ tokens, contextTokens, timeoutMs }))
@@ -58,10 +58,10 @@ export class Budget {
     };
   }
 
-  /** Begins a turn: all counts except the context's start again. */
+  /** Begins a turn: sets all counts to 0, except the size of the context. */
   begin(now: number): void {
     this.#told.clear();
-    // The event was emitted at the end of the last turn, so the beginning of this turn shows it.
+    // The event was emitted at the end of the last turn, so this turn shows it at its beginning.
     if (this.#contextToldLate) this.#told.add('context.approaching_limit');
     this.#contextToldLate = false;
     this.#beganAt = now;
@@ -69,7 +69,7 @@ export class Budget {
     this.#iterations = 0;
   }
 
-  /** Counts an answer of the model. A provider without counts gives no usage: then only the requests are counted. */
+  /** Counts an answer of the model. If the provider reports no usage, only the request is counted. */
   answered(usage: Usage | undefined): void {
     this.#iterations += 1;
     if (usage === undefined) return;
@@ -81,12 +81,12 @@ export class Budget {
     return this.#tokens;
   }
 
-  /** The turn has used more tokens than its limit. */
+  /** Whether the turn has used more tokens than its limit. */
   get overspent(): boolean {
     return this.#tokens > (this.#limits.token ?? Number.POSITIVE_INFINITY);
   }
 
-  /** The limits that are reached now, without those already emitted in this turn. */
+  /** Events for the limits that are reached now, without those already emitted in this turn. */
   reached(now: number): readonly Seen[] {
     const elapsed = now - this.#beganAt;
     return [
@@ -110,8 +110,8 @@ export class Budget {
   }
 
   /**
-   * The events at the end of a turn that ended by itself: exceeded limits, and the size of the context. The warnings before a
-   * limit end with the turn.
+   * The events at the end of a turn that ended by itself: exceeded limits, and the size of the context. Warnings before a limit
+   * are left out, because the turn has ended.
    */
   reachedLate(now: number): readonly Seen[] {
     const late = this.reached(now).filter(({ type }) => !/^budget\..*\.warning$/u.test(type));
@@ -155,7 +155,7 @@ export class Budget {
     ];
   }
 
-  /** True if it was already emitted. */
+  /** Returns true if an event of this type was already emitted in this turn. */
   #once(type: string): boolean {
     const before = this.#told.has(type);
     this.#told.add(type);
@@ -163,10 +163,10 @@ export class Budget {
   }
 }
 
-/** Rounded down: a value below the limit must not show as 100. */
+/** The percentage, rounded down so that a value below the limit does not show as 100. */
 const percent = (current: number, limit: number): number => Math.floor((current / limit) * 100);
 
-/** The fields appear under the names of both vocabularies, so that templates of either find them. */
+/** The numbers for `data`. Each appears under the names of both vocabularies, so that templates of either can use it. */
 function counted(kind: Kind, current: number, limit: number): Record<string, string | number> {
   const remaining = Math.max(0, limit - current);
   const percentage = percent(current, limit);

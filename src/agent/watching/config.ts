@@ -3,12 +3,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Draft } from '../../core/records.ts';
 import { seen, type Seen } from './seen.ts';
 
-/** `model`: `provider:model`. `tools`: their names, sorted. */
+/** The setup of a turn: `model` as `provider:model`, and the sorted names of the tools. */
 export type Setup = { readonly model: string; readonly tools: readonly string[] };
 
 const NAMES = 10;
 
-/** Recorded with a turn whose setup differs from the previous one. */
+/** The record for a turn whose setup differs from that of the turn before. */
 export const setupRecord = (setup: Setup): Draft => ({ type: 'config_delta', delta: { agent: setup } });
 
 /** The setup of the last turn; undefined if none is recorded. */
@@ -22,7 +22,7 @@ export function lastSetup(records: readonly Draft[]): Setup | undefined {
 
 export const sameSetup = (a: Setup | undefined, b: Setup): boolean => isDeepStrictEqual(a, b);
 
-/** The keys of the events from `changes` for this conversation, to withdraw them when the old setup returns. */
+/** The keys of the events from `changes` for this conversation. These events are withdrawn when the old setup returns. */
 export const setupKeys = (session: string): readonly string[] => [`config.tools:${session}`, `config.model:${session}`];
 
 export function changes(before: Setup, now: Setup, session: string): readonly Seen[] {

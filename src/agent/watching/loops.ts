@@ -1,6 +1,7 @@
 /**
- * Detects that an agent repeats a call: the same signature in three of its last six batches. Emits that once for each turn. The
- * signature is the tools' names with their identifying arguments, or with all arguments for a call that has no identifying ones.
+ * Detects that an agent repeats a call: the same signature in three of its last six batches. It reports a loop once for each
+ * turn. The signature holds the tools' names and their identifying arguments, or all arguments of a call without identifying
+ * ones.
  */
 import type { Json } from '../../core/json.ts';
 import { cut, plainDuration, seen, type Seen } from './seen.ts';
@@ -18,7 +19,7 @@ export class Loops {
   #batches: { readonly signature: string; readonly at: number }[] = [];
   #told = false;
 
-  /** Begins a turn. */
+  /** Begins a turn, in which a loop can be reported again. */
   begin(): void {
     this.#batches = [];
     this.#told = false;

@@ -1,25 +1,25 @@
 /**
- * Reads the remaining rate limits of a model's provider from the headers of its answers, and refusals because of them. A low
- * limit is emitted once until it resets.
+ * Reads the remaining rate limits of a model's provider from the headers of its answers, and sees refusals because of a limit. A
+ * low limit is reported once until it resets.
  */
 import { defined } from '../../core/defined.ts';
 import { plainDuration, plainNumber, seen, type Seen } from './seen.ts';
 
 export type Headers = Readonly<Record<string, string | undefined>>;
 
-/** `resetAt`: epoch ms. */
+/** One rate limit. `resetAt` is in milliseconds since the epoch. */
 export type Limit = { readonly name: string; readonly limit: number; readonly remaining: number; readonly resetAt?: number };
 
 const LOW_AT = 0.1;
-/** The default if a provider does not report when a limit resets. */
+/** The time until a limit resets, if the provider does not report it. */
 const WINDOW_MS = 60_000;
-/** How long a refusal stays worth a notification. */
+/** How long the notification about a refusal stays valid. */
 const REFUSED_TTL_MS = 10 * 60_000;
 
 export class RateLimits {
   readonly #provider: string;
   readonly #lowAt: number;
-  /** Until when each limit counts as already emitted. */
+  /** The time until which each limit counts as already reported. */
   readonly #told = new Map<string, number>();
 
   constructor({ provider, lowAt = LOW_AT }: { readonly provider: string; readonly lowAt?: number }) {
@@ -27,7 +27,7 @@ export class RateLimits {
     this.#lowAt = lowAt;
   }
 
-  /** Reads an answer's headers, names in lower case. */
+  /** Reads an answer's headers, whose names are in lower case. */
   heard(headers: Headers, now: number): readonly Seen[] {
     return limitsIn(headers, now).flatMap(({ name, limit, remaining, resetAt }) => {
       if (remaining > limit * this.#lowAt || (this.#told.get(name) ?? 0) > now) return [];
@@ -61,7 +61,7 @@ export class RateLimits {
     });
   }
 
-  /** A request was refused with 429. `afterMs`: the wait that the provider requests. */
+  /** The event for a request that was refused with 429. `afterMs` is the wait that the provider asks for. */
   refused({ afterMs }: { readonly afterMs?: number | undefined }): Seen {
     const after = afterMs === undefined ? '' : `; wait for ${plainDuration(afterMs)}`;
     return seen(`${this.#provider} refused a request: its rate limit is exceeded${after}`, {
@@ -109,7 +109,10 @@ export function limitsIn(headers: Headers, now: number): readonly Limit[] {
   );
 }
 
-/** Epoch ms, from a date, "1m30.5s", seconds from now, or an epoch in seconds or milliseconds. */
+/**
+ * The time of a reset in milliseconds since the epoch. `value` is a date, a duration such as "1m30.5s", seconds from now, or an
+ * epoch in seconds or milliseconds.
+ */
 function resetOf(value: string, now: number): number | undefined {
   const text = value.trim();
   if (/^\d+(\.\d+)?$/u.test(text)) {

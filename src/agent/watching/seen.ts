@@ -1,4 +1,4 @@
-/** Shared by the event sources around an agent's loop: they decide from values, and their caller emits. */
+/** Parts that the event sources around an agent's loop share. These sources decide from values, and their caller emits. */
 import type { EventInput } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
 

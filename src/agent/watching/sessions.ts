@@ -1,4 +1,4 @@
-/** Events about a conversation that is resumed, runs, and is closed. */
+/** Makes the events about a conversation: it is resumed, its turns begin and end, it is closed. */
 import { defined } from '../../core/defined.ts';
 import { isType, type Draft } from '../../core/records.ts';
 import { cut, plainNumber, seen, type Seen } from './seen.ts';
@@ -6,7 +6,7 @@ import { cut, plainNumber, seen, type Seen } from './seen.ts';
 const QUESTION_CHARS = 100;
 const QUERY_CHARS = 200;
 
-/** The events of opening a conversation with these records: none for a new conversation. `session` is its address. */
+/** The events for a conversation that opens with these records; none if it is new. `session` is its address. */
 export function resumed(records: readonly Draft[], session: string): readonly Seen[] {
   const asked = records.flatMap((record) => (isType(record, 'chat_request') ? [record] : []));
   if (asked.length === 0) return [];
@@ -32,7 +32,7 @@ export function resumed(records: readonly Draft[], session: string): readonly Se
 }
 
 export const queried = (query: string, session: string, by: 'person' | 'notification'): Seen =>
-  seen(cut(query, QUERY_CHARS) || 'The turn goes on.', {
+  seen(cut(query, QUERY_CHARS) || 'The turn continues.', {
     type: 'query.start',
     severity: 'info',
     data: { query: cut(query, QUERY_CHARS), session_id: session, by },
@@ -69,7 +69,7 @@ export const turnEnded = ({ turn, reason, cycles, toolCalls, tokens, error }: En
     },
   });
 
-/** `turns`: the number of turns since it was opened. */
+/** The event for a conversation that was closed, with the number of turns since it was opened. */
 export const sessionEnded = (session: string, turns: number): Seen =>
   seen(`The conversation was left after ${plainNumber(turns)} turn${turns === 1 ? '' : 's'}`, {
     type: 'session.end',

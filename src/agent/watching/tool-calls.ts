@@ -1,4 +1,6 @@
-/** Events about the tools that a model called: exactly one of success, failure and timeout for each call that ended. */
+/**
+ * Makes the events about the tools that a model called: for each call that ended, exactly one of success, failure and timeout.
+ */
 import type { Json } from '../../core/json.ts';
 import { cut, plainDuration, seen, type Seen } from './seen.ts';
 
@@ -13,10 +15,13 @@ export type CallEnd =
 
 export type ToolUse = { readonly id: string; readonly name: string; readonly args: Json };
 
-/** How much of a tool's error is kept: the beginning, which usually names the error, and the end, where programs print it. */
+/**
+ * How many characters of a tool's error are kept: from the beginning, which usually names the error, and from the end, where
+ * programs print it.
+ */
 const ERROR_CHARS = 300;
 const END_CHARS = 100;
-/** Longer arguments are left out of the event. */
+/** The most characters of arguments in an event. Longer arguments are left out. */
 const ARGUMENT_CHARS = 2_000;
 
 /** The calls of one turn, to count repeated failures of a call and consecutive failures of a tool. */

@@ -10,9 +10,9 @@ import { bodyOf, mediaTypeOf } from '../../mcp/http/target.ts';
 import { reasonOf } from '../riding/guarded.ts';
 
 export type HttpFrontOptions = {
-  /** 127.0.0.1 by default. An address other than a loopback address needs a token. */
+  /** The address to listen on, 127.0.0.1 by default. Any address other than a loopback address needs a token. */
   readonly host?: string;
-  /** Any free one by default. */
+  /** The port to listen on. By default, any free one. */
   readonly port?: number;
   /** The path of the MCP endpoint, `/mcp` by default. */
   readonly path?: string;
@@ -24,21 +24,24 @@ export type HttpFrontOptions = {
 
 /** Answers the requests that passed the front's checks. */
 export interface HttpEndpoint {
-  /** `body` only for a POST. The promise must always settle; a rejection becomes status 500. */
+  /** Answers one request. Only a POST has a `body`. The promise must always settle; a rejection becomes status 500. */
   handle(exchange: Exchange): Promise<void>;
   close(options?: { readonly now?: boolean }): Promise<void>;
 }
 
 export type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse; readonly body: Buffer };
 
-/** How long the last answers may take to leave this process. A client that does not read must not keep the gateway alive. */
+/**
+ * How long the gateway waits at its end for the last answers to leave. A client that does not read must not keep the gateway
+ * alive.
+ */
 const LAST_ANSWER_MS = 500;
 
 const LOOPBACK = ['127.0.0.1', 'localhost', '::1', '[::1]'];
 
 /**
- * Streamable HTTP on this machine. A page in a browser must not reach it: `Host` and `Origin` must name this machine (against
- * DNS rebinding). With a token, requests without the token are refused.
+ * Serves MCP over streamable HTTP on this machine. `Host` and `Origin` must name this machine, so that no page in a browser can
+ * reach the server through DNS rebinding. If a token is set, requests without the token are refused.
  */
 export class HttpFront {
   readonly #options: HttpFrontOptions;
@@ -55,7 +58,7 @@ export class HttpFront {
     if (!LOOPBACK.includes(host) && token === undefined) {
       throw new EarpieceError(
         'bad_argument',
-        `listening on "${host}" would let other machines in: set a token, or listen on 127.0.0.1`,
+        `listening on "${host}" would let other machines connect: set a token, or listen on 127.0.0.1`,
       );
     }
     this.#options = options;
@@ -63,10 +66,10 @@ export class HttpFront {
     this.#report = report;
     this.#path = path;
     this.#allowed = new Set([...LOOPBACK, host, ...allowedHosts].map((name) => name.toLowerCase()));
-    // `import` would read every export and so load undici: 55 ms and 5 MB.
+    // `import` would read every export and so load undici, which costs 55 ms and 5 MB.
     const { createServer } = process.getBuiltinModule('node:http');
     this.#server = createServer((request, response) => void this.#serve(request, response));
-    // A tool has no time limit, and an event stream stays open.
+    // No time limits: a tool may run for any time, and an event stream stays open.
     this.#server.requestTimeout = 0;
     this.#server.timeout = 0;
   }
@@ -90,7 +93,7 @@ export class HttpFront {
   async close(options?: { readonly now?: boolean }): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     await this.#endpoint.close(options);
-    // Requests in flight have a last answer, which still has to leave this process.
+    // The last answers to requests in flight must still leave this process.
     const late = new AbortController();
     const left = [...this.#open].map((response) => once(response, 'close', { signal: late.signal }).catch(() => {}));
     await Promise.race([Promise.all(left), sleep(LAST_ANSWER_MS, undefined, { signal: late.signal }).catch(() => {})]);
@@ -102,7 +105,7 @@ export class HttpFront {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#open.add(response);
     response.once('close', () => this.#open.delete(response));
-    response.on('error', () => {}); // The client disconnected; `close` notifies the listeners.
+    response.on('error', () => {}); // The client has disconnected. The `close` event handles that.
     try {
       const refused = this.#refusal(request);
       if (refused) {
@@ -113,7 +116,7 @@ export class HttpFront {
       if (body === undefined) {
         request.resume();
         response.setHeader('connection', 'close');
-        return refuse(response, 413, `the body is longer than ${MAX_FRAME_BYTES / 1024 / 1024} MiB`);
+        return refuse(response, 413, `the body must be at most ${MAX_FRAME_BYTES / 1024 / 1024} MiB`);
       }
       await this.#endpoint.handle({ request, response, body });
     } catch (error) {
@@ -127,18 +130,19 @@ export class HttpFront {
     const { host, origin, authorization } = request.headers;
     const named = hostName(`http://${host ?? ''}`);
     if (named === undefined || !this.#allowed.has(named))
-      return [403, `Host "${host ?? ''}" is not this machine; allow it by name if it is`];
+      return [403, `Host "${host ?? ''}" is not a known name of this machine; if it is one, add it to the allowed hosts`];
     if (origin !== undefined) {
       const from = hostName(origin);
-      if (from === undefined || !this.#allowed.has(from)) return [403, `Origin "${origin}" is not allowed`];
+      if (from === undefined || !this.#allowed.has(from))
+        return [403, `Origin "${origin}" is not allowed; add its host to the allowed hosts`];
     }
     const given = bearerIn(authorization);
     if (this.#options.token !== undefined && (given === undefined || !sameText(given, this.#options.token))) {
-      return [401, 'a bearer token is needed: Authorization: Bearer …'];
+      return [401, 'the token is missing or wrong; send the header Authorization: Bearer <token>'];
     }
-    if (request.url?.split('?')[0] !== this.#path) return [404, `MCP is served at ${this.#path}`];
+    if (request.url?.split('?')[0] !== this.#path) return [404, `there is nothing at this path; MCP is served at ${this.#path}`];
     if (request.method !== 'POST' && request.method !== 'GET' && request.method !== 'DELETE')
-      return [405, `${request.method} is not part of MCP`];
+      return [405, `the method must be POST, GET or DELETE, got ${request.method}`];
     if (request.method === 'POST' && mediaTypeOf(request.headers) !== 'application/json')
       return [415, 'Content-Type must be application/json'];
     return undefined;
@@ -161,7 +165,7 @@ function hostName(url: string): string | undefined {
 /** The scheme's name is case-insensitive (RFC 9110). */
 const bearerIn = (authorization = ''): string | undefined => /^bearer +(.*)$/i.exec(authorization)?.[1];
 
-/** Takes the same time for every wrong token. */
+/** Compares two texts in the same time for every wrong token. */
 function sameText(a: string, b: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

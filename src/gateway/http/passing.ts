@@ -25,7 +25,10 @@ const NOT_PASSED = [
   CONVERSATION,
 ];
 
-/** Writes bytes to the client. Their delivery counts once they have left. `last`: whether the response ends with them. */
+/**
+ * Writes bytes to the client. The delivery that they carry is confirmed once the bytes have left. With `last`, they end the
+ * response.
+ */
 export function write(
   response: ServerResponse,
   client: HttpClient | undefined,
@@ -54,7 +57,7 @@ export async function forward(
   try {
     await pipeline(upstream, response);
   } catch {
-    response.destroy(); // When one side hangs up, the other side is closed too.
+    response.destroy(); // One side has disconnected, so the other side is closed too.
   }
 }
 

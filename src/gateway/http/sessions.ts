@@ -32,7 +32,10 @@ import { failing, STOPPED } from '../failing.ts';
 import type { Endpoint, MakeEndpoint } from '../session.ts';
 
 const IDLE_MS = 30 * 60_000;
-/** A client that closed its event stream has most likely ended. If not, it begins a new session. */
+/**
+ * How long a session lasts after its client closed the event stream: such a client has most likely ended. A client that still
+ * runs begins a new session.
+ */
 const HUNG_UP_MS = 2 * 60_000;
 const SWEEP_MS = 60_000;
 const KEEP_ALIVE_MS = 15_000;
@@ -44,9 +47,9 @@ const HEADER_MISMATCH = -32020;
 const SESSION_NOT_FOUND = -32001;
 
 /**
- * The server side of streamable HTTP, for servers that do not speak it. In the older generation, initialize begins a session
- * with a separate endpoint. In the stateless generation, all requests with the same client name and conversation share an
- * endpoint. Two windows of one program use the same ids and progress tokens: the endpoint makes them unique for the server and
+ * Serves streamable HTTP for servers that do not speak it. In the older protocol generation, `initialize` begins a session with a
+ * separate endpoint. In the stateless generation, all requests with the same client name and conversation share an endpoint.
+ * Because two windows of one program use the same ids and progress tokens, the endpoint makes these unique for the server and
  * restores them in the answers.
  */
 export class HttpSessions implements HttpEndpoint {
@@ -67,7 +70,12 @@ export class HttpSessions implements HttpEndpoint {
       const frame = soundFrameOf(asLine(body));
       if (frame.kind === 'opaque') return refuse(response, 400, `the body is not a JSON-RPC message: ${frame.reason}`, -32700);
       if (frame.kind === 'batch')
-        return refuse(response, 400, 'batches are not part of this protocol; send each message separately', INVALID_REQUEST);
+        return refuse(
+          response,
+          400,
+          'the body must be one JSON-RPC message, got a batch; send each message separately',
+          INVALID_REQUEST,
+        );
       if (frame.kind === 'request' && isStateless(frame)) return this.#stateless(frame, request.headers, response);
       if (frame.kind === 'request' && frame.method === 'initialize' && id === undefined) {
         return this.#open(randomUUID(), header(request.headers, CONVERSATION), response)?.post(frame, response);
@@ -75,7 +83,7 @@ export class HttpSessions implements HttpEndpoint {
       if (session) return session.post(frame, response);
     }
     if (id === undefined) {
-      const status = request.method === 'POST' ? 400 : 405; // This status informs a stateless client that there is no event stream.
+      const status = request.method === 'POST' ? 400 : 405; // A stateless client learns from status 405 that there is no event stream.
       return refuse(response, status, 'the header Mcp-Session-Id is missing: begin with initialize');
     }
     if (session === undefined)
@@ -154,7 +162,7 @@ class HttpSession {
   readonly #options: { readonly id: string; readonly stateless: boolean; readonly ended: () => void };
   readonly #endpoint: Endpoint;
   readonly #settling = new Settling();
-  /** By the id that the endpoint gave the request. */
+  /** Open POSTs, by the id that the endpoint gave the request. */
   readonly #posts = new Map<string, Post>();
   #stream: { readonly response: ServerResponse; readonly keepAlive: NodeJS.Timeout } | undefined;
   #listened = false;
@@ -175,7 +183,7 @@ class HttpSession {
       settling: this.#settling,
       channel: {
         send: (out) => this.#send(out),
-        pause: () => {}, // Each request has a separate connection; the server's stdin buffers.
+        pause: () => {}, // Requests come on separate connections, and the server's stdin buffers them.
         resume: () => {},
         gone: (why) => this.#end(why),
       },
@@ -212,7 +220,7 @@ class HttpSession {
   }
 
   listen(response: ServerResponse): void {
-    if (this.#stream) return refuse(response, 409, 'this session already has an event stream');
+    if (this.#stream) return refuse(response, 409, 'this session already has an event stream: close that stream first');
     response.writeHead(200, {
       'content-type': 'text/event-stream',
       'cache-control': 'no-cache, no-transform',
@@ -232,7 +240,7 @@ class HttpSession {
     this.#kept = [];
   }
 
-  /** `why`: the answer to requests that are still in flight. */
+  /** Ends the session. Requests still in flight are answered with the error `why`. */
   async close(graceMs?: number, why = STOPPED): Promise<void> {
     await this.#endpoint.close(defined({ graceMs }));
     for (const { response, request, streaming } of this.#posts.values()) {
@@ -259,7 +267,10 @@ class HttpSession {
     return { request, post: { ...post, id, ...(tokenText !== undefined && { token: tokenText }) } };
   }
 
-  /** A cancel names a request by the client's id. If two clients use the same id, the cancel is ambiguous. */
+  /**
+   * Replaces the client's id in a cancel by the endpoint's id for that request. If two open requests have the client's id, the
+   * cancel is ambiguous.
+   */
   #renamed(frame: Frame): Frame {
     const cancelled = cancelledBy(frame);
     if (cancelled === undefined) return frame;
@@ -280,7 +291,7 @@ class HttpSession {
   #answer(frame: Frame & { kind: 'success' | 'failure' }, out: Outgoing): boolean {
     const post = this.#posts.get(frame.id);
     if (post === undefined) {
-      out.delivery?.release('cancelled'); // The client disconnected during this request.
+      out.delivery?.release('cancelled'); // The client has disconnected during this request.
       return true;
     }
     this.#posts.delete(frame.id);
@@ -296,7 +307,7 @@ class HttpSession {
       this.#write(response, body, out);
       response.end();
     }
-    // The client only tested for a server of the older generation, and will not use this endpoint again.
+    // The client only probed the server's generation, found the older one, and will not use this endpoint again.
     if (frame.kind === 'failure' && post.method === 'server/discover' && this.#posts.size === 0)
       this.#end('it does not know the stateless protocol');
     return true;
@@ -353,7 +364,7 @@ class HttpSession {
     return sseEvent(edited(frame.bytes, edits));
   }
 
-  /** The server has ended: the open requests were already answered. */
+  /** Ends the session after its server has ended. Open requests were already answered. */
   #end(why: string): void {
     if (this.#gone !== undefined) return;
     this.#gone = why;

@@ -2,8 +2,8 @@ import { defined } from '../../core/defined.ts';
 import { arrive, begin, leave, type Conversation, type Identity } from '../../inbox/index.ts';
 
 /**
- * Records the presence of one connection's conversation: its arrival, its first tool call, its end. A connection that never
- * calls a tool is not a conversation and inherits nothing.
+ * Records when one connection's conversation arrives, calls its first tool, and ends. A connection that never calls a tool is not
+ * a conversation and inherits nothing.
  */
 export class Attendance {
   readonly #connection: string;
@@ -16,12 +16,12 @@ export class Attendance {
     this.#connection = connection;
   }
 
-  /** The conversation has inherited everything, so its list of notifications is complete. */
+  /** Whether the conversation has inherited everything, so that its list of notifications is complete. */
   hasBegun(conversation: Conversation): boolean {
     return this.#begun === conversation;
   }
 
-  /** The connection is open, but has not called a tool yet. */
+  /** Records that the connection is open, before it calls a tool. */
   arrive(conversation: Conversation): Promise<void> {
     if (this.#conversation !== conversation) {
       const left = this.#conversation;
@@ -36,7 +36,7 @@ export class Attendance {
     return this.#arrived ?? Promise.resolve();
   }
 
-  /** Call it before each gate check. Only the first call for a conversation does work. */
+  /** Begins a conversation; call this before each gate check. Only the first call for a conversation does work. */
   async begin(conversation: Conversation, { host }: Identity): Promise<void> {
     if (this.#begun === conversation) return;
     await this.arrive(conversation);
@@ -54,7 +54,7 @@ export class Attendance {
 
   async #begin(conversation: Conversation, nested: boolean | undefined): Promise<void> {
     const { waits } = await begin(conversation, defined({ nested }));
-    // A delivery to the ended conversation may still be released. The next call then checks again.
+    // If a delivery to the ended conversation may still be released, the next call checks again.
     if (!waits) this.#begun = conversation;
   }
 }

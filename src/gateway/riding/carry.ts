@@ -8,8 +8,8 @@ import type { Awaitable, Call, Connection, Delivery, Result, Ride } from './ride
 import { treatmentOf, type SchemaKind } from './tools.ts';
 
 /**
- * Bytes on their way to a client. `frame`: their parsed form, if nobody has changed them since they were read. `delivery` is
- * settled when the bytes have arrived. `requestId` names the request that they answer.
+ * Bytes on their way to a client. `frame` is their parsed form, if they are unchanged. `delivery` is settled when the bytes have
+ * arrived. `requestId` is the id of the request that they answer.
  */
 export type Outgoing = {
   readonly bytes: Buffer;
@@ -18,13 +18,13 @@ export type Outgoing = {
   readonly delivery?: Delivery;
 };
 
-/** The changed answer to `frame`. */
+/** The answer `frame` with its possibly changed bytes. */
 export const answering = (frame: Success, bytes: Buffer): Outgoing => (bytes === frame.bytes ? { bytes, frame } : { bytes });
 
 /** One tools/call that is waiting for its answer. `cancelled` may become true at any time until then. */
 export type OpenCall = Call & { readonly connection: Connection; cancelled: boolean };
 
-/** The contact point: asks the rider for an addition to a tools/call result, and makes the bytes for the client. */
+/** Asks the rider what to add to a tools/call result, and makes the bytes for the client. This is the gateway's contact point. */
 export function carry(rider: GuardedRider, call: OpenCall, schema: SchemaKind | undefined, frame: Success): Awaitable<Outgoing> {
   const { requestId } = call;
   const treatment = treatmentOf(call.connection.profile, schema);
@@ -45,7 +45,7 @@ export function carry(rider: GuardedRider, call: OpenCall, schema: SchemaKind | 
       return unchanged();
     }
     if (!isJson(frame.bytes)) {
-      delivery.release('write_error'); // The client cannot read the result, whether or not a notification rides on it.
+      delivery.release('write_error'); // The client cannot read this result, even without a notification.
       return unchanged();
     }
     if (ride.kind === 'replace') {
@@ -78,7 +78,7 @@ function resultOf(call: OpenCall, carrier: Carrier): Result {
   };
 }
 
-/** The approximate number of lines in a long view. With less room left, no notification is offered. */
+/** About the number of lines of a long view. If fewer lines are left, no notification is offered. */
 const VIEW_LINES = 40;
 
 function maxCharsOf(profile: Profile, carrier: Carrier): number {

@@ -19,7 +19,7 @@ export const GET_NOTIFICATIONS: OwnTool = {
   annotations: { title: 'Get notifications', readOnlyHint: true, openWorldHint: false },
 };
 
-/** The arguments of a call. Throws for invalid ones. */
+/** Reads the arguments of a call. Throws if they are invalid. */
 export function readArguments(args: unknown): { markAsRead: boolean; token: unknown } {
   const given = (args ?? {}) as Record<string, unknown>;
   for (const key of Object.keys(given))
@@ -30,6 +30,6 @@ export function readArguments(args: unknown): { markAsRead: boolean; token: unkn
       );
   const { session_token: token, mark_as_read: mark = true } = given;
   if (typeof mark !== 'boolean')
-    throw new EarpieceError('bad_argument', `mark_as_read ${JSON.stringify(mark)} is not true or false`);
+    throw new EarpieceError('bad_argument', `mark_as_read must be true or false, got ${JSON.stringify(mark)}`);
   return { markAsRead: mark, token };
 }

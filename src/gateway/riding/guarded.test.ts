@@ -75,7 +75,7 @@ describe('a rider that works on what it read', () => {
     await vi.advanceTimersByTimeAsync(1);
     expect(await asked).toEqual({ kind: 'none' });
     expect(reports).toEqual([
-      'notifications cannot be reached (after: no answer within 250 ms); until they can, calls pass without them',
+      'notifications cannot be reached (after: no answer within 250 ms); calls pass without them until the store answers',
     ]);
   });
 });

@@ -13,28 +13,32 @@ import type {
   Verdict,
 } from './rider.ts';
 
-/** A rider that has not answered within this time has nothing to add. */
+/** How long the gateway waits for the rider. Without an answer by then, nothing is added. */
 export const RIDER_WITHIN_MS = 250;
-/** How long a handshake waits for the rider's text. A store opens within some 50 ms, on a busy machine within a second. */
+/** How long a handshake waits for the rider's text. A store opens within about 50 ms, on a busy machine within a second. */
 const INSTRUCTIONS_WITHIN_MS = 1_000;
-/** While the rider is known not to answer, calls wait only this long: an outage costs the agent 250 ms, not 250 ms a call. */
+/**
+ * How long each call waits while the rider is known not to answer. An outage then costs the agent 250 ms once, not with each
+ * call.
+ */
 const OUTAGE_WITHIN_MS = 25;
 
 /**
- * After the first failure, the method that failed may never be called again, so after this long without failures any answer ends
- * the outage.
+ * After this long without failures, any answer of the rider ends an outage, because the method that failed may never be called
+ * again.
  */
 const CALM_MS = 60_000;
 
 /**
- * Wraps a rider so that it cannot stop traffic. An exception or a late answer is reported once for each outage, and the call
- * passes. An outage ends when the method that failed first answers, in time or late: reads may work while writes are locked.
+ * Wraps a rider so that it cannot stop traffic. After an exception or a late answer, the call passes; each outage is reported
+ * once. An outage ends when the method that failed first answers again, in time or late. Answers of other methods prove less:
+ * reads may work while writes are locked.
  */
 export class GuardedRider {
   readonly #rider: Rider;
   readonly #report: (line: string) => void;
   readonly #withinMs: number;
-  /** Late answers by connection, whether or not they have arrived. Their deliveries are released on arrival. */
+  /** Late answers, by connection. When one arrives, its delivery is released. */
   readonly #late = new Map<Connection['key'], Set<Promise<void>>>();
   /** The method whose failure began this outage. */
   #out: string | undefined;
@@ -69,8 +73,8 @@ export class GuardedRider {
   }
 
   /**
-   * Called once for each connection, before its first call, so it may take a little longer than a call. On failure the text is
-   * left out.
+   * The rider's text for the handshake; undefined if the rider fails. It may take longer than a call, because each connection
+   * needs it only once.
    */
   instructions(connection: Connection): Awaitable<string | undefined> {
     return this.#rider.instructions === undefined ? undefined : this.#instructions(connection);
@@ -89,13 +93,14 @@ export class GuardedRider {
   }
 
   silent(connection: Connection): boolean {
-    // Only an answer of the rider ends an outage, so the rider is asked.
+    // During an outage the rider is asked, because only its answer ends the outage.
     return this.#out === undefined && this.#now('silent', () => this.#rider.silent?.(connection) ?? false, false);
   }
 
   /**
-   * An own tool has no time limit. If an own tool fails, the call fails, because no server could answer it instead. A late offer
-   * may hold notifications of this connection, and a pull would not list them: the tool waits until that offer is released.
+   * Runs one of the gateway's own tools, without a time limit. If the tool fails, the call fails, because no server could answer
+   * instead. Notifications in a late offer would be missing from the tool's answer, so the tool waits until that offer is
+   * released.
    */
   async callTool(connection: Connection, call: OwnCall): Promise<OwnAnswer> {
     const late = this.#late.get(connection.key);
@@ -195,11 +200,11 @@ export class GuardedRider {
       const value = await answer;
       this.#well(what);
       if (!('delivery' in value)) return;
-      // The text of a known gate is sent without waiting for its record.
+      // The refusal of the last known gate was sent before this record was written.
       if (value.kind === 'refuse' && instead.kind === 'refuse') value.delivery?.confirm();
       else value.delivery?.release('late');
     } catch {
-      // The call was reported as late, and has no delivery to release.
+      // The call failed after it was reported as late, so there is no delivery to release.
     }
   }
 
@@ -207,7 +212,7 @@ export class GuardedRider {
     this.#failedAt = performance.now();
     if (this.#out !== undefined) return;
     this.#out = what;
-    this.#report(`notifications cannot be reached (${what}: ${why}); until they can, calls pass without them`);
+    this.#report(`notifications cannot be reached (${what}: ${why}); calls pass without them until the store answers`);
   }
 
   #well(what: string): void {

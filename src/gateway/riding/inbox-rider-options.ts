@@ -13,15 +13,15 @@ export type InboxRiderOptions = {
   /** The name of the contact point, for presence, such as `gateway:stdio files`. */
   readonly carrier: string;
   readonly view?: ConversationOptions['view'];
-  /** One process serves many clients (HTTP): the process may outlive them. */
+  /** Whether one process serves many clients (HTTP), and so may outlive them. */
   readonly shared?: boolean;
-  /** The worktree of its one client. */
+  /** The worktree of the client, if the gateway has only one. */
   readonly folder?: string;
   /** The purpose of the conversations: `task` for work, `chat` for talking. */
   readonly purpose?: string | undefined;
-  /** The own tools, as the gateway lists them. */
+  /** The gateway's own tools, as it lists them. */
   readonly tools?: () => readonly OwnTool[];
-  /** More own tools. */
+  /** More tools of the gateway. */
   readonly boxes?: readonly Toolbox[];
   /** Called with problems of the rider, one line each. */
   readonly complain: (line: string) => void;

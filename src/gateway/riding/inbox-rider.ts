@@ -1,6 +1,6 @@
 /**
- * Puts an inbox behind the gateway's `Rider` port. Each connection has one conversation. The rider looks it up again from time to
- * time, because the connection's host may show another one (`/clear`).
+ * Puts an inbox behind the gateway's `Rider` port. Each connection has one conversation. The rider looks up the conversation
+ * again from time to time, because the connection's host may have begun another one (`/clear`).
  */
 import { defined } from '../../core/defined.ts';
 import type { ReleasedRecord } from '../../core/records.ts';
@@ -39,7 +39,7 @@ export type { InboxRiderOptions } from './inbox-rider-options.ts';
 export const ownTools = ({ tasks }: { readonly tasks: boolean }): readonly OwnTool[] =>
   tasks ? [GET_NOTIFICATIONS, ...GATEWAY_TASK_TOOLS] : [GET_NOTIFICATIONS];
 
-/** `idle`: all background work is written. */
+/** `idle` resolves when all background work is written. */
 export type InboxRider = Rider & { idle(): Promise<void> };
 
 export function inboxRider(options: InboxRiderOptions): InboxRider {
@@ -75,7 +75,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
           confirm: () => settle(seat.settling(offer.confirm())),
           release: (reason: ReleasedRecord['reason']) => settle(seat.settling(offer.release(reason))),
         };
-  /** When the call began, in the store's time: the result may come much later. */
+  /** When the call began, on the store's clock. The result may come much later. */
   const begun = ({ beganAt }: Call): { readonly beganAt?: number } =>
     beganAt === undefined ? {} : { beganAt: inbox.store.now() - Math.round(performance.now() - beganAt) };
 
@@ -149,8 +149,8 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     }
   };
   /**
-   * An own tool passes every gate and carries notifications like any other tool, even when it fails. Its answer is never
-   * replaced.
+   * Runs a tool for tasks. The tool passes every gate, and its answer can carry notifications even if the tool fails. The answer
+   * is never replaced.
    */
   const taskTool = async (connection: Connection, call: OwnCall): Promise<OwnAnswer> => {
     const seat = seatOf(connection);
@@ -172,7 +172,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
   };
   const carrying = async (seat: Seat, conversation: Conversation, call: OwnCall, result: CallToolResult): Promise<OwnAnswer> => {
     const { connection } = seat;
-    // The report is already written, whether or not the answer carries notifications.
+    // The task's report is already written at this point. The answer may also carry notifications.
     const ride = await riding(seat, conversation, {
       on: call.tool,
       tools: [...new Set([call.tool, namesOn(connection)(call.tool)])],
@@ -203,7 +203,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
         const { markAsRead, token } = readArguments(call.args);
         const seat = seatOf(connection);
         const conversation = await speakerOf(inbox, seat, token);
-        // The agent has read the answer before this call, so the notifications of that answer do not come again.
+        // The agent has read the previous answer, so the notifications of that answer are not listed again.
         await seat.settled();
         const pulled = await conversation.pull({ mark: markAsRead });
         const answer = {
@@ -265,7 +265,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
 }
 
 const text = (body: string): CallToolResult => ({ content: [{ type: 'text', text: body }] });
-/** The names of a tool for `after:<tool>`: `server:tool`, `tool`, and the name in the client's list. */
+/** The names that `after:<tool>` may use for a tool: `server:tool`, `tool`, and the name in the client's list. */
 const namesFor = ({ shown }: Connection, call: Call): readonly string[] => [
   ...new Set([nameOf(call), call.tool, shown?.(call.server, call.tool) ?? call.tool]),
 ];

@@ -1,10 +1,10 @@
 import type { Success } from '../../mcp/frames/frame.ts';
 import { addMember, edited, isJson, member, objectAt, stringAt } from '../../mcp/frames/json.ts';
 
-/** The two requests whose answers hold `instructions`, one in each generation of the protocol. */
+/** Whether the answer to this request holds `instructions`. Each protocol generation has one such request. */
 export const isHandshake = (method: string): boolean => method === 'initialize' || method === 'server/discover';
 
-/** The answer to a handshake with `text` following the server's own instructions; no other byte changes. */
+/** The answer to a handshake with `text` after the server's own instructions. No other byte changes. */
 export function withInstructions(frame: Success, text: string): Buffer {
   const json = frame.bytes;
   const object = isJson(json) ? objectAt(json, frame.result.start) : undefined;
@@ -17,5 +17,5 @@ export function withInstructions(frame: Success, text: string): Buffer {
   return edited(json, [{ at: end, put: JSON.stringify(behind(own, text)).slice(1, -1) }]);
 }
 
-/** The text to append to existing instructions. */
+/** The text to append to the server's own instructions, with an empty line between them. */
 const behind = (own: string, text: string): string => (own === '' ? text : `\n\n${text}`);

@@ -1,15 +1,15 @@
 import type { Awaitable } from './rider.ts';
 
 /**
- * Keeps values in order when some need to wait. While nothing waits, values pass at once. A value that follows a waiting one
- * waits too, although its own work has begun.
+ * Emits values in the order of their arrival, although some of them are promises. A value waits for the promises before it. If
+ * there are none, the value passes at once.
  */
 export class Lane<T> {
   readonly #emit: (value: T) => void;
   readonly #waiting: Awaitable<T | undefined>[] = [];
   #draining = false;
 
-  /** A pushed promise must not reject. `undefined` emits nothing. */
+  /** `emit` gets each value except undefined. A pushed promise must not reject. */
   constructor(emit: (value: T) => void) {
     this.#emit = emit;
   }

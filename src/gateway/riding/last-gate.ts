@@ -2,21 +2,22 @@ import { ASKED_AGAIN_MS, type KnownGate } from '../../inbox/index.ts';
 import { noDelivery, type Call, type Verdict } from './rider.ts';
 
 /**
- * The last known gate of one connection, for a call that the store does not answer in time. A pause holds. Any other interrupt
- * holds as with a working store: until a call begins a second or more after the last refusal.
+ * The last known gate of one connection, for a call that the store does not answer in time. A pause keeps the gate up. Any other
+ * interrupt keeps the gate up until a call begins a second or more after the last refusal, as with a working store.
  */
 export class LastGate {
   #gate: KnownGate | undefined;
-  /** The conversation of the gate, and the interrupts that raise it. */
+  /** The conversation of the gate and the interrupts that raise the gate, as one key. */
   #name: string | undefined;
   #refusedAt = Number.POSITIVE_INFINITY;
 
-  /** The calls that were decided while the store still works on its answer: the refusal's text; undefined: the call passed. */
+  /** The calls that were decided without the store, each with the text of its refusal, or undefined if the call passed. */
   readonly #decided = new WeakMap<Call, string | undefined>();
 
   /**
-   * The text to refuse with: the first one for these interrupts of this conversation, which may be sent before its record is
-   * written. Undefined: the call has passed or was refused with another text, so no refusal with this text may be written.
+   * Returns the text to refuse with: the first text for these interrupts of this conversation. That text may be sent before its
+   * record is written. Returns undefined if the call has passed or was refused with another text; no refusal may be recorded
+   * then.
    */
   known(gate: KnownGate, call: Call, conversation: string): string | undefined {
     const name = [conversation, ...gate.ids].join(' ');
@@ -33,12 +34,15 @@ export class LastGate {
     this.#refusedAt = performance.now();
   }
 
-  /** The store refused nothing for this call. A call that was decided without the store proves nothing about the gate. */
+  /**
+   * Records that the store let this call pass, so no gate is up. A call that was decided without the store proves nothing about
+   * the gate.
+   */
   down(call: Call): void {
     if (!this.#decided.delete(call)) this.#gate = undefined;
   }
 
-  /** The refusal of a call for which the store gives no decision in time. Undefined if the call passes. */
+  /** The refusal of a call that the store does not decide in time. Undefined if the call passes. */
   held(call: Call): Verdict | undefined {
     const gate = this.#gate;
     if (gate === undefined || (!gate.paused && performance.now() - this.#refusedAt >= ASKED_AGAIN_MS)) {

@@ -6,15 +6,18 @@ import { envelopeOf, isStateless } from '../../mcp/frames/protocol.ts';
 import type { Awaitable, Connection, OwnTool } from './rider.ts';
 import { editedPage, ownToolEdits, OwnNames, profileEdits, toolsIn, type Catalog } from './tools.ts';
 
-/** Sends the gateway's own tools/list to the upstream. Undefined if the upstream does not answer. */
+/** Sends a tools/list of the gateway to the upstream. Resolves to undefined if the upstream does not answer. */
 export type AskForTools = (params: object, like: Request) => Promise<Success | Failure | undefined>;
 
-/** The rider's own tools, and tools/list for clients: own tools at its end, schemas adapted to the profile. */
+/**
+ * Keeps the gateway's own tools, and adapts tools/list for clients: it adds the own tools at the end and adapts schemas to the
+ * profile.
+ */
 export class OwnTools {
   readonly #rider: GuardedRider | undefined;
   readonly #catalog: Catalog;
   readonly #ask: AskForTools;
-  /** The first use fixes a name, so that it stays the same for the connection. */
+  /** The names of own tools at each connection. The first use fixes a name. */
   readonly #names = new WeakMap<Connection, OwnNames>();
 
   /** Without a rider there are no own tools: only the profile changes tools/list. */
@@ -24,7 +27,7 @@ export class OwnTools {
     this.#ask = ask;
   }
 
-  /** The own tool that a name refers to. Asks the upstream for its names if no client ever did. */
+  /** The own tool that a call names, if any. Asks the upstream for its tools if no client has done so. */
   meant(request: Request, connection: Connection, name: string): Awaitable<string | undefined> {
     const known = this.#rider?.toolsKnown();
     return known === undefined
@@ -38,7 +41,10 @@ export class OwnTools {
     return this.#askForAll(request).then(() => this.#namesFor(connection).meant(name));
   }
 
-  /** The name under which the client knows an own tool. Does not fix a name: before tools/list, the client knows no name. */
+  /**
+   * The name under which the client knows an own tool. This does not fix the name, because before tools/list the client knows
+   * none.
+   */
   nameOf(connection: Connection, tool: string): string {
     return this.#names.get(connection)?.given(tool) ?? tool;
   }
@@ -86,7 +92,7 @@ export class OwnTools {
   }
 }
 
-/** Calls an own tool. Undefined if the client cancelled the call in the meantime. */
+/** Calls an own tool and returns the answer, or undefined if the client has cancelled the call. */
 export async function answerOwn(
   rider: GuardedRider,
   request: Request,

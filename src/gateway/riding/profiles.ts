@@ -7,9 +7,12 @@
 import type { ClientInfo } from '../../mcp/frames/protocol.ts';
 
 export type ProfileKind =
-  /** Shows text blocks, so an added block is enough. tools/list does not change. */
+  /** The client shows text blocks, so an added block is enough. tools/list does not change. */
   | 'blocks'
-  /** Shows only `structuredContent` if there is any: schema and content get an optional `_notices`, and a block is added too. */
+  /**
+   * The client shows only `structuredContent` if there is any. Schema and content therefore get an optional `_notices`, and a
+   * block is added too.
+   */
   | 'extend'
   /** `outputSchema` and `structuredContent` are removed, so that the client can only show blocks. */
   | 'strip';
@@ -17,10 +20,11 @@ export type ProfileKind =
 export type Profile = {
   readonly kind: ProfileKind;
   /**
-   * The client cuts a longer result or writes it to a file, so such a result carries nothing. In characters shown to the model.
+   * The most characters that the model sees of a result. The client cuts a longer result or writes it to a file, so such a result
+   * carries no notification.
    */
   readonly maxResultChars: number;
-  /** The same for a result with `isError`. */
+  /** The most characters that the model sees of a result with `isError`. */
   readonly maxErrorChars: number;
   /** The client sends a cancel after every answer, so a cancel after an answer means nothing. */
   readonly cancelsAnswered?: true;
@@ -40,19 +44,22 @@ const EXTEND: Profile = { kind: 'extend', ...UNLIMITED };
 const BLOCKS: Profile = { kind: 'blocks', ...UNLIMITED };
 export const CLAUDE_CODE: Profile = { kind: 'extend', maxResultChars: 50_000, maxErrorChars: 11_000 };
 
-/** For models it does not know, cuts at 12,000 bytes, including its own line about the time. The last blocks are cut first. */
+/**
+ * For models that Codex does not know, it cuts results at 12,000 bytes, including its own line about the time. The last blocks
+ * are cut first.
+ */
 export const CODEX: Profile = { kind: 'extend', maxResultChars: 11_900, maxErrorChars: 11_900, inBytes: true };
 
 /**
- * Qwen Code 0.24.4 joins the text blocks with a line break and writes more than 25,000 characters to a file. Up to about 27,000
- * characters the end is still shown; at 30,000 it is not. A failing result is shown whole (seen at 30,000).
+ * Qwen Code 0.24.4 joins the text blocks with a line break and writes more than 25,000 characters to a file. The end of a result
+ * is still shown at 27,000 characters, and no longer at 30,000. A failing result is shown whole (seen at 30,000).
  */
 export const QWEN: Profile = { kind: 'blocks', ...UNLIMITED, maxResultChars: 25_000, joined: { breaks: 1 } };
 
 /**
- * opencode 1.18.33 joins the text blocks with an empty line and shows only the beginning of a result above 51,200 bytes or 2,000
- * lines: a result of exactly 51,200 bytes or 2,000 lines is shown whole. A failing result is shown whole (seen at 60,000). It
- * cancels every call 40 ms to 1.6 s after the answer, when the model's step has ended.
+ * opencode 1.18.33 joins the text blocks with an empty line. It shows a result of 51,200 bytes or 2,000 lines whole, and only the
+ * beginning of a longer result. A failing result is shown whole (seen at 60,000). It cancels every call 40 ms to 1.6 s after the
+ * answer, when the model's step has ended.
  */
 export const OPENCODE: Profile = {
   kind: 'blocks',
@@ -69,19 +76,22 @@ export const UNKNOWN_CLIENT: Profile = EXTEND;
 type Row = { readonly name: string; readonly prefix?: true; readonly profile: Profile };
 
 /**
- * Seen in the raw requests of Claude Code 2.1.330 (a message), Codex 0.169 (tool descriptions), Gemini CLI 0.61 and Qwen Code
- * 0.24.4 (user text), opencode 1.18.33 (a system message). Not shown by pi's bridge (`pi-mcp`). Other clients were not measured:
- * their frames explain the mark.
+ * A client whose model reads the server's instructions. Seen in the raw requests of Claude Code 2.1.330 (a message), Codex 0.169
+ * (tool descriptions), Gemini CLI 0.61 and Qwen Code 0.24.4 (user text), and opencode 1.18.33 (a system message). pi's bridge
+ * (`pi-mcp`) does not show the instructions. Other clients were not measured, so their frames explain the mark.
  */
 const shown = (profile: Profile): Profile => ({ ...profile, showsInstructions: true });
 
 /**
- * Codex 0.169 and Qwen Code 0.24.4 send tools/list once. Claude Code 2.1.330, Gemini CLI 0.61 and opencode 1.18.33 send it again
- * after list_changed.
+ * A client that reads its lists once. Codex 0.169 and Qwen Code 0.24.4 send tools/list once. Claude Code 2.1.330, Gemini CLI 0.61
+ * and opencode 1.18.33 send it again after list_changed.
  */
 const listedOnce = (profile: Profile): Profile => ({ ...profile, listsOnce: true });
 
-/** By the name in `clientInfo`, lower case. `prefix` for clients that append the server's name or a variant. */
+/**
+ * The profiles by the client's name in `clientInfo`, in lower case. `prefix` is for clients that append the server's name or a
+ * variant.
+ */
 export const PROFILES: readonly Row[] = [
   { name: 'claude-code', prefix: true, profile: shown(CLAUDE_CODE) },
   { name: 'claude code', prefix: true, profile: shown(CLAUDE_CODE) },

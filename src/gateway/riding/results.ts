@@ -21,10 +21,10 @@ import {
 /** The field for the text in `structuredContent`, and its declaration for tools/list. */
 export const NOTICES = '_notices';
 
-/** The fixed field of signal mode, beside `content`. */
+/** The field of a result that holds the notification in signal mode, next to `content`. */
 export const SIGNAL = 'notification';
 
-/** A tools/call result that can carry: one with a `content` array. */
+/** A tools/call result that can carry notifications: it has a `content` array. */
 export type Carrier = {
   readonly frame: Success;
   readonly object: ObjectAt;
@@ -37,8 +37,8 @@ export type Carrier = {
 export type Treatment = 'leave' | 'extend' | 'remove';
 
 /**
- * Undefined for a result that the model does not read as this call's answer: a result without content, with another `resultType`
- * (`input_required`, `task`), or a task handle of the older generation. Such results pass unchanged.
+ * The carrier in a frame. Undefined if the model does not read the result as this call's answer: a result without content, with
+ * another `resultType` (`input_required`, `task`), or a task handle of the older generation. Such results pass unchanged.
  */
 export function carrierIn(frame: Success): Carrier | undefined {
   const json = frame.bytes;
@@ -60,7 +60,7 @@ export function carrierIn(frame: Success): Carrier | undefined {
   };
 }
 
-/** The client's result if no notification rides. The bytes stay the same unless structured content must be removed. */
+/** The client's result if it carries no notification. The bytes stay the same unless structured content must be removed. */
 export function plain({ frame, object, structured }: Carrier, treatment: Treatment): Buffer {
   return treatment === 'remove' && structured && isJson(frame.bytes)
     ? edited(frame.bytes, removeMembers(frame.bytes, object, 'structuredContent'))
@@ -88,7 +88,8 @@ export function withRide(
 }
 
 /**
- * A result with only `text`, in place of the original. A client that knows an output schema accepts it only as a failing result.
+ * A result with only `text`, in place of the original. With `asError` it is a failing result: a client that knows the tool's
+ * output schema rejects a successful result without structured content.
  */
 export function replaced({ frame, object }: Carrier, text: string, { asError }: { readonly asError: boolean }): Buffer {
   const json = frame.bytes;
@@ -100,8 +101,8 @@ export function replaced({ frame, object }: Carrier, text: string, { asError }: 
 }
 
 /**
- * About how many characters (or bytes) of the result the model sees: text blocks or structured content, whichever is
- * longer. With `breaks`, the text blocks alone, joined with each other and with the notification.
+ * About how many characters (or bytes) of the result the model sees: the longer of text blocks and structured content. With
+ * `breaks`, only the text blocks count, joined with each other and with the notification.
  */
 export function charsOf(
   carrier: Carrier,
@@ -151,7 +152,7 @@ function structuredEdits({ frame, object, structured }: Carrier, treatment: Trea
   return removeMembers(json, object, 'structuredContent');
 }
 
-/** If the last member is removed too, the new member cannot follow it with a comma. */
+/** The edit that adds a member. If the last member is removed, the new one must not begin with a comma. */
 function addAfterRemovals(json: Buffer, object: ObjectAt, name: string, value: string, removals: readonly Edit[]): Edit {
   const kept = object.members.filter(
     ({ keyStart }) => !removals.some(({ at, put }) => put === '' && keyStart >= at.start && keyStart < at.end),

@@ -4,8 +4,8 @@ import type { OwnTool, Rider } from './rider.ts';
 const RETRY_MS = 2_000;
 
 /**
- * A rider whose log may be unavailable for a while. The gateway starts at once and passes calls, and the rider retries the log
- * every 2 s. The own tools do not depend on the log, so tools/list stays the same bytes.
+ * Makes a rider for a log that may be unavailable for a while. The gateway starts at once and passes calls, and the rider tries
+ * to open the log every 2 s. The own tools do not depend on the log, so tools/list stays the same bytes.
  */
 export function retryingRider(
   open: () => Promise<InboxRider>,
@@ -50,14 +50,14 @@ export function retryingRider(
     held: (connection, call) => ready?.held?.(connection, call),
     silent: (connection) => ready?.silent?.(connection) ?? false,
     working: () => ready?.working?.() ?? false,
-    // Runs at once if the log is open, so that a following event about a server finds the conversation.
+    // If the log is open, the conversation is opened at once, so that the next event about a server finds it.
     opened: (connection) => (ready ? ready.opened(connection) : later((opened) => opened.opened(connection))),
     closed: (connection) => {
       if (ready) ready.closed(connection);
     },
-    // Runs after `opened`, which may still wait for the log.
+    // The event runs after `opened`, which may still wait for the log.
     upstream: (event, of) => (ready ? ready.upstream(event, of) : later((opened) => opened.upstream(event, of))),
-    // A log that is still opening must not open after the end. Receipts in progress are written first.
+    // Waits for a log that is still opening, and for receipts in progress.
     end: async () => {
       await opening?.catch(() => undefined);
       await ready?.idle();

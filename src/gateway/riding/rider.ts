@@ -3,55 +3,59 @@ import type { Profile } from './profiles.ts';
 
 /**
  * Adds notifications to the results that pass through the gateway. The gateway knows MCP, transports and bytes; a rider knows
- * notifications. No method of a rider can stop traffic. A method that throws, or needs more than 250 ms, counts as "nothing to
- * say": the call passes unchanged, with one line on stderr for each outage.
+ * notifications. No method of a rider can stop traffic. If a method throws or takes more than 250 ms, the call passes unchanged,
+ * and the gateway writes one line to stderr for each outage.
  *
- * For one tools/call: `before` → the upstream works → `after` → the bytes are written → `confirm` or `release` of the
- * delivery that `after` returned. For an own tool: `callTool` → written → `confirm` or `release`. After the client cancels a
- * call, the rider is not asked about it. A JSON-RPC error (no result to add to) and a result without `content`
- * (`input_required`, a task handle) skip `after`.
+ * The order for one tools/call: `before`, the upstream works, `after`, the bytes are written, then `confirm` or `release` of the
+ * delivery that `after` returned. For a tool of the rider: `callTool`, the bytes are written, then `confirm` or `release`. After
+ * the client cancels a call, no method is called for it. `after` is not called for a JSON-RPC error, nor for a result without
+ * `content` (`input_required`, a task handle).
  */
 export interface Rider {
-  /** Own tools, added to the end of tools/list. Must stay the same for a connection from `toolsKnown` on. */
+  /** The rider's own tools, added to the end of tools/list. After `toolsKnown` they must stay the same for a connection. */
   tools(connection: Connection): readonly OwnTool[];
 
-  /** Resolves when the own tools are known; undefined if they already are. Does not reject. */
+  /** Resolves when the own tools are known, and never rejects. Returns undefined if they are already known. */
   toolsKnown?(): Promise<void> | undefined;
 
-  /** Runs an own tool. `call.tool` is its name in `tools`, whatever name the client uses. No time limit. */
+  /** Runs an own tool, without a time limit. `call.tool` is its name in `tools`, even if the client knows it by another name. */
   callTool(connection: Connection, call: OwnCall): Awaitable<OwnAnswer>;
 
-  /** Before the upstream sees a tools/call. */
+  /** Decides before a tools/call goes to the upstream whether it is refused. */
   before(connection: Connection, call: Call): Awaitable<Verdict>;
 
-  /** Returns what to add to a tools/call result (failing ones too) on its way to the client. */
+  /**
+   * Returns the addition to a tools/call result on its way to the client, or a text in its place. Failing results are asked about
+   * too.
+   */
   after(connection: Connection, result: Result): Awaitable<Ride>;
 
-  /** True if `after` certainly has no addition for any result now. Must not wait. The result is then not parsed. */
+  /** Whether `after` would add nothing to any result now; the gateway then does not parse results. Must not wait. */
   silent?(connection: Connection): boolean;
-  /** For a call on which `before` does not answer in time: the refusal of the last known gate. Must not wait. */
+  /** The refusal of the last known gate, for a call that `before` does not decide in time. Must not wait. */
   held?(connection: Connection, call: Call): Verdict | undefined;
 
-  /** True while the rider works on an open log: waiting for it does not count as an outage. */
+  /** Whether the rider is busy with an open log. Waiting for such a rider does not count as an outage. */
   working?(): boolean;
 
   /** Text about notifications, appended to the server's own instructions. Must be the same for the same agent. */
   instructions?(connection: Connection): Awaitable<string | undefined>;
 
-  /** A client identified itself (initialize, or its first request in the stateless protocol). */
+  /** Called when a client has identified itself: with `initialize`, or with its first request in the stateless protocol. */
   opened(connection: Connection): void;
   closed(connection: Connection): void;
 
   /**
-   * An upstream disconnected or reconnected. Called before its open calls are answered, so that their results can carry the
-   * notification. `of` is the key of the one connection that uses the upstream. Without it, all connections share the upstream.
+   * Called when an upstream disconnects or reconnects, before its open calls are answered, so that their results can carry the
+   * notification. `of` is the key of the only connection that uses the upstream. Without `of`, all connections share the
+   * upstream.
    */
   upstream(event: UpstreamEvent, of?: Connection['key']): void;
 }
 
-/** One client. The same object from `opened` to `closed`. */
+/** One client of the gateway, as the same object from `opened` to `closed`. */
 export type Connection = {
-  /** Unique among the connections of this gateway. */
+  /** A key that is unique among the connections of this gateway. */
   readonly key: string;
   readonly client?: ClientInfo;
   /**
@@ -71,11 +75,11 @@ export type OwnTool = { readonly name: string; readonly hidden?: true } & Readon
 
 export type Call = {
   readonly server: string;
-  /** The name that the upstream knows the tool by. */
+  /** The upstream's name for the tool. */
   readonly tool: string;
   /** The JSON text of the request's id, so that `1` and `"1"` differ. */
   readonly requestId: string;
-  /** When its request arrived, on the clock of `performance.now()`. */
+  /** When the request arrived, on the clock of `performance.now()`. */
   readonly beganAt?: number;
 };
 
@@ -83,14 +87,14 @@ export type OwnCall = { readonly tool: string; readonly args: unknown; readonly 
 
 export type Verdict =
   | { readonly kind: 'pass' }
-  /** The upstream never sees the call; the client gets `text` as a failing result. */
+  /** The call does not reach the upstream. The client gets `text` as a failing result. */
   | { readonly kind: 'refuse'; readonly text: string; readonly meta?: object; readonly delivery?: Delivery };
 
 export type Result = Call & {
   readonly isError: boolean;
   /** About how many characters of the result the model sees. */
   readonly chars: number;
-  /** `chars` plus the addition must stay within this (`Infinity` if the client has no limit). */
+  /** The limit for `chars` plus the addition; `Infinity` if the client has none. */
   readonly maxChars: number;
   /** The result's JSON text, as the upstream sent it. */
   readonly raw: () => string;
@@ -99,7 +103,7 @@ export type Result = Call & {
 export type Ride =
   | { readonly kind: 'none' }
   /**
-   * `text` is added as a separate block after the result's blocks (no block if it is empty), `signal` as the result's field
+   * `text` is added as a separate block after the result's blocks, unless it is empty. `signal` is added as the result's field
    * `notification`.
    */
   | { readonly kind: 'ride'; readonly text: string; readonly signal?: string; readonly delivery: Delivery }
@@ -107,9 +111,9 @@ export type Ride =
   | { readonly kind: 'replace'; readonly text: string; readonly delivery: Delivery };
 
 /**
- * Settles a delivery. The gateway calls exactly one of these, exactly once. It calls `confirm` if the bytes were written and the
- * client's next frame is not a cancel, or after 250 ms. It calls `release` if the bytes did not arrive, or if the delivery came
- * after the time limit of 250 ms. Must not throw and must not block.
+ * Settles a delivery. The gateway calls one of the two methods, once. It calls `confirm` after the bytes were written, when the
+ * client's next frame is not a cancel or 250 ms have passed. It calls `release` if the bytes did not arrive, or if the rider took
+ * longer than 250 ms. Neither may throw or block.
  */
 export type Delivery = { confirm(): void; release(reason: ReleaseReason): void };
 
@@ -125,17 +129,17 @@ export type CallToolResult = { readonly content: readonly object[]; readonly isE
 export type UpstreamEvent = {
   readonly server: string;
   /**
-   * `failed`: it never worked, or does not work yet. `started`: it works now. `introduced`: the client was answered without this
-   * server, and `detail` holds its instructions.
+   * `failed`: the server never worked, or does not work yet. `started`: the server works now. `introduced`: the client got its
+   * handshake answer before the server started, and `detail` holds the server's instructions.
    */
   readonly state: 'disconnected' | 'reconnected' | 'failed' | 'started' | 'introduced';
   readonly detail: string;
 };
 
-/** A synchronous rider returns plain values, so that the gateway does not wait for a turn of the event loop. */
+/** A value or its promise. A rider returns a plain value if it can, so that the gateway does not wait for the event loop. */
 export type Awaitable<T> = T | Promise<T>;
 
-/** A rider that adds nothing: the gateway only passes frames through. */
+/** A rider that adds nothing, for a gateway that only passes frames. */
 export const noRider: Rider = {
   tools: () => [],
   callTool: () => ({ result: { content: [], isError: true }, ...noDelivery }),

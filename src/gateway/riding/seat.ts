@@ -1,4 +1,4 @@
-/** One connection and its current conversation. Its host may show another one at any time (`/clear`). */
+/** One connection and its current conversation. The host may begin another conversation at any time (`/clear`). */
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { isSignal, placeOfSession, type Conversation, type Identity, type Inbox } from '../../inbox/index.ts';
@@ -8,14 +8,14 @@ import { LastGate } from './last-gate.ts';
 import type { Connection, OwnTool } from './rider.ts';
 import { isTaskTool } from './task-tools.ts';
 
-/** How long the conversation of a connection stays valid without another look. */
+/** How long the conversation of a connection stays valid before it is looked up again. */
 const IDENTIFY_EVERY_MS = 500;
 
 export class Seat {
   readonly connection: Connection;
   #options: InboxRiderOptions;
   #conversation: Promise<Conversation> | undefined;
-  /** The conversation, if it exists, and whether its view shows text even without notifications. */
+  /** The conversation, once known. `speaks`: its view shows text even without notifications. */
   #known: { readonly conversation: Conversation; readonly speaks: boolean } | undefined;
   #identifiedAt = Number.NEGATIVE_INFINITY;
   #identity: Identity | undefined;
@@ -30,7 +30,7 @@ export class Seat {
     this.#attendance = new Attendance(`${options.inbox.owner.pid} ${connection.key}`);
   }
 
-  /** The conversation once it has begun and inherited, so that its gate is known. */
+  /** Resolves to the conversation once it has begun and inherited, so that its gate is known. */
   async working(): Promise<Conversation> {
     if (await this.#isRebound()) this.#identifiedAt = Number.NEGATIVE_INFINITY;
     const conversation = await this.conversation();
@@ -48,8 +48,8 @@ export class Seat {
   }
 
   /**
-   * The answer to almost every call, without a turn of the event loop: no notification waits and no gate is up. `silent`: the
-   * view shows no text either.
+   * Decides almost every call without waiting: a value means that no notification is open and no gate is up. `silent`: the view
+   * shows no text either. `speaks`: the view shows a text without notifications.
    */
   quiet(): 'silent' | 'speaks' | undefined {
     if (this.#known === undefined || this.#isOld() || !this.#attendance.hasBegun(this.#known.conversation)) return undefined;
@@ -71,12 +71,12 @@ export class Seat {
     return this.#conversation;
   }
 
-  /** Records that the client has this mark in the server's instructions, and shows them to its model. */
+  /** Records that the client has this mark in the server's instructions and shows the instructions to its model. */
   said(mark: string): void {
     if (this.connection.profile.showsInstructions) this.#mark = mark;
   }
 
-  /** Counts the settled deliveries to this connection. */
+  /** Tracks the write of a confirm or release until it ends. */
   settling<T>(work: Promise<T>): Promise<T> {
     const done = (): void => void this.#settling.delete(work);
     this.#settling.add(work);
@@ -86,21 +86,21 @@ export class Seat {
 
   /** The identity of the conversation that `working` returned. */
   get identity(): Identity {
-    if (this.#identity === undefined) throw new TypeError('the identity of this connection was read before it was found');
+    if (this.#identity === undefined) throw new TypeError('the identity of this connection was read before `working` resolved');
     return this.#identity;
   }
 
-  /** Resolves when every confirm and release so far is written. */
+  /** Resolves when all confirms and releases so far are written. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#settling);
   }
 
-  /** Whether the conversation is known: somebody named it, its host shows it, or its client has a name. */
+  /** Whether the conversation is known by a name, by its host, or by its client's name. */
   get bound(): boolean {
     return this.#identity !== undefined && this.#identity.by !== 'default';
   }
 
-  /** A hook has since reported another session of its host, and the gate of that session counts from this call on. */
+  /** Whether a hook has since reported another session of the host. The gate of that session applies from this call on. */
   async #isRebound(): Promise<boolean> {
     const { by, host, conversation } = this.#identity ?? {};
     if (host === undefined || by === 'given') return false;
@@ -145,7 +145,10 @@ export async function speakerOf(inbox: Inbox, seat: Seat, token: unknown): Promi
   const own = await seat.working();
   if (token === undefined) return own;
   if (typeof token !== 'string')
-    throw new EarpieceError('bad_argument', `session_token ${JSON.stringify(token).slice(0, 80)} is not a text; leave it out`);
+    throw new EarpieceError(
+      'bad_argument',
+      `session_token must be a text, got ${JSON.stringify(token).slice(0, 80)}; leave it out`,
+    );
   const place = await placeOfSession(inbox.store, token);
   if (place !== undefined && place.log === own.log && place.id === own.id) return own;
   const shown = JSON.stringify(token.slice(0, 80));
@@ -163,7 +166,7 @@ export async function speakerOf(inbox: Inbox, seat: Seat, token: unknown): Promi
   return inbox.conversation({ log: place.log, conversation: place.id }, { ...own.options, pulls: true });
 }
 
-/** Looks up the name of an own tool at a client, again for each call. */
+/** Makes a function that returns the client's name for an own tool. The name is looked up for each call. */
 export const namesOn =
   (connection: Connection) =>
   (tool: string): string =>

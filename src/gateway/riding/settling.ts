@@ -3,14 +3,14 @@ import { cancelledBy, type Frame } from '../../mcp/frames/frame.ts';
 import type { Delivery } from './rider.ts';
 
 /**
- * A cancel this soon after the write may have crossed with the answer: the client may never have read it. A later cancel is for
- * an answer that the client has.
+ * A cancel within this time after the write may have crossed with the answer, so the client may never have read the answer. After
+ * a later cancel the client has the answer.
  */
 export const CONFIRM_AFTER_MS = 250;
 
 type Unsettled = {
   readonly delivery: Delivery;
-  /** Whether the client cancelled the last answer too, right after it was written. */
+  /** Whether the client also cancelled the answer before this one, right after it was written. */
   readonly again: boolean;
   timer?: NodeJS.Timeout;
   written: boolean;
@@ -19,18 +19,18 @@ type Unsettled = {
 /**
  * Deliveries of one client that are not settled yet, from just before their write.
  *
- * writing: `begin` → the bytes are on their way. A cancel of that request releases. written: After `written`, a cancel of that
- * request releases for `confirmAfterMs`. Any other frame confirms, and so does the end of that time. A client that cancels one
- * answer after another has read them: its second cancel in a row confirms. Each delivery is settled exactly once. A cancel of a
- * settled request is ignored, as MCP allows.
+ * State `writing`, after `begin`: a cancel of the request releases its delivery. State `written`: for `confirmAfterMs`, a cancel
+ * of the request releases its delivery. Any other frame of the client confirms the delivery, and so does the end of that time. A
+ * client that cancels one answer after another has read them, so its second cancel in a row confirms. Each delivery is settled
+ * exactly once. A cancel of a settled request is ignored, as MCP allows.
  */
 export class Settling {
   readonly #open = new Map<string, Unsettled>();
   readonly #confirmAfterMs: number;
   #crossed = false;
-  /** See `Profile.cancelsAnswered`: a cancel from this client never crosses with an answer. */
+  /** Whether this client cancels every answer that it has read: see `Profile.cancelsAnswered`. */
   cancelsAnswered = false;
-  /** Whether the client's process is dead. Called once, when the client has disconnected. */
+  /** Whether the client's process has died. Called once, when the client disconnects. */
   hasDied: () => boolean = () => false;
 
   constructor(confirmAfterMs: number = CONFIRM_AFTER_MS) {
@@ -38,7 +38,7 @@ export class Settling {
   }
 
   begin(requestId: string, delivery: Delivery): void {
-    // The client reuses an id before its first answer is settled: the client continued, so it has that answer.
+    // The client reuses the id of an answer that is not settled. It continued, so it has that answer.
     this.#settle(requestId, (before) => before.confirm());
     this.#open.set(requestId, { delivery, written: false, again: this.#crossed });
     fault('carrier.before_bytes');
@@ -57,28 +57,28 @@ export class Settling {
     if (this.#open.get(requestId)?.delivery === delivery) this.#settle(requestId, () => delivery.release('write_error'));
   }
 
-  /** The client's connection broke after the bytes had left: it was killed before it read them. */
+  /** Releases a delivery whose bytes had left when the connection was reset: the client was killed before it read them. */
   reset(requestId: string, delivery: Delivery): void {
     if (this.#open.get(requestId)?.delivery === delivery) this.#settle(requestId, () => delivery.release('client_died'));
   }
 
-  /** The client disconnected while it read the answer to this request (an aborted HTTP request). */
+  /** Releases the delivery of a request that the client aborted while it read the answer (HTTP). */
   aborted(requestId: string): void {
     this.#settle(requestId, (delivery) => delivery.release('cancelled'));
   }
 
-  /** The client's next frame has arrived. */
+  /** Settles deliveries by the client's next frame. */
   heard(frame: Frame): void {
     if (this.#open.size === 0) return;
     const cancelled = cancelledBy(frame);
-    // A cancel proves nothing about the other answers: a client that stops cancels all of its calls, one frame each.
+    // A cancel proves nothing about the other answers: a client that stops sends one cancel for each of its calls.
     if (cancelled !== undefined) return this.#cancelled(cancelled);
     for (const [requestId, { written }] of this.#open) if (written) this.#taken(requestId);
   }
 
   /**
-   * The client has disconnected. It has every answer that it received whole before a regular disconnect: clients often end right
-   * after an answer. A client that was killed right after an answer may not have read it.
+   * Settles all deliveries of a client that has disconnected. After a regular disconnect, the client has every answer that it
+   * received whole; clients often end right after an answer. A client that was killed right after an answer may not have read it.
    */
   end(): void {
     const died = this.#open.size > 0 && this.hasDied();

@@ -1,4 +1,4 @@
-/** Lists and answers the tools for tasks. A connection may speak for another conversation with a token. */
+/** Lists and answers the tools for tasks. With a token, a connection may act for another conversation. */
 import type { Conversation } from '../../inbox/index.ts';
 import type { TaskAnswer } from '../../tasks/index.ts';
 import { isTaskTool, TASK_TOOLS } from '../../tasks/tool-list.ts';
@@ -16,12 +16,12 @@ export const GATEWAY_TASK_TOOLS: readonly OwnTool[] = TASK_TOOLS.map((tool) => (
   inputSchema: { ...tool.inputSchema, properties: { ...tool.inputSchema.properties, session_token: SESSION_TOKEN } },
 }));
 
-/** Throws the agent's mistake as a sentence for the agent. */
+/** Answers a call of a task tool. If the agent made a mistake, throws an error that names it. */
 export async function answerTaskCall(conversation: Conversation, call: OwnCall): Promise<TaskAnswer> {
   // Loaded by the first call, because few gateways need it.
   const { answerTask, Tasks } = await import('../../tasks/index.ts');
   return answerTask(new Tasks(conversation.inbox), conversation, call, { also: ['session_token'] });
 }
 
-/** The token of the conversation that the caller speaks for. */
+/** The token of the conversation that the caller acts for. */
 export const tokenOf = ({ args }: OwnCall): unknown => (args as { session_token?: unknown } | null | undefined)?.session_token;

@@ -4,7 +4,7 @@ import type { LogKey } from '../../core/address.ts';
 import type { Item } from '../../core/item.ts';
 import type { UpstreamEvent } from './rider.ts';
 
-/** Only this many of an agent's newest notifications are searched. */
+/** How many of an agent's newest notifications are searched. */
 const LOOKED_AT = 500;
 
 /** The newest notification of this agent about each MCP server, by the server's name: disconnected or reconnected. */
@@ -64,7 +64,7 @@ export async function tellUpstream(
 /** The most characters of one server's instructions. */
 const INSTRUCTIONS_CHARS = 2_000;
 
-/** Sent to this conversation only, because others may have the text from their handshake. */
+/** Sends a late server's instructions to this conversation only, because others may have them from their handshake. */
 async function tellInstructions(inbox: Inbox, conversation: Conversation, event: UpstreamEvent): Promise<void> {
   await inbox.queue(conversation.address, {
     kind: 'mcp.instructions',
@@ -74,7 +74,9 @@ async function tellInstructions(inbox: Inbox, conversation: Conversation, event:
   });
 }
 
-/** Withdraws only this conversation's notification, because the server process of another conversation may still be down. */
+/**
+ * Withdraws the notification about a server, for this conversation only: another conversation's server process may still be down.
+ */
 async function takeBack(inbox: Inbox, { log, id }: Conversation, server: string): Promise<void> {
   const open = await inbox.store.items(log, { kind: 'key', key: `mcp:${server}` });
   for (const item of open)

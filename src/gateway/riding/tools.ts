@@ -31,7 +31,7 @@ export type ListedTool = {
   readonly kind: SchemaKind;
 };
 
-/** A tools/list result. `cursor` is where the next page starts; without one it is the last. */
+/** A tools/list result. `cursor` is where the next page starts; the last page has none. */
 export type ToolsPage = {
   readonly frame: Success;
   readonly list: ArrayAt;
@@ -61,7 +61,7 @@ const CLOSING_KEYWORDS = [
   'dependentSchemas',
 ];
 
-/** The tools of a result. Undefined if the result does not list tools. Invalid entries are left alone. */
+/** The tools of a result, without invalid entries. Undefined if the result does not list tools. */
 export function toolsIn(frame: Success): ToolsPage | undefined {
   const json = frame.bytes;
   const object = objectAt(json, frame.result.start);
@@ -73,7 +73,7 @@ export function toolsIn(frame: Success): ToolsPage | undefined {
   return { frame, list, tools, ...(cursor !== undefined && { cursor }) };
 }
 
-/** Edits that adapt a page to the profile. */
+/** The edits that adapt a page to the profile. */
 export function profileEdits({ frame: { bytes }, tools }: ToolsPage, profile: Profile): Edit[] {
   return tools.flatMap((tool) => {
     const treatment = treatmentOf(profile, tool.kind);
@@ -120,7 +120,7 @@ export class Catalog {
   readonly #kinds = new Map<string, SchemaKind>();
   #complete = false;
 
-  /** True after the last page of a list: a name that is not listed is then not the upstream's. */
+  /** Whether the last page of a list has passed. Then the upstream has no tool that is not listed. */
   get complete(): boolean {
     return this.#complete;
   }
@@ -139,7 +139,7 @@ export class Catalog {
   }
 }
 
-/** Gives own tools names that the upstream does not use: `earpiece_<name>` if the upstream has a tool of that name. */
+/** Names the gateway's own tools for a client. A tool is called `earpiece_<name>` if the upstream has a tool with its name. */
 export class OwnNames {
   readonly #given = new Map<string, string>();
   readonly #own = new Map<string, string>();
@@ -157,7 +157,7 @@ export class OwnNames {
     return this.#given.get(own) ?? own;
   }
 
-  /** The tool for the client's list: under its name there, with the listed names of the other tools in its texts. */
+  /** The tool for the client's list, with the client's names for it and for the tools in its texts. */
   listed(tool: OwnTool): OwnTool {
     const { name, description } = tool;
     if (typeof description !== 'string') return { ...tool, name: this.given(name) };

@@ -1,4 +1,4 @@
-/** Passes the requests of several servers to one client, each under an id that is unique there. */
+/** Passes the requests of several servers to one client, each under an id that is unique for the client. */
 import { errorFrame, type Failure, type Request, type Success } from '../../mcp/frames/frame.ts';
 import { edited, textOf } from '../../mcp/frames/json.ts';
 import { METHOD_NOT_FOUND } from '../../mcp/frames/protocol.ts';
@@ -15,9 +15,9 @@ export class Asking {
     this.#toClient = toClient;
   }
 
-  /** A stateless client takes no requests: the server gets an error. */
+  /** Answers a server's request with an error, because a stateless client takes no requests. */
   refuse(peer: Peer, frame: Request): void {
-    const why = `the client speaks a protocol in which servers cannot send it requests (${frame.method})`;
+    const why = `${frame.method} cannot be sent: the client speaks the stateless protocol, which has no requests from servers`;
     peer.sendBytes(errorFrame(frame.id, METHOD_NOT_FOUND, why));
   }
 
@@ -28,7 +28,7 @@ export class Asking {
     return this.#toClient({ bytes: edited(frame.bytes, [{ at: frame.idAt, put: id }]) });
   }
 
-  /** The client's answer. */
+  /** Passes the client's answer to the server that asked. */
   answered(frame: Success | Failure): void {
     const asked = this.#asked.get(frame.id);
     if (asked === undefined) return;

@@ -27,7 +27,7 @@ export class SharedCatalog {
     this.#options = options;
   }
 
-  /** How many calls of own tools are running. */
+  /** The number of running calls of own tools. */
   get waiting(): number {
     return this.#calls.size;
   }
@@ -37,7 +37,7 @@ export class SharedCatalog {
     return this.#names?.given(tool) ?? tool;
   }
 
-  /** The client no longer wants the answer to this call. */
+  /** Drops the answer to a call that the client cancelled. */
   cancel(id: string): void {
     const call = this.#calls.get(id);
     if (call) call.cancelled = true;
@@ -57,7 +57,7 @@ export class SharedCatalog {
     });
   }
 
-  /** The own tool that a call refers to. Undefined if it is a server's tool. */
+  /** The own tool that a call names. Undefined if the call names a server's tool. */
   meant(frame: Request): string | undefined {
     const name = toolOf(frame);
     return name === undefined ? undefined : this.#ownNames().meant(name);

@@ -8,7 +8,7 @@ import { LISTS } from './lists.ts';
 
 const CACHEABLE = [...Object.keys(LISTS), 'resources/read'];
 
-/** Edits that add an envelope to a request of the older generation. */
+/** The edits that add the `_meta` envelope of the stateless generation to a request of the older generation. */
 export function envelopeEdits(frame: Request, meta: object): Edit[] {
   const params = frame.params && objectAt(frame.bytes, frame.params.start);
   if (params === undefined) {
@@ -32,7 +32,7 @@ export function crossed(request: Request, server: string, out: Outgoing, frame: 
     return { ...rest, bytes: edited(frame.bytes, statelessEdits(object, request.method)) };
   }
   if (resultType !== 'input_required') return out;
-  return failing(request, `"${server}" asks for input, which this client's protocol cannot carry`);
+  return failing(request, `the MCP server "${server}" asks for input, which the client's older protocol does not support`);
 }
 
 function statelessEdits(result: ObjectAt, method: string): Edit[] {

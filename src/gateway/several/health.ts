@@ -4,7 +4,7 @@ import type { Connection, UpstreamEvent } from '../riding/rider.ts';
 
 export class Health {
   readonly #rider: GuardedRider;
-  /** Servers reported to the agent as not working. */
+  /** The servers that were reported to the agent as not working. */
   readonly #bad = new Set<string>();
   /** Events from before the client identified itself. */
   readonly #early: UpstreamEvent[] = [];
@@ -14,7 +14,7 @@ export class Health {
     this.#rider = rider;
   }
 
-  /** From then on, the receiver of the events is known. */
+  /** Sends the kept events to the agent, and all later ones at once. */
   begin(agent: Connection['key']): void {
     this.#agent = agent;
     for (const event of this.#early.splice(0)) this.tell(event);

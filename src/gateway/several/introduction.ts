@@ -1,4 +1,4 @@
-/** How a client introduces itself, for the handshakes and requests that the gateway makes for it. */
+/** Reads how a client introduces itself. The gateway uses that for its own handshakes and requests to the servers. */
 import { param, type Request } from '../../mcp/frames/frame.ts';
 import { textOf } from '../../mcp/frames/json.ts';
 import { clientInfoOf, isStateless, META_CAPABILITIES, META_CLIENT, META_VERSION } from '../../mcp/frames/protocol.ts';
@@ -25,7 +25,7 @@ export function introductionIn(frame: Request): Introduction {
   return { stateless: false, meta, initialize };
 }
 
-/** The envelope of a request that the gateway makes for a client's request. */
+/** The `_meta` envelope for a request that the gateway makes because of a client's request. */
 export function envelopeLike(like: Request, otherwise: object): object {
   const at = isStateless(like) ? param(like, '_meta') : undefined;
   if (at === undefined) return otherwise;

@@ -24,7 +24,7 @@ export type ListsOptions = {
   readonly report: (line: string) => void;
   /** The envelope for a request to a stateless server. */
   readonly envelope: (like: Request) => object;
-  /** Called when a server has answered that was left out of a list. */
+  /** Called when a server answers too late, after its entries were left out of a list. */
   readonly changed: (peer: Peer, capability: string) => void;
 };
 
@@ -32,7 +32,7 @@ export class Lists {
   readonly #options: ListsOptions;
   readonly #owners = new Map<string, Peer>();
   readonly #templates = new Map<string, Peer>();
-  /** Answers that came too late for their list. The next list uses them. */
+  /** Answers that came too late for their list, for use in the next list. */
   readonly #late = new Map<string, readonly Entry[]>();
 
   constructor(options: ListsOptions) {
@@ -73,7 +73,7 @@ export class Lists {
     return this.#owners.get(uri);
   }
 
-  /** The same, but if no list has the resource yet, it asks the servers. */
+  /** The server of a resource. If no list has the resource yet, asks the servers for their lists. */
   async ownerOf(uri: string, like: Request): Promise<Peer | undefined> {
     const found = this.known(uri);
     if (found) return found;
@@ -95,7 +95,9 @@ export class Lists {
     const entries = await Promise.race([asked, tooLong]);
     timeout.abort();
     if (entries) return entries;
-    report(`${method} of "${peer.name}" is missing: no answer within ${listMs / 1000} s; it is added when it arrives`);
+    report(
+      `${method} of "${peer.name}" is left out: no answer within ${listMs / 1000} s; its entries are added when they arrive`,
+    );
     void asked.then((came) => {
       if (came.length === 0) return;
       this.#late.set(key, came);
@@ -116,8 +118,8 @@ export class Lists {
       };
       const answer = await peer.ask(method, params);
       if (answer?.kind !== 'success') {
-        const why = answer ? textOf(answer.bytes, answer.error) : 'it does not answer';
-        this.#options.report(`${method} of "${peer.name}" is missing: ${why}`);
+        const why = answer ? textOf(answer.bytes, answer.error) : 'the server does not answer';
+        this.#options.report(`${method} of "${peer.name}" is left out: ${why}`);
         return entries;
       }
       const { bytes, result } = answer;
@@ -144,7 +146,7 @@ export class Lists {
   }
 }
 
-/** Whether a URI matches a URI template: the URI contains the template's fixed parts in their order. */
+/** Whether a URI contains the fixed parts of a URI template in their order. */
 function fits(template: string, uri: string): boolean {
   const [first = '', ...rest] = template.split(/\{[^}]*\}/);
   if (!uri.startsWith(first)) return false;

@@ -29,17 +29,17 @@ export class Router {
     this.#options = options;
   }
 
-  /** How many requests wait for an answer of a server. */
+  /** The number of requests that wait for a server's answer. */
   get waiting(): number {
     return this.#routed.size;
   }
 
-  /** The server that has the client's request of this id. */
+  /** The server that got the client's request with this id. */
   peerOf(id: string): Peer | undefined {
     return this.#routed.get(id)?.peer;
   }
 
-  /** The client's request that this server answers. Removes it. Undefined if the server never got it. */
+  /** Removes and returns the client's request that this server answers. Returns undefined if the server never got it. */
   answered(id: string, peer: Peer): Request | undefined {
     const routed = this.#routed.get(id);
     if (routed?.peer !== peer) return undefined;
@@ -47,7 +47,7 @@ export class Router {
     return routed.request;
   }
 
-  /** The client no longer waits. Returns the server that has the request. */
+  /** Forgets a request for which the client no longer waits, and returns the server that got it. */
   forget(id: string): Peer | undefined {
     const peer = this.peerOf(id);
     this.#routed.delete(id);
@@ -62,7 +62,7 @@ export class Router {
     if (at === undefined || owner === undefined) {
       const servers = this.#options.peers.map((peer) => peer.name).join(', ');
       if (servers === '')
-        throw new Refusal(INVALID_PARAMS, `there is no ${what} "${name ?? ''}"; tools/list shows the existing ones`);
+        throw new Refusal(INVALID_PARAMS, `there is no ${what} "${name ?? ''}"; call tools/list to see the existing tools`);
       throw new Refusal(
         INVALID_PARAMS,
         `there is no ${what} "${name ?? ''}"; names have the form <server>${this.#options.separator}<name>, and the servers are ${servers}`,
@@ -75,7 +75,8 @@ export class Router {
   async byUri(frame: Request, path: readonly string[]): Promise<void> {
     const uri = stringAt(frame.bytes, param(frame, ...path)) ?? '';
     const peer = await this.#options.lists.ownerOf(uri, frame);
-    if (peer === undefined) throw new Refusal(INVALID_PARAMS, `no server has the resource "${uri}"`);
+    if (peer === undefined)
+      throw new Refusal(INVALID_PARAMS, `no server has the resource "${uri}"; call resources/list to see the existing resources`);
     return this.#forward(frame, peer, []);
   }
 

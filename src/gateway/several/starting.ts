@@ -5,24 +5,26 @@ import type { Peer } from '../peer.ts';
 import type { UpstreamEvent } from '../riding/rider.ts';
 import type { Introduction } from './introduction.ts';
 
-/** How long the client and its calls wait for servers, in ms. */
+/** How long the client and its calls wait for servers, in milliseconds. */
 export type Patience = {
   /**
-   * How long the answer to server/discover waits for servers. Claude Code 2.1.330 probes with it. It treats a server that has
-   * not answered about 3 s after its start as one of the older generation.
+   * How long the answer to server/discover waits for servers. Claude Code 2.1.330 probes with this request, and treats a server
+   * without an answer 3 s after its start as a server of the older generation.
    */
   readonly probeMs: number;
-  /** Servers that are ready within this time are in the client's first lists. Later ones follow with list_changed. */
+  /** Servers that are ready within this time are in the client's first lists. Later servers are announced by list_changed. */
   readonly graceMs: number;
-  /** The same for a client that reads its lists only once (`Profile.listsOnce`), and never sees later servers. */
+  /** How long a client that reads its lists only once (`Profile.listsOnce`) waits for servers. It never sees later ones. */
   readonly onceMs: number;
-  /** How long the other servers have once the first one is ready: Codex begins its turn without slow tools. */
+  /** How long the gateway waits for other servers once the first one is ready. Codex begins its turn without slow tools. */
   readonly othersMs: number;
-  /** If a server has not answered by then, the agent is notified that it does not work. */
+  /** If a server has not answered within this time, the agent is notified that the server does not work. */
   readonly hangsMs: number;
   /** How long a call waits for a server that is still starting. */
   readonly callMs: number;
-  /** A server that takes longer is left out of this list. When it answers, the client gets list_changed. */
+  /**
+   * How long a list waits for a server. A slower server is left out of the list; when it answers, the client gets list_changed.
+   */
   readonly listMs: number;
 };
 
@@ -44,7 +46,7 @@ export type StartingOptions = {
   readonly peers: readonly Peer[];
   readonly patience: Patience;
   readonly tell: (event: UpstreamEvent) => void;
-  /** A server became ready after `begin` had ended. */
+  /** Called when a server becomes ready after `begin` has ended. */
   readonly came: (peer: Peer) => void;
 };
 
@@ -60,7 +62,7 @@ export class Starting {
     for (const peer of options.peers) this.#settled.set(peer, Promise.withResolvers<void>());
   }
 
-  /** Some server may still become ready. */
+  /** Whether some server may still become ready. */
   get pending(): boolean {
     return this.#options.peers.some((peer) => !peer.ready && peer.mayCome);
   }
@@ -77,7 +79,7 @@ export class Starting {
     this.#late = true;
   }
 
-  /** Resolves when the server is ready or has failed. False if it is still starting after the waiting time of a call. */
+  /** Resolves to true when the server is ready or has failed, and to false if it is still starting after `callMs`. */
   async settled(peer: Peer): Promise<boolean> {
     return peer.ready || (await within(this.#options.patience.callMs, this.#settled.get(peer)!.promise));
   }
@@ -90,7 +92,7 @@ export class Starting {
   async #start(peer: Peer, who: Introduction, retryMs: number = RETRY_MS): Promise<boolean> {
     const { hangsMs } = this.#options.patience;
     const hangs = this.#after(hangsMs, () => {
-      const detail = `it has not answered for ${hangsMs / 1000} s; its tools are added when it does`;
+      const detail = `no answer for ${hangsMs / 1000} s; its tools are added when it answers`;
       this.#options.tell({ server: peer.name, state: 'failed', detail });
     });
     const ready = await peer.start(who);

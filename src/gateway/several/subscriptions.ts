@@ -4,7 +4,7 @@ import { edited, stringAt, textOf } from '../../mcp/frames/json.ts';
 import { META_SUBSCRIPTION } from '../../mcp/frames/protocol.ts';
 import type { Peer } from '../peer.ts';
 
-/** The field of a subscription's filter that a change matches. */
+/** The field of a subscription's filter, by the method of the change. */
 const CHANGES: Readonly<Record<string, string>> = {
   'notifications/tools/list_changed': 'toolsListChanged',
   'notifications/prompts/list_changed': 'promptsListChanged',
@@ -28,7 +28,7 @@ export class Subscriptions {
     this.#options = options;
   }
 
-  /** The frame that acknowledges the subscription, or undefined if the request has no filter. */
+  /** Begins a subscription. Returns the frame that acknowledges it, or undefined if the request has no filter. */
   begin(frame: Request, peers: readonly Peer[]): Buffer | undefined {
     const at = param(frame, 'notifications');
     const filter = at && (JSON.parse(textOf(frame.bytes, at)) as Record<string, unknown>);
@@ -42,7 +42,7 @@ export class Subscriptions {
     );
   }
 
-  /** A server became ready after the subscriptions began. */
+  /** Sends the subscriptions to a server that became ready later. */
   join(peer: Peer): void {
     for (const subscription of this.#open.values()) this.#listen(peer, subscription);
   }
@@ -86,7 +86,7 @@ export class Subscriptions {
   }
 }
 
-/** A change for the subscription with this id. */
+/** The change, marked with the id of a subscription. */
 function stamped(frame: Note, id: string): Buffer {
   const there = param(frame, '_meta', META_SUBSCRIPTION);
   if (there) return edited(frame.bytes, [{ at: there, put: id }]);

@@ -5,15 +5,15 @@ import type { Peer } from '../peer.ts';
 export type Welcome = { readonly instructions?: string } & Readonly<Record<string, unknown>>;
 
 /**
- * `version`: the version that the client asks for in the older generation. `pending`: whether some servers may still become
- * ready.
+ * Makes the handshake answer. `version` is the version that a client of the older generation asks for. `pending` is true while
+ * some servers may still become ready.
  */
 export function welcome(
   peers: readonly Peer[],
   { version, pending }: { readonly version: string | undefined; readonly pending: boolean },
 ): Welcome {
   const ready = peers.filter((peer) => peer.ready);
-  // The capabilities of a pending server are unknown and cannot be announced later, so all are declared.
+  // Capabilities cannot be announced later, and those of a pending server are unknown. So all capabilities are declared.
   const has = (capability: string): boolean => pending || ready.some((peer) => peer.can(capability));
   const parts = ready.flatMap(({ name, instructions }) => (instructions === undefined ? [] : [`${name}: ${instructions}`]));
   return {

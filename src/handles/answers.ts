@@ -1,4 +1,4 @@
-/** The model's view of a handle: JSON text `{id, state, content | result}`. */
+/** Makes the answer that a model reads about a handle: JSON text `{id, state, content | result}`. */
 import { defined } from '../core/defined.ts';
 import type { Handle } from './handle.ts';
 import type { Range } from './stateful-tool.ts';
@@ -15,7 +15,7 @@ export type Answer = {
     | { readonly error: { readonly message: string; readonly trace?: readonly string[]; readonly transient?: true } };
 };
 
-/** Includes the version that it shows, so that a change during the read does not count as shown. */
+/** The answer about a handle, and the version that it shows. A change during the read thus does not count as shown. */
 export async function answerOf(handle: Handle, range?: Range): Promise<{ answer: Answer; version: number }> {
   // The result of a stopped handle contains its output, so only a requested part of the output is read again.
   const reading = handle.active || range !== undefined ? await handle.read(range) : undefined;
@@ -43,7 +43,7 @@ export async function answerOf(handle: Handle, range?: Range): Promise<{ answer:
   }
 }
 
-/** A handle for people: the data that a program shows. Times in ms. */
+/** The data of a handle that a program shows to people. Times are in milliseconds. */
 export type HandleView = {
   readonly id: string;
   readonly uid: string;
@@ -52,7 +52,7 @@ export type HandleView = {
   readonly background: boolean;
   readonly elapsedMs: number;
   readonly question?: string;
-  /** Exists only after its end: undefined while it is active, and if it has no exit code. */
+  /** The exit code of an ended process. Undefined while the handle is active, and for other tools. */
   readonly exitCode?: number;
   readonly error?: string;
   readonly lastLine?: string;

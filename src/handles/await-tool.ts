@@ -1,4 +1,4 @@
-/** The tool `await`: waits for several handles at once, instead of polling each. */
+/** Makes the tool `await`, which waits for several handles at once, so that the model need not poll each. */
 import { defined } from '../core/defined.ts';
 import { didYouMean } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
@@ -7,15 +7,18 @@ import { answerOf, type Answer } from './answers.ts';
 import { isObject, show } from './command.ts';
 import type { Handle } from './handle.ts';
 
-/** A handle by the model's name for it; undefined while its spawn in the same batch has not begun. */
+/**
+ * A handle by the model's name for it. `get` returns undefined until its spawn in the same batch begins, or a text if the spawn
+ * fails.
+ */
 export type Target = { readonly id: string; get(): Handle | undefined | string };
 
 export type AwaitDeps = {
-  /** Throws `bad_argument` for an unknown name. */
+  /** Finds a handle by its name. Throws `bad_argument` for an unknown name. */
   target(id: string, call: ToolCall): Target;
   changed(signal: AbortSignal): Promise<void>;
   told(handle: Handle, version: number, callId: string): void;
-  /** The call no longer watches the handle. */
+  /** Called when the call no longer watches the handle. */
   released(handle: Handle): void;
   settle(call: ToolCall): void;
 };
@@ -26,15 +29,15 @@ type Wanted = { readonly any: readonly string[]; readonly all: readonly string[]
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * Returns when every handle of `all` and at least one of `any` has stopped. A waiting handle counts as pending. But if every
- * handle that is still needed waits for an answer of the model, the call returns with their questions, so that the model can
- * answer. A question that the model has already read does not end the call again.
+ * Makes the tool. A call returns when every handle of `all` and at least one of `any` has stopped. A handle that waits for input
+ * has not stopped. If all handles that are still needed wait for an answer of the model, the call returns with their questions. A
+ * question that the model has already read does not end the call again.
  */
 export function awaitTool(deps: AwaitDeps): Tool {
   return {
     name: 'await',
     description:
-      'Waits until background handles have stopped: every one of `all`, and at least one of `any`. Handles that are spawned in the same batch can be named. Returns {completed, pending, timed_out?}. A timeout ends nothing. Its results are not notified again.',
+      'Waits until background handles have stopped: every one of `all`, and at least one of `any`. Handles that are spawned in the same batch can be named. Returns {completed, pending, timed_out?}. A timeout ends no handle. Its results are not notified again.',
     inputSchema: {
       type: 'object',
       properties: {
@@ -111,7 +114,7 @@ async function report(
       completed.push(answer);
       knows.push(handle.about);
     }
-    // A fetch shows a handle's progress; this answer shows only its waiting and its question.
+    // Unlike the answer of a fetch, this one shows no progress, only the state and the question.
     else pending.push({ id, state: answer.state, ...defined({ question: answer.question }) });
     if (!call.signal.aborted) deps.told(handle, version, call.id);
   }
@@ -121,7 +124,7 @@ async function report(
 const isMet = (all: readonly string[], any: readonly string[], stopped: (id: string) => boolean): boolean =>
   all.every(stopped) && (any.length === 0 || any.some(stopped));
 
-/** No handle that is still needed can stop before the model answers a question that it has not seen. */
+/** Whether each handle that is still needed waits for the model's answer to a question that it has not read. */
 function isStuck(all: readonly string[], any: readonly string[], handles: ReadonlyMap<string, Handle | undefined>): boolean {
   const open = all.filter((id) => handles.get(id)?.active !== false);
   const anyMet = any.length === 0 || any.some((id) => handles.get(id)?.active === false);
@@ -131,25 +134,25 @@ function isStuck(all: readonly string[], any: readonly string[], handles: Readon
 }
 
 function parse(args: Json): Wanted | string {
-  if (!isObject(args)) return `the arguments are ${show(args)}, an object is needed`;
+  if (!isObject(args)) return `the arguments must be an object, got ${show(args)}`;
   const unknown = Object.keys(args).find((key) => !['any', 'all', 'timeout_secs'].includes(key));
   if (unknown !== undefined) {
     const meant = didYouMean(unknown, ['any', 'all', 'timeout_secs']);
-    return `${unknown} is unknown, it takes any, all and timeout_secs${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+    return `${unknown} is not an argument; the arguments are any, all and timeout_secs${meant === undefined ? '' : `; did you mean ${meant}?`}`;
   }
   const lists: Record<'any' | 'all', readonly string[]> = { any: [], all: [] };
   for (const which of ['any', 'all'] as const) {
     const given = args[which];
     if (given === undefined || given === null) continue;
     if (!Array.isArray(given) || !given.every((id): id is string => typeof id === 'string'))
-      return `${which} ${show(given)} is not a list of names of handles`;
+      return `${which} must be a list of names of handles, got ${show(given)}`;
     lists[which] = given;
   }
   if (lists.any.length === 0 && lists.all.length === 0)
     return 'at least one handle is needed, in all or in any: {"all": ["build"]}';
   const { timeout_secs: secs } = args;
   if (secs !== undefined && secs !== null && !(typeof secs === 'number' && Number.isFinite(secs) && secs >= 0))
-    return `timeout_secs ${show(secs)} is not a number of seconds`;
+    return `timeout_secs must be a number of seconds, got ${show(secs)}`;
   return { ...lists, timeoutSecs: typeof secs === 'number' ? secs : undefined };
 }
 

@@ -1,6 +1,5 @@
 /**
- * Runs work outside of the calls: queueing, withdrawing and recording, one task after the other. Its failures never reach a
- * caller.
+ * Runs tasks outside of the calls, one after the other: queueing, withdrawing and recording. Their failures never reach a caller.
  */
 export class Background {
   readonly #onTrouble: (error: unknown) => void;

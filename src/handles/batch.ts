@@ -1,4 +1,4 @@
-/** Which call of the current batch started which handle: parallel calls of a batch may name each other's handles. */
+/** Knows which call of the current batch started which handle, because parallel calls may name each other's handles. */
 import type { Target } from './await-tool.ts';
 import { spawnedId } from './command.ts';
 import { Handle } from './handle.ts';
@@ -17,7 +17,7 @@ export class BatchCalls {
     this.#started.set(callId, handle);
   }
 
-  /** False if the call has started its handle, or has already failed. */
+  /** Records that a call failed. Returns false if the call has started its handle, or has already failed. */
   failed(callId: string, why: string): boolean {
     if (this.#started.has(callId)) return false;
     this.#started.set(callId, { failed: why });
@@ -29,7 +29,7 @@ export class BatchCalls {
     for (const known of this.#started.keys()) if (!ids.has(known)) this.#started.delete(known);
   }
 
-  /** The handle that a call of this batch starts under a name. Undefined if no call does. */
+  /** The handle that a call of this batch starts under a name. Undefined if no call starts one. */
   target(id: string, call: ToolCall): Target | undefined {
     const spawn = call.batch.find((other) => this.#spawns(other) === id);
     if (spawn === undefined) return undefined;

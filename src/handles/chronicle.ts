@@ -13,7 +13,7 @@ export class Chronicle {
     this.#record({ type: 'handle_spawned', ...nameOf(handle), call: handle.callId });
   }
 
-  /** The handle has a new phase. */
+  /** Records that the handle has a new phase. */
   entered(handle: Handle): void {
     const { phase, ending } = handle;
     if (handle.background) {
@@ -42,7 +42,7 @@ export class Chronicle {
       });
   }
 
-  /** The model is about to answer the handle's question. */
+  /** Records the model's answer to the handle's question, before the handle gets it. */
   answered(handle: Handle, text: string): void {
     if (handle.phase.type === 'waiting' && handle.asked)
       this.#record({ type: 'inquiry_response', id: inquiryOf(handle), answer: text });
@@ -60,5 +60,5 @@ const nameOf = ({ uid, id, tool }: Handle): { readonly uid: string; readonly id:
   tool: tool.name,
 });
 
-/** One inquiry for each question: a handle asks one question at a time. */
+/** The id of an inquiry. Each question has its own, because a handle asks one question at a time. */
 const inquiryOf = (handle: Handle): string => `${handle.uid}.${handle.version}`;

@@ -1,11 +1,11 @@
-/** Parses a model's command for a stateful tool, once. */
+/** Parses a model's command for a stateful tool. */
 import { defined } from '../core/defined.ts';
 import { didYouMean } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import { actionsOf, type Action, type Args, type Range, type StatefulTool } from './stateful-tool.ts';
 
 export type Command =
-  /** Without `action`: run to the end. */
+  /** A call without `action`, which runs to the end. */
   | { readonly kind: 'call'; readonly id?: string; readonly args: Args }
   | { readonly kind: 'spawn'; readonly id?: string; readonly args: Args }
   | { readonly kind: 'fetch'; readonly id: string; readonly range?: Range }
@@ -17,21 +17,21 @@ const ID = /^[\p{L}\p{N}_.:@-]{1,64}$/u;
 
 export function parseCommand(tool: StatefulTool, raw: Json): Command {
   const bad = (message: string): Command => ({ kind: 'bad', message: `${tool.name}: ${message}` });
-  if (!isObject(raw)) return bad(`the arguments are ${show(raw)}, an object is needed`);
+  if (!isObject(raw)) return bad(`the arguments must be an object, got ${show(raw)}`);
   const { action, id, input, keys, from, lines, from_byte: fromByte, bytes, ...args } = raw;
   if (id !== undefined && (typeof id !== 'string' || !ID.test(id)))
-    return bad(`id ${show(id)} is not a name of a handle: letters, digits and _ . : @ - are allowed, at most 64`);
+    return bad(`id must be at most 64 letters, digits and _ . : @ -, got ${show(id)}`);
 
   if (action === undefined || action === null) {
     const spawns = tool.spawns?.(args) ?? false;
-    if (!spawns && tool.oneShot === false) return bad(`needs an action, one of ${actionsOf(tool).join(', ')}`);
+    if (!spawns && tool.oneShot === false) return bad(`action is missing; it is one of ${actionsOf(tool).join(', ')}`);
     const problem = checkArgs(tool, args);
     return problem === undefined ? { kind: spawns ? 'spawn' : 'call', ...defined({ id }), args } : bad(problem);
   }
   const actions = actionsOf(tool);
   if (typeof action !== 'string' || !actions.includes(action as Action)) {
     const meant = typeof action === 'string' ? didYouMean(action, actions) : undefined;
-    return bad(`action ${show(action)} is not one of ${actions.join(', ')}${meant ? `; did you mean ${meant}?` : ''}`);
+    return bad(`action must be one of ${actions.join(', ')}, got ${show(action)}${meant ? `; did you mean ${meant}?` : ''}`);
   }
   if (id === undefined)
     return bad(
@@ -50,7 +50,7 @@ export function parseCommand(tool: StatefulTool, raw: Json): Command {
     case 'apply': {
       const pressed = keys === undefined || keys === null ? [] : keys;
       if (!Array.isArray(pressed) || !pressed.every((key) => typeof key === 'string'))
-        return bad(`keys ${show(pressed as Json)} is not a list of names of keys`);
+        return bad(`keys must be a list of names of keys, got ${show(pressed as Json)}`);
       const text = input === undefined || input === null ? '' : typeof input === 'string' ? input : JSON.stringify(input);
       if (text === '' && pressed.length === 0 && input === undefined) return bad('apply needs input or keys');
       return { kind: 'apply', id, text, keys: pressed };
@@ -60,7 +60,7 @@ export function parseCommand(tool: StatefulTool, raw: Json): Command {
   }
 }
 
-/** The id that a call of this tool would spawn. Undefined if the call spawns nothing or gives no name. */
+/** The name of the handle that a call of this tool would spawn. Undefined if the call spawns none or does not name it. */
 export function spawnedId(tool: StatefulTool, raw: Json): string | undefined {
   if (!isObject(raw) || typeof raw['id'] !== 'string') return undefined;
   const { action, id, ...args } = raw;
@@ -80,7 +80,7 @@ function parseRange(
     const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
     return typeof number === 'number' && Number.isSafeInteger(number) && number >= least
       ? number
-      : `${name} ${show(value)} is not a whole number${least > Number.MIN_SAFE_INTEGER ? ` from ${least}` : ''}`;
+      : `${name} must be a whole number${least > Number.MIN_SAFE_INTEGER ? ` from ${least}` : ''}, got ${show(value)}`;
   };
   const from = whole('from', given.from, Number.MIN_SAFE_INTEGER);
   const lines = whole('lines', given.lines, 1);

@@ -1,4 +1,4 @@
-/** One handle: its phase, the interface to its tool, and the version that the model knows. */
+/** One handle, with its phase, the interface for its tool, and the version that the model knows. */
 import { mkdirSync } from 'node:fs';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { defined } from '../core/defined.ts';
@@ -11,10 +11,10 @@ import { lastLineOf } from './text.ts';
 export type HandleOptions = {
   readonly id: string;
   readonly uid: string;
-  /** The subject of its notifications and of `ToolOutcome.knows`: `handle:build`. */
+  /** The subject of the handle's notifications, and its name in `ToolOutcome.knows`: `handle:build`. */
   readonly about: string;
   readonly tool: StatefulTool;
-  /** The call that started it. */
+  /** The id of the call that started the handle. */
   readonly callId: string;
   readonly background: boolean;
   /** Epoch ms. */
@@ -23,14 +23,14 @@ export type HandleOptions = {
   readonly progress: (text: string) => void;
 };
 
-/** Listeners for its changes. Called synchronously, in the order of the changes. */
+/** Listeners for changes of a handle. They are called synchronously, in the order of the changes. */
 export type HandleEvents = {
   entered(handle: Handle, before: Phase): void;
   produced(handle: Handle, lastLine: () => string | undefined): void;
   owns(handle: Handle, process: { readonly pid: number }): void;
 };
 
-/** How long a tool may take to end after its signal. Its processes get SIGKILL after 2 s and end well before this. */
+/** How long a tool may take to end after its signal. Its processes get SIGKILL after 2 s, so they end well before that. */
 const GIVEN_UP_MS = 10_000;
 
 export class Handle {
@@ -41,27 +41,29 @@ export class Handle {
   readonly callId: string;
   readonly startedAt: number;
   readonly folder: string;
-  /** Resolves when it has stopped. */
+  /** Resolves when the handle has stopped. */
   readonly done: Promise<void>;
   background: boolean;
   progress: (text: string) => void;
 
-  /** Calls that read it now: their answers report the change, so a notification is not needed. */
+  /** The number of calls that read the handle now. Their answers report a change, so no notification is needed. */
   watchers = 0;
-  /** Grows with each phase, and each time that a notification may be needed again. */
+  /** Grows with each phase, and when a notification may be needed again. */
   version = 0;
-  /** The version that the model knows from an answer, and the call of that answer. */
+  /** The version that the model knows from an answer. `toldIn` is the call with that answer. */
   told = -1;
   toldIn: string | undefined;
   /** The version of the last notification. */
   noticed = -1;
-  /** A notification about it is queued, and may have to be withdrawn. */
+  /** Whether a notification about the handle is queued, and may have to be withdrawn. */
   queued = false;
   contentNoticed = false;
   contentNotices = 0;
-  /** It seemed to wait, then continued by itself. Later guesses are not notified until somebody reads it. */
+  /**
+   * Whether the handle seemed to wait and then continued by itself. Later guesses are not notified until a call reads the handle.
+   */
   flaps = false;
-  /** True if its tool asked the question; false for a guess. */
+  /** Whether the tool asked the question, rather than a guess from its output. */
   asked = false;
   stoppedAt: number | undefined;
   ending: Ending | undefined;
@@ -99,7 +101,7 @@ export class Handle {
     return this.#phase.type !== 'stopped';
   }
 
-  /** Why the agent ended it, if it did. */
+  /** The reason for which the agent ended the handle, if it did. */
   get because(): string | undefined {
     return this.#because;
   }
@@ -119,7 +121,7 @@ export class Handle {
 
   async settle(): Promise<void> {
     if (this.active) await this.#serves.settle?.();
-    // Its last change, perhaps its end, may not have arrived yet.
+    // The handle's last change, such as its end, may not have arrived yet.
     await immediate();
   }
 
@@ -128,7 +130,7 @@ export class Handle {
     return { content: this.#shown };
   }
 
-  /** Throws `bad_argument` for input that it does not accept. */
+  /** Passes input to the tool. Throws `bad_argument` if the tool does not accept it. */
   async apply(input: Omit<Input, 'answers'>): Promise<void> {
     const answers = this.#phase.type === 'waiting';
     if (this.#answer !== undefined) {
@@ -138,20 +140,21 @@ export class Handle {
       answer(input.text);
       return;
     }
-    if (this.#serves.input === undefined) throw new EarpieceError('bad_argument', 'it asks no question and takes no input now');
+    if (this.#serves.input === undefined)
+      throw new EarpieceError('bad_argument', 'the handle asks no question and takes no input now');
     const { phase } = this;
     await this.#serves.input({ ...input, answers });
-    // It got an answer, so its next wait may be another question.
+    // The handle got an answer, so its next wait may be for another question.
     if (phase.type === 'waiting' && this.#phase === phase) this.#enter({ type: 'running' });
   }
 
-  /** Ends it. Resolves when it has stopped. */
+  /** Ends the handle, and resolves when it has stopped. */
   async abort(because: string): Promise<void> {
     if (!this.active) return;
     this.#because ??= because;
     this.#abort.abort(new Error(because));
     const givenUp = setTimeout(() => {
-      this.#stop(undefined, new Error(`${because}; it did not end within ${GIVEN_UP_MS / 1000} s`));
+      this.#stop(undefined, new Error(`${because}; the tool did not end within ${GIVEN_UP_MS / 1000} s`));
     }, GIVEN_UP_MS);
     await this.done;
     clearTimeout(givenUp);
@@ -167,7 +170,7 @@ export class Handle {
   }
 
   #stop(ending: Ending | undefined, failure: unknown): void {
-    // It was given up before, so a late result changes nothing.
+    // The handle was stopped before, so a late result changes nothing.
     if (!this.active) return;
     this.#answer = undefined;
     const text = ending?.text ?? this.#shown;

@@ -1,12 +1,12 @@
 /**
  * Notifies a model of changes to handles that it has not read. Rules:
- * - It never notifies of a change that an answer reports. A change of a handle that is being fetched or awaited is held back
- *   until the answer is there, and is notified if no answer comes (the call was interrupted).
- * - It notifies once for each state. A handle that seemed to wait and continued by itself is not notified again until somebody
- *   reads it.
- * - If an answer reports a change whose notification is open, the notification closes with that answer's carrier, as known
- *   (`ToolOutcome.knows`). If the carrier did not close it, it is withdrawn afterwards. It is not withdrawn before, because an
- *   answer may be lost with its process.
+ * - It never notifies of a change that an answer reports. While a call fetches or awaits a handle, a change of that handle is
+ * held back. If the call is interrupted and has no answer, the change is notified.
+ * - It notifies once for each state. If a handle seemed to wait and continued by itself, its next waits are not notified until a
+ * call reads the handle.
+ * - If an answer reports a change whose notification is open, the carrier of that answer closes the notification as known
+ * (`ToolOutcome.knows`). If the carrier did not close the notification, the herald withdraws it afterwards. Withdrawing it
+ * earlier could lose the change, because an answer may be lost with its process.
  */
 import { defined } from '../core/defined.ts';
 import type { NotificationInput } from '../core/notification.ts';
@@ -15,7 +15,7 @@ import type { Handle } from './handle.ts';
 import type { Ledger, LedgerEntry } from './ledger.ts';
 import { contentNotice, keyOf, noticeOf, type Notice } from './notices.ts';
 
-/** The part of an `Inbox` that it uses. */
+/** The part of an `Inbox` that the herald uses. */
 export type NoticeInbox = {
   queue(to: string, input: NotificationInput): Promise<unknown>;
   withdraw(to: string, what: { key: string }, why: { by: string; reason: string }): Promise<unknown>;
@@ -23,24 +23,21 @@ export type NoticeInbox = {
 
 export type HeraldDeps = {
   readonly inbox: NoticeInbox | undefined;
-  /** Only with an inbox. */
+  /** Sends a notice. Called only if there is an inbox. */
   readonly tell: (notice: Notice) => Promise<unknown>;
   readonly address: string;
   readonly ledger: Ledger;
   readonly owner: Owner;
-  /**
-   * Tasks run one after the other, in the order of the calls, and are counted. A failure is reported and does not stop the
-   * others.
-   */
+  /** Adds a task. Tasks run one after the other. A failure is reported and does not stop the others. */
   readonly enqueue: (task: () => Promise<void>) => void;
   readonly withdrawAtOnce: boolean;
 };
 
 export class Herald {
   readonly #deps: HeraldDeps;
-  /** Stopped or waiting, but not yet notified because the inbox failed. */
+  /** Handles that stopped or wait, and are not notified yet because the inbox failed. */
   #unsaid = new Set<Handle>();
-  /** Reported by an answer that may not be recorded yet. */
+  /** Handles that an answer reports which may not be recorded yet. */
   #unsettled = new Set<Handle>();
 
   constructor(deps: HeraldDeps) {
@@ -69,7 +66,7 @@ export class Herald {
     });
   }
 
-  /** It has a new phase, or its last watcher has gone. */
+  /** Checks whether to notify of a handle: it has a new phase, or the last call that watched it has ended. */
   consider(handle: Handle): void {
     const { inbox } = this.#deps;
     if (!handle.background || handle.watchers > 0 || handle.phase.type === 'running') return;
@@ -82,7 +79,7 @@ export class Herald {
     handle.queued = true;
     this.#unsaid.add(handle);
     this.#deps.enqueue(async () => {
-      // While other notices were queued, its phase may have passed, or somebody may have read it.
+      // While other notices were queued, the phase may have changed, or a call may have read the handle.
       if (handle.version !== version || handle.told >= version) return void this.#unsaid.delete(handle);
       try {
         await this.#deps.tell(notice);
@@ -108,13 +105,13 @@ export class Herald {
     });
   }
 
-  /** Its question is answered, or it continued: its waiting needs no notification. */
+  /** Withdraws the notification about a wait: the question is answered, or the handle continued by itself. */
   resumed(handle: Handle): void {
     this.#unsaid.delete(handle);
     this.#withdraw(handle, 'it continued');
   }
 
-  /** An answer to this call reports this version. */
+  /** Records that the answer to this call reports this version. */
   told(handle: Handle, version: number, callId: string): void {
     handle.told = Math.max(handle.told, version);
     handle.toldIn = callId;
@@ -122,7 +119,7 @@ export class Herald {
     handle.flaps = false;
     if (handle.told < handle.version) return;
     this.#unsaid.delete(handle);
-    // If the answer to an active handle is lost, nothing else is: a crash would lose the handle itself, and report that.
+    // For an active handle the answer is enough: a crash that loses the answer loses the handle too, and that is notified.
     if (handle.active) return this.#withdraw(handle, 'the agent read the handle');
     if (!handle.background) return;
     this.#unsettled.add(handle);
@@ -131,8 +128,8 @@ export class Herald {
   }
 
   /**
-   * The answers of all calls except these are recorded now, so their handles need neither a ledger entry nor a notification. Also
-   * retries failed notifications.
+   * Called when the answers of all calls except these are recorded. The handles in them then need neither a ledger entry nor a
+   * notification. Also retries failed notifications.
    */
   settle(callIds: ReadonlySet<string>): void {
     for (const handle of this.#unsettled) {

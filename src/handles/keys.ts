@@ -1,4 +1,4 @@
-/** Keys by name, as the bytes that a terminal sends. */
+/** Turns names of keys into the bytes that a terminal sends. */
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 
 const NAMED: Readonly<Record<string, string>> = {
@@ -34,7 +34,7 @@ const NAMED: Readonly<Record<string, string>> = {
   f12: '\x1b[24~',
 };
 
-/** `enter`, `ctrl-c`, `alt-b`, `up`, or a single character. Throws `bad_argument`. */
+/** The bytes of a key: `enter`, `ctrl-c`, `alt-b`, `up`, or a single character. Throws `bad_argument` for any other name. */
 export function keyBytes(name: string): string {
   const key =
     name.length === 1

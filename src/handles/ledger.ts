@@ -1,8 +1,8 @@
 /**
- * The handles of a conversation whose end its model has not read, in one small file. The file outlives a crash: the next run
- * reads the lost handles, the processes to end, and the notifications still to queue.
+ * Keeps a small file of the handles whose end the conversation's model has not read. After a crash, the next run finds the lost
+ * handles, the processes to end, and the notifications to queue in this file.
  *
- * Written whole and renamed into place at each change. Only the conversation's agent writes it.
+ * Each change writes the whole file and renames it into place. Only the conversation's agent writes the file.
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ export type LedgerEntry = {
   readonly id: string;
   readonly about: string;
   readonly tool: string;
-  /** No call waits for its end, so a notification reports it. */
+  /** True if no call waits for the handle's end, so that a notification must report it. */
   readonly background: boolean;
   /** Epoch ms. */
   readonly startedAt: number;
@@ -23,7 +23,7 @@ export type LedgerEntry = {
   readonly process?: { readonly pid: number; readonly startedAt: string };
   /** The notice of a stopped handle, for a model that has not read it. */
   readonly notice?: Notice;
-  /** The call whose answer reported it. */
+  /** The call whose answer reported the end. */
   readonly toldIn?: string;
 };
 
@@ -64,7 +64,7 @@ export class Ledger {
   }
 }
 
-/** An unreadable file is moved aside: without its handles the conversation can still continue. */
+/** Reads the file. An unreadable file is renamed, because the conversation can continue without its handles. */
 function load(path: string): readonly LedgerEntry[] {
   let text: string;
   try {

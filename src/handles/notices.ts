@@ -1,4 +1,4 @@
-/** The notices about a handle for a model that has not read it, and their keys. */
+/** Makes the notices about a handle for a model that has not read its change, and their keys. */
 import { defined } from '../core/defined.ts';
 import type { EventInput } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
@@ -6,13 +6,12 @@ import type { Handle } from './handle.ts';
 import type { ToolResult } from './state.ts';
 
 /**
- * All notices of a handle have one key, and the newest replaces the others: its waiting no longer matters once it has stopped.
+ * The key of all notices about a handle. The newest notice replaces the others, because a wait no longer matters once the handle
+ * has stopped.
  */
 export const keyOf = (uid: string): string => `handle:${uid}`;
 
-/**
- * An event for the conversation of its registry. Its id prevents duplicates: emitting it again after a crash changes nothing.
- */
+/** An event for the conversation of the registry. Its id prevents a duplicate if it is emitted again after a crash. */
 export type Notice = Omit<EventInput, 'subject'> & { readonly id: string };
 
 type Subject = { readonly uid: string; readonly id: string; readonly about: string; readonly tool: string };
@@ -62,7 +61,7 @@ export function noticeOf(handle: Handle): Notice | undefined {
   }
 }
 
-/** The notice of an agent that ended by itself: its last message is its result. */
+/** The notice of a sub-agent that ended by itself. Its last message is its result. */
 function agentNotice(subject: Subject, result: ToolResult): Notice {
   const data = { task_id: subject.id, handle: subject.id, tool: subject.tool };
   if ('ok' in result)
@@ -79,7 +78,7 @@ function agentNotice(subject: Subject, result: ToolResult): Notice {
   });
 }
 
-/** `nth` of this handle. */
+/** The `nth` notice about new output of this handle. */
 export const contentNotice = (handle: Handle, nth: number, lastLine: string | undefined): Notice =>
   notice(subjectOf(handle), `content.${nth}`, {
     type: 'tool.content',
@@ -87,10 +86,10 @@ export const contentNotice = (handle: Handle, nth: number, lastLine: string | un
     data: { handle: handle.id, tool: handle.tool.name },
   });
 
-/** Why a handle ends with its agent. */
+/** The reason for the end of a handle whose agent ended. */
 export const LOST = 'lost when its agent ended';
 
-/** `ended`: its process still existed and was ended now. */
+/** The notice of a handle that was lost in a crash. `ended`: its process still ran and has been ended now. */
 export const lostNotice = (subject: Subject, ended: boolean): Notice =>
   notice(subject, 'stopped', {
     type: 'tool.failed',
@@ -108,7 +107,7 @@ function notice(
     id: `${subject.uid}.${what}`,
     source: 'handles',
     ...said,
-    // It may wake an idle agent, whatever moment a subscriber sets for other events.
+    // This notice is delivered next, so that it can wake an idle agent. A subscriber's moment applies to other events only.
     deliver: 'next',
     key: keyOf(subject.uid),
     supersede: true,

@@ -27,7 +27,7 @@ describe('the output of a process', () => {
     expect(output([]).text(100)).toBe('');
     expect(output(['one\n', 'two']).text(100)).toBe('one\ntwo');
     expect(output(['one\n', 'two']).lines).toBe(2);
-    // Longer than either of the kept ends, but no longer than an answer may be.
+    // The text is longer than each kept end, but short enough for an answer.
     const long = numbers(25_000);
     expect(output([long]).text(200_000)).toBe(long);
   });
@@ -50,7 +50,7 @@ describe('the output of a process', () => {
     expect(text).not.toContain('\ufffd');
     expect(text).toContain('{"fromByte":250}');
     const first = await long.read({ from: 1 }, 1_000);
-    expect(first.range).toBe('lines 1–1 of 1; it is cut and continues at byte 1000');
+    expect(first.range).toBe('lines 1–1 of 1; the line continues at byte 1000');
     expect(await long.read({ fromByte: 199_996 }, 1_000)).toEqual({ content: '👂', range: 'bytes 199,996–200,000 of 200,000' });
   });
 
@@ -61,7 +61,7 @@ describe('the output of a process', () => {
     expect(await all.read({ from: -2 }, 100)).toEqual({ content: '50000\nunfinished', range: 'lines 50,000–50,001 of 50,001' });
     expect(await all.read({ from: -999_999, lines: 1 }, 100)).toMatchObject({ content: '1\n' });
     expect(await all.read({ from: 60_000 }, 100)).toEqual({ content: '', range: 'there are 50,001 lines' });
-    // As many whole lines as an answer holds.
+    // The answer holds as many whole lines as fit.
     expect(await all.read({ from: 1, lines: 1_000 }, 7)).toEqual({ content: '1\n2\n3\n', range: 'lines 1–3 of 50,001' });
   });
 

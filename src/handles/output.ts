@@ -1,6 +1,6 @@
 /**
- * The output of a process: all of it in a file up to a limit, its beginning and its end in memory. Writing is synchronous, so
- * order and memory are bounded without a queue. 64 KB into the page cache take some 20 µs.
+ * Keeps the output of a process: in a file up to a limit, and its beginning and end in memory. Writes are synchronous, which
+ * keeps the order and needs no queue. Writing 64 KB to the page cache takes about 20 µs.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -8,17 +8,17 @@ import type { Range, Reading } from './stateful-tool.ts';
 import { lastLineOf, readable } from './text.ts';
 
 export type OutputOptions = {
-  /** Made with mode 0600 at the first byte. Undefined: only head and tail are kept. */
+  /** The file, made with mode 0600 at the first byte. If undefined, only beginning and end are kept. */
   readonly path?: string;
-  /** The limit of the file. Default 64 MiB. */
+  /** The largest size of the file. Default 64 MiB. */
   readonly maxBytes?: number;
-  /** Tells a model how to read the part that is cut out of the middle: `fetch … from 61`. */
+  /** Returns the instruction with which a model reads the part that is cut out of the middle: `fetch … from 61`. */
   readonly how?: (from: Range) => string;
 };
 
 const HEAD_BYTES = 32_768;
 const TAIL_BYTES = 131_072;
-/** The number of lines for each entry of the index. */
+/** The number of lines between two entries of the index. */
 const INDEX_LINES = 1_024;
 const NEWLINE = 10;
 
@@ -47,7 +47,7 @@ export class Output {
     return this.#bytes;
   }
 
-  /** An unfinished last line counts. */
+  /** The number of lines, including an unfinished last line. */
   get lines(): number {
     return this.#newlines + (this.#endsOpen ? 1 : 0);
   }
@@ -65,7 +65,7 @@ export class Output {
     this.#keep(chunk);
   }
 
-  /** The last line with text; undefined if there is none. */
+  /** The last line with text. Undefined if there is none. */
   lastLine(): string | undefined {
     return lastLineOf(readable(this.#tailBuffer().subarray(-4_096)));
   }
@@ -83,14 +83,14 @@ export class Output {
     const tail = this.#tailBuffer();
     const seam = this.#headBytes + this.#tailBytes - this.#bytes;
     if (seam >= 0) {
-      // Head and tail touch: memory holds all of it.
+      // Head and tail touch, so memory holds the whole output.
       const whole = readable(Buffer.concat([head, tail.subarray(seam)]));
       if (whole.length <= maxChars) return whole;
     }
     return this.#cut(head, tail, maxChars);
   }
 
-  /** A part of it, from the file; at most `maxChars`. */
+  /** Reads a part of the output, at most `maxChars`. */
   async read(range: Range, maxChars: number): Promise<Reading> {
     if ('fromByte' in range) {
       const length = Math.min(range.bytes ?? maxChars, maxChars);
@@ -100,27 +100,27 @@ export class Output {
         content: readable(bytes),
         range:
           bytes.length === 0
-            ? `there are ${count(this.#bytes)} bytes`
+            ? `the output has only ${count(this.#bytes)} bytes`
             : `bytes ${count(range.fromByte)}–${count(last)} of ${count(this.#bytes)}`,
       };
     }
     const first = Math.max(1, range.from < 0 ? this.lines + range.from + 1 : range.from);
     const wanted = range.lines ?? Number.POSITIVE_INFINITY;
-    if (first > this.lines) return { content: '', range: `there are ${count(this.lines)} lines` };
+    if (first > this.lines) return { content: '', range: `the output has only ${count(this.lines)} lines` };
     const start = await this.#lineStart(first);
     if (start === undefined) return { content: '', range: this.#missing() };
     const bytes = await this.#bytesAt(start, maxChars);
     const { end, lines } = endOfLines(bytes, wanted);
-    // At the end of the output, its last line may be unfinished. A line longer than an answer is read by bytes.
+    // At the end of the output, the last line may be unfinished. A line that is too long for an answer must be read by bytes.
     const atEnd = lines < wanted && start + bytes.length === this.#bytes;
     const cut = !atEnd && lines === 0;
     const shown = atEnd || cut ? bytes : bytes.subarray(0, end);
     const last = Math.min(this.lines, first + Math.max(1, newlinesIn(shown) + (endsOpen(shown) ? 1 : 0)) - 1);
-    const rest = cut ? `; it is cut and continues at byte ${start + bytes.length}` : '';
+    const rest = cut ? `; the line continues at byte ${start + bytes.length}` : '';
     return { content: readable(shown), range: `lines ${count(first)}–${count(last)} of ${count(this.lines)}${rest}` };
   }
 
-  /** No more output follows; the file stays readable. */
+  /** Ends the output. The file stays readable. */
   close(): void {
     if (this.#file !== undefined) closeSync(this.#file);
     this.#file = undefined;
@@ -135,7 +135,7 @@ export class Output {
       for (let done = 0; done < room;) done += writeSync(this.#file, chunk, done, room - done);
       this.#onDisk += room;
     } catch (error) {
-      // A full disk does not stop the process: memory still holds the beginning and the end.
+      // A full disk does not stop the process, because memory still holds the beginning and the end.
       this.#trouble = (error as Error).message;
     }
   }
@@ -148,7 +148,7 @@ export class Output {
     }
     this.#tail.push(chunk.length > TAIL_BYTES ? Buffer.from(chunk.subarray(-TAIL_BYTES)) : chunk);
     this.#tailBytes += Math.min(chunk.length, TAIL_BYTES);
-    // Copied together now and then: many small chunks become one, and no slice keeps a big chunk alive.
+    // Now and then the chunks are copied into one, so that no slice keeps a large chunk in memory.
     if (this.#tailBytes > 2 * TAIL_BYTES || this.#tail.length > 512) this.#tailBuffer();
   }
 
@@ -176,7 +176,7 @@ export class Output {
     return `${readable(kept)}${endsOpen(kept) ? '\n' : ''}[… ${what}${how === undefined ? '' : `; read them with ${how}`}${gone} …]\n${readable(rest)}`;
   }
 
-  /** The offset of a line; undefined if the line was not kept. */
+  /** The offset of a line. Undefined if the line was not kept. */
   async #lineStart(line: number): Promise<number | undefined> {
     const block = Math.min(Math.floor((line - 1) / INDEX_LINES), this.#index.length - 1);
     let offset = this.#index[block] ?? 0;
@@ -191,7 +191,7 @@ export class Output {
     return offset;
   }
 
-  /** From memory if possible, otherwise from the file. Empty beyond the end, and for output that was not kept. */
+  /** Bytes from memory if possible, otherwise from the file. Empty after the end, and for output that was not kept. */
   async #bytesAt(from: number, length: number): Promise<Buffer> {
     const tail = this.#tailBuffer();
     const tailStart = this.#bytes - tail.length;
@@ -225,7 +225,7 @@ function endOfLines(bytes: Buffer, wanted: number): { end: number; lines: number
   return { end, lines };
 }
 
-/** Cuts at a line end if the second half has one. */
+/** Cuts the bytes at their last line end, if it is in the second half. */
 function upToLineEnd(bytes: Buffer): Buffer {
   const end = bytes.lastIndexOf(NEWLINE) + 1;
   return end > bytes.length / 2 ? bytes.subarray(0, end) : bytes;

@@ -1,5 +1,5 @@
 /**
- * A stateful tool that runs a shell command, with pipes or behind a terminal. `run` is such a tool, and a program may make
+ * Makes a stateful tool that runs a shell command, with pipes or in a terminal. `run` is such a tool, and a program may make
  * others.
  */
 import { join } from 'node:path';
@@ -14,8 +14,8 @@ import { ToolFailure, type Ending } from './state.ts';
 import { lastLineOf } from './text.ts';
 
 /**
- * The command to run. `timeoutMs`: the command is ended after this time. `callTimeoutMs`: the command is ended after this time if
- * a call still waits for it. `stdin`: the command takes input without a terminal.
+ * The command to run. The command is ended after `timeoutMs`, or after `callTimeoutMs` if a call still waits for it. With
+ * `stdin`, the command takes input without a terminal.
  */
 export type CommandLine = {
   readonly command: string;
@@ -31,13 +31,15 @@ export type CommandLine = {
 };
 
 export type ProcessToolOptions = Omit<StatefulTool, 'run'> & {
-  /** Throws `ToolFailure` for a command that cannot run. */
+  /** Returns the command for these arguments. Throws `ToolFailure` if it cannot run. */
   commandOf(args: Args): CommandLine;
-  /** The most characters of an answer. Longer output is cut in the middle and read by range. Default 16,000. */
+  /**
+   * The most characters of an answer. Longer output is cut in the middle, and the model reads the rest by range. Default 16,000.
+   */
   readonly maxChars?: number;
   /** The most output on disk for each handle. Default 64 MiB. */
   readonly maxOutputBytes?: number;
-  /** Between SIGTERM and SIGKILL. Default 2 s. */
+  /** The time from SIGTERM to SIGKILL. Default 2 s. */
   readonly graceMs?: number;
   /** In a terminal: silence after which the screen counts as steady. Default 100 ms. */
   readonly settleMs?: number;
@@ -67,7 +69,7 @@ export function processTool(options: ProcessToolOptions): StatefulTool {
       handle.serve({
         read: async (range): Promise<Reading> => (range === undefined ? { content: show() } : output.read(range, maxChars)),
         input: (input) => {
-          if (running === undefined) throw new ToolFailure('it is not running');
+          if (running === undefined) throw new ToolFailure('the process is not running');
           running.input(input);
         },
         settle: async () => {
@@ -81,7 +83,7 @@ export function processTool(options: ProcessToolOptions): StatefulTool {
         ...line,
         ...limits,
         mark: handle.uid,
-        // The next run of the conversation ends a background process, and reports that.
+        // After a crash, the conversation's next run ends a background process and reports that.
         endsWithUs: !handle.background,
         output,
         produced: (chunk: Buffer) => {
@@ -120,7 +122,9 @@ export function processTool(options: ProcessToolOptions): StatefulTool {
   };
 }
 
-/** Waits for the end. Ends it if its handle is aborted or a time limit is reached, and returns which limit. */
+/**
+ * Waits for the end of the process. Ends the process if its handle is aborted or a time limit is reached, and returns that limit.
+ */
 async function timeOver(running: RunningProcess, line: CommandLine, handle: HandleSide): Promise<number | undefined> {
   const { signal } = handle;
   const aborted = Promise.withResolvers<void>();
@@ -149,7 +153,7 @@ async function timeOver(running: RunningProcess, line: CommandLine, handle: Hand
   }
 }
 
-/** Returns a successful end, throws a failure. */
+/** Returns the ending of a successful process, and throws a `ToolFailure` for any other. */
 function endingOf({ exit, text, more, timedOutMs }: { exit: Exit; text: string; more: boolean; timedOutMs?: number }): Ending {
   const lastLine = lastLineOf(text) ?? '';
   const behind =

@@ -1,6 +1,6 @@
 /**
- * Runs a shell command as a process in a separate session, with its output in one stream. Pipes are in this file, terminals in
- * `pty.ts`; both end the same way.
+ * Runs a shell command as a process in a separate session, with its output in one stream. This file is for pipes and `pty.ts` for
+ * terminals. Both end processes in the same way.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
@@ -19,41 +19,44 @@ export type ProcessOptions = {
   readonly command: string;
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Names of provider keys and Earpiece tokens that the process still gets; see `withoutSecrets`. */
+  /** The names of variables with provider keys or Earpiece tokens that the process gets: see `withoutSecrets`. */
   readonly passEnv?: readonly string[];
-  /** Default: bash if it is installed, otherwise sh. */
+  /** The shell. Default: bash if it is installed, otherwise sh. */
   readonly shell?: string;
-  /** A variable in the environment of the process, see {@link MARK}. */
+  /** The value of {@link MARK} in the environment of the process. */
   readonly mark: string;
   readonly output: Output;
-  /** Leave stdin open for input. Without it, stdin is empty, and a program that reads it gets the end of the file. */
+  /** Whether stdin stays open for input. Otherwise stdin is empty, and a program that reads it gets the end of the file. */
   readonly stdin?: boolean;
-  /** Also end it when this process is killed. */
+  /** Whether the process is also ended when this process is killed. */
   readonly endsWithUs?: boolean;
   /** Between SIGTERM and SIGKILL. Default 2 s. */
   readonly graceMs?: number;
-  /** Called for each new output. */
+  /** Called with each new output. */
   readonly produced?: (chunk: Buffer) => void;
 };
 
-/** `signal` if a signal ended it. `leftBehind`: processes that it started and left running; they were ended. */
+/**
+ * How a process ended. `signal` is the signal that ended it, if any. `leftBehind` is the number of processes that it had left
+ * running; these were ended too.
+ */
 export type Exit = { readonly code: number | null; readonly signal: string | null; readonly leftBehind: number };
 
 export interface RunningProcess {
   readonly pid: number;
-  /** Resolves when it has ended, its session has no processes left and its output is complete. Never rejects. */
+  /** Resolves when the process has ended, its session has no processes left, and its output is complete. Never rejects. */
   readonly ended: Promise<Exit>;
-  /** Throws `bad_argument` for input that it does not accept. */
+  /** Sends input to the process. Throws `bad_argument` for input that it does not accept. */
   input(input: Input): void;
-  /** SIGTERM for the whole session, SIGKILL after the grace. Resolves with `ended`. */
+  /** Sends SIGTERM to the whole session, and SIGKILL after the grace. Resolves as `ended` does. */
   stop(): Promise<Exit>;
 }
 
-/** Throws `ToolFailure` if it could not be started. */
+/** Starts the process. Throws `ToolFailure` if that fails. */
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
   const { output, stdin = false, graceMs = GRACE_MS } = options;
   const shell = startable(options);
-  // Both outputs go into one stream, so that their order is kept. The second shell reads the command.
+  // stdout and stderr go into one stream, which keeps their order. The inner shell reads the command.
   const dog = options.endsWithUs ? watchdog() : undefined;
   const child = spawn('/bin/sh', ['-c', 'exec "$0" -c "$1" 2>&1', shell, options.command], {
     detached: true,
@@ -83,17 +86,17 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
     output.append(chunk);
     options.produced?.(chunk);
   });
-  child.stdin?.on('error', () => {}); // The process has gone; its exit is reported.
+  child.stdin?.on('error', () => {}); // The process has ended, and its exit is reported.
 
   const ended = (async (): Promise<Exit> => {
     const { code, signal } = await exited;
     await within(closed, 100);
-    // A background process of the command would outlive its handle and hold its output open.
+    // A background process that the command started would outlive the handle and keep the output open.
     const leftBehind = membersOf(pid).length;
     if (leftBehind > 0) await endSession(pid, graceMs);
     unguard();
     dog?.over();
-    // A process that left the session may still hold the stream: then silence counts as the end.
+    // A process that left the session may keep the stream open. Then 500 ms without output count as the end.
     while (!(await within(closed, 100)) && performance.now() - lastAt < 500);
     stdout.destroy();
     child.stdin?.destroy();
@@ -107,7 +110,10 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
       const { stdin: pipe } = child;
       if (keys.includes('ctrl-c')) return send(-pid, 'SIGINT');
       if (pipe === null || pipe.destroyed || pipe.writableEnded)
-        throw new EarpieceError('bad_argument', 'it has no open stdin: start it with "stdin": true, or with "pty": true');
+        throw new EarpieceError(
+          'bad_argument',
+          'the process has no open stdin: start it with "stdin": true, or with "pty": true',
+        );
       const pressed = keys.filter((key) => key !== 'ctrl-d').map((key) => typed(key));
       pipe.write(`${text}${answers && keys.length === 0 && !text.endsWith('\n') ? '\n' : ''}${pressed.join('')}`);
       if (keys.includes('ctrl-d')) pipe.end();
@@ -119,23 +125,23 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
   };
 }
 
-/** The shell for the command. Throws `ToolFailure` with the way out if the command cannot run at all. */
+/** The shell for the command. If the command cannot run, throws `ToolFailure` with what to do. */
 export function startable({ command, cwd, shell }: Pick<ProcessOptions, 'command' | 'cwd' | 'shell'>): string {
-  if (command.includes('\0')) throw new ToolFailure('the command contains a NUL character');
+  if (command.includes('\0')) throw new ToolFailure('the command contains a NUL character; remove it');
   if (!existsSync(cwd)) throw new ToolFailure(`the folder ${JSON.stringify(cwd)} does not exist`);
   if (!statSync(cwd).isDirectory()) throw new ToolFailure(`${JSON.stringify(cwd)} is not a folder`);
   return shell ?? (existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh');
 }
 
-/** Keys that also work without a terminal. */
+/** The bytes of a key that also works without a terminal. */
 function typed(key: string): string {
   const bytes = keyBytes(key);
   if (bytes === '\r') return '\n';
   if (bytes === '\t' || bytes === ' ' || (bytes.length === 1 && bytes > ' ' && bytes < '\u007f')) return bytes;
-  throw new EarpieceError('bad_argument', `the key ${key} needs a terminal: start it with "pty": true`);
+  throw new EarpieceError('bad_argument', `the key ${key} needs a terminal: start the command with "pty": true`);
 }
 
-/** False if `ms` passed first. */
+/** Waits for the promise. Resolves to false if `ms` pass first. */
 export async function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
   const timer = new AbortController();
   try {

@@ -1,5 +1,6 @@
 /**
- * A shell command behind a terminal of 24 rows and 80 columns. Both packages are optional, and loaded for the first terminal.
+ * Runs a shell command in a terminal of 24 rows and 80 columns. The two packages for terminals are optional, and loaded for the
+ * first one.
  */
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,27 +20,30 @@ export const ROWS = 24;
 export const COLUMNS = 80;
 
 export type PtyOptions = Omit<ProcessOptions, 'stdin'> & {
-  /** Silence after which the screen counts as steady. Default 100 ms. */
+  /** The time without output after which the screen counts as steady. Default 100 ms. */
   readonly settleMs?: number;
-  /** Silence after which a line that looks like a prompt counts as one. Default 300 ms. */
+  /** The time without output after which a line that looks like a prompt counts as a prompt. Default 300 ms. */
   readonly promptMs?: number;
-  /** The process seems to wait for an answer to this, or (undefined) it continued. */
+  /** Called with the question for which the process seems to wait, and with undefined when the process continues. */
   readonly prompted?: (question: string | undefined) => void;
 };
 
 export interface Terminal extends RunningProcess {
   readonly screen: Screen;
-  /** Resolves when the screen is steady, the process waits or has ended; after 3 s in any case. */
+  /** Resolves when the screen is steady, the process waits or has ended, or after 3 s. */
   settle(): Promise<void>;
 }
 
 const SETTLE_AT_MOST_MS = 3_000;
-/** How long to wait for output after the start and after input, not counting its echo, because a program may be slow. */
+/**
+ * How long to wait for output after the start and after input, because a program may be slow. The echo of the input does not
+ * count.
+ */
 const FIRST_MS = 1_000;
-/** Bytes that may wait for the screen. With more, the program has to wait. */
+/** The most bytes that may wait for the screen. Beyond that, the program has to wait. */
 const AHEAD_BYTES = 1_048_576;
 
-/** Throws `ToolFailure` if it could not be started. */
+/** Starts the command. Throws `ToolFailure` if that fails. */
 export async function startTerminal(options: PtyOptions): Promise<Terminal> {
   const { output, graceMs = GRACE_MS, settleMs = 100, promptMs = 300 } = options;
   const shell = startable(options);
@@ -65,7 +69,7 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
 
   let lastAt = performance.now();
   let waits = false;
-  /** The bytes since the start or the last input, and how many of them echo the input. */
+  /** The number of bytes since the start or the last input. `echo` is how many of them repeat the input. */
   let came = 0;
   let echo = 0;
   let over = false;
@@ -89,7 +93,7 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
     options.prompted?.(undefined);
   };
   const reading = pty.onData((data) => {
-    // Raw bytes: with `encoding: null` these are buffers, whatever the types say.
+    // With `encoding: null` the data are buffers, although the types say text.
     const chunk = data as unknown as Buffer;
     output.append(chunk);
     came += chunk.length;
@@ -128,9 +132,9 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
     ended,
     screen,
     input: ({ text, keys, answers }) => {
-      if (over) throw new EarpieceError('bad_argument', 'it has ended and takes no input');
+      if (over) throw new EarpieceError('bad_argument', 'the process has ended and takes no input');
       const pressed = keys.map(keyBytes).join('');
-      // On a terminal, Enter is a carriage return, and completes an answer.
+      // On a terminal, Enter is a carriage return. It completes an answer.
       const entered = text.replaceAll(/\r?\n/gu, '\r');
       const enter = answers && keys.length === 0 && !entered.endsWith('\r') ? '\r' : '';
       waits = false;
@@ -147,10 +151,11 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
         const needed = came <= echo ? FIRST_MS : looksLikePrompt(screen.cursorLine()) ? promptMs : settleMs;
         const left = Math.max(needed - (performance.now() - lastAt), ahead > 0 ? 5 : 0);
         if (left <= 0) break;
-        // In steps, because new output changes the remaining time.
+        // The wait is in steps, because new output changes the remaining time.
         await Promise.race([sleep(Math.min(left, settleMs)), ended]);
       }
-      // The prompt's timer ends together with this one: check now, so that the answer says `waiting` and not `running`.
+      // The prompt's timer may end at the same moment. Check for a prompt now, so that the answer says `waiting` and not
+      // `running`.
       look();
       // A process that has just ended must be reported as ended.
       if (!over && membersOf(pid).length === 0) await within(ended, 500);

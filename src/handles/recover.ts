@@ -1,4 +1,4 @@
-/** Recovers the handles of an agent that died. Must be called once. */
+/** Recovers the handles of an agent that died. */
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -8,7 +8,7 @@ import type { Ledger, LedgerEntry } from './ledger.ts';
 import { lostNotice, type Notice } from './notices.ts';
 import { endSession, markOfProcess, membersOf } from './sessions.ts';
 
-/** `ended`: its process still ran and was ended now. */
+/** A lost handle. `ended`: its process still ran and has been ended now. */
 export type Recovered = { readonly uid: string; readonly id: string; readonly tool: string; readonly ended: boolean };
 
 export type RecoverDeps = {
@@ -23,10 +23,13 @@ export type RecoverDeps = {
   readonly trouble: (error: unknown) => void;
 };
 
-/** Outputs may contain secrets, so those that are no longer needed are deleted after a day. */
+/** How long outputs are kept after a crash. They may contain secrets, so they are deleted after a day. */
 const KEEP_MS = 24 * 3_600_000;
 
-/** Returns the handles that were running. A handle that had ended without a notification is notified only now. */
+/**
+ * Returns the handles that were running. Must be called once. If a handle had ended without a notification, the notification is
+ * sent now.
+ */
 export async function recoverHandles(deps: RecoverDeps): Promise<readonly Recovered[]> {
   const lost: Recovered[] = [];
   for (const entry of deps.ledger.entries()) {
@@ -35,10 +38,10 @@ export async function recoverHandles(deps: RecoverDeps): Promise<readonly Recove
     const known = entry.toldIn !== undefined && deps.answered(entry.toldIn);
     const notice = entry.notice ?? (entry.background ? lostNotice(entry, ended) : undefined);
     try {
-      // Its id prevents a duplicate if it was queued before the crash.
+      // The notice's id prevents a duplicate if the notice was queued before the crash.
       if (notice !== undefined && !known) await deps.tell(notice);
     } catch (error) {
-      // It stays in the ledger for the next run.
+      // The entry stays in the ledger for the next run.
       deps.trouble(error);
       continue;
     }
@@ -49,7 +52,7 @@ export async function recoverHandles(deps: RecoverDeps): Promise<readonly Recove
   return lost;
 }
 
-/** Identifies a process by number and start time, so that another process with a reused number is not mistaken for it. */
+/** Identifies a process by number and start time, because another process may get the same number later. */
 export const ownedProcess = (pid: number): { pid: number; startedAt: string } => ({
   pid,
   startedAt: systemProcesses.get(pid)?.startedAt ?? 'unknown',
@@ -58,12 +61,12 @@ export const ownedProcess = (pid: number): { pid: number; startedAt: string } =>
 const isSomebodyElses = (entry: LedgerEntry, self: Owner): boolean => {
   const { owner } = entry;
   const mine = owner.machine === self.machine && owner.pid === self.pid && owner.startedAt === self.startedAt;
-  // A process of another machine cannot be checked from here, so it is left alone.
+  // A process on another machine cannot be checked from here, so it is not ended.
   return !mine && isAlive(owner) !== false;
 };
 
 /**
- * Ends the session of a handle's process after a check of its identity: by its start time, or by the mark in its other
+ * Ends the session of a handle's process. The process is identified by its start time, or its session by the mark in other
  * processes.
  */
 async function endLeftover({ uid, process: owned }: LedgerEntry): Promise<boolean> {

@@ -7,9 +7,9 @@ import type { NoticeInbox } from './herald.ts';
 import type { StatefulTool } from './stateful-tool.ts';
 
 export type HandleRegistryOptions = HandleSettings & {
-  /** Without it, no notifications are sent. */
+  /** The inbox for notifications. If it is missing, none are sent. */
   readonly inbox?: NoticeInbox;
-  /** Emits the events of handles. Without it each event is queued as a notification. */
+  /** Emits the events of handles. If it is missing, each event is queued as a notification. */
   readonly emitter?: Emitter;
   readonly ids?: Ids;
   readonly clock?: Clock;
@@ -22,15 +22,15 @@ export type HandleSettings = {
   readonly tools: readonly StatefulTool[];
   /** The address of the conversation to notify: `project/agent#conversation`. */
   readonly address: string;
-  /** A folder for this conversation alone: outputs, and the ledger of running handles. Mode 0700. */
+  /** A folder for this conversation alone, with mode 0700. It holds outputs and the ledger of handles. */
   readonly folder: string;
-  /** A handle began, changed or ended. */
+  /** Called when a handle begins, changes or ends. */
   readonly onChange?: (view: HandleView) => void;
-  /** Called with errors outside of the handles (the inbox, the log). Default: a warning of the process. */
+  /** Called with errors outside of the handles, such as those of the inbox or the log. Default: a warning of the process. */
   readonly onTrouble?: (error: unknown) => void;
   /**
-   * Whether to withdraw a notification before the answer that replaces it is recorded. For hosts that do not pass
-   * `ToolOutcome.knows` to their carrier. A crash in between then loses the notification. Default false.
+   * Whether to withdraw a notification before the answer that replaces it is recorded. Set this for a host that does not pass
+   * `ToolOutcome.knows` to its carrier. A crash between withdrawal and record then loses the notification. Default false.
    */
   readonly withdrawAtOnce?: boolean;
 };

@@ -40,7 +40,7 @@ import type { Phase } from './state.ts';
 import { endTurn, type TurnEnd, type TurnEndOptions } from './turn-end.ts';
 
 export class HandleRegistry implements AsyncDisposable {
-  /** The tools for the model: each stateful tool, and `await` if there is one. */
+  /** The tools for the model: each stateful tool, and `await` if there is a stateful tool. */
   readonly tools: readonly Tool[];
   readonly #options: HandleRegistryOptions;
   readonly #ids: Ids;
@@ -96,7 +96,7 @@ export class HandleRegistry implements AsyncDisposable {
     return this.#shelf.all().map((handle) => viewOf(handle, now));
   }
 
-  /** How many run or wait. */
+  /** The number of handles that run or wait. */
   get active(): number {
     return this.#shelf.active().length;
   }
@@ -134,16 +134,17 @@ export class HandleRegistry implements AsyncDisposable {
   }
 
   /**
-   * This call of a batch will not be executed (a person refused it), or has failed. A call that awaits its handle learns the
-   * reason instead of waiting.
+   * Records that a call of the batch will not be executed, for example because a person refused it. A call that awaits its handle
+   * then gets the reason instead of waiting.
    */
   notRun(callId: string, why: string): void {
     if (this.#calls.failed(callId, why)) this.#changes.happened();
   }
 
   /**
-   * Call it when a turn is about to end. Each handle that still runs is put to the model as a question, awaited or ended, as its
-   * tool defines. `again`: a handle that the model chose to wait for has stopped, and its notification needs another cycle.
+   * Handles the end of a turn; call this when the turn is about to end. For each handle that still runs, the model is asked, or
+   * the handle is awaited or ended, as its tool defines. `again` is true if a handle stopped for which the model chose to wait.
+   * Its notification needs another cycle.
    */
   async endOfTurn(options: TurnEndOptions = {}): Promise<TurnEnd> {
     this.#herald.settle(new Set());
@@ -163,9 +164,9 @@ export class HandleRegistry implements AsyncDisposable {
   }
 
   /**
-   * Call it once, before the first call. Handles that ran when the conversation's last agent died are reported as lost, and their
-   * processes are ended after a check of their identity. `answered`: whether the transcript has the answer of a call; such
-   * handles are not notified again. Without it, a handle is notified twice rather than never.
+   * Reports the handles that ran when the conversation's last agent died as lost, and ends their processes after a check of their
+   * identity. Call this once, before the first tool call. `answered` returns whether the transcript has the answer of a call;
+   * such handles are not notified again. If `answered` is missing, a handle may be notified twice.
    */
   async recover(options: { readonly answered?: (callId: string) => boolean } = {}): Promise<readonly Recovered[]> {
     const recovered = await recoverHandles({
@@ -223,11 +224,11 @@ export class HandleRegistry implements AsyncDisposable {
         return outcomeOf(handle.phase, handle.ending?.text ?? '');
       }
       if (!actionsOf(tool).includes('apply')) {
-        await handle.abort('ended: it asks a question, and cannot be answered');
+        await handle.abort('ended: the tool asks a question, and takes no answers');
         this.#shelf.forget(handle);
         return { content: `${tool.name} asks a question, but takes no answers: ${question}`, isError: true };
       }
-      // The call asks a question: from now on it has an ordinary handle, so that the model can answer.
+      // The call asks a question, so its handle becomes an ordinary one, and the model can answer.
       handle.background = true;
       this.#herald.remember(handle);
       this.#chronicle.spawned(handle);
@@ -258,7 +259,7 @@ export class HandleRegistry implements AsyncDisposable {
     }
   }
 
-  /** Handles fetch, apply and abort: first the action, then the answer with the state. */
+  /** Runs fetch, apply or abort: first the action, then the answer with the state. */
   async #look(
     tool: StatefulTool,
     id: string,
@@ -281,7 +282,7 @@ export class HandleRegistry implements AsyncDisposable {
   async #answer(handle: Handle, call: ToolCall, range?: Range): Promise<ToolOutcome> {
     const { answer, version } = await answerOf(handle, range);
     this.#told(handle, version, call);
-    // An active handle may stop before this answer is carried, and the model would not learn that.
+    // The answer closes a notification only if the handle has stopped. An active one may stop before the model reads this answer.
     return { content: JSON.stringify(answer), ...(answer.state === 'stopped' ? { knows: [handle.about] } : {}) };
   }
 
@@ -342,7 +343,9 @@ export class HandleRegistry implements AsyncDisposable {
     this.#changedHandle(handle);
   }
 
-  /** The target of an id in `await`: the handle that this batch spawns under it, otherwise the newest handle with that name. */
+  /**
+   * The target of an id in `await`: the handle that this batch spawns under this name, otherwise the newest handle with the name.
+   */
   #target(id: string, call: ToolCall): Target {
     const spawned = this.#calls.target(id, call);
     if (spawned !== undefined) return spawned;
@@ -381,7 +384,7 @@ export class HandleRegistry implements AsyncDisposable {
 
 export const handleRegistry = (options: HandleRegistryOptions): HandleRegistry => new HandleRegistry(options);
 
-/** A stateful tool for the agent's loop, with its handles in `registry`. */
+/** Makes a stateful tool a tool of the agent's loop, with its handles in `registry`. */
 export function statefulTool(tool: StatefulTool, registry: HandleRegistry): Tool {
   return {
     name: tool.name,

@@ -1,4 +1,4 @@
-/** The built-in tool `run`: a shell command, in the foreground or the background, with or without a terminal. */
+/** Makes the built-in tool `run`, which runs a shell command in the foreground or the background, with or without a terminal. */
 import { resolve } from 'node:path';
 import { defined } from '../core/defined.ts';
 
@@ -8,12 +8,15 @@ import type { OnTurnEnd, StatefulTool } from './stateful-tool.ts';
 export type RunOptions = Pick<ProcessToolOptions, 'maxChars' | 'maxOutputBytes' | 'graceMs' | 'settleMs' | 'promptMs'> & {
   /** The folder in which commands start and the base of `cwd`. Default: the folder of this process. */
   readonly cwd?: string;
-  /** Added to the environment of this process. */
+  /** Variables to add to the environment of this process. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Names of variables with a provider's key or an Earpiece token that commands still get. Default: none. */
+  /** The names of variables with a provider's key or an Earpiece token that commands get. Default: none. */
   readonly passEnv?: readonly string[];
   readonly shell?: string;
-  /** Time limit of a command that a call waits for, unless the call sets one. Default 300 s; a background command has none. */
+  /**
+   * The time limit of a command in the foreground, unless the call sets one. Default 300 s. A command in the background has no
+   * limit.
+   */
   readonly timeoutSecs?: number;
   readonly onTurnEnd?: OnTurnEnd;
   readonly turnEndSecs?: number;
@@ -46,14 +49,15 @@ export function runTool(options: RunOptions = {}): StatefulTool {
     spawns: (args) => args['background'] === true,
     check: (args) => {
       const { command, cwd: folder, timeout_secs: secs } = args;
-      if (typeof command !== 'string' || command.trim() === '') return `command ${JSON.stringify(command)} is not a command line`;
+      if (typeof command !== 'string' || command.trim() === '')
+        return `command must be a command line, got ${JSON.stringify(command)}`;
       for (const flag of ['background', 'pty', 'stdin'])
         if (args[flag] !== undefined && typeof args[flag] !== 'boolean')
-          return `${flag} ${JSON.stringify(args[flag])} is neither true nor false`;
+          return `${flag} must be true or false, got ${JSON.stringify(args[flag])}`;
       if (folder !== undefined && (typeof folder !== 'string' || folder === ''))
-        return `cwd ${JSON.stringify(folder)} is not a folder`;
+        return `cwd must be a folder, got ${JSON.stringify(folder)}`;
       if (secs !== undefined && !(typeof secs === 'number' && secs > 0 && secs <= LONGEST_SECS))
-        return `timeout_secs ${JSON.stringify(secs)} is not a number of seconds above 0`;
+        return `timeout_secs must be a number of seconds above 0, got ${JSON.stringify(secs)}`;
       return undefined;
     },
     commandOf: (args) => {

@@ -3,16 +3,16 @@ import type * as Headless from '@xterm/headless';
 import { ToolFailure } from './state.ts';
 
 export interface Screen {
-  /** Resolves when the screen shows it. */
+  /** Writes output of the program. Resolves when the screen shows it. */
   write(chunk: Uint8Array): Promise<void>;
   flushed(): Promise<void>;
   /** The current rows, without trailing blanks and blank rows at the end. */
   text(): string;
-  /** The scrolled-off lines (up to 1,000 rows) and the rows, with wrapped lines joined. */
+  /** The lines that have scrolled off (up to 1,000 rows) and the current rows, with wrapped lines joined. */
   all(): string;
   /** The text before the cursor in its line. */
   cursorLine(): string;
-  /** The terminal's answers to a program's queries. */
+  /** Calls the listener with the terminal's answers to a program's queries. */
   onAnswer(listener: (text: string) => void): { dispose(): void };
   dispose(): void;
 }
@@ -33,7 +33,8 @@ export async function openScreen(rows: number, columns: number): Promise<Screen>
     },
     all: () => {
       const { active, normal } = terminal.buffer;
-      // A program that uses the whole screen (an editor) shows only that; the text under it is not its output.
+      // For a program that uses the whole screen, such as an editor, only that screen counts. The text below it is not the
+      // program's output.
       const buffer = active.type === 'alternate' ? active : normal;
       return unwrapped(buffer).join('\n').trimEnd();
     },

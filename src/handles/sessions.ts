@@ -1,6 +1,6 @@
 /**
- * Finds and ends the sessions of processes. Each process of a handle leads a separate session (`setsid`). All of its descendants
- * can then be found and ended with it, including the process groups of a shell's jobs.
+ * Finds and ends the sessions of processes. Each process of a handle leads a separate session (`setsid`). Its descendants can
+ * therefore be found and ended, including the process groups of a shell's jobs.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { HANDLE_VARIABLE } from '../inbox/index.ts';
 
 export type Member = { readonly pid: number; readonly group: number };
 
-/** Marks a handle's processes in their environment, to distinguish them from others with a reused number. */
+/** The environment variable that marks a handle's processes. It distinguishes them from other processes with a reused number. */
 export const MARK = HANDLE_VARIABLE;
 
 /** How long a session may take to end after SIGTERM. */
@@ -22,13 +22,13 @@ export function membersOf(session: number): readonly Member[] {
   return process.platform === 'linux' ? fromProc(session) : fromPs(session);
 }
 
-/** Ends a session: SIGTERM, then SIGKILL for the processes left after `graceMs`. Resolves with whether all have ended. */
+/** Ends a session: sends SIGTERM, then SIGKILL to the processes left after `graceMs`. Resolves to whether all have ended. */
 export async function endSession(session: number, graceMs: number = GRACE_MS): Promise<boolean> {
   if (await signalUntilGone(session, 'SIGTERM', graceMs)) return true;
   return signalUntilGone(session, 'SIGKILL', KILLED_MS);
 }
 
-/** The mark in the environment of a process. Undefined if there is none or it cannot be read. */
+/** The mark in the environment of a process. Undefined if it has none or its environment cannot be read. */
 export function markOfProcess(pid: number): string | undefined {
   try {
     const found = readFileSync(`/proc/${pid}/environ`, 'utf8')
@@ -40,10 +40,10 @@ export function markOfProcess(pid: number): string | undefined {
   }
 }
 
-/** Sessions that get SIGTERM if this process exits without having ended them. */
+/** Sessions that get SIGTERM if they still run when this process exits. */
 const guarded = new Set<number>();
 
-/** Returns a function that reverts it. */
+/** Sends SIGTERM to a session when this process exits. Returns a function that cancels this. */
 export function endAtExit(session: number): () => void {
   if (guarded.size === 0) process.on('exit', endGuarded);
   guarded.add(session);
@@ -64,11 +64,11 @@ async function signalUntilGone(session: number, signal: NodeJS.Signals, withinMs
     const members = membersOf(session);
     if (members.length === 0) return true;
     for (const { group } of members) {
-      // One SIGTERM is enough; the next round finds new processes.
+      // A group gets SIGTERM once. The next round finds new processes.
       if (signal === 'SIGTERM' && signalled.has(group)) continue;
       signalled.add(group);
       send(-group, signal);
-      // A stopped process would not see SIGTERM.
+      // A stopped process handles SIGTERM only after SIGCONT.
       if (signal === 'SIGTERM') send(-group, 'SIGCONT');
     }
     if (performance.now() >= deadline) return membersOf(session).length === 0;
@@ -80,7 +80,7 @@ export function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // The process has gone.
+    // The process no longer exists.
   }
 }
 
@@ -95,7 +95,7 @@ function fromProc(session: number): readonly Member[] {
     } catch {
       continue;
     }
-    // The name is in parentheses and may contain spaces and parentheses. Then: state, parent, group, session.
+    // The name is in parentheses and may itself contain spaces and parentheses. State, parent, group and session follow it.
     const [state, , group, ofSession] = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 4);
     if (Number(ofSession) === session && state !== 'Z' && state !== 'X') members.push({ pid, group: Number(group) });
   }
@@ -109,7 +109,7 @@ function fromPs(session: number): readonly Member[] {
   });
   return listed.split('\n').flatMap((line) => {
     const [pid, group, , state] = line.trim().split(/\s+/u);
-    // macOS shows no usable session, so only the process group can be found.
+    // macOS does not show the session, so only the process group can be found.
     return Number(group) === session && state !== undefined && !state.startsWith('Z')
       ? [{ pid: Number(pid), group: Number(group) }]
       : [];

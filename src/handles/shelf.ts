@@ -1,10 +1,10 @@
-/** The handles that can be fetched, by the model's names for them. */
+/** Keeps the handles that can be fetched, by the model's names for them. */
 import { rmSync } from 'node:fs';
 
 import { EarpieceError } from '../core/errors.ts';
 import type { Handle } from './handle.ts';
 
-/** Ended handles that can still be fetched. */
+/** The most ended handles that can still be fetched. */
 const KEPT = 50;
 
 export class Shelf {
@@ -14,7 +14,7 @@ export class Shelf {
   readonly #uses = new Map<string, number>();
   #made = 0;
 
-  /** `used`: names from before a restart. These names stay reserved for those handles. */
+  /** `used` holds the names from before a restart. They stay reserved for those handles. */
   constructor(used: Iterable<string>) {
     for (const id of used) this.#uses.set(id, (this.#uses.get(id) ?? 0) + 1);
   }
@@ -39,7 +39,7 @@ export class Shelf {
     );
   }
 
-  /** A name for a handle that the model did not name: `run-3`. */
+  /** Returns a free name, such as `run-3`, for a handle that the model did not name. */
   freeName(tool: string): string {
     let name: string;
     do name = `${tool}-${++this.#made}`;
@@ -48,8 +48,8 @@ export class Shelf {
   }
 
   /**
-   * Reserves a name for a new handle. The result is the subject of its notifications. Throws while another handle runs under
-   * the name; a stopped handle with the name can no longer be fetched.
+   * Reserves a name for a new handle, and returns the subject of its notifications. Throws if another handle runs under the name.
+   * A stopped handle with the name can no longer be fetched.
    */
   claim(id: string, { background }: { readonly background: boolean }): string {
     const holder = this.#handles.get(id);
@@ -69,7 +69,8 @@ export class Shelf {
   }
 
   /**
-   * An answered one-shot call is removed. If its output was cut, it stays, so that the model can read the missing part by range.
+   * Removes the handle of an answered one-shot call. If the output was cut, the handle stays, so that the model can read the
+   * missing part by range.
    */
   forget(handle: Handle): void {
     if (handle.ending?.more !== true && this.#handles.get(handle.id) === handle) this.#remove(handle);
@@ -81,7 +82,7 @@ export class Shelf {
     for (const handle of ended.slice(0, Math.max(0, ended.length - KEPT))) this.#remove(handle);
   }
 
-  /** The handle can no longer be fetched. Its notification may not have been delivered yet. */
+  /** Removes a handle, which can then no longer be fetched. Its notification may not have been delivered yet. */
   #remove(handle: Handle): void {
     this.#handles.delete(handle.id);
     rmSync(handle.folder, { recursive: true, force: true });

@@ -9,8 +9,8 @@
 import { defined } from '../core/defined.ts';
 
 /**
- * `transient`: the same call may succeed later. `trace`: the chain of causes, outermost first. `timeoutMs`: its time limit was
- * reached.
+ * The error of a tool. `transient`: the same call may succeed later. `trace`: the chain of causes, outermost first. `timeoutMs`:
+ * the time limit, if it was reached.
  */
 export type ToolError = {
   readonly message: string;
@@ -21,7 +21,7 @@ export type ToolError = {
 
 export type ToolResult = { readonly ok: string } | { readonly error: ToolError };
 
-/** `content`: the readable content so far. `question`: its open question, one at a time. */
+/** The state of a handle. `content` is the content so far. `question` is the handle's open question; there is one at a time. */
 export type ToolState =
   | { readonly type: 'running'; readonly content?: string }
   | { readonly type: 'waiting'; readonly content?: string; readonly question: string }
@@ -39,7 +39,7 @@ const NEXT: Readonly<Record<Phase['type'], readonly Phase['type'][]>> = {
   stopped: [],
 };
 
-/** Throws for an invalid transition: that is a bug of Earpiece, never a model's mistake. */
+/** Throws for an invalid transition, which only a bug of Earpiece can cause. */
 export function assertTransition(id: string, from: Phase, to: Phase): void {
   if (!NEXT[from.type].includes(to.type)) throw new Error(`handle ${id}: invalid transition ${from.type} → ${to.type}`);
 }
@@ -75,12 +75,14 @@ export class ToolFailure extends Error {
   }
 }
 
-/** A tool's result: the text for the model, and the data for a notification. `lastLine`: by default that of `text`. */
+/**
+ * The result of a tool: the text for the model, and the data for a notification. `lastLine` defaults to the last line of `text`.
+ */
 export type Ending = {
   readonly text: string;
   readonly exitCode?: number;
   readonly lastLine?: string;
-  /** There is more than `text` shows; the model can read the rest by range. */
+  /** Whether there is more output than `text` shows. The model can read the rest by range. */
   readonly more?: boolean;
 };
 

@@ -22,16 +22,19 @@ import type { Ending } from './state.ts';
 
 export type Args = { readonly [key: string]: Json };
 
-/** `spawn` is always possible. */
+/** An action of a stateful tool. `spawn` is always possible. */
 export type Action = 'spawn' | 'fetch' | 'apply' | 'abort';
 
-/** The treatment of a handle that still runs when the turn ends: ask the model, wait for it, or end it. */
+/** What happens to a handle that still runs when the turn ends: the model is asked, or the handle is awaited or ended. */
 export type OnTurnEnd = 'inquire' | 'await' | 'abort';
 
 /** The part of the content to read: lines from 1 (negative: from the end), or bytes from 0. */
 export type Range = { readonly from: number; readonly lines?: number } | { readonly fromByte: number; readonly bytes?: number };
 
-/** `keys` are names of keys (`enter`, `ctrl-c`), pressed after the text. `answers`: the handle waited for this. */
+/**
+ * Input for a handle. `keys` are names of keys (`enter`, `ctrl-c`), pressed after the text. `answers`: the handle waited for this
+ * input.
+ */
 export type Input = { readonly text: string; readonly keys: readonly string[]; readonly answers: boolean };
 
 export type StatefulTool = {
@@ -39,84 +42,92 @@ export type StatefulTool = {
   readonly description: string;
   /** The arguments of a spawn and of a one-shot call. Must not use the names in {@link RESERVED}. */
   readonly parameters: { readonly properties: Readonly<Record<string, Json>>; readonly required?: readonly string[] };
-  /** Actions of its handles besides spawn. Default `fetch` and `abort`. */
+  /** The actions of its handles in addition to `spawn`. Default: `fetch` and `abort`. */
   readonly actions?: readonly Exclude<Action, 'spawn'>[];
-  /** The model may call it without `action`, as an ordinary tool. Default true. */
+  /** Whether the model may call the tool without `action`, as an ordinary tool. Default true. */
   readonly oneShot?: boolean;
   /** Default `inquire`. */
   readonly onTurnEnd?: OnTurnEnd;
-  /** How long the end of a turn waits for a handle. Default 60. */
+  /** How many seconds the end of a turn waits for a handle. Default 60. */
   readonly turnEndSecs?: number;
-  /** Its end is emitted as that of an agent (`subagent.complete`, `subagent.failed`) and not as that of a tool. */
+  /**
+   * Whether the tool runs an agent. Its end is then emitted as `subagent.complete` or `subagent.failed`, not as the end of a
+   * tool.
+   */
   readonly isAgent?: boolean;
-  /** Also notifies of new output (`tool.content`), at most once until somebody reads it. Default false. */
+  /** Whether to notify of new output (`tool.content`) too, at most once until a call reads it. Default false. */
   readonly notifyContent?: boolean;
-  /** Returns the error in the arguments in plain words, or undefined if they are valid. */
+  /** Returns an error message about the arguments, or undefined if they are valid. */
   check?(args: Args): string | undefined;
-  /** True if these arguments ask for a spawn even without an `action` (`background: true`). */
+  /** Whether these arguments ask for a spawn even without an `action` (`background: true`). */
   spawns?(args: Args): boolean;
   /**
-   * Does the work. The returned value is the result; a thrown error is the failure (a `ToolFailure` has the most details). Called
-   * once for each handle. It should end soon after `handle.signal` aborts: after 10 s it is given up.
+   * Does the work of a handle, and is called once for each. The returned value is the result. A thrown error is the failure; a
+   * `ToolFailure` has the most details. It should end soon after `handle.signal` aborts. After 10 s, the handle counts as
+   * stopped.
    */
   run(args: Args, handle: HandleSide): Promise<string | Ending>;
 };
 
 /** A handle as its tool sees it. */
 export interface HandleSide {
-  /** The model's name for it. */
+  /** The model's name for the handle. */
   readonly id: string;
   /** Never reused. */
   readonly uid: string;
   readonly signal: AbortSignal;
-  /** No call waits for its end: it was spawned, or waits for input. */
+  /** Whether no call waits for the handle's end, because it was spawned or waits for input. */
   readonly background: boolean;
-  /** A separate folder for files that live as long as the handle can be fetched. Made on first use, mode 0700. */
+  /** A folder for the handle's files. It is made on first use with mode 0700, and exists as long as the handle can be fetched. */
   readonly folder: string;
   /** Replaces the content that a fetch shows. For content longer than an answer, serve `read`. */
   show(content: string): void;
-  /** Shown to a person while the call that started it runs; never to the model. */
+  /** Shows progress to a person while the call that started the handle runs. The model never reads this. */
   progress(text: string): void;
-  /** New content can be read. Called by `show`. `lastLine`: called when a notification needs it. */
+  /**
+   * Records that there is new content to read; `show` calls this. `lastLine` is called when a notification needs the last line.
+   */
   produced(lastLine?: () => string | undefined): void;
-  /** Waits for an answer (`apply`). One question at a time. */
+  /** Asks the model a question, and waits for the answer (`apply`). A handle may ask one question at a time. */
   ask(question: string): Promise<string>;
-  /** It seems to wait for input that goes to `input`. Call `resumed` if it continues by itself. */
+  /** Records that the tool seems to wait for input. Call `resumed` if it continues by itself. */
   waiting(question: string): void;
   resumed(): void;
-  /** Registers how to read it, give it input, and know that it is steady. Call it at once, before the first await. */
+  /**
+   * Registers functions to read the handle, to give it input, and to wait until it is steady. Call this before the first `await`.
+   */
   serve(serves: Serves): void;
-  /** A process that must not survive its agent. */
+  /** Registers a process that must not outlive its agent. */
   owns(process: { readonly pid: number }): void;
 }
 
 export type Serves = {
-  /** The content for a fetch; with a range, that part of it. */
+  /** Returns the content for a fetch, or the part of it in the range. */
   readonly read?: (range?: Range) => Reading | Promise<Reading>;
-  /** Takes input, when it runs or seems to wait. Throws `EarpieceError` for input that it does not accept. */
+  /** Takes input while the tool runs or seems to wait. Throws `EarpieceError` for input that the tool does not accept. */
   readonly input?: (input: Input) => void | Promise<void>;
-  /** Awaited before spawn, fetch and apply answer: resolves when the content is steady, or after a while. */
+  /** Resolves when the content is steady, or after a while. Spawn, fetch and apply wait for this before they answer. */
   readonly settle?: () => Promise<void>;
 };
 
-/** `range`: the part that this is (`lines 1–200 of 5,230`). */
+/** Content, or a part of it that `range` names (`lines 1–200 of 5,230`). */
 export type Reading = { readonly content: string; readonly range?: string };
 
-/** Names that the arguments of a background tool may not have: the registry adds them to each. */
+/** The names that the arguments of a stateful tool must not have, because the registry adds them to each tool. */
 export const RESERVED: readonly string[] = ['action', 'id', 'input', 'keys', 'from', 'lines', 'from_byte', 'bytes'];
 
 export const actionsOf = (tool: StatefulTool): readonly Action[] => ['spawn', ...(tool.actions ?? ['fetch', 'abort'])];
 
-/** Throws `bad_argument` for a definition that cannot work. */
+/** Checks the definition of a tool. Throws `bad_argument` if the definition cannot work. */
 export function checkDefinition(tool: StatefulTool): void {
   const taken = Object.keys(tool.parameters.properties).filter((name) => RESERVED.includes(name));
   if (taken.length > 0)
     throw new EarpieceError(
       'bad_argument',
-      `tool ${tool.name}: the parameters ${taken.join(', ')} belong to the protocol of stateful tools; choose other names`,
+      `tool ${tool.name}: the parameters ${taken.join(', ')} are reserved for stateful tools; choose other names`,
     );
   if (tool.name === 'await')
-    throw new EarpieceError('bad_argument', 'a tool cannot be called await: that is the name of the tool that waits for handles');
+    throw new EarpieceError('bad_argument', 'a tool must not be called await: the tool that waits for handles has this name');
 }
 
 /**

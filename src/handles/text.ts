@@ -1,9 +1,12 @@
-/** A process's bytes as text for a model: valid UTF-8, no escape sequences, a progress bar as its last state. */
+/**
+ * Makes text for a model from a process's bytes: valid UTF-8, without escape sequences, and of a progress bar only the last
+ * state.
+ */
 import { stripVTControlCharacters } from 'node:util';
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** `bytes` may begin and end within a character: incomplete characters are left out. */
+/** The text of these bytes. Incomplete characters at the beginning and the end are left out. */
 export function readable(bytes: Uint8Array): string {
   const whole = wholeCharacters(bytes);
   if (isBinary(whole)) return `[binary, ${whole.length.toLocaleString('en')} bytes]`;
@@ -17,7 +20,7 @@ export function clean(text: string): string {
   return lines.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu, '');
 }
 
-/** A line as a terminal shows it: the text after the last carriage return, with backspaces applied. */
+/** A line as a terminal shows it: the text after the last carriage return, with its backspaces applied. */
 function overwritten(line: string): string {
   const last = line.replace(/\r+$/u, '');
   let text = last.slice(last.lastIndexOf('\r') + 1);
@@ -26,11 +29,11 @@ function overwritten(line: string): string {
   return text;
 }
 
-/** A part of UTF-8 without the incomplete characters at its two ends. */
+/** The bytes without incomplete UTF-8 characters at the beginning and the end. */
 export function wholeCharacters(bytes: Uint8Array): Uint8Array {
   let start = 0;
   while (start < 3 && start < bytes.length && isContinuation(bytes[start])) start += 1;
-  // Four in a row cannot be the rest of a character: the bytes are not UTF-8.
+  // Four continuation bytes in a row cannot be the rest of a character, so the bytes are not UTF-8.
   if (start === 3 && isContinuation(bytes[3])) start = 0;
   let end = bytes.length;
   for (let back = 1; back <= 3 && back <= end - start; back++) {
@@ -45,7 +48,7 @@ export function wholeCharacters(bytes: Uint8Array): Uint8Array {
 
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** A NUL, or many invalid UTF-8 bytes, in the first 8 KB. */
+/** Whether the first 8 KB contain a NUL or many invalid UTF-8 bytes. */
 function isBinary(bytes: Uint8Array): boolean {
   const head = wholeCharacters(bytes.subarray(0, 8192));
   if (head.includes(0)) return true;
@@ -63,8 +66,8 @@ export function lastLineOf(text: string): string | undefined {
 }
 
 /**
- * Whether an unfinished line looks like a question that waits for an answer. If in doubt, it is not one: a progress line must not
- * count.
+ * Whether an unfinished line looks like a question that waits for an answer. In doubt the answer is no, because a progress line
+ * must not count as a question.
  */
 export function looksLikePrompt(line: string): boolean {
   const text = line.trimEnd();

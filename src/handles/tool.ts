@@ -7,14 +7,13 @@ import type { Json } from '../core/json.ts';
 export type Tool = {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of the arguments, an object. */
+  /** The JSON Schema of the arguments, whose type must be an object. */
   readonly inputSchema: { readonly [key: string]: Json };
-  /** The time limit of a call: `signal` aborts, and the model gets an error. Default: no limit. */
+  /** The time limit of a call. After it, `signal` aborts, and the model gets an error. Default: no limit. */
   readonly timeoutMs?: number;
   /**
-   * Called with arguments that are JSON but not checked. Must not throw for a mistake of the model: return an outcome with
-   * `isError`. A thrown error becomes such an outcome. It should end soon after `signal` aborts; nobody waits for its outcome
-   * then.
+   * Runs the tool. The arguments are JSON, but not checked. For a mistake of the model, return an outcome with `isError`; a
+   * thrown error becomes such an outcome. It should end soon after `signal` aborts, because its outcome is then ignored.
    */
   execute(args: Json, call: ToolCall): Promise<ToolOutcome>;
 };
@@ -22,17 +21,17 @@ export type Tool = {
 export type ToolCall = {
   readonly id: string;
   readonly signal: AbortSignal;
-  /** All calls of this batch, in the order of the model; some may have ended. */
+  /** All calls of this batch in the model's order. Some of them may have ended. */
   readonly batch: readonly { readonly id: string; readonly name: string; readonly args: Json }[];
-  /** Output that a person sees while it runs. Never reaches the model. */
+  /** Shows output to a person while the tool runs. The model never reads this. */
   progress(text: string): void;
 };
 
 export type ToolOutcome = {
   readonly content: string;
   readonly isError?: boolean;
-  /** With `isError`: the kind of failure, for listeners; the model reads only `content`. One type is "timeout". */
+  /** The kind of failure, for listeners; one type is "timeout". Set it with `isError`. The model reads only `content`. */
   readonly failure?: { readonly type: string; readonly message?: string; readonly timeoutMs?: number };
-  /** The facts that this result shows the agent (`handle:build`, `file:/a/b`), so that no notification repeats them. */
+  /** The facts that this result shows to the agent, such as `handle:build` or `file:/a/b`. No notification repeats them. */
   readonly knows?: readonly string[];
 };

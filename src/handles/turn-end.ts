@@ -32,23 +32,23 @@ export type Inquiry = {
 
 export type TurnEndOptions = {
   /**
-   * Asks all questions at once (one request to a model) and returns an answer for each id. A handle without a valid answer keeps
-   * running. All of them do if `ask` throws or is missing.
+   * Asks all questions with one request to a model, and returns an answer for each id. A handle without a valid answer keeps
+   * running. If `ask` throws or is missing, all handles keep running.
    */
   readonly ask?: (
     inquiries: readonly Inquiry[],
     options: { readonly signal: AbortSignal },
   ) => Promise<Readonly<Record<string, TurnEndAnswer>>>;
-  /** The person stopped the turn: no more questions and no more waiting. */
+  /** Aborts when the person stops the turn. Then no question is asked and no handle is awaited. */
   readonly signal?: AbortSignal;
 };
 
-/** Keyed by the names of the handles. */
+/** What happened to the handles, by their names. */
 export type TurnEnd = {
   readonly waited: readonly string[];
   readonly aborted: readonly string[];
   readonly left: readonly string[];
-  /** The model chose to wait, and a handle has stopped: its notification is queued and needs a cycle. */
+  /** True if a handle stopped for which the model chose to wait. Its notification is queued and needs a cycle. */
   readonly again: boolean;
 };
 
@@ -78,7 +78,7 @@ export async function endTurn(handles: readonly Handle[], deps: TurnEndDeps): Pr
     ...[...by('abort'), ...chosen('abort')].map((handle) => handle.abort(ABORTED)),
     ...waitsFor.map((handle) => stopsInTime(handle, signal)),
   ]);
-  // A person's stop ends the waiting, but not the awaited handles.
+  // If a person stops the turn, the wait ends, but the awaited handles continue.
   if (!signal.aborted)
     await Promise.all(
       awaited.filter((handle) => handle.active).map((handle) => handle.abort(`${ABORTED}, after its time limit`)),

@@ -1,6 +1,6 @@
 /**
- * Ends a command that a call waits for if this process dies without ending it (`kill -9`). A small shell waits at the end of
- * a pipe, which closes when this process ends. The command's session then gets SIGTERM, and SIGKILL after two seconds.
+ * Ends a command in the foreground if this process is killed (`kill -9`). A small shell reads from a pipe that closes when this
+ * process ends. The command's session then gets SIGTERM, and SIGKILL after two seconds.
  */
 import { spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
@@ -23,13 +23,16 @@ end CONT; sleep 2; end KILL
 `;
 
 export interface Watchdog {
-  /** The session to end with this process. */
+  /** Sets the session to end with this process. */
   owns(session: number): void;
-  /** The command has ended, or could not be started. */
+  /** Ends the watch, because the command has ended or could not be started. */
   over(): void;
 }
 
-/** Made before the command starts, so that the command is always watched. Without a shell, nothing is watched. */
+/**
+ * Starts a watchdog. Make it before the command starts, so that the command is always watched. If there is no shell, no command
+ * is watched.
+ */
 export function watchdog(): Watchdog {
   const shell = spawn('/bin/sh', ['-c', SCRIPT], {
     detached: true,

@@ -1,4 +1,4 @@
-/** Turns events into notifications of an inbox: the bus, its subscribers, their templates. */
+/** Puts together the bus, its subscribers and their templates, which turn events into notifications of an inbox. */
 import {
   createBus,
   formatSubscriberProblem,
@@ -23,11 +23,11 @@ type Report = ((line: string) => void) | undefined;
 export type Templates = { readonly templates: TemplateEngine; readonly lines: StoredTemplates };
 
 export type Events = Templates & {
-  /** Takes the events of sources. */
+  /** The bus, which takes the events of sources. */
   readonly bus: Bus;
-  /** The switches of subscribers. */
+  /** Switches subscribers on and off. */
   readonly toggles: SubscriberToggles;
-  /** Writes the events that the bus still holds back. */
+  /** Writes the events that the bus still holds back, and closes the bus. */
   close(): Promise<void>;
 };
 
@@ -36,7 +36,7 @@ export function templatesOf(store: Store, onTrouble: Report = () => {}): Templat
   return { templates, lines: storedTemplates(store, templates) };
 }
 
-/** The shipped subscribers and the files of user and project. */
+/** The shipped subscribers, and those in the files of the user and the project. */
 export function projectSubscribers({
   env,
   rootOf,

@@ -1,4 +1,4 @@
-/** A word in your agent's ear: durable notifications that ride to LLM agents, once. */
+/** `earpiece`: delivers durable notifications to LLM agents, once each. */
 import './node-version.ts';
 
 export { openEarpiece } from './library/index.ts';

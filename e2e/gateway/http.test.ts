@@ -100,7 +100,7 @@ describe('which requests an HTTP gateway accepts', () => {
     ['another type', { headers: { ...good, 'content-type': 'text/plain' } }, 415, 'Content-Type must be application/json'],
     ['no JSON', { headers: good, body: '{' }, 400, 'the body is not a JSON-RPC message: not JSON'],
     ['no message', { headers: good, body: '[]x' }, 400, 'not JSON'],
-    ['a batch', { headers: good, body: `[${PING}]` }, 400, 'the body must be one JSON-RPC message, got a batch'],
+    ['a batch', { headers: good, body: `[${PING}]` }, 400, 'the body must be one message, got a batch'],
     ['no session', { headers: good }, 400, 'the header Mcp-Session-Id is missing'],
     ['an unknown session', { headers: { ...good, 'mcp-session-id': 'x' } }, 404, 'there is no session \\"x\\", or it has ended'],
     [

@@ -210,7 +210,7 @@ describe('a server that ends', () => {
   test.each<[string, readonly string[], string]>([
     ['a command that does not exist', ['--', 'earpiece-no-such-command'], 'the command "earpiece-no-such-command" was not found'],
     ['a command that ends at once', ['--', process.execPath, '-e', 'process.exit(7)'], 'exit code 7'],
-    ['a folder in place of a program', ['--', '/etc'], 'the command "/etc" may not be executed'],
+    ['a folder in place of a program', ['--', '/etc'], 'the command "/etc" is not executable'],
   ])('%s: the client is told, and the gateway ends', async (_, args, why) => {
     await using client = new RawClient([PLAIN_GATEWAY, ...args]);
     client.send('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}');

@@ -1,12 +1,13 @@
 /**
- * Carries notifications in the messages of one conversation. Each view is leased when its message is composed, confirmed when the caller
- * keeps that message, and released when the message is dropped. So a receipt says `delivered` only for a message that exists.
+ * Carries notifications in the messages of one conversation. A view is leased when its message is composed, confirmed when the
+ * caller keeps the message, and released when the message is dropped. A receipt therefore says `delivered` only for a message
+ * that exists.
  */
 import type { Conversation, Offer, OfferOptions } from '../inbox/index.ts';
 import { errorWithView, withView } from './outputs.ts';
 import type { Message, ModelOutput } from './shapes.ts';
 
-/** `call`: the tool call whose result carries it. */
+/** A message that carries notifications. `call` is the tool call whose result it is, if any. */
 type Carrier = { readonly call: string | undefined; readonly settle: Pick<Offer, 'confirm' | 'release'> };
 
 export class Carriers {
@@ -14,15 +15,15 @@ export class Carriers {
   /** Whether the provider keeps the parts of a tool's result separate. */
   parts = false;
   readonly #trouble: (error: unknown) => void;
-  /** Composed carriers that are not yet in a message that the caller keeps. */
+  /** Carriers whose message the caller has not kept yet. */
   #unkept: Carrier[] = [];
-  /** Calls whose results delivered notifications that no later request has proven to be read. */
+  /** Calls with notifications in their results that no later request proves to be read. */
   readonly #unread = new Set<string>();
-  /** The same for a message of the user. */
+  /** Whether the last user message has notifications that no later request proves to be read. */
   #unreadMessage = false;
-  /** The text of each result, because the SDK asks for a result's output more than once. */
+  /** The added text of each result, because the SDK asks for a result's output more than once. */
   readonly #views = new Map<string, string>();
-  /** The calls of the current step: the running ones, and those with a result that can carry. */
+  /** The running calls of the current step. */
   readonly #running = new Set<string>();
   readonly #landed = new Set<string>();
   #asked: Promise<void> = Promise.resolve();
@@ -32,7 +33,7 @@ export class Carriers {
     this.#trouble = trouble;
   }
 
-  /** Whether a tool was called in this step, whose effects cannot be undone. */
+  /** Whether a tool was called in this step. Its effects cannot be undone. */
   get called(): boolean {
     return this.#running.size + this.#landed.size > 0;
   }
@@ -46,7 +47,7 @@ export class Carriers {
     this.#landed.add(call);
   }
 
-  /** Returns the error to throw. The error carries if no other call of the batch can. */
+  /** Returns the error to throw for a failed call. The error carries notifications if no other call of the batch can. */
   async failed(call: string, on: string, error: unknown): Promise<unknown> {
     this.#running.delete(call);
     if (this.called || errorWithView(error, '') === undefined) return error;
@@ -54,7 +55,7 @@ export class Carriers {
     return view === undefined ? error : errorWithView(error, view);
   }
 
-  /** Returns the result of this call for the model. The last call of a batch carries for all of them. */
+  /** Returns the result of this call for the model. The result of the last call of a batch carries the notifications. */
   async output(call: string, on: string, output: ModelOutput): Promise<ModelOutput> {
     const said = this.#views.get(call);
     if (said !== undefined) return withView(output, said, this.parts) ?? output;
@@ -66,7 +67,7 @@ export class Carriers {
     return withView(output, view, this.parts) ?? output;
   }
 
-  /** Leases due notifications, and returns the text to put into the message. Without its store it carries nothing. */
+  /** Leases due notifications, and returns the text for the message. If the store fails, resolves to undefined. */
   async offer(options: OfferOptions, call?: string): Promise<string | undefined> {
     const offer = await this.try(() => this.conversation.offer(options));
     if (offer === undefined) return undefined;
@@ -74,14 +75,14 @@ export class Carriers {
     return offer.view.text;
   }
 
-  /** This call was answered with an interrupt, or carries an interrupt. */
+  /** Records that this call was answered with an interrupt, or that its result carries one. */
   refused(call: string | undefined, offer: Offer | undefined): void {
     if (offer !== undefined) this.#unkept.push({ call, settle: offer });
     if (call === undefined) this.#unreadMessage = true;
     else this.#unread.add(call);
   }
 
-  /** The caller keeps these messages. */
+  /** Confirms the carriers in these messages, because the caller keeps them. */
   async kept(messages: readonly Message[]): Promise<void> {
     const calls = callsIn(messages);
     const mine = this.#unkept.filter(({ call }) => call === undefined || calls.has(call));
@@ -89,7 +90,7 @@ export class Carriers {
     for (const { settle } of mine) await this.try(() => settle.confirm());
   }
 
-  /** The call has ended with these messages. A notification that is in none of them rides again. */
+  /** Ends a call of the SDK with these messages. Notifications that are in none of them are released, to ride again. */
   async dropped(messages: readonly Message[]): Promise<void> {
     this.stepped();
     const calls = callsIn(messages);
@@ -101,14 +102,14 @@ export class Carriers {
     }
   }
 
-  /** The step has ended. */
+  /** Ends the current step. */
   stepped(): void {
     this.#running.clear();
     this.#landed.clear();
   }
 
   /**
-   * The model answered a request with these messages: it has read the notifications in their results, so the gate of those falls.
+   * Marks the notifications in these messages as read, because the model has answered a request with them. Their gate then falls.
    */
   asked(messages: readonly Message[]): Promise<void> {
     this.#asked = this.#asked.then(async () => {
@@ -123,7 +124,7 @@ export class Carriers {
     return this.#asked;
   }
 
-  /** A failing store never stops an agent. */
+  /** Runs work on the store. If it fails, resolves to undefined, because a failing store must not stop an agent. */
   async try<T>(what: () => Promise<T>): Promise<T | undefined> {
     try {
       return await what();

@@ -1,6 +1,6 @@
 /**
- * Notifications and the gate for any agent of the AI SDK, majors 6 and 7. Call `run` instead of `generateText`, `streamText` or
- * an agent, and pass it that function and its options.
+ * Notifications and the gate for any agent of the AI SDK, in the major versions 6 and 7. Call `run` instead of `generateText`,
+ * `streamText` or an agent, and pass that function and its options to `run`.
  */
 import { EarpieceError } from '../core/errors.ts';
 import type { Conversation, ConversationOptions, Inbox } from '../inbox/index.ts';
@@ -20,7 +20,7 @@ export type MessageOf<O> = MessagesOf<O> extends Message ? MessagesOf<O> : Messa
 
 export type AiSdkOptions = {
   /**
-   * Called once if the store cannot be used: the agent then continues without notifications. Default: prints a line to stderr.
+   * Called once if the store cannot be used. The agent then continues without notifications. By default, prints a line to stderr.
    */
   readonly onTrouble?: (line: string) => void;
 };
@@ -40,7 +40,7 @@ export class AiSdk {
     });
   }
 
-  /** The conversation, for other uses by your program. */
+  /** The conversation of this agent, for other uses in your program. */
   get conversation(): Conversation {
     return this.#conversation;
   }
@@ -54,8 +54,8 @@ export class AiSdk {
   }
 
   /**
-   * Calls `call(options)`, and calls it again after an interrupt. `options.messages` grows in place: this list is the transcript
-   * to keep. Rejects with the error of the call; `messages` then holds the steps that had finished.
+   * Calls `call(options)`, and calls it again after an interrupt. New messages are added to `options.messages`, which is the
+   * transcript to keep. Rejects with the error of the call. `messages` then holds the steps that had finished.
    */
   run<O extends object, R>(
     call: ((options: O) => R) | SdkAgent<O, R>,

@@ -1,17 +1,17 @@
 /**
  * Adds a view to a tool's result. The tool's own text comes first and does not change.
  *
- * Anthropic and OpenAI's Responses API keep the parts of a result separate, so the view becomes a separate part. The packages of
- * other providers turn several parts into JSON (OpenAI chat) or into several results, which Gemini refuses. For these, the view
- * follows the text of the result, in one text.
+ * Anthropic and OpenAI's Responses API keep the parts of a result separate, so the view becomes a separate part. Other providers'
+ * packages turn several parts into JSON (OpenAI chat), or into several results, which Gemini refuses. For these providers, the
+ * view is appended to the text of the result.
  */
 import { defined } from '../core/defined.ts';
 import type { ModelOutput, TextPart } from './shapes.ts';
 
-/** True for a provider package that sends each part of a result as a part. */
+/** Whether the provider's package sends each part of a result as a separate part. */
 export const keepsParts = (provider: string): boolean => /anthropic|\.responses$/.test(provider);
 
-/** The output followed by the view; undefined for an output that cannot hold a view. */
+/** The output with the view after it. Undefined if the output cannot hold a view. */
 export function withView(output: ModelOutput, view: string, parts: boolean): ModelOutput | undefined {
   switch (output.type) {
     case 'content': {
@@ -24,7 +24,7 @@ export function withView(output: ModelOutput, view: string, parts: boolean): Mod
       const own = output.type === 'text' ? output.value : JSON.stringify(output.value ?? null);
       const { providerOptions } = output;
       if (!parts) return { ...output, type: 'text', value: behind(own, view) };
-      // Anthropic refuses a text part that is blank.
+      // Anthropic refuses a blank text part.
       if (own.trim() === '') return { type: 'content', value: [textPart(view)] };
       return {
         type: 'content',
@@ -43,14 +43,14 @@ export function withView(output: ModelOutput, view: string, parts: boolean): Mod
   }
 }
 
-/** The error with the view after its message: the SDK sends a thrown error as this text. Undefined if it has no text. */
+/** The error with the view after its message, which the SDK sends to the model. Undefined if the error has no text. */
 export function errorWithView(error: unknown, view: string): unknown {
   if (typeof error === 'string') return behind(error, view);
   if (!(error instanceof Error)) return undefined;
   return Object.create(error, { message: { value: behind(error.message, view), enumerable: false } }) as Error;
 }
 
-/** The output that the SDK sends for a tool without a `toModelOutput` function. */
+/** The output that the SDK makes for a tool without a `toModelOutput` function. */
 export const plainOutput = (output: unknown): ModelOutput =>
   typeof output === 'string' ? { type: 'text', value: output } : { type: 'json', value: output ?? null };
 

@@ -1,6 +1,6 @@
 /**
- * One turn: calls `generateText`, `streamText` or an agent, and calls it again after an interrupt, until the model has answered.
- * The caller gets the messages of each step as soon as the step has finished.
+ * Runs one turn: calls `generateText`, `streamText` or an agent, and calls it again after an interrupt, until the model has
+ * answered. The caller gets the messages of each step when the step has finished.
  */
 import type { Item } from '../core/items.ts';
 import type { Carriers } from './carriers.ts';
@@ -13,9 +13,12 @@ import { Transcript, type Keep } from './transcript.ts';
 export type Call<O, R> = (options: O) => R;
 
 export type RunOptions<M extends Message, R> = {
-  /** Saves the messages. A notification counts as delivered once this has resolved. Default: as soon as it is in `messages`. */
+  /**
+   * Saves the messages. A notification counts as delivered once this has resolved. By default, a notification counts as delivered
+   * when it is in `messages`.
+   */
   readonly keep?: Keep<M>;
-  /** Called with the result of each call: the first one, and one more after each interrupt. Use it to pass streams on. */
+  /** Called with the result of the first call, and of another call after each interrupt. Use it to pass streams on. */
   readonly onResult?: (result: Awaited<R>) => void;
 };
 
@@ -26,13 +29,13 @@ export type Turn<M extends Message, R> = {
   readonly text: string;
   /** `stopped`: the caller's `abortSignal` ended the turn. */
   readonly how: 'complete' | 'stopped';
-  /** How often the model was asked again because of an interrupt. */
+  /** How often the model was called again because of an interrupt. */
   readonly interrupts: number;
   /** The result of the last call. */
   readonly result: Awaited<R> | undefined;
 };
 
-/** A turn continues for at most this many interrupts. Later interrupts wait for the next turn. */
+/** The most interrupts after which a turn continues. Later interrupts wait for the next turn. */
 const INTERRUPTS_A_TURN = 8;
 
 export class Run<M extends Message, R> {
@@ -43,7 +46,7 @@ export class Run<M extends Message, R> {
   readonly #transcript: Transcript<M>;
   readonly #stopTools = new AbortController();
   #request = new AbortController();
-  /** After an interrupt, the model finishes one step before the next interrupt may abort a step. */
+  /** Whether an interrupt may abort the current step. After an interrupt, the model first finishes one step. */
   #mayAbort = true;
   #steps = 0;
   #text = '';
@@ -83,9 +86,9 @@ export class Run<M extends Message, R> {
     }
   }
 
-  /** Due notifications ride on the user's message. */
+  /** Begins the turn. Due notifications ride on the user's message. */
   async #openTurn(): Promise<void> {
-    // An earlier turn could not save these messages, and the caller continues with them.
+    // The caller may continue with messages that an earlier turn could not save.
     await this.#carriers.kept(this.#transcript.messages);
     if (this.#transcript.last?.role !== 'user') return;
     const view = await this.#carriers.offer({ at: 'turn_start', on: 'message' });
@@ -99,11 +102,11 @@ export class Run<M extends Message, R> {
       if (this.#mayAbort) this.#request.abort();
       return;
     }
-    // The model should read the effects of the tools, so their results carry the interrupt.
+    // Running tools are aborted, and their results carry the interrupt, so that the model reads their effects too.
     if (found.some(({ notification }) => notification.action !== undefined)) this.#stopTools.abort();
   }
 
-  /** Adds the interrupt as a message after the model's partial answer; false if there is no interrupt any more. */
+  /** Adds the interrupt as a message after the model's partial answer. Resolves to false if the interrupt no longer exists. */
   async #interrupted(partial: string): Promise<boolean> {
     const { conversation } = this.#carriers;
     this.#mayAbort = false;
@@ -118,7 +121,7 @@ export class Run<M extends Message, R> {
     return true;
   }
 
-  /** Makes one call of the SDK, with as many steps as it takes. */
+  /** Makes one call of the SDK, which may have several steps. */
   async #ask(): Promise<{ readonly how: 'complete' | 'stopped' | 'interrupted'; readonly partial: string }> {
     const request = (this.#request = new AbortController());
     const { abortSignal, prompt: _prompt, onStepEnd, onStepFinish, tools, ...rest } = this.#options;
@@ -149,7 +152,7 @@ export class Run<M extends Message, R> {
       failed = { error };
     }
     if (this.#keepFailed !== undefined) throw this.#keepFailed;
-    // The transcript already holds a step that has finished.
+    // If the step has finished, the transcript already holds its answer.
     if (begun <= this.#steps - firstStep) partial = '';
     await this.#carriers.dropped(this.#transcript.messages);
     if (abortSignal?.aborted) return { how: 'stopped', partial };
@@ -181,7 +184,7 @@ const user = (text: string): Message => ({ role: 'user', content: [textPart(text
 const isStream = (result: unknown): result is StreamResult =>
   typeof result === 'object' && result !== null && 'fullStream' in result;
 
-/** The caller's own list if it gave one, which grows in place. */
+/** The list of messages: the caller's own list if there is one. New messages are added to this list. */
 function messagesOf<M extends Message>({ messages, prompt }: CallOptions): M[] {
   if (messages !== undefined) return messages as unknown as M[];
   if (typeof prompt === 'string') return [{ role: 'user', content: prompt }] as unknown as M[];

@@ -1,13 +1,13 @@
 /**
- * The types of the AI SDK that the adapter reads and writes. They are the same in majors 6 and 7. The package `ai` is not
- * imported, so that one build works with both.
+ * The types of the AI SDK that the adapter reads and writes. They are the same in the major versions 6 and 7. The package `ai` is
+ * not imported, so that one build works with both versions.
  */
 
 export type Message = { readonly role: string; readonly content: unknown };
 
 export type TextPart = { readonly type: 'text'; readonly text: string };
 
-/** A tool of the AI SDK. The adapter wraps only its execute function and its model output. */
+/** A tool of the AI SDK. The adapter wraps only `execute` and `toModelOutput`. */
 export type SdkTool = {
   readonly execute?: ((input: never, options: never) => unknown) | undefined;
   readonly toModelOutput?: ((options: never) => unknown) | undefined;
@@ -40,7 +40,7 @@ export type Step = {
 
 export type OnStep = (step: Step) => unknown;
 
-/** The settings of a call that the adapter reads or replaces; other settings pass unchanged. */
+/** The settings of a call that the adapter reads or replaces. Other settings pass unchanged. */
 export type CallOptions = {
   readonly model?: unknown;
   readonly tools?: Readonly<Record<string, SdkTool>> | undefined;

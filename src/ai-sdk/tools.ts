@@ -1,22 +1,22 @@
-/** Wraps tools: each call passes the gate first, and each result carries due notifications. */
+/** Wraps tools, so that the gate is checked before each call and due notifications ride on each result. */
 import type { Carriers } from './carriers.ts';
 import { plainOutput } from './outputs.ts';
 import type { CallableTool, ModelOutput, SdkTool, ToolCallOptions } from './shapes.ts';
 
-/** Thrown in place of a call while an interrupt is unread. The SDK answers the call with its text. */
+/** The error that is thrown in place of a call while an interrupt is unread. The SDK answers the call with its text. */
 export class ToolRefused extends Error {
   override readonly name = 'ToolRefused';
 
-  /** AI SDK 7 sends this text to the model, and 6 sends the message. */
+  /** AI SDK 7 sends this text to the model, and AI SDK 6 sends the message. */
   override toString(): string {
     return this.message;
   }
 }
 
-/** The run that wrapped tools belong to. */
+/** The run to which wrapped tools belong. */
 export type Calls = {
   readonly carriers: Carriers;
-  /** Aborts when an interrupt asks to cancel or pause, which also aborts running tools. */
+  /** The signal for running tools. It aborts when an interrupt asks to cancel or pause. */
   readonly stop: () => AbortSignal;
 };
 
@@ -32,7 +32,7 @@ function wrap(name: string, given: SdkTool, { carriers, stop }: Calls): SdkTool 
   if (given.execute === undefined) return given;
   const tool = given as unknown as Required<CallableTool>;
 
-  /** Begins the call, or throws: the SDK then answers the call with the error. */
+  /** Begins the call, or throws an error with which the SDK answers the call. */
   async function enter({ toolCallId, messages }: ToolCallOptions): Promise<void> {
     const { conversation } = carriers;
     await carriers.asked(messages);
@@ -83,7 +83,7 @@ function wrap(name: string, given: SdkTool, { carriers, stop }: Calls): SdkTool 
 
 async function untilStopped<T>(stop: AbortSignal, make: () => Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const cut = (): void => reject(new Error('This call was aborted by an interrupt; it is unknown how far it got.'));
+  const cut = (): void => reject(new Error('This call was aborted by an interrupt; it may have had effects.'));
   stop.addEventListener('abort', cut, { once: true });
   if (stop.aborted) cut();
   try {
@@ -95,7 +95,7 @@ async function untilStopped<T>(stop: AbortSignal, make: () => Promise<T>): Promi
 
 const isGenerator = (execute: object): boolean => Object.prototype.toString.call(execute) === '[object AsyncGeneratorFunction]';
 
-/** An execute function may return a stream of outputs, of which the last one is the result. */
+/** The result of an execute function. If it returns a stream of outputs, the last output is the result. */
 async function lastOf(made: unknown): Promise<unknown> {
   const output: unknown = await made;
   if (typeof output !== 'object' || output === null || !(Symbol.asyncIterator in output)) return output;

@@ -1,4 +1,4 @@
-/** The messages of one conversation as the caller keeps them: they grow in place, as soon as each step has finished. */
+/** The caller's list of messages, to which each finished step adds its own. */
 import type { Message } from './shapes.ts';
 import { textPart } from './outputs.ts';
 
@@ -7,7 +7,7 @@ export type Keep<M extends Message> = (messages: readonly M[]) => unknown;
 export class Transcript<M extends Message> {
   readonly messages: M[];
   readonly #keep: Keep<M> | undefined;
-  /** Messages of the current call, to distinguish a step's own messages from those of earlier steps. */
+  /** The messages of the current call. They distinguish a step's own messages from those of earlier steps. */
   #ofCall: Message[] = [];
 
   constructor(messages: M[], keep: Keep<M> | undefined) {
@@ -23,7 +23,10 @@ export class Transcript<M extends Message> {
     this.#ofCall = [];
   }
 
-  /** AI SDK 6 passes with each step the messages of all steps of the call, 7 only those of the step. */
+  /**
+   * Adds and returns a step's own messages. AI SDK 6 passes the messages of all steps of the call with each step, and AI SDK 7
+   * only those of the step.
+   */
   async addStep(response: readonly Message[]): Promise<readonly Message[]> {
     const before = this.#ofCall.length;
     const all = before > 0 && response.length > before && same(response.slice(0, before), this.#ofCall);
@@ -38,7 +41,7 @@ export class Transcript<M extends Message> {
     await this.#keep?.(this.messages);
   }
 
-  /** Adds the view as a separate part to the last message, which is a user's. */
+  /** Adds the view as a separate part to the last message, which is a user message. */
   async addToLast(view: string): Promise<void> {
     const last = this.messages.at(-1) as M;
     const own = typeof last.content === 'string' ? [textPart(last.content)] : (last.content as readonly unknown[]);

@@ -1,5 +1,5 @@
 /**
- * `earpiece/agent`. An agent on any AI SDK model. After a restart it continues from its log. Its tools can run in the background.
+ * `earpiece/agent`: an agent on any AI SDK model. After a restart it continues from its log. Its tools can run in the background.
  */
 import '../node-version.ts';
 
@@ -23,18 +23,18 @@ export interface Agent extends AsyncDisposable {
   /** `project/agent#conversation`. */
   readonly address: string;
   readonly mode: inner.Mode;
-  /** The last turn did not finish, because its process ended. */
+  /** Whether the last turn did not finish, because its process ended. */
   readonly cutOff: boolean;
   /** Runs a turn: the text goes to the model with the due notifications. A failure of the model is a result, not an error. */
   send(text: string, options?: { readonly author?: string; readonly signal?: AbortSignal }): Promise<inner.TurnResult>;
-  /** Continues an unfinished turn. Undefined: the last turn had finished. */
+  /** Continues an unfinished turn. Resolves to undefined if the last turn had finished. */
   resume(options?: { readonly signal?: AbortSignal }): Promise<inner.TurnResult | undefined>;
   /** Adds a person's words to the running turn. */
   reply(text: string): void;
-  /** Ends the turn now. Waiting notifications stay open. */
+  /** Ends the turn now. Open notifications stay open. */
   stop(): void;
   events(): AgentEvents;
-  /** Whether a person has paused it. */
+  /** Whether a person has paused the agent. */
   paused(): Promise<boolean>;
   /** Releases the conversation. With `over`, no later agent can continue it. */
   close(options?: { readonly over?: boolean }): Promise<void>;
@@ -69,7 +69,7 @@ const AGENT: Table<AgentOptions> = {
 /** Opens a conversation for writing. Throws `store_refused` while another process writes to it. */
 export async function createAgent(options: AgentOptions): Promise<Agent> {
   check('createAgent', options, AGENT);
-  inner.checkModel(options.model, 'createAgent: model does not fit');
+  inner.checkModel(options.model, 'createAgent: the model cannot be used');
   const { earpiece, address, ...rest } = options;
   return inner.createAgent({
     ...rest,
@@ -78,9 +78,9 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   });
 }
 
-/** Tools for every agent: `get_notifications`, notes to itself, and with `tellUser` messages to its user. */
+/** Makes the tools for every agent: `get_notifications`, notes for itself, and with `tellUser`, messages to its user. */
 export const ownTools = (options: {
-  /** Callable only after the agent exists. */
+  /** Returns the agent. Called only after the agent exists. */
   readonly agent: () => Agent;
   readonly tellUser?: (message: string) => void;
 }): readonly Tool[] => {
@@ -88,7 +88,7 @@ export const ownTools = (options: {
   return inner.ownTools({ ...options, agent: () => madeHere(options.agent()) });
 };
 
-/** The tools with which it takes and reports tasks. */
+/** Makes the tools with which an agent takes and reports tasks. */
 export const taskTools = (agent: () => Agent): readonly Tool[] => {
   check('taskTools', { agent }, { agent: { needed: 'function' } });
   return inner.taskTools(() => madeHere(agent()));
@@ -109,14 +109,14 @@ const HANDLES: Table<HandleOptions> = {
 };
 
 export interface HandleRegistry extends AsyncDisposable {
-  /** Pass these to the agent: each background tool, and `await`. */
+  /** The tools to pass to the agent: each background tool, and `await`. */
   readonly tools: readonly Tool[];
   /** The number of running handles. */
   readonly active: number;
   list(): readonly handles.HandleView[];
-  /** For `onTurnEnd`: asks the model what to do with tools that still run. */
+  /** Asks the model what to do with tools that still run. Call this in `onTurnEnd`. */
   endOfTurn(turn: inner.TurnEnding): Promise<handles.TurnEnd>;
-  /** Call it once, after the agent exists: ends the handles that an earlier process left running, and notifies the agent. */
+  /** Ends the handles that an earlier process left running, and notifies the agent. Call this once, after the agent exists. */
   recover(): Promise<readonly handles.Recovered[]>;
   /** Ends all running handles. */
   close(): Promise<void>;
@@ -157,7 +157,10 @@ function madeHere(agent: Agent): inner.Agent {
 
 type Tool = inner.Tool;
 
-/** `read_file` and `write_file`. With a `filesSource` as `files`, the agent is notified when another program changes a file that it read. */
+/**
+ * Makes the tools `read_file` and `write_file`. With a `filesSource` as `files`, the agent is notified when another program
+ * changes a file that the agent has read.
+ */
 export function fileTools(options: FileToolsOptions): readonly Tool[] {
   check('fileTools', options, FILE_TOOLS);
   return inner.fileTools(options);
@@ -168,7 +171,7 @@ const FILE_TOOLS: Table<FileToolsOptions> = {
   files: { methods: ['noteRead', 'withOwnWrite', 'about'], like: 'what filesSource() returns' },
 };
 
-/** The built-in tool `run`: a shell command, in the foreground or the background, with or without a terminal. */
+/** Makes the built-in tool `run`, which runs a shell command in the foreground or the background, with or without a terminal. */
 export function runTool(options: handles.RunOptions = {}): handles.StatefulTool {
   check('runTool', options, RUN);
   return handles.runTool(options);
@@ -189,7 +192,7 @@ const RUN: Table<handles.RunOptions> = {
   promptMs: 'amount',
 };
 
-/** A stateful tool that runs a command of your program. */
+/** Makes a stateful tool that runs a command of your program. */
 export function processTool(options: handles.ProcessToolOptions): handles.StatefulTool {
   check('processTool', options, PROCESS);
   return handles.processTool(options);
@@ -215,7 +218,10 @@ const PROCESS: Table<handles.ProcessToolOptions> = {
   promptMs: 'amount',
 };
 
-/** Opens a model by its name, such as `openai:gpt-5`. Throws `bad_argument` and `bad_config`. */
+/**
+ * Opens a model by its name, such as `openai:gpt-5`. Throws `bad_argument` for an invalid name, and `bad_config` for a missing
+ * key or package.
+ */
 export async function openModel(name: string, env: Readonly<Record<string, string | undefined>>): Promise<LanguageModelV4> {
   checkName('openModel', 'the name of the model', name);
   check('openModel', { env }, { env: { needed: { each: 'text' } } });

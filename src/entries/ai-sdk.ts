@@ -1,4 +1,4 @@
-/** `earpiece/ai-sdk`. Notifications and the gate for agents of the AI SDK. */
+/** `earpiece/ai-sdk`: notifications and the gate for agents of the AI SDK. */
 import '../node-version.ts';
 
 import { aiSdk as inner, type AiSdkOptions, type MessageOf, type RunOptions, type SdkAgent, type Turn } from '../ai-sdk/index.ts';
@@ -10,8 +10,8 @@ export interface AiSdk {
   /** Wraps the tools of an agent that has its own tools. `run` wraps the tools in its options by itself. */
   tools<T extends Readonly<Record<string, SdkTool>>>(tools: T): T;
   /**
-   * Calls `call(options)`, and calls it again after an interrupt. `options.messages` grows in place: this list is the transcript
-   * to keep. Rejects with the error of the call; `messages` then holds the steps that had finished.
+   * Calls `call(options)`, and calls it again after an interrupt. New messages are added to `options.messages`, which is the
+   * transcript to keep. Rejects with the error of the call. `messages` then holds the steps that had finished.
    */
   run<O extends object, R>(
     call: ((options: O) => R) | SdkAgent<O, R>,
@@ -20,7 +20,7 @@ export interface AiSdk {
   ): Promise<Turn<MessageOf<O>, R>>;
 }
 
-/** The adapter for one agent: `aiSdk(ear, 'coder')`. */
+/** Makes the adapter for one agent: `aiSdk(ear, 'coder')`. */
 export function aiSdk(earpiece: Earpiece, agent: string, options: AiSdkOptions = {}): AiSdk {
   const inbox = innerOf(earpiece);
   check('aiSdk', options, { onTrouble: 'function' });

@@ -1,4 +1,4 @@
-/** `earpiece/client`. The typed client of the HTTP API, for Node and browsers. */
+/** `earpiece/client`: the typed client of the HTTP API, for Node and browsers. */
 import '../node-version.ts';
 
 import { bad, check, type Table } from '../library/arguments.ts';
@@ -6,7 +6,7 @@ import { createClient as create, type Client, type ClientOptions } from '../wire
 
 const CLIENT: Table<ClientOptions> = { url: 'url', token: 'name', fetch: 'function', timeoutMs: 'amount' };
 
-/** Throws `bad_argument`. A call that fails rejects with `ApiError`. */
+/** Makes a client. Throws `bad_argument` for invalid options. A call that fails rejects with `ApiError`. */
 export function createClient(options: ClientOptions = {}): Client {
   check('createClient', options, CLIENT);
   const isPage = 'location' in globalThis;

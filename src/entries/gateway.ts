@@ -1,4 +1,4 @@
-/** `earpiece/gateway`. The MCP gateway in your program: notifications ride on the results of the tools behind it. */
+/** `earpiece/gateway`: the MCP gateway in your program. Notifications ride on the results of the servers' tools. */
 import '../node-version.ts';
 
 import { startGateway as start, type Gateway, type GatewayOptions } from '../gateway/index.ts';
@@ -11,16 +11,16 @@ import { bad, check, innerOf, type Earpiece, type Table } from '../library/index
 
 export type InboxRiderOptions = {
   readonly earpiece: Earpiece;
-  /** The agent of each client: `coder`, `coder#c1`, `project/coder`. Default: the name that the client gives itself. */
+  /** The agent of each client: `coder`, `coder#c1` or `project/coder`. By default, the client's own name. */
   readonly agent?: string;
   readonly view?: ViewName;
   /** A notification with a `purpose` goes only to conversations of that purpose. */
   readonly purpose?: string;
-  /** The gateway serves several clients (`front: {kind: 'http'}`). */
+  /** Whether the gateway serves several clients (`front: {kind: 'http'}`). */
   readonly shared?: boolean;
   /** Whether to offer the tools for tasks. */
   readonly tasks?: boolean;
-  /** Called with one line for each problem outside of the calls. Default: prints it to stderr. */
+  /** Called with one line for each problem outside of the calls. By default, prints the line to stderr. */
   readonly onTrouble?: (line: string) => void;
 };
 
@@ -85,7 +85,7 @@ const GATEWAY: Table<GatewayOptions> = {
   report: 'function',
 };
 
-/** Resolves when it serves. Throws `bad_argument`, also for a port that is taken. */
+/** Starts a gateway, and resolves when it serves. Throws `bad_argument` for invalid options, and for a port in use. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   check('startGateway', options, GATEWAY);
   const { front } = options;
@@ -94,7 +94,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   return start(options);
 }
 
-/** Delivers through a gateway: pass it to `startGateway`. `idle` resolves when all of its writes are done. */
+/**
+ * Makes the rider that delivers notifications through a gateway. Pass it to `startGateway`. `idle` resolves when all of its
+ * writes are done.
+ */
 export function inboxRider(options: InboxRiderOptions): InboxRider {
   check('inboxRider', options, RIDER);
   const { earpiece, agent, view, purpose, shared = false, tasks = false } = options;

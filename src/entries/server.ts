@@ -1,4 +1,4 @@
-/** `earpiece/server`. The HTTP API with its streams and tokens, in your program. */
+/** `earpiece/server`: the HTTP API with its streams and tokens, in your program. */
 import '../node-version.ts';
 
 import type { WebhookReceiver } from '../sources/webhooks/index.ts';
@@ -11,7 +11,7 @@ export type ServerOptions = ServerSettings & {
   readonly earpiece: Earpiece;
   /** The version of your program. `GET /healthz` and `/openapi.json` show it. Default `0`. */
   readonly version?: string;
-  /** The current webhooks, by the name in their path. Default: none. */
+  /** Returns the current webhooks by the name in their path. By default, there are none. */
   readonly webhooks?: () => ReadonlyMap<string, WebhookReceiver>;
 };
 
@@ -22,12 +22,12 @@ export interface Server {
   readonly tokens: {
     create(request: TokenRequest): Promise<CreatedToken>;
     list(): Promise<readonly TokenInfo[]>;
-    /** False: the token does not exist. */
+    /** Revokes a token. Resolves to false if the token does not exist. */
     revoke(id: string): Promise<boolean>;
   };
-  /** Throws `bad_argument` for a port in use, and for a public address while no token exists. */
+  /** Begins to listen. Throws `bad_argument` for a port in use, and for a public address if no token exists. */
   listen(at?: { readonly host?: string; readonly port?: number }): Promise<Listening>;
-  /** An address that logs one browser in, once. */
+  /** Makes an address that logs in one browser, once. */
   loginUrl(): Promise<string>;
   /** Ends the streams and finishes the requests in flight. The earpiece stays open. */
   stop(): Promise<void>;

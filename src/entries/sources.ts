@@ -1,4 +1,4 @@
-/** `earpiece/sources`. Sources emit events, and subscribers turn events into notifications. */
+/** `earpiece/sources`: sources emit events, and subscribers turn events into notifications. */
 import '../node-version.ts';
 
 import {
@@ -38,7 +38,10 @@ import {
   type WebhookSettings,
 } from '../sources/webhooks/index.ts';
 
-/** `subject` is the agent to notify: `coder`, `coder#c1`, `project/coder`. */
+/**
+ * The options of a source, with the `earpiece` that gets its events. `subject` is the agent to notify: `coder`, `coder#c1` or
+ * `project/coder`.
+ */
 type Of<Options> = Omit<Options, 'emitter'> & { readonly earpiece: Earpiece };
 export type FilesOptions = Of<Files>;
 export type GitOptions = Of<Git>;
@@ -80,16 +83,21 @@ const RUN: Table<RunAndTellOptions> = {
   tellWithinMs: 'amount',
 };
 
-/** Emits events for files that another program changes. Call `start` to begin. Trouble goes to `onTrouble`, by default to stderr. */
+/**
+ * Emits events for files that another program changes. Call `start` to begin. Problems go to `onTrouble`, by default to stderr.
+ */
 export const filesSource = (options: FilesOptions): FilesSource => files(following('filesSource', options, FILES));
 
-/** Emits events for branches, commits and conflicts of other people. Call `start` to begin. Trouble goes to `onTrouble`, by default to stderr. */
+/**
+ * Emits events for branches, commits and conflicts of other people. Call `start` to begin. Problems go to `onTrouble`, by default
+ * to stderr.
+ */
 export const gitSource = (options: GitOptions): GitSource => git(following('gitSource', options, GIT));
 
 /** Runs a command and emits an event when it ends. */
 export const runAndTell = async (options: RunAndTellOptions): Promise<RanAndTold> => run(emitting('runAndTell', options, RUN));
 
-/** Reminders: each is durable at once, and rides at the first message after its time. */
+/** Makes reminders. A reminder is durable at once, and rides on the first message after its time. */
 export const timersSource = (options: { readonly earpiece: Earpiece }): Timers => {
   check('timersSource', options, { earpiece: { needed: 'any' } });
   const { earpiece } = options;
@@ -114,7 +122,7 @@ const REMINDER: Table<Reminder> = {
   ttlMs: 'amount',
 };
 
-/** The moment that a person's words name, such as `tomorrow at 9`. Throws `bad_argument` for words that it does not understand. */
+/** Reads a time in a person's words, such as `tomorrow at 9`. Throws `bad_argument` for words that it cannot read. */
 export async function parseWhen(text: string, here: { readonly now: number; readonly timeZone: string }): Promise<When> {
   checkName('parseWhen', 'the time', text);
   check('parseWhen', here, { now: { needed: 'number' }, timeZone: { needed: 'name' } });
@@ -126,7 +134,10 @@ export async function parseWhen(text: string, here: { readonly now: number; read
   return when(text, here);
 }
 
-/** The receiver of a webhook, with its secret from `env`. A problem is a text for people. Throws `bad_argument`. */
+/**
+ * Makes the receiver of a webhook, with its secret from `env`. Returns problems as texts for people. Throws `bad_argument` for
+ * invalid arguments.
+ */
 export function receiverFrom(
   name: string,
   settings: WebhookSettings,
@@ -148,7 +159,10 @@ const WEBHOOK: Table<WebhookSettings> = {
   },
 };
 
-/** Judges one request: its events, or the reason for a refusal. Throws `bad_argument` if it is not a request. */
+/**
+ * Reads one request to a webhook, and returns its events or the reason for a refusal. Throws `bad_argument` if the argument is
+ * not a request.
+ */
 export function receive(request: WebhookRequest): Received {
   check('receive', request, REQUEST, 'the request');
   if (!Buffer.isBuffer(request.body)) throw bad(`receive: body must be a Buffer, got ${shown(request.body)}`, 'body');
@@ -164,7 +178,7 @@ const REQUEST: Table<WebhookRequest> = {
   seen: 'function',
 };
 
-/** Runs templates and conditions in a worker with limits. Close it. */
+/** Makes an engine that runs templates and conditions in a worker with limits. Close the engine when you are done. */
 export function templateEngine(options: TemplateEngineOptions = {}): TemplateEngine {
   check('templateEngine', options, ENGINE);
   return makeEngine(options);
@@ -180,7 +194,7 @@ const ENGINE: Table<TemplateEngineOptions> = {
   onTrouble: 'function',
 };
 
-/** Problems that only show when templates and conditions run: `files` as `readSubscriber` returns them. */
+/** Finds problems that show only when templates and conditions run. Pass `files` as `readSubscriber` returns them. */
 export async function checkSubscriber(
   files: readonly CheckedFile[],
   engine: Pick<TemplateEngine, 'check' | 'checkExpression' | 'render'>,
@@ -190,7 +204,7 @@ export async function checkSubscriber(
   return checkRunning(files, engine);
 }
 
-/** Reads the file of a subscriber, with its problems. Undefined: there is no such file. */
+/** Reads the file of a subscriber, with its problems. Returns undefined if the file does not exist. */
 export function readSubscriber(path: string): SubscriberFile | undefined {
   checkName('readSubscriber', 'the path', path);
   return readFile(path);
@@ -199,7 +213,7 @@ export function readSubscriber(path: string): SubscriberFile | undefined {
 /** Loads subscribers from `.earpiece/subscribers/` below `root`, for `openEarpiece({subscribers})`. */
 export const subscriberFolders = (options: {
   readonly root: string;
-  /** Also loads the subscribers of this package. Default true. */
+  /** Whether to load the subscribers of this package too. Default true. */
   readonly shipped?: boolean;
 }): SubscriberSource => {
   check('subscriberFolders', options, { root: { needed: 'name' }, shipped: 'flag' });
@@ -213,7 +227,10 @@ export const subscriberFolders = (options: {
   };
 };
 
-/** A source that follows a folder. Without a listener its troubles go to stderr: a source that sees nothing must not look well. */
+/**
+ * The options of a source that follows a folder. Without `onTrouble`, problems go to stderr, because a source that fails must not
+ * seem to work.
+ */
 function following<O extends FilesOptions | GitOptions>(
   call: string,
   options: O,

@@ -1,4 +1,7 @@
-/** `earpiece/store`. Stores keep the log: memory, SQLite, the port for your own store, and the contract that every store passes. */
+/**
+ * `earpiece/store`: stores for the log in memory and in SQLite, the interface for your own store, and the contract that every
+ * store passes.
+ */
 import '../node-version.ts';
 
 import type { Clock, Store } from '../core/ports.ts';
@@ -18,15 +21,18 @@ const SQLITE: Table<SqliteOptions> = {
   sqliteVersion: 'text',
 };
 
-/** A store that lives and ends with its process: for tests, and for agents whose notifications need not outlive them. */
+/**
+ * Makes a store in memory, which ends with its process. Use it for tests, and for agents whose notifications need not outlive
+ * them.
+ */
 export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
   check('memoryStore', options, { clock: CLOCK });
   return inMemory(options);
 }
 
 /**
- * Opens a database file, and makes or migrates it if needed. Rejects with `bad_argument`, `store_refused`, `store_corrupt`,
- * `store_full` or (if others hold its lock for `busyMs`) `store_unavailable`.
+ * Opens a database file, and creates or migrates it if needed. Rejects with `bad_argument`, `store_refused`, `store_corrupt`,
+ * `store_full`, or with `store_unavailable` if another process locks the file for `busyMs`.
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<SqliteStore> {
   check('openSqliteStore', options, SQLITE);
@@ -35,7 +41,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<SqliteSto
   return openSqlite(options);
 }
 
-/** The items that `settle` needs for a record: read these from your index. Throws `bad_argument` for a draft without a type. */
+/** The items that `settle` needs for a record. Read these from your index. Throws `bad_argument` for a draft without a type. */
 export function touches(draft: Draft): items.Touches {
   checkDraft('touches', draft);
   return items.touches(draft);
@@ -47,7 +53,7 @@ export function settle(draft: Draft, place: Pick<Stored, 'seq' | 'at' | 'clock'>
   return items.settle(draft, place, found);
 }
 
-/** The items of a log, from its records alone. */
+/** Computes the items of a log from its records alone. */
 export function replay(records: Iterable<Pick<Stored, 'seq' | 'at' | 'clock' | 'body'>>): Map<string, items.Item> {
   if (typeof (records as Iterable<unknown> | undefined)?.[Symbol.iterator] !== 'function')
     throw bad(`replay: records must be a list, got ${shown(records)}`, 'records');

@@ -87,10 +87,7 @@ export class Multiplex implements Endpoint {
   #introduction: Introduction | undefined;
   #introduced: Promise<void> | undefined;
   #met = false;
-  /**
-   * Whether the client speaks the stateless generation. A client that probed with server/discover may continue in the older
-   * generation.
-   */
+  /** Whether the client speaks the stateless generation. After server/discover, it may still choose the older one. */
   #stateless = false;
   /** The log level that the client asked for, to pass to servers that become ready later. */
   #level: string | undefined;

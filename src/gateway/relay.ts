@@ -42,10 +42,7 @@ export type RelayOptions = {
   readonly key: string;
   readonly session?: string;
   readonly profile?: (client: ClientInfo | undefined) => Profile;
-  /**
-   * Set if this relay serves one of several servers. Another object then handles the connection's identity and the gateway's own
-   * tools.
-   */
+  /** Set if this relay serves one of several servers. Another object then has the connection and the own tools. */
   readonly partOf?: { readonly connection: () => Connection };
   /** The channel to the client settles its delivery through `settling`. */
   readonly settling: Settling;
@@ -192,9 +189,7 @@ export class Relay {
     if (answering) answering.cancelled = true;
   }
 
-  /**
-   * Answers a request with an error because the server's frame was too long. `id` is the request's id, if the frame showed it.
-   */
+  /** Answers a request with an error, because the server's frame was too long. `id` is the request's id, if known. */
   lostAnswer(id: string, why: string): void {
     if (this.#unanswered.delete(id)) this.#lost(id, why);
   }
@@ -220,10 +215,7 @@ export class Relay {
     }
   }
 
-  /**
-   * Connects a new server process. Resolves to true if its handshake succeeded, to false if it refused, and to undefined if the
-   * process ended before that.
-   */
+  /** Connects a new process. Resolves to whether it accepted the handshake, or to undefined if it ended first. */
   async serverUp(): Promise<boolean | undefined> {
     if (this.#closed || this.#state === 'gone') return undefined;
     this.#state = 'replaying';

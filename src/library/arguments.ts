@@ -1,6 +1,6 @@
 /**
- * Checks the arguments that a program passes to the library. A table names each key of a type and its allowed values, so that a
- * misspelt key throws even if the compiler did not see it: in JavaScript, and in an object that was built before.
+ * Checks the arguments that a program passes to the library. A table names each key of a type and its allowed values. A misspelt
+ * key therefore throws even where the compiler does not see it: in JavaScript, or in an object that was built earlier.
  */
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 
@@ -9,9 +9,9 @@ type Rule =
   /** A text that is not blank. */
   | 'name'
   | 'number'
-  /** A number from 0. */
+  /** A number that is 0 or more. */
   | 'amount'
-  /** The number of a port; 0 is any free one. */
+  /** The number of a port, where 0 means any free port. */
   | 'port'
   /** An http or https URL. */
   | 'url'
@@ -20,7 +20,7 @@ type Rule =
   | 'signal'
   | 'function'
   | 'object'
-  /** Accepts anything: the inner code checks it. */
+  /** Any value, which the inner code checks. */
   | 'any'
   | Words
   | Keys
@@ -31,20 +31,23 @@ type Rule =
   | { readonly each: Rule };
 /** One of these words. */
 type Words = readonly string[];
-/** An object with these keys and no others; `or`: an allowed alternative. */
+/** An object with these keys and no others. `or` is an allowed alternative. */
 type Keys = { readonly keys: Rules; readonly or?: 'text' | Words };
-/** An object whose `kind` says which other keys it has. */
+/** An object whose `kind` determines its other keys. */
 type Kinds = { readonly kinds: Readonly<Record<string, Rules>> };
-/** An object with these methods, such as a store; `or`: an allowed alternative. */
+/** An object with these methods, such as a store. `or` is an allowed alternative. */
 type Methods = { readonly methods: Words; readonly like: string; readonly or?: 'name' };
 /** The key is required. */
 type Needed = { readonly needed: Rule };
 type Rules = Readonly<Record<string, Rule | Needed>>;
 
-/** A rule for each key of `T`; keys that `T` requires have a `Needed` rule. */
+/** A rule for each key of `T`. Keys that `T` requires have a `Needed` rule. */
 export type Table<T> = { readonly [K in keyof T]-?: T extends Required<Pick<T, K>> ? Needed : Rule };
 
-/** Throws `bad_argument`, naming the call, the key, the value seen and the way out. `what` names the value itself. */
+/**
+ * Checks `value` against a table. Throws `bad_argument` with the call, the key, the value seen and what to do. `what` names the
+ * value itself.
+ */
 export function check<T extends object>(call: string, value: T, table: Table<T>, what = 'the options'): void {
   checkKeys(call, { path: '', what }, value, table);
 }
@@ -74,7 +77,7 @@ export function checkName(call: string, name: string, value: unknown): void {
 }
 
 function checkKeys(call: string, { path, what }: { path: string; what: string }, value: unknown, table: Rules): void {
-  // A getter or a Proxy of the caller may throw at any read.
+  // The caller's getter or Proxy may throw at any read.
   let now = path;
   try {
     const known = Object.keys(table);
@@ -152,7 +155,7 @@ const FITS: Readonly<Record<Exclude<Rule & string, 'any' | 'json'>, (value: unkn
   signal: (value) => value instanceof AbortSignal,
 };
 
-/** Runs a check that reads what the caller handed in. */
+/** Runs a check that reads a value of the caller, and names that value if its getter, Proxy or `toJSON` throws. */
 export function reading<T>(call: string, path: string, work: () => T): T {
   try {
     return work();
@@ -161,7 +164,7 @@ export function reading<T>(call: string, path: string, work: () => T): T {
   }
 }
 
-/** An error of the caller's own getter, Proxy or `toJSON` names the value that it belongs to. */
+/** The error for a value whose getter, Proxy or `toJSON` throws. It names the value. */
 function readable(call: string, path: string, error: unknown): EarpieceError {
   if (error instanceof EarpieceError) return error;
   const why = error instanceof Error ? error.message : String(error);
@@ -171,7 +174,7 @@ function readable(call: string, path: string, error: unknown): EarpieceError {
   });
 }
 
-/** Walks without recursion, so that data of any depth gets an error and not a stack overflow. */
+/** Checks that JSON can hold a value. It uses no recursion, because deep data must not overflow the call stack. */
 function checkJson(call: string, path: string, value: unknown): void {
   type Step = { readonly value: unknown; readonly path: string; readonly leave?: true };
   const inside = new Set<unknown>();
@@ -193,7 +196,7 @@ function checkJson(call: string, path: string, value: unknown): void {
       for (const key of Object.keys(plain)) {
         now = `${step.path}.${key}`;
         const each = (plain as Readonly<Record<string, unknown>>)[key];
-        // JSON leaves out a key without a value.
+        // JSON leaves out a key whose value is undefined.
         if (each !== undefined || Array.isArray(plain)) rest.push({ value: each, path: now });
       }
     }
@@ -210,7 +213,7 @@ function notJson(value: unknown): string | undefined {
   return value instanceof Map || value instanceof Set ? `is a ${value.constructor.name}` : undefined;
 }
 
-/** JSON turns a date into a text. */
+/** The value that JSON writes: for a date, its text. */
 const toJson = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'toJSON' in value && typeof value.toJSON === 'function'
     ? (value.toJSON as () => unknown)()
@@ -224,12 +227,12 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isPromise(value);
 }
 
-/** A promise that the caller forgot to await. */
+/** Whether a value is a promise, which the caller forgot to await. */
 export function isPromise(value: unknown): boolean {
   try {
     return value instanceof Promise;
   } catch {
-    // A Proxy that was revoked.
+    // The value is a revoked Proxy.
     return false;
   }
 }
@@ -249,7 +252,7 @@ function describe(rule: Rule): string {
     text: 'a text',
     name: 'a text that is not blank',
     number: 'a number',
-    amount: 'a number from 0',
+    amount: 'a number that is 0 or more',
     port: 'a whole number from 0 to 65535',
     url: 'a URL such as "http://127.0.0.1:4747"',
     flag: 'true or false',
@@ -269,7 +272,7 @@ export function shown(value: unknown): string {
     if (isPromise(value)) return 'a promise; await it';
     return Array.isArray(value) ? 'a list' : 'an object';
   } catch {
-    // A Proxy that was revoked.
+    // The value is a revoked Proxy.
     return 'an object that cannot be read';
   }
 }

@@ -1,4 +1,4 @@
-/** One conversation, for the program that runs its loop. */
+/** The conversation of the library, for the program that runs its loop. */
 import { defined } from '../core/defined.ts';
 import {
   CONTACT_POINTS,
@@ -15,18 +15,18 @@ import { bad, check, checkName, checkText, checkWord, type Table } from './argum
 import { mustBeOpen } from './inner.ts';
 
 export type ConversationOptions = {
-  /** The contact points at which your loop can add text. Default: tool results and user messages. */
+  /** The contact points at which your loop can add text. By default, tool results and user messages. */
   readonly points?: readonly ContactPoint[];
   /** The view in which the model reads notifications. Default: the configured view. */
   readonly view?: ViewName;
   /** A notification with a `purpose` goes only to conversations of the same purpose. */
   readonly purpose?: string;
-  /** The program that runs the loop, for `earpiece agents`. */
+  /** The name of the program that runs the loop, for `earpiece agents`. */
   readonly host?: string;
   readonly hostVersion?: string;
-  /** The model has a tool `get_notifications` that you answer with `notifications()`. */
+  /** Whether the model has a tool `get_notifications` that you answer with `notifications()`. */
   readonly pulls?: boolean;
-  /** This process runs several conversations, and each may end before the process does. */
+  /** Whether this process runs several conversations, each of which may end before the process. */
   readonly shared?: boolean;
   /** The worktree that the agent works in. */
   readonly folder?: string;
@@ -36,11 +36,11 @@ export type ConversationOptions = {
 export type Message = {
   /** The content, followed by the notifications. */
   readonly text: string;
-  /** Only the notifications, for an API that takes several parts. Undefined: nothing was due. */
+  /** Only the notifications, for an API that takes several parts. Undefined if none was due. */
   readonly view: string | undefined;
-  /** The ids of the notifications that ride on it. */
+  /** The ids of the notifications in the message. */
   readonly ids: readonly string[];
-  /** Its position in the log. */
+  /** The position of the message in the log. */
   readonly seq: number;
 };
 
@@ -52,16 +52,19 @@ export type ToolResult = {
   readonly is_error?: boolean;
   /** The tool's name, for notifications that wait for this tool. */
   readonly name?: string;
-  /** Facts that the agent learned by this call, so that no notification repeats them: `file:/a/b.ts` → epoch milliseconds. */
+  /**
+   * Facts that the agent learned by this call, such as `file:/a/b.ts`, each with its time in milliseconds since the epoch. No
+   * notification repeats them.
+   */
   readonly known?: Readonly<Record<string, number>>;
 };
 
 /** The answer to a tool call that must not run now. */
 export type Refusal = {
-  /** Send this as the tool's result. */
+  /** The text to send as the tool's result. */
   readonly text: string;
   readonly ids: readonly string[];
-  /** The model got a refusal with the same text before. */
+  /** Whether the model got a refusal with the same text before. */
   readonly repeated: boolean;
 };
 
@@ -77,34 +80,36 @@ export type ReleaseReason = (typeof RELEASE_REASONS)[number];
 export type OfferOptions = {
   /** The contact point. Default `tool_result`. */
   readonly at?: ContactPoint;
-  /** Names the message that carries the notifications, such as a tool. */
+  /** The name of the message that carries the notifications, such as a tool's name. */
   readonly on?: string;
-  /** Room for the text, in characters. A longer text is not offered. */
+  /** The most characters of the text. A longer text is not offered. */
   readonly maxChars?: number;
 };
 
 /**
- * Notifications on their way to a model whose transcript another program owns. Confirm or release it once. Repeating the same
- * call returns the same result, and the opposite call throws `bad_argument`.
+ * Notifications on their way to a model whose transcript another program owns. Confirm or release an offer once. Repeating the
+ * same call returns the same result, and the opposite call throws `bad_argument`.
  */
 export type Offer = {
-  /** Identifies the lease in the log. */
+  /** The id of the lease in the log. */
   readonly id: string;
   readonly text: string;
   readonly ids: readonly string[];
-  /** The model may have seen them before. The text says so. */
+  /** Whether the model may have seen the notifications before. The text says so. */
   readonly repeated: boolean;
-  /** The text was sent. `late`: the lease had ended, and another carrier took over first. */
+  /**
+   * Confirms that the text was sent. Resolves to `late` if the lease had ended and another carrier took the notifications first.
+   */
   confirm(): Promise<'confirmed' | 'late'>;
-  /** The text was not sent: the notifications are offered again. Default reason `cancelled`. */
+  /** Releases notifications whose text was not sent, so that they are offered again. The default reason is `cancelled`. */
   release(reason?: ReleaseReason): Promise<void>;
 };
 
 /** The answer of a tool `get_notifications`. */
 export type Notifications = Pick<Pulled, 'notifications' | 'more' | 'withheld'> & {
-  /** The answer was sent: the notifications count as delivered and read. */
+  /** Confirms that the answer was sent. The notifications then count as delivered and read. */
   confirm(): Promise<void>;
-  /** The answer was not sent: the notifications are open again. */
+  /** Releases notifications whose answer was not sent, so that they are open again. */
   release(reason?: ReleaseReason): Promise<void>;
 };
 
@@ -133,19 +138,19 @@ export const CONVERSATION: Table<ConversationOptions> = {
   folder: 'text',
 };
 /**
- * If a loop still runs this long after a refusal, the refusal counts as delivered. If the loop dies earlier, the next process
- * gets the interrupt again, flagged as repeated.
+ * How long the process must live after a refusal until the refusal counts as delivered. If it dies earlier, the next process gets
+ * the interrupt again, flagged as repeated.
  */
 const TAKEN_AFTER_MS = 2_000;
-/** The calls of one batch follow each other faster than this. */
+/** The longest time between two calls of one batch. */
 const SAME_BATCH_MS = 1_000;
 
 const OFFER: Table<OfferOptions> = { at: CONTACT_POINTS, on: 'text', maxChars: 'amount' };
 
 /**
  * A conversation offers two ways to deliver. If your program writes the transcript, `userMessage` and `toolResult` return each
- * message with its notifications: each notification is in exactly one message. If another program writes it, `offer` leases due
- * notifications until you confirm or release them.
+ * message with its notifications, and each notification is in exactly one message. If another program writes the transcript,
+ * `offer` leases due notifications until you confirm or release them.
  */
 export class Conversation {
   /** `project/agent#conversation`. */
@@ -161,7 +166,7 @@ export class Conversation {
     this.address = inner.address;
   }
 
-  /** Begins a turn with a message from the user. An earlier refusal counts as read from then on. */
+  /** Begins a turn with a message from the user. Earlier refusals then count as read. */
   async userMessage(text: string, options: { readonly author?: string } = {}): Promise<Message> {
     checkText('userMessage', 'text', text);
     check('userMessage', options, { author: 'text' });
@@ -171,7 +176,7 @@ export class Conversation {
     return messageOf(await this.#inner.carry([{ type: 'turn_start' }, request], { at: 'turn_start' }));
   }
 
-  /** Carries the result of a tool call. Send the returned text to the model in its place. */
+  /** Adds due notifications to the result of a tool call. Send the returned text to the model in place of the result. */
   async toolResult(result: ToolResult): Promise<Message> {
     check('toolResult', result, TOOL_RESULT, 'the result');
     await this.#goOn();
@@ -185,8 +190,8 @@ export class Conversation {
   }
 
   /**
-   * Call it when all tool calls of one answer have ended and the model is asked next. An earlier refusal counts as read from then
-   * on.
+   * Records that all tool calls of one answer have ended; call this before the next model request. Earlier refusals then count as
+   * read.
    */
   async batchEnded(): Promise<void> {
     await this.#goOn();
@@ -194,10 +199,11 @@ export class Conversation {
   }
 
   /**
-   * Call it before each tool call. While an interrupt is unread, it returns the text to send instead of running the tool;
-   * undefined: run the tool. An interrupt counts as read at the next `userMessage` or `batchEnded`, or at a call that begins at
-   * least 1 s after the last refusal. A `pause` holds until a person resumes the agent. If the process dies within 2 s of the
-   * first refusal and before another call here, the next process gets the interrupt again, flagged as repeated.
+   * Checks the gate; call this before each tool call. While an interrupt is unread, returns the text to send instead of running
+   * the tool. Returns undefined if the tool may run. An interrupt counts as read at the next `userMessage` or `batchEnded`, or at
+   * a call that begins at least 1 s after the last refusal. A `pause` refuses all calls until a person resumes the agent. If the
+   * process dies within 2 s of the first refusal and before another call of this object, the next process gets the interrupt
+   * again, flagged as repeated.
    */
   async refuse(tool: string): Promise<Refusal | undefined> {
     checkName('refuse', 'the name of the tool', tool);
@@ -214,7 +220,7 @@ export class Conversation {
     return { text: refusal.text, ids: refusal.ids, repeated: refusal.repeated };
   }
 
-  /** Leases due notifications. Undefined if nothing is due, or if the text is longer than `maxChars`. */
+  /** Leases due notifications. Resolves to undefined if none is due, or if the text is longer than `maxChars`. */
   async offer(options: OfferOptions = {}): Promise<Offer | undefined> {
     check('offer', options, OFFER);
     await this.#goOn();
@@ -229,7 +235,7 @@ export class Conversation {
     };
   }
 
-  /** Returns waiting notifications, newest first, for a tool that the model calls. With `mark: false` nothing changes. */
+  /** Returns open notifications, newest first, for a tool that the model calls. With `mark: false`, they stay open and unread. */
   async notifications(options: { readonly mark?: boolean; readonly limit?: number } = {}): Promise<Notifications> {
     check('notifications', options, { mark: 'flag', limit: 'amount' });
     await this.#goOn();
@@ -250,7 +256,7 @@ export class Conversation {
     return { text: view?.text, ids: view?.items.flatMap(({ ids }) => ids) ?? [], decisions };
   }
 
-  /** The records of the conversation, oldest first, with those of the conversation that it was forked from. */
+  /** The records of the conversation, oldest first. A fork begins with the records of its parent. */
   transcript(): AsyncIterable<Stored> {
     mustBeOpen(this.#inner.inbox);
     return this.#inner.inbox.transcript(this.#inner);
@@ -263,7 +269,7 @@ export class Conversation {
     await this.#inner.ended();
   }
 
-  /** The loop continues, so it has the answer to its last call. */
+  /** Confirms the last refusal: the loop continues, so it has that answer. */
   async #goOn(): Promise<void> {
     await this.#begin();
     await this.#confirmRefusal();
@@ -291,7 +297,7 @@ export class Conversation {
   }
 }
 
-/** Settles a lease exactly once. If a call failed, it or the opposite call may be tried again. */
+/** The two functions that settle a lease, once. After a failed call, the same or the opposite call may be tried again. */
 function settledOnce(lease: Lease | undefined): Pick<Offer, 'confirm' | 'release'> {
   let done: { readonly how: 'confirm' | 'release'; readonly answer: Promise<'confirmed' | 'late'> } | undefined;
   const settle = (how: 'confirm' | 'release', make: () => Promise<'confirmed' | 'late'>): Promise<'confirmed' | 'late'> => {

@@ -1,4 +1,4 @@
-/** The main object of the library. It combines an inbox, its bus and its tasks. */
+/** The main object of the library, which combines an inbox, its bus and its tasks. */
 import { logOf } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { DEFAULT_POLICY, type Policy } from '../core/policy.ts';
@@ -38,26 +38,26 @@ export type OpenOptions = {
   /** Settings that override the configured ones. */
   readonly policy?: Partial<Policy>;
   readonly clock?: Clock;
-  /** Keeps the database in a separate thread, so that a slow disk does not stop this process. Default: false. */
+  /** Whether a separate thread opens the database, so that a slow disk does not block this process. Default: false. */
   readonly thread?: boolean;
-  /** Replaces the shipped subscribers and the files of the user and the project. */
+  /** The subscribers, in place of the shipped ones and the files of the user and the project. */
   readonly subscribers?: SubscriberSource;
   /** Called once for each problem of a file that the user wrote. Default: problems are not reported. */
   readonly onProblem?: (line: string) => void;
 };
 
 export type ReceiptOptions = {
-  /** Wait until the notification has this receipt. Default: do not wait. */
+  /** The receipt to wait for. By default, the call does not wait. */
   readonly until?: ReceiptName;
   /** The longest wait, in milliseconds. Default 30,000. */
   readonly withinMs?: number;
-  /** Ends the wait; the promise rejects with its reason. */
+  /** Ends the wait. The promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /** The agent of the notification. Default: every agent that has a notification with this id. */
   readonly of?: string;
 };
 
-/** A conversation that is active. */
+/** One active conversation. */
 export type Active = {
   readonly address: string;
   readonly host: string | undefined;
@@ -81,8 +81,8 @@ const RECEIPT: Table<ReceiptOptions> = { until: RECEIPTS, withinMs: 'amount', si
 const WAIT_MS = 30_000;
 
 /**
- * Opens the log of this user. Close it, or declare it with `await using`. Throws `bad_config` with every problem of the
- * configuration, and `store_refused`, `store_corrupt` or `store_unavailable`.
+ * Opens the log of this user. Close the result, or declare it with `await using`. Throws `bad_config` with every problem of the
+ * configuration. If the database cannot be opened, throws `store_refused`, `store_corrupt` or `store_unavailable`.
  */
 export async function openEarpiece(options: OpenOptions = {}): Promise<Earpiece> {
   check('openEarpiece', options, OPEN);
@@ -93,7 +93,10 @@ export async function openEarpiece(options: OpenOptions = {}): Promise<Earpiece>
   return new Earpiece(await openLoadedInbox({ ...rest, ...defined({ env }) }));
 }
 
-/** An agent is named `coder`, in the project of this folder, or `project/coder`; `coder#c1` is one conversation of it. */
+/**
+ * The API for one database. An agent's name is `coder` for the project of this folder, or `project/coder`. `coder#c1` names one
+ * of its conversations.
+ */
 export class Earpiece implements AsyncDisposable {
   /** The project of this folder. */
   readonly project: string;
@@ -112,7 +115,7 @@ export class Earpiece implements AsyncDisposable {
 
   /**
    * Queues a notification. When this resolves, the notification survives a crash. `*` addresses every active agent of the
-   * project. Throws `bad_notification`, `bad_address`, and `nobody_there` for a project with no active agent.
+   * project. Throws `bad_notification` or `bad_address`, and `nobody_there` if `*` finds no active agent.
    */
   async queue(to: string, notification: NotificationInput): Promise<Queued> {
     const address = addressOf('queue', this.project, to);
@@ -120,7 +123,9 @@ export class Earpiece implements AsyncDisposable {
     return this.#inbox.queue(address, notification);
   }
 
-  /** One conversation of an agent, for the program that runs its loop. Without `#…` it is the agent's main conversation. */
+  /**
+   * One conversation of an agent, for the program that runs its loop. A name without `#…` means the agent's main conversation.
+   */
   conversation(name: string, options: ConversationOptions = {}): Conversation {
     check('conversation', options, CONVERSATION);
     const process = this.#inbox.owner;
@@ -134,7 +139,7 @@ export class Earpiece implements AsyncDisposable {
     );
   }
 
-  /** Returns how far a notification got. With `until`, waits for that receipt. Throws `not_found`. */
+  /** Returns how far a notification got. With `until`, waits for that receipt. Throws `not_found` for an unknown id. */
   async receipt(id: string, options: ReceiptOptions = {}): Promise<ReceiptState> {
     checkText('receipt', 'the id', id);
     check('receipt', options, RECEIPT);
@@ -167,12 +172,12 @@ export class Earpiece implements AsyncDisposable {
   ): Promise<readonly Withdrawn[]> {
     check('withdraw', what as { id?: string; key?: string }, { id: 'text', key: 'text' });
     if (((what as { id?: string }).id === undefined) === ((what as { key?: string }).key === undefined))
-      throw bad('withdraw: pass either id or key');
+      throw bad('withdraw: pass either an id or a key, not both');
     check('withdraw', why, { by: { needed: 'text' }, reason: { needed: 'text' } });
     return this.#inbox.withdraw(logNamed('withdraw', this.project, from), what, why);
   }
 
-  /** Queues a notification that ended undelivered again, under a new id. Throws `not_found`. */
+  /** Queues again, under a new id, a notification that ended without delivery. Throws `not_found` for an unknown id. */
   async requeue(of: string, id: string, options: { readonly by: string }): Promise<Queued> {
     check('requeue', options, { by: { needed: 'text' } });
     return this.#inbox.requeue(logNamed('requeue', this.project, of), id, options.by);
@@ -194,14 +199,16 @@ export class Earpiece implements AsyncDisposable {
     await this.#inbox.mute(logNamed('mute', this.project, of), kind, options);
   }
 
-  /** Explains what happened to a notification. Undefined: no notification has this id. */
+  /** Explains what happened to a notification. Resolves to undefined if no notification has this id. */
   async why(id: string, options: { readonly of?: string } = {}): Promise<Why | undefined> {
     checkText('why', 'the id', id);
     check('why', options, { of: 'text' });
     return this.#inbox.why(id, options.of === undefined ? undefined : logNamed('why', this.project, options.of));
   }
 
-  /** Yields records as any process writes them, from `after` on; by default only new ones. Ends when `signal` aborts. */
+  /**
+   * Yields records from `after` on, as any process writes them. By default, yields only new records. Ends when `signal` aborts.
+   */
   watch(
     query: {
       readonly of?: string;
@@ -236,7 +243,7 @@ export class Earpiece implements AsyncDisposable {
     }));
   }
 
-  /** Housekeeping for a long-lived process: call it about once a minute. */
+  /** Does the housekeeping of a long-lived process. Call this about once a minute. */
   async sweep(): Promise<void> {
     await this.#inbox.sweep();
   }

@@ -38,12 +38,12 @@ beforeAll(async () => {
 });
 afterAll(async () => ear.close());
 
-/** Calls it as JavaScript would. */
+/** Passes any value, as JavaScript can. */
 const any = (value: unknown): never => value as never;
 const call = async (): Promise<string> => 'x';
 const server = (): ReturnType<typeof createServer> => createServer({ earpiece: ear });
 
-/** The options of a complete gateway, with this replacement. */
+/** Starts a gateway with complete options, of which some are replaced. */
 const gateway = (change: object): (() => unknown) => {
   return () =>
     startGateway({ front: { kind: 'http' }, upstreams: [], rider: inboxRider({ earpiece: ear, agent: 'coder' }), ...change });
@@ -191,7 +191,7 @@ describe('a gateway refuses', () => {
     [
       'a limit that is no number',
       gateway({ profiles: { x: { kind: 'blocks', maxResultChars: 'many' } } }),
-      'profiles.x.maxResultChars must be a number from 0, got "many"',
+      'profiles.x.maxResultChars must be a number that is 0 or more, got "many"',
     ],
     [
       'a misspelt option of its rider',

@@ -1,4 +1,4 @@
-/** Events of one earpiece, which subscribers turn into notifications. */
+/** The events of one `Earpiece`, which subscribers turn into notifications. */
 import type { Emitted, EventInput } from '../core/event.ts';
 import type { Subscriber, SubscriberProblem } from '../bus/index.ts';
 import type { LoadedInbox } from '../loaded-inbox.ts';
@@ -22,8 +22,8 @@ export class Events {
   }
 
   /**
-   * Sends an event to the subscribers. Resolves when everything that they queued is durable, with the result of each subscriber.
-   * Throws `bad_event`.
+   * Sends an event to the subscribers. Resolves to the result of each subscriber, when all notifications that they queued are
+   * durable. Throws `bad_event`.
    */
   async emit(event: EventInput): Promise<Emitted> {
     check('emit', event, EVENT, 'the event');
@@ -38,7 +38,10 @@ export class Events {
     return { subscribers, problems };
   }
 
-  /** Switches a subscriber off or on in this project. False if it already was. Throws `not_found`. */
+  /**
+   * Switches a subscriber off or on in this project. Resolves to false if nothing changed. Throws `not_found` for an unknown
+   * subscriber.
+   */
   async toggle(id: string, options: { readonly on: boolean; readonly by: string }): Promise<boolean> {
     check('toggle', options, { on: { needed: 'flag' }, by: { needed: 'text' } });
     mustBeOpen(this.#inbox);

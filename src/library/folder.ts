@@ -1,4 +1,7 @@
-/** Checks a folder that a program names: a misspelt path would be watched, or name a project, without a word. */
+/**
+ * Checks a folder that a program names. Otherwise a misspelt path would be watched, or would become a project's name, without an
+ * error.
+ */
 import { statSync } from 'node:fs';
 import { bad } from './arguments.ts';
 

@@ -1,4 +1,4 @@
-/** The inbox behind an `Earpiece`, for the parts of this package that a program combines with it. */
+/** Finds the inbox of an `Earpiece`, for the parts of this package that a program combines with it. */
 import { EarpieceError } from '../core/errors.ts';
 import type { LoadedInbox } from '../loaded-inbox.ts';
 import { bad, isPromise } from './arguments.ts';
@@ -17,7 +17,7 @@ export function mustBeOpen(inbox: object): void {
     throw new EarpieceError('store_unavailable', 'this Earpiece is closed: open a new one', { retryable: false });
 }
 
-/** Throws `bad_argument` for an object that `openEarpiece` of this very package did not make. */
+/** The inbox of an `Earpiece`. Throws `bad_argument` for an object that this package's `openEarpiece` did not make. */
 export function innerOf(ear: object): LoadedInbox {
   const inbox = typeof ear === 'object' && ear !== null ? INBOXES.get(ear) : undefined;
   if (isPromise(ear)) throw bad('earpiece is a promise; await openEarpiece()', 'earpiece');

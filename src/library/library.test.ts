@@ -22,7 +22,7 @@ afterEach(async () => {
   await ear.close();
 });
 
-/** The error of a call that throws or rejects. */
+/** Returns the error with which a call throws or rejects. */
 async function thrown(call: () => unknown): Promise<EarpieceError> {
   try {
     await call();
@@ -39,7 +39,7 @@ loop['self'] = { loop };
 describe('misuse that the compiler did not see', () => {
   proves('library:misuse');
   type Call = (ear: Earpiece, coder: Conversation) => unknown;
-  /** Calls it as JavaScript would. */
+  /** Passes any value, as JavaScript can. */
   const any = (value: unknown): never => value as never;
   const rows: readonly (readonly [string, Call, string])[] = [
     [
@@ -138,9 +138,9 @@ describe('misuse that the compiler did not see', () => {
     [
       'a moment before now',
       (e) => e.queue('coder', { message: 'x', deliver: { inMs: -1 } }),
-      'deliver.inMs must be a number from 0, got -1',
+      'deliver.inMs must be a number that is 0 or more, got -1',
     ],
-    ['less than no room', (_, c) => c.offer({ maxChars: -1 }), 'offer: maxChars must be a number from 0, got -1'],
+    ['less than no room', (_, c) => c.offer({ maxChars: -1 }), 'offer: maxChars must be a number that is 0 or more, got -1'],
     [
       'a tool result without an id',
       (_, c) => c.toolResult({ id: '', content: 'x' }),
@@ -202,7 +202,7 @@ describe('misuse that the compiler did not see', () => {
     [
       'a withdrawal of nothing',
       (e) => e.withdraw('coder', any({}), { by: 'me', reason: 'x' }),
-      'withdraw: pass either id or key',
+      'withdraw: pass either an id or a key',
     ],
     ['what waits for a whole project', (e) => e.waiting('*'), 'waiting: shop/* is a whole project; name one agent of it'],
     [

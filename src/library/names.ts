@@ -1,14 +1,14 @@
-/** Names of agents in a program: `coder` belongs to this folder's project, `shop/coder` to another project. */
+/** Reads the names of agents in a program: `coder` belongs to this folder's project, `shop/coder` to the project `shop`. */
 import { formatAddress, logOf, parseAddress, type Address, type LogKey } from '../core/address.ts';
 import { bad, checkText } from './arguments.ts';
 
-/** `coder`, `coder#c1`, `*`, or a whole address. Throws `bad_address`. */
+/** The address of a name: `coder`, `coder#c1`, `*`, or a whole address. Throws `bad_address` for any other text. */
 export function addressOf(call: string, project: string, name: string): Address {
   checkText(call, 'the name of the agent', name);
   return parseAddress(name.includes('/') ? name : `${project}/${name}`);
 }
 
-/** The same as a text. */
+/** The address of a name as text. */
 export const fullName = (call: string, project: string, name: string): string => formatAddress(addressOf(call, project, name));
 
 /** The log of one agent. Throws `bad_argument` for a whole project. */

@@ -5,7 +5,10 @@ import { Tasks as Inner, type TaskEdit, type TaskInput, type TaskQuery } from '.
 import { check, type Table } from './arguments.ts';
 import { mustBeOpen } from './inner.ts';
 
-/** `expected`: the status or version that you saw. A task that has changed since is not changed (`conflict`). */
+/**
+ * Who changes a task, and `expected`, the status or version that you saw. If the task has changed since then, the call throws
+ * `conflict`.
+ */
 export type TaskChange = { readonly by: TaskActor; readonly expected?: TaskStatus | number };
 
 const ACTOR = { keys: { kind: ['person', 'agent'], name: 'text' } } as const;
@@ -32,19 +35,19 @@ export class Tasks {
     this.#inner = new Inner(this.#inbox);
   }
 
-  /** `once`: your own name for the task; a second call with the same name returns the first task. */
+  /** Creates a task. `once` is your own name for the task; a second call with the same name returns the first task. */
   async create(task: TaskInput, options: { readonly by: TaskActor; readonly once?: string }): Promise<Task> {
     check('create', task, TASK, 'the task');
     check('create', options, { by: { needed: ACTOR }, once: 'text' });
     return this.#tasks.create(this.#project, task, options.by, options.once);
   }
 
-  /** Throws `not_found`. */
+  /** Returns one task. Throws `not_found` for an unknown id. */
   async get(id: string): Promise<Task> {
     return this.#tasks.get(this.#project, id);
   }
 
-  /** Newest first; `next` is the `before` of the next page. */
+  /** Lists tasks, newest first. Pass `next` as `before` to get the next page. */
   async list(query: TaskQuery = {}): Promise<{ readonly tasks: readonly Task[]; readonly next: string | null }> {
     check('list', query, { statuses: { listOf: TASK_STATUSES }, assignee: 'text', before: 'text', limit: 'number' });
     return this.#tasks.list(this.#project, query);
@@ -56,13 +59,13 @@ export class Tasks {
     return this.#tasks.edit(this.#project, id, edit, change);
   }
 
-  /** Null: unassigned. If an agent works on the task, Earpiece asks it to stop. */
+  /** Assigns a task, or with null, removes its agent. If another agent works on the task, Earpiece asks that agent to stop. */
   async assign(id: string, assignee: string | null, change: TaskChange): Promise<Task> {
     check('assign', change, CHANGE);
     return this.#tasks.assign(this.#project, id, assignee, change);
   }
 
-  /** Throws `conflict` if the task cannot get that status. */
+  /** Gives a task another status. Throws `conflict` if the task cannot have it. */
   async move(id: string, to: TaskStatus, change: TaskChange & { readonly reason?: string }): Promise<Task> {
     check('move', change, { ...CHANGE, reason: 'text' });
     return this.#tasks.move(this.#project, id, to, change);

@@ -9,16 +9,16 @@ import { Spawned, type Command } from './spawned.ts';
 
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 30_000;
-/** A process that ran at least this long counts as healthy: the next delay starts small again. */
+/** A process that ran at least this long counts as healthy. The delay before the next restart is then short again. */
 const WELL_AFTER_MS = 10_000;
 
-/** How long the group may run after its stdin ended. */
+/** How long the process group may run after its stdin has ended. */
 const EOF_GRACE_MS = 300;
 
 /**
- * One stdio server in a separate process group, so that all processes that it started can be ended with it. Its stderr is
- * passed on to this process's stderr, and the last lines of it explain why the server ended.
- * If this process is killed, the server sees the end of its stdin, as it would if its client were killed.
+ * Runs a stdio server in a separate process group, so that the processes that it started can be ended too. The server's stderr
+ * goes to this process's stderr, and its last lines explain why the server ended. If this process is killed, the server reads the
+ * end of its stdin.
  *
  * States: running → exits by itself → waiting (backoff) → running …; a process that never wrote a message leads to gone; `stop`
  * leads from any state to stopped.
@@ -28,14 +28,14 @@ export class ChildServer implements Link {
   readonly #events: LinkEvents;
   #first: Spawned | undefined;
   #child: ChildProcess | undefined;
-  /** Frames for its stdin from this turn of the event loop, in one write. */
+  /** Frames of this turn of the event loop, sent to the server's stdin with one write. */
   #batch: Buffer[] = [];
   #spoke = false;
   #failures = 0;
   #restart: NodeJS.Timeout | undefined;
   #stopped: Promise<void> | undefined;
 
-  /** `running`: its first process, if that was started before. */
+  /** `running` is the server's first process, if it was started earlier. */
   constructor(command: Command & { readonly running?: Spawned }, events: LinkEvents) {
     this.#command = command;
     this.#first = command.running;
@@ -53,7 +53,7 @@ export class ChildServer implements Link {
     this.#child = child;
     const lines = new LineReader({
       line: (bytes) => {
-        // A helper may hold the stdout of an ended server open and still write to it.
+        // A helper process may keep the stdout of an ended server open and write to it.
         const line = this.#child === child ? wholeLine(bytes) : undefined;
         if (line === undefined) return;
         this.#spoke = true;
@@ -78,14 +78,17 @@ export class ChildServer implements Link {
           const said = words.text();
           this.#ended(child, said === undefined ? how : `${how}; its stderr: "${said}"`, startedAt);
         };
-        // The last output may still be on its way, but a helper that holds the output open must not delay the end.
+        // Wait for the last output, but not for a helper process that keeps the output open.
         const timer = setTimeout(ended, 200);
       },
       closed: () => ended?.(),
     });
   }
 
-  /** False if its stdin is full: `drain` follows. Frames sent while no process runs are lost. */
+  /**
+   * Sends a frame. Returns false if the server's stdin is full; `drain` is called when it accepts more. A frame is lost if no
+   * process runs.
+   */
   send({ bytes }: Frame): boolean {
     if (this.#batch.length === 0) queueMicrotask(() => this.#flush());
     this.#batch.push(bytes);
@@ -108,7 +111,7 @@ export class ChildServer implements Link {
     this.#child?.stdout?.resume();
   }
 
-  /** Ends its stdin, then its whole group. Resolves when no process of the group runs. */
+  /** Ends the server's stdin, then its process group. Resolves when no process of the group runs. */
   stop(options: StopOptions = {}): Promise<void> {
     if (options.graceMs === 0 && this.#child?.pid !== undefined) signalGroup(this.#child.pid, 'SIGTERM');
     return (this.#stopped ??= this.#stop(options));
@@ -145,6 +148,6 @@ function startFailure({ command, cwd }: Command, error: NodeJS.ErrnoException): 
   if (error.code === 'ENOENT') {
     return `the command "${command}" was not found${cwd === undefined ? '' : `, or its folder "${cwd}" does not exist`}`;
   }
-  if (error.code === 'EACCES') return `the command "${command}" may not be executed`;
+  if (error.code === 'EACCES') return `the command "${command}" is not executable; check its permissions`;
   return error.message;
 }

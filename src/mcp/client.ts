@@ -1,6 +1,6 @@
 /**
- * A client of one MCP server, for a program that calls its tools itself. It speaks the protocol generation that the server
- * supports. After a restart of the server it repeats the handshake, and requests wait a little for that.
+ * A client of one MCP server, for a program that calls the server's tools itself. The client speaks the protocol generation that
+ * the server supports. After a restart of the server, the client repeats the handshake, and requests wait up to 5 s for it.
  *
  * States: starting → ready → down (the process ended) → ready again …; gone: it never worked, or the client is closed.
  */
@@ -27,7 +27,9 @@ export type McpClientOptions = {
   readonly report: (line: string) => void;
 };
 
-/** The server sent no answer. The message gives the reason: it has stopped, or cannot be reached. */
+/**
+ * The error for a request that the server did not answer. The message gives the reason, for example that the server has stopped.
+ */
 export class Unanswered extends Error {}
 
 /** How long a request waits while its server restarts. */
@@ -44,7 +46,7 @@ export class McpClient {
   #generation: Generation | undefined;
   /** Resolves when the server can be used. */
   #ready = open();
-  /** Why the server will never answer. */
+  /** The reason why the server will never answer, if there is one. */
   #gone: string | undefined;
   #up = false;
   #asked = 0;
@@ -87,7 +89,9 @@ export class McpClient {
     this.#became();
   }
 
-  /** The result of a request. Rejects with `Unanswered`, with the server's error, or with the signal's reason. */
+  /**
+   * Sends a request and resolves to its result. Rejects with `Unanswered`, with the server's error, or with the signal's reason.
+   */
   async request(method: string, params: object, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
     await this.#whenReady(signal);
@@ -96,7 +100,7 @@ export class McpClient {
     if (answer.kind === 'failure') throw new Error(messageIn(answer));
     const result = parsed(answer.bytes, answer.result);
     if (this.#generation === 'stateless' && (result as { resultType?: unknown } | null)?.resultType === 'input_required')
-      throw new Unanswered(`"${this.#options.upstream.name}" asks for input, which an agent cannot give`);
+      throw new Unanswered(`the MCP server "${this.#options.upstream.name}" asks for input, which an agent cannot give`);
     return result;
   }
 
@@ -115,12 +119,11 @@ export class McpClient {
     if (discovered !== undefined) throw new Error(refused);
   }
 
-  /** Why the server refused; undefined if it accepted the client. */
+  /** Makes the handshake. Resolves to the reason for which the server refused, or to undefined if it accepted the client. */
   async #greet(generation: Generation, method: string, params: object, signal: AbortSignal): Promise<string | undefined> {
     const answer = await this.#ask(method, params, signal);
     if (answer.kind === 'failure') return messageIn(answer);
-    if (!isWelcome(generation, parsed(answer.bytes, answer.result)))
-      return `it answered ${method} with another result than expected`;
+    if (!isWelcome(generation, parsed(answer.bytes, answer.result))) return `it answered ${method} with an unexpected result`;
     this.#generation = generation;
     return undefined;
   }
@@ -130,7 +133,7 @@ export class McpClient {
     try {
       await this.#shakeHands(AbortSignal.timeout(START_MS));
     } catch (error) {
-      // If the process has ended again, the next one needs the handshake.
+      // If the process has ended again, the next process makes the handshake.
       if (!(error instanceof Unanswered))
         this.#options.report(`MCP server "${name}" runs again, but refused the earlier handshake`);
       return;
@@ -184,7 +187,7 @@ export class McpClient {
   #heard(frame: Frame): void {
     switch (frame.kind) {
       case 'request':
-        // Roots, sampling, elicitation: an agent supports none of them.
+        // An agent does not support roots, sampling or elicitation.
         this.#link.send(
           frameOf(
             frame.method === 'ping'
@@ -236,7 +239,7 @@ export class McpClient {
   }
 }
 
-/** Without a waiting caller, a rejection must not count as unhandled. */
+/** A promise with its functions. Its rejection does not count as unhandled if no caller waits. */
 function open(): PromiseWithResolvers<void> {
   const ready = Promise.withResolvers<void>();
   ready.promise.catch(() => undefined);

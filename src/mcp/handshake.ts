@@ -1,7 +1,7 @@
 /** The two generations of MCP, and how a client introduces itself in each. */
 import { LEGACY_VERSION, META_CAPABILITIES, META_CLIENT, META_VERSION, STATELESS_SINCE } from './frames/protocol.ts';
 
-/** `legacy`: begins with initialize. `stateless`: each request names the client. */
+/** A generation of the protocol. `legacy` begins with `initialize`. In `stateless`, each request names the client. */
 export type Generation = 'legacy' | 'stateless';
 
 /** How long a server may take to answer `server/discover`. A server of the older generation may ignore it. */
@@ -14,7 +14,7 @@ export const initializeParams = (clientInfo: unknown): object => ({
   clientInfo,
 });
 
-/** The envelope of each request in the stateless generation. */
+/** Makes the `_meta` envelope for a request in the stateless generation. */
 export const envelope = (clientInfo: unknown): object => ({
   [META_VERSION]: STATELESS_SINCE,
   [META_CLIENT]: clientInfo,
@@ -24,7 +24,7 @@ export const envelope = (clientInfo: unknown): object => ({
 /** A server's answer to the handshake. */
 export type Welcome = { readonly capabilities?: Readonly<Record<string, unknown>>; readonly instructions?: unknown };
 
-/** Some servers answer every request with `{}`: that does not count as a handshake. */
+/** Whether a result is a valid handshake answer. Some servers answer every request with `{}`, which is not one. */
 export function isWelcome(generation: Generation, result: unknown): result is Welcome {
   if (typeof result !== 'object' || result === null) return false;
   const { capabilities, protocolVersion, supportedVersions } = result as Record<string, unknown>;

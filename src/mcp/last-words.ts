@@ -2,16 +2,16 @@
 const KEEP_BYTES = 8_192;
 const MAX_CHARS = 300;
 
-/** The most bytes in this process's stderr that wait for a client that does not read it. Further output is dropped. */
+/** The most bytes that may wait in this process's stderr while the client does not read it. Further output is dropped. */
 const MAX_WAITING = 1_048_576;
 
-/** Keeps the end of a server's stderr and passes all of it on to this process's stderr. */
+/** Passes a server's stderr on to this process's stderr, and keeps its end. */
 export class LastWords {
   #tail = Buffer.alloc(0);
 
   push(chunk: Buffer): void {
     this.#tail = Buffer.concat([this.#tail, chunk]).subarray(-KEEP_BYTES);
-    if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => {}); // The client closed its end of stderr.
+    if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => {}); // The client has closed its end of stderr.
     if (process.stderr.writableLength < MAX_WAITING) process.stderr.write(chunk);
   }
 
@@ -26,10 +26,10 @@ export class LastWords {
   }
 }
 
-/** `Error: …`, `ModuleNotFoundError: …`, `npm error 404 …`, `fatal: …`. */
+/** Matches an informative line: `Error: …`, `ModuleNotFoundError: …`, `npm error 404 …`, `fatal: …`. */
 const TELLS = /^(?:[\w.]*(?:Error|Exception)\b.*:|(?:npm )?(?:error|fatal|panic)\b)/i;
 
-/** Without colours and other control characters. */
+/** The text without colours and other control characters. */
 const plain = (text: string): string =>
   // oxlint-disable-next-line no-control-regex
   text.replaceAll(/\u001B\[[\d;?]*[ -/]*[@-~]/g, '').replaceAll(/[^\P{C}\n\t]/gu, '');

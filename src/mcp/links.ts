@@ -2,12 +2,12 @@ import { ChildServer } from './child.ts';
 import { absentLink, type Link, type LinkEvents } from './link.ts';
 import type { Upstream } from './upstream.ts';
 
-/** Makes the link to a server. The caller starts it. */
+/** Makes the link to a server. The caller starts the link. */
 export type MakeLink = (upstream: Upstream, events: LinkEvents) => Link;
 
 /**
- * Makes links for these servers. Loads only the needed modules: `node:http` alone takes longer than the rest of the gateway, and
- * most gateways have no server behind HTTP.
+ * Returns a function that makes links to these servers. Only the needed modules are loaded: `node:http` alone takes longer than
+ * the rest of the gateway, and most gateways have no HTTP server.
  */
 export async function linksTo(upstreams: readonly Upstream[]): Promise<MakeLink> {
   const http = upstreams.some(({ kind }) => kind === 'http') ? await import('./http/link.ts') : undefined;
@@ -16,7 +16,7 @@ export async function linksTo(upstreams: readonly Upstream[]): Promise<MakeLink>
       case 'stdio':
         return new ChildServer(upstream, events);
       case 'http':
-        if (http === undefined) throw new TypeError(`the list of servers did not say that ${upstream.name} is behind HTTP`);
+        if (http === undefined) throw new TypeError(`linksTo() was called without the HTTP server ${upstream.name}`);
         return new http.HttpLink(upstream, events);
       case 'absent':
         return absentLink(upstream.why, events);

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How long a group may run after SIGTERM. With the grace before it, this stays below the 2 s that MCP clients allow. */
+/**
+ * How long a group may run after SIGTERM. Together with the grace before SIGTERM, this stays below the 2 s that MCP clients
+ * allow.
+ */
 const TERM_GRACE_MS = 1_500;
 
-/** Ends a process group: waits `graceMs` for it to end by itself, then sends SIGTERM, then SIGKILL. */
+/** Ends a process group. Waits `graceMs` for its own end, then sends SIGTERM, then SIGKILL. */
 export async function endGroup(pid: number, graceMs: number): Promise<void> {
   if (await groupEnds(pid, graceMs)) return;
   signalGroup(pid, 'SIGTERM');
@@ -21,7 +24,7 @@ async function groupEnds(pid: number, withinMs: number): Promise<boolean> {
   return true;
 }
 
-/** False if no process of the group runs. */
+/** Sends a signal to a group. Returns false if no process of the group runs. */
 export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-pid, signal);

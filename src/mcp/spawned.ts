@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { endGroup } from './process-group.ts';
 
-/** A stdio server: a command with its arguments. `env` is added to this process's environment; undefined removes a variable. */
+/** The command of a stdio server. `env` is added to this process's environment; undefined removes a variable. */
 export type Command = {
   readonly command: string;
   readonly args?: readonly string[];
@@ -13,18 +13,18 @@ export type SpawnedEvents = {
   readonly stdout: (chunk: Buffer) => void;
   readonly stdoutEnd: () => void;
   readonly stderr: (chunk: Buffer) => void;
-  /** Its stdin accepts more again. */
+  /** Called when the server's stdin accepts more again. */
   readonly drain: () => void;
-  /** It could not be started. */
+  /** Called when the process could not be started. */
   readonly failed: (error: NodeJS.ErrnoException) => void;
   readonly exited: (code: number | null, signal: NodeJS.Signals | null) => void;
-  /** It has exited, and so has every process that held its output. */
+  /** Called when the process has exited, and every process that kept its output open too. */
   readonly closed: () => void;
 };
 
 /**
- * The process of a server, in a separate process group. It may start long before anything listens to it. Its events until then
- * are kept, so that the server need not wait for the start of this process.
+ * The process of a server, in a separate process group. The process may start before its link exists, so that the server starts
+ * as early as possible. Its events are kept until then.
  */
 export class Spawned {
   readonly child: ChildProcess;
@@ -40,7 +40,7 @@ export class Spawned {
       ...(cwd !== undefined && { cwd }),
     });
     this.child = child;
-    child.stdin.on('error', () => {}); // The process has ended, and its exit is reported elsewhere.
+    child.stdin.on('error', () => {}); // The process has ended. `close` reports that.
     child.stdin.on('drain', () => this.#tell((events) => events.drain()));
     child.stdout.on('data', (chunk: Buffer) => this.#tell((events) => events.stdout(chunk)));
     child.stdout.on('end', () => this.#tell((events) => events.stdoutEnd()));
@@ -50,13 +50,13 @@ export class Spawned {
     child.once('close', () => this.#tell((events) => events.closed()));
   }
 
-  /** Called once. Reports all earlier events at once, in their order. */
+  /** Sets the listener, once. The listener gets all earlier events at once, in their order. */
   hear(events: SpawnedEvents): void {
     this.#events = events;
     for (const tell of this.#unheard.splice(0)) tell(events);
   }
 
-  /** Ends a process that no client uses. */
+  /** Ends a process that no link uses. */
   async end(): Promise<void> {
     if (this.child.pid === undefined) return;
     this.child.stdin?.end();

@@ -1,4 +1,4 @@
-/** Frames that are too long to hold. */
+/** Handles frames that are too long to hold. */
 import { MAX_FRAME_BYTES } from './frames/framing.ts';
 
 export function tooLongMessage(who: string, bytes: number): string {
@@ -6,7 +6,7 @@ export function tooLongMessage(who: string, bytes: number): string {
   return `${who} sent a frame of ${mib(bytes)}; frames above ${mib(MAX_FRAME_BYTES)} are not passed on`;
 }
 
-/** The id of a frame whose middle was dropped: the known SDKs write the id near one of its ends. */
+/** The id of a frame whose middle was dropped. The known SDKs write the id near the beginning or the end. */
 export function idIn(head: Buffer, tail: Buffer): string | undefined {
   const id = /"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)/;
   const start = head.toString('latin1');

@@ -32,10 +32,7 @@ import { failing, STOPPED } from '../failing.ts';
 import type { Endpoint, MakeEndpoint } from '../session.ts';
 
 const IDLE_MS = 30 * 60_000;
-/**
- * How long a session lasts after its client closed the event stream: such a client has most likely ended. A client that still
- * runs begins a new session.
- */
+/** How long a session lasts after its client closed the event stream. A client that still runs begins a new session. */
 const HUNG_UP_MS = 2 * 60_000;
 const SWEEP_MS = 60_000;
 const KEEP_ALIVE_MS = 15_000;
@@ -70,12 +67,7 @@ export class HttpSessions implements HttpEndpoint {
       const frame = soundFrameOf(asLine(body));
       if (frame.kind === 'opaque') return refuse(response, 400, `the body is not a JSON-RPC message: ${frame.reason}`, -32700);
       if (frame.kind === 'batch')
-        return refuse(
-          response,
-          400,
-          'the body must be one JSON-RPC message, got a batch; send each message separately',
-          INVALID_REQUEST,
-        );
+        return refuse(response, 400, 'the body must be one message, got a batch; send each separately', INVALID_REQUEST);
       if (frame.kind === 'request' && isStateless(frame)) return this.#stateless(frame, request.headers, response);
       if (frame.kind === 'request' && frame.method === 'initialize' && id === undefined) {
         return this.#open(randomUUID(), header(request.headers, CONVERSATION), response)?.post(frame, response);

@@ -30,14 +30,14 @@ export type Note = { readonly kind: 'note'; readonly bytes: Buffer; readonly met
 export type Success = { readonly kind: 'success'; readonly bytes: Buffer; readonly result: Range } & Identified;
 export type Failure = { readonly kind: 'failure'; readonly bytes: Buffer; readonly error: Range } & Identified;
 export type Batch = { readonly kind: 'batch'; readonly bytes: Buffer; readonly elements: readonly Range[] };
-/** Not a valid message. It is passed on if there is only one possible receiver. */
+/** Bytes that are not a valid message. They are passed on if there is only one possible receiver. */
 export type Opaque = { readonly kind: 'opaque'; readonly bytes: Buffer; readonly reason: string };
 
 type Identified = { readonly id: string; readonly idAt: Range };
 
 /**
- * Classifies bytes without parsing the strings in them: good enough to pass the bytes on unchanged. To change or answer them,
- * use `soundFrameOf`.
+ * Classifies bytes without parsing the strings in them, which suffices to pass the bytes on unchanged. To change or answer a
+ * frame, use `soundFrameOf`.
  */
 export function frameOf(bytes: Buffer): Frame {
   const start = skipSpace(bytes, 0);
@@ -63,17 +63,17 @@ export function frameOf(bytes: Buffer): Frame {
   return { kind: 'opaque', bytes, reason: 'an id without method, result or error' };
 }
 
-/** The same, except that every text that `JSON.parse` refuses is opaque. */
+/** Classifies bytes like `frameOf`, but bytes that `JSON.parse` refuses are opaque. */
 export function soundFrameOf(bytes: Buffer): Frame {
   return isJson(bytes) ? frameOf(bytes) : { kind: 'opaque', bytes, reason: 'not JSON' };
 }
 
-/** A parsed frame after the checks of `soundFrameOf`. */
+/** The frame, or an opaque one if `JSON.parse` refuses its bytes. */
 export function sound(frame: Frame): Frame {
   return isJson(frame.bytes) ? frame : { kind: 'opaque', bytes: frame.bytes, reason: 'not JSON' };
 }
 
-/** A request with edits in its id or its params, without parsing it again. The edits must not touch its other members. */
+/** Edits the id or the params of a request without parsing it again. The edits must not touch other members. */
 export function editedRequest(request: Request, edits: readonly Edit[]): Request {
   if (edits.length === 0) return request;
   const bytes = edited(request.bytes, edits);
@@ -83,7 +83,7 @@ export function editedRequest(request: Request, edits: readonly Edit[]): Request
   return { ...request, bytes, id: idOf(bytes, idAt), idAt, params: moved(request.params, edits) };
 }
 
-/** The position of a range after the edits. */
+/** Where a range is after the edits. */
 function moved({ start, end }: Range, edits: readonly Edit[]): Range {
   const growth = (of: (edit: Edit) => boolean): number =>
     edits.filter(of).reduce((sum, { at, put }) => sum + Buffer.byteLength(put) - (at.end - at.start), 0);
@@ -117,8 +117,8 @@ export function asLine(bytes: Buffer): Buffer {
 }
 
 /**
- * A line, if it may be passed on. A stream that ends within a frame leaves bytes without a line ending. Such a part gives
- * undefined, because the next write would join it into one line.
+ * The line, or undefined if it must not be passed on. A stream that ends within a frame leaves bytes without a line ending, and
+ * the next write would continue that line.
  */
 export function wholeLine(bytes: Buffer): Buffer | undefined {
   if (bytes.at(-1) === 0x0a) return bytes;
@@ -135,7 +135,7 @@ export function errorFrame(id: string, code: number, message: string, data?: unk
   );
 }
 
-/** The request that a `notifications/cancelled` names. */
+/** The id of the request that a `notifications/cancelled` names. */
 export function cancelledBy(frame: Frame): string | undefined {
   if (frame.kind !== 'note' || frame.method !== 'notifications/cancelled') return undefined;
   const at = param(frame, 'requestId');

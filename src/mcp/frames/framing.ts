@@ -1,14 +1,17 @@
-/** A longer frame is refused, because the whole frame would have to be in memory. */
+/** The largest frame. Longer ones are refused, because a frame must fit in memory. */
 export const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 
 export type LineSink = {
-  /** One line with its line ending, which the last line may lack. Empty lines are passed too. */
+  /** Called with each line and its line ending, which the last line may lack. Empty lines are included. */
   readonly line: (bytes: Buffer) => void;
-  /** A line was longer than `maxBytes` and was dropped. `head` and `tail` are its ends, in which its id may be found. */
+  /**
+   * Called when a line is longer than `maxBytes` and is dropped. `head` and `tail` are its first and last bytes, which may
+   * contain its id.
+   */
   readonly tooLong: (gone: { readonly bytes: number; readonly head: Buffer; readonly tail: Buffer }) => void;
 };
 
-/** How many bytes of the beginning and the end of a too long line are kept. */
+/** How many bytes are kept from the beginning and the end of a line that is too long. */
 const KEEP_BYTES = 4096;
 
 /** Splits a byte stream into lines (stdio framing). Chunks may end anywhere, even within a character. */
@@ -37,7 +40,7 @@ export class LineReader {
     if (from < chunk.length) this.#hold(chunk.subarray(from));
   }
 
-  /** The stream has ended: the remaining bytes count as a line. */
+  /** Ends the stream. The remaining bytes count as a line. */
   end(): void {
     if (this.#held > 0 || this.#gone) this.#emit();
   }
@@ -52,7 +55,7 @@ export class LineReader {
     this.#held += part.length;
     if (this.#held <= this.#maxBytes) return;
     const all = Buffer.concat(this.#parts);
-    // Copies: a slice would keep the whole chunk in memory.
+    // These are copies, because a slice would keep the whole chunk in memory.
     this.#gone = {
       bytes: all.length,
       head: Buffer.from(all.subarray(0, KEEP_BYTES)),
@@ -110,7 +113,7 @@ export class SseReader {
     this.#lines.push(chunk);
   }
 
-  /** The stream has ended. An event without its empty line still counts: some servers forget it before they hang up. */
+  /** Ends the stream. An event without its empty line counts too, because some servers omit that line before they disconnect. */
   end(): void {
     this.#lines.end();
     if (this.#held > 0) this.#emit();

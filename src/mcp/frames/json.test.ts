@@ -20,7 +20,7 @@ import { proves } from '../../../e2e/verifies.ts';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 
-/** JSON text with free white space, escapes and duplicate keys, which `JSON.stringify` would never print. */
+/** Makes JSON text with random white space, escapes and duplicate keys, which `JSON.stringify` never prints. */
 const space = fc.stringMatching(/^[ \t\r\n]{0,2}$/);
 const scalar = fc.oneof(
   fc.constantFrom(
@@ -85,7 +85,7 @@ describe('finds what JSON.parse finds', () => {
       });
     fc.assert(
       fc.property(damaged, (text) => {
-        // A lone surrogate becomes U+FFFD on the way to bytes, in this code as in JSON.parse.
+        // A lone surrogate becomes U+FFFD in bytes, here as for JSON.parse.
         const json = bytes(text);
         expect(isJson(json)).toBe(parses(json.toString()));
         const start = skipSpace(json, 0);

@@ -1,11 +1,11 @@
 /**
- * Positions in JSON bytes. Parsing and printing again would change the bytes (1.0, big integers, duplicate keys, escapes,
+ * Finds positions in JSON bytes. Parsing and printing again would change the bytes (1.0, big integers, duplicate keys, escapes,
  * order), so the gateway finds byte ranges and cuts between them.
  *
- * The search does not look inside strings, so it misses a broken escape. (A check of each byte in JavaScript costs more than
- * the rest of a call.) Before bytes are changed, `isJson` checks the whole document.
+ * The search skips over strings, so it misses a broken escape. A check of each byte in JavaScript would cost more than the rest
+ * of a call. Before bytes are changed, `isJson` checks the whole document.
  */
-/** Bytes from `start` up to, not including, `end`. */
+/** The bytes from `start` to `end`, without the byte at `end`. */
 export type Range = { readonly start: number; readonly end: number };
 
 /** One `"key": value`: the value without the white space around it, the key with its quotes. */
@@ -15,7 +15,7 @@ export type Member = Range & { readonly keyStart: number; readonly keyEnd: numbe
 export type ObjectAt = Range & { readonly members: readonly Member[] };
 export type ArrayAt = Range & { readonly elements: readonly Range[] };
 
-/** Whether the bytes are one JSON value, by `JSON.parse`. Bytes in a string need not be valid UTF-8: they only pass through. */
+/** Whether `JSON.parse` accepts the bytes as one value. Strings need not be valid UTF-8, because they are not changed. */
 export function isJson(json: Buffer): boolean {
   try {
     JSON.parse(json.toString('latin1'));
@@ -64,7 +64,7 @@ export function arrayAt(json: Buffer, start: number): ArrayAt | undefined {
   }
 }
 
-/** The value of a member. Among several with the same name the last one counts, as with `JSON.parse`. */
+/** The value of a member. If several members have the name, the last one counts, as with `JSON.parse`. */
 export function member(json: Buffer, object: ObjectAt, name: string): Range | undefined {
   for (let index = object.members.length - 1; index >= 0; index -= 1) {
     const candidate = object.members[index]!;
@@ -110,14 +110,16 @@ export function isObject(json: Buffer, range: Range): boolean {
   return json[range.start] === OPEN_BRACE;
 }
 
-/** Replaces the bytes of `at`, or inserts if `at` is empty. */
+/** An edit that replaces the bytes of `at`, or inserts if `at` is empty. */
 export type Edit = { readonly at: Range; readonly put: string | Buffer };
 
 export function insert(position: number, put: string | Buffer): Edit {
   return { at: { start: position, end: position }, put };
 }
 
-/** Returns `json` with all edits applied; they must not overlap. Edits at the same place are applied in the given order. */
+/**
+ * Returns `json` with all edits applied. The edits must not overlap. Edits at the same position are applied in the given order.
+ */
 export function edited(json: Buffer, edits: readonly Edit[]): Buffer {
   if (edits.length === 0) return json;
   const ordered = edits.toSorted((a, b) => a.at.start - b.at.start || a.at.end - b.at.end);
@@ -132,21 +134,21 @@ export function edited(json: Buffer, edits: readonly Edit[]): Buffer {
   return Buffer.concat(parts);
 }
 
-/** Adds a member after the last one. */
+/** The edit that adds a member after the last one. */
 export function addMember(object: ObjectAt, name: string, value: string): Edit {
   const last = object.members.at(-1);
   const entry = `${JSON.stringify(name)}:${value}`;
   return last === undefined ? insert(object.start + 1, entry) : insert(last.end, `,${entry}`);
 }
 
-/** Adds elements after the last one. */
+/** The edits that add elements after the last one. */
 export function addElements(array: ArrayAt, values: readonly string[]): Edit {
   const last = array.elements.at(-1);
   const text = values.join(',');
   return last === undefined ? insert(array.start + 1, text) : insert(last.end, `,${text}`);
 }
 
-/** Removes every member of that name, each with one comma. */
+/** The edits that remove every member of that name, each with one comma. */
 export function removeMembers(json: Buffer, object: ObjectAt, name: string): Edit[] {
   const kept = object.members.filter((candidate) => !keyIs(json, candidate, name));
   if (kept.length === object.members.length) return [];
@@ -169,7 +171,8 @@ function keyIs(json: Buffer, { keyStart, keyEnd }: Member, name: string): boolea
     while (index < length && json[keyStart + 1 + index] === name.charCodeAt(index)) index += 1;
     if (index === length) return true;
   }
-  // An escape can spell the same name differently; without an escape, only names that are not ASCII remain to be compared.
+  // Escapes can spell the same name differently, and names that are not ASCII must be decoded. Other names differ if their bytes
+  // differ.
   return length > name.length && stringAt(json, { start: keyStart, end: keyEnd }) === name;
 }
 
@@ -201,7 +204,10 @@ export function skipValue(json: Buffer, from: number): number {
   return byte === OPEN_BRACE || byte === OPEN_BRACKET ? skipContainer(json, from) : skipScalar(json, from);
 }
 
-/** Uses an explicit stack: a frame of a million brackets must not overflow the call stack. */
+/**
+ * The end of an object or array, or -1. A stack in memory is used, because a frame of a million brackets would overflow the call
+ * stack.
+ */
 function skipContainer(json: Buffer, from: number): number {
   const open: number[] = [];
   let at = from;
@@ -220,7 +226,7 @@ function skipContainer(json: Buffer, from: number): number {
       at = skipScalar(json, at);
       if (at === -1) return -1;
     }
-    // A value has ended: close the containers that end with it, or continue after a comma.
+    // A value has ended. Close the containers that end here, or continue after a comma.
     for (;;) {
       const container = open.at(-1);
       if (container === undefined) return at;
@@ -256,7 +262,8 @@ function skipScalar(json: Buffer, from: number): number {
       return skipWord(json, from, 'false');
     case 0x6e:
       return skipWord(json, from, 'null');
-    // These values are not JSON, but Python writes and reads them: for Python, a frame with one is a valid call or answer.
+    // These values are not JSON, but Python writes and reads them. For Python, a frame with such a value is a valid call or
+    // answer.
     case 0x4e:
       return skipWord(json, from, 'NaN');
     case 0x49:
@@ -290,7 +297,7 @@ function skipString(json: Buffer, from: number): number {
     }
     const quote = json.indexOf(QUOTE, at);
     if (quote === -1) return -1;
-    // The quote is escaped after an odd number of backslashes, not counting those that were skipped above.
+    // A quote after an odd number of backslashes is escaped. Backslashes that were skipped above do not count.
     let backslash = quote;
     while (backslash > at && json[backslash - 1] === BACKSLASH) backslash -= 1;
     if ((quote - backslash) % 2 === 0) return quote + 1;

@@ -2,7 +2,7 @@ import type { Note, Request } from './frame.ts';
 import { param } from './frame.ts';
 import { parsed, stringAt, type Range } from './json.ts';
 
-/** The name of a client in `initialize`, or in each request of the stateless generation. */
+/** The name and version of a client, from `initialize` or from a request of the stateless generation. */
 export type ClientInfo = { readonly name: string; readonly version?: string };
 
 /** The fields with which each request of the stateless generation (2026-07-28 and later) repeats the data of initialize. */
@@ -11,7 +11,7 @@ export const META_CLIENT = 'io.modelcontextprotocol/clientInfo';
 
 export const META_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
 
-/** The subscription that a frame belongs to: the id of its `subscriptions/listen`. */
+/** The field with the subscription that a frame belongs to, as the id of its `subscriptions/listen`. */
 export const META_SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 
 /** The first version without initialize. Versions are dates, so they compare as text. */
@@ -21,7 +21,7 @@ export const STATELESS_SINCE = '2026-07-28';
 export const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 export const LEGACY_VERSION = '2025-11-25';
 
-/** True for a request that contains its protocol version: its result must have `resultType`. */
+/** Whether a request contains its protocol version. Its result must then have `resultType`. */
 export function isStateless(request: Request): boolean {
   return param(request, '_meta', META_VERSION) !== undefined;
 }
@@ -31,7 +31,7 @@ export function staysOpen({ method }: { readonly method: string }): boolean {
   return method === 'subscriptions/listen' || method === 'events/stream';
 }
 
-/** The version that a request names: initialize in its params, a stateless request in its envelope. */
+/** The version that a request names: in the params of `initialize`, or in the envelope of a stateless request. */
 export function versionOf(request: Request): string | undefined {
   const at = request.method === 'initialize' ? param(request, 'protocolVersion') : param(request, '_meta', META_VERSION);
   return stringAt(request.bytes, at);
@@ -53,7 +53,7 @@ export function toolOf(request: Request | Note): string | undefined {
   return stringAt(request.bytes, param(request, 'name'));
 }
 
-/** The envelope for the gateway's own requests in the stateless generation, taken from a client's request. */
+/** The `_meta` envelope of a client's request, for the gateway's own requests in the stateless generation. */
 export function envelopeOf(request: Request): Record<string, unknown> | undefined {
   const at = param(request, '_meta');
   if (at === undefined || !isStateless(request)) return undefined;
@@ -63,7 +63,7 @@ export function envelopeOf(request: Request): Record<string, unknown> | undefine
   );
 }
 
-/** JSON-RPC codes of the gateway's own answers. */
+/** The JSON-RPC codes of the gateway's own answers. */
 export const INTERNAL_ERROR = -32603;
 export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;

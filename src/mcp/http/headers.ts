@@ -30,7 +30,7 @@ export function nameIn(request: Request): string | undefined {
 
 const ENCODED = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
 
-/** A header value for any text: text beyond plain ASCII becomes Base64 between `=?base64?` and `?=`. */
+/** Makes a header value from any text. Text that is not plain ASCII becomes Base64 between `=?base64?` and `?=`. */
 export function headerValue(text: string): string {
   const plain = /^[\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !ENCODED.test(text);
   return plain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
@@ -44,7 +44,7 @@ export function headerText(value: string): string | undefined {
   return encoded ? Buffer.from(encoded[1]!, 'base64').toString() : undefined;
 }
 
-/** Arguments that a tool wants repeated in headers: its inputSchema marks those properties with `x-mcp-header`. */
+/** An argument that a tool wants repeated in a header. The tool's inputSchema marks such a property with `x-mcp-header`. */
 export type HeaderParam = { readonly header: string; readonly path: readonly string[] };
 
 export function headerParams(inputSchema: unknown, path: readonly string[] = []): HeaderParam[] {

@@ -24,15 +24,16 @@ const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
 
 /**
- * How many GETs ask for the missing part of an interrupted answer while its client waits. A server that has ended cannot send it.
+ * How many GETs ask for the missing part of an interrupted answer while the client waits. A server that has ended cannot send
+ * that part.
  */
 const RESUME_TRIES = 2;
 
 /**
- * A server behind streamable HTTP as a stream of frames. Each frame is sent in a separate POST; answers come as JSON or as
- * events.
- * In the older generation a GET that stays open brings the server's own frames. The link makes a new session when the server
- * forgot the old one, and resumes broken event streams. In the stateless generation, aborting its POST cancels a request.
+ * The link to a server over streamable HTTP. Each frame is sent in a separate POST; answers come as JSON or as events. In the
+ * older generation, the server sends its own frames in the response to a GET that stays open. If the server has lost the session,
+ * the link makes a new one. It also resumes broken event streams. In the stateless generation, the link cancels a request by
+ * aborting its POST.
  */
 export class HttpLink implements Link {
   readonly #name: string;
@@ -44,7 +45,7 @@ export class HttpLink implements Link {
   readonly #headerParams = new Map<string, readonly HeaderParam[]>();
   #handshake: { initialize?: Request; initialized?: Frame; session?: string; version?: string } = {};
   #renewing: Promise<boolean> | undefined;
-  /** Posts may overtake each other, but no post may overtake the end of the handshake. */
+  /** Resolves when the handshake has ended. POSTs may overtake each other, but wait for this. */
   #ready: Promise<void> | undefined;
   #listening = false;
   #away = false;
@@ -82,7 +83,7 @@ export class HttpLink implements Link {
         });
         response.resume();
       } catch {
-        // The server may have ended, or refuse: the session then expires by itself.
+        // The server may have ended or may refuse. The session then expires by itself.
       }
     }
     this.#target.close();
@@ -154,7 +155,7 @@ export class HttpLink implements Link {
     this.#events.lost(request.id, `The MCP server "${this.#name}" answered with HTTP ${status}${said === '' ? '' : `: ${said}`}`);
   }
 
-  /** Passes on the frames of a JSON body. False if no frame among them answers the request. */
+  /** Passes on the frames of a JSON body. Returns false if none of them answers the request. */
   #take(body: Buffer, request: Request | undefined): boolean {
     const array = arrayAt(body, 0);
     if (array) {
@@ -163,7 +164,7 @@ export class HttpLink implements Link {
     }
     const frame = lineFrom(body);
     if (frame.kind === 'failure' && request && frame.id !== request.id) {
-      // The server refused before it read the id: the client needs the id of its request.
+      // The server refused before it read the id, so the id of the client's request is put in.
       const { bytes, error } = frame;
       const code = valueAt(bytes, error.start, ['code']);
       const message = stringAt(bytes, valueAt(bytes, error.start, ['message']));
@@ -178,14 +179,12 @@ export class HttpLink implements Link {
   }
 
   #pass(frame: Frame): void {
-    if (frame.kind === 'opaque') return; // For example, half a frame if the stream ended within it.
+    if (frame.kind === 'opaque') return; // The frame may be incomplete, because the stream ended within it.
     if (frame.kind === 'success') this.#learn(frame);
     this.#events.frame(frame);
   }
 
-  /**
-   * Stores the parts of an answer that later requests need: the agreed version, and the arguments that a tool wants in headers.
-   */
+  /** Stores what later requests need from an answer: the agreed version, and the arguments that tools want in headers. */
   #learn({ id, bytes, result }: Success): void {
     const request = this.#waiting.get(id)?.request;
     if (request === undefined) return;
@@ -222,7 +221,7 @@ export class HttpLink implements Link {
         for await (const chunk of stream as AsyncIterable<Buffer>) reader.push(chunk);
         reader.end();
       } catch {
-        // The stream broke; the events before the break count.
+        // The stream broke. The events before the break are valid.
       }
       if (this.#stop.signal.aborted || answered || (request && !this.#waiting.has(request.id))) return;
       if (request && lastEventId === undefined) break;
@@ -231,7 +230,10 @@ export class HttpLink implements Link {
     if (request) this.#events.lost(request.id, `The MCP server "${this.#name}" ended its answer before it was complete.`);
   }
 
-  /** A GET for the server's own frames, or for the missing part of a broken stream. Undefined if the server offers no stream. */
+  /**
+   * Sends a GET for the server's own frames, or for the missing part of a broken stream. Resolves to undefined if the server
+   * offers no stream.
+   */
   async #resume(
     lastEventId: string | undefined,
     firstDelayMs: number,
@@ -266,7 +268,7 @@ export class HttpLink implements Link {
     this.#listening = false;
   }
 
-  /** The server forgot the session: repeats the same handshake. The client already has its answer. */
+  /** Repeats the handshake, because the server has lost the session. The client already has the answer to its handshake. */
   #renewSession(): Promise<boolean> {
     this.#renewing ??= (async () => {
       const { initialize, initialized } = this.#handshake;
@@ -323,7 +325,7 @@ export class HttpLink implements Link {
   }
 }
 
-/** A frame of an HTTP message in a form that fits into a line. */
+/** A frame of an HTTP message, without line breaks inside. */
 const lineFrom = (bytes: Buffer): Frame => frameOf(asLine(bytes));
 
 function sessionOf(response: IncomingMessage): { session?: string } {

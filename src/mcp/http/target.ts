@@ -8,11 +8,14 @@ export type HttpRequest = {
   readonly signal?: AbortSignal;
 };
 
-/** An HTTP server over kept connections. Not `fetch`, which adds headers and unpacks bodies. */
+/**
+ * Sends requests to an HTTP server over connections that are kept. `fetch` is not used, because it adds headers and unpacks
+ * bodies.
+ */
 export class HttpTarget {
   readonly url: URL;
   readonly #headers: Readonly<Record<string, string>>;
-  /** `import` would read every export and so load undici: 55 ms and 5 MB. */
+  /** `import` would read every export and so load undici, which costs 55 ms and 5 MB. */
   readonly #http: Pick<typeof http, 'Agent' | 'request'>;
   readonly #agent: http.Agent;
 
@@ -23,12 +26,12 @@ export class HttpTarget {
     this.#agent = new this.#http.Agent({ keepAlive: true });
   }
 
-  /** Resolves with the head of the answer. Rejects if no answer comes. */
+  /** Sends a request and resolves to its answer, with the body still to read. Rejects if no answer comes. */
   async send(request: HttpRequest): Promise<IncomingMessage> {
     try {
       return await this.#sendOnce(request);
     } catch (error) {
-      // The server closed a kept connection at the moment of its reuse, and received nothing of this request.
+      // The server closed a kept connection just when it was reused, and has received nothing of this request.
       if (error instanceof StaleConnection) return this.#sendOnce(request);
       throw error;
     }
@@ -73,7 +76,7 @@ export function mediaTypeOf(headers: IncomingHttpHeaders): string {
   return (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
 }
 
-/** Explains why a request got no answer: the message of an AggregateError of two addresses is empty. */
+/** Explains why a request got no answer. If two addresses failed, the AggregateError itself has no message. */
 export function networkReason(error: unknown): string {
   const cause = error instanceof AggregateError ? (error.errors as unknown[])[0] : error;
   if (!(cause instanceof Error)) return String(cause);

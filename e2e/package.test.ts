@@ -311,7 +311,7 @@ describe('a process whose installation is replaced or removed while it runs', ()
     const answer = await echo(client, 2);
     expect(answer).toContain('plain words');
     expect(answer).toContain('its template failed');
-    await client.said('Earpiece was upgraded or removed while this process runs; restart it');
+    await client.said('Earpiece was upgraded or removed while this process was running; restart the process');
     expect(client.stderr.join('')).not.toContain('Cannot find module');
   });
 

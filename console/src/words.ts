@@ -62,8 +62,8 @@ const LEASED = 'The host keeps the transcript: delivery is a lease that is confi
 const LONG: Readonly<Record<Force, string>> = {
   aborts_stream:
     'Earpiece keeps the transcript: a notification is delivered exactly once, and a critical one aborts the stream. A pause lets the turn finish.',
-  refuses_next_call: `${LEASED} A critical one refuses the very next tool call, of built-in tools too, until the agent has read it. A pause refuses each call until somebody resumes the agent.`,
-  refuses_wrapped_call: `${LEASED} A critical one refuses the next call of a wrapped tool until the agent has read it, and a pause until somebody resumes the agent. Built-in tools still run; hooks would stop them too: earpiece install.`,
+  refuses_next_call: `${LEASED} A critical one refuses the very next tool call, of built-in tools too, until the agent has read it. A pause refuses each call until a person resumes the agent.`,
+  refuses_wrapped_call: `${LEASED} A critical one refuses the next call of a wrapped tool until the agent has read it, and a pause until a person resumes the agent. Built-in tools still run; hooks would stop them too: earpiece install.`,
   next_contact: `${LEASED} A critical one rides on the next message. It refuses a tool call only if the loop asks before the call.`,
   waits: 'No conversation is active. A queued notification waits in the database until one makes contact.',
 };

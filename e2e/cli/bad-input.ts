@@ -149,7 +149,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a pattern of mute',
       args: ['mute', 'ci failed', 'coder'],
-      ...usage('pattern "ci failed" is not "*", a source, "source.*" or "source.name"'),
+      ...usage('pattern "ci failed" must be "*", a source, "source.*" or "source.name"'),
     },
     {
       what: 'an unknown id',
@@ -294,7 +294,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a kind without a name',
       ...send('--kind', 'ci', 'x'),
-      ...usage('kind "ci" is not "source.name" (letters, digits, "_" and "-", at most 64 each), e.g. "tool.failed"'),
+      ...usage('kind "ci" must be "source.name" (letters, digits, "_" and "-", at most 64 each), e.g. "tool.failed"'),
     },
     {
       what: 'an id with a space',

@@ -48,7 +48,7 @@ describe('the verdict of why', () => {
     child.kill('SIGKILL');
     await once(child, 'exit');
     expect(await first(shell, 'n1')).toBe(
-      'Waiting: shop/coder#main is away. No contact since hh:mm:ss (n s ago); its process is gone.',
+      'Waiting: shop/coder#main is away. No contact since hh:mm:ss (n s ago); its process has exited.',
     );
   });
 
@@ -62,11 +62,11 @@ describe('the verdict of why', () => {
     await gateway.call('echo', { text: 'refused' });
     expect((await first(shell, 'n1')).replace(/\d{4}-\d\d-\d\d /u, '')).toBe(
       'Waiting: shop/coder is paused by mira since hh:mm:ss (n s ago). ' +
-        'The pause holds until somebody resumes the agent.\n' +
+        'The pause holds until a person resumes the agent.\n' +
         '  resume the agent: earpiece resume shop/coder\n  show the other notification: earpiece why p1 shop/coder',
     );
     expect(await first(shell, 'p1')).toMatch(
-      /^The gate of shop\/coder is up: this is a pause, and 1 tool call was refused\. It refuses calls of wrapped tools; built-in tools still run\.( It was delivered at hh:mm:ss\.)? The gate falls when somebody resumes the agent\.\n {2}resume the agent: earpiece resume shop\/coder$/u,
+      /^The gate of shop\/coder is up: this is a pause, and 1 tool call was refused\. It refuses calls of wrapped tools; built-in tools still run\.( It was delivered at hh:mm:ss\.)? The gate falls when a person resumes the agent\.\n {2}resume the agent: earpiece resume shop\/coder$/u,
     );
   });
 

@@ -123,7 +123,7 @@ verifies(
     await ear.withdraw('shop/coder', { id: 'full' }, { by: 'mira', reason: 'it is not' });
     await ear.mute('shop/coder', 'process', { by: 'mira' });
     await dialog
-      .getByText('Muted: mira muted process for shop/coder until somebody lifts it. The next message filters it.')
+      .getByText('Muted: mira muted process for shop/coder until a person lifts it. The next message filters it.')
       .waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
     await ear.toggles.disable({ kind: 'project', project: 'shop' }, 'process_ended', 'mira', ear.bus.subscribers('shop'));
@@ -150,7 +150,7 @@ verifies(
     await dialog.getByText('sent as a test. Waiting: it rides on the next message to shop/coder#main.').waitFor();
     await stage.ear.mute('shop/coder', 'test.*', { by: 'mira' });
     await dialog.getByRole('button', { name: 'Send as a test' }).click();
-    await dialog.getByText('sent as a test. Muted: mira muted test.* for shop/coder until somebody lifts it.').waitFor();
+    await dialog.getByText('sent as a test. Muted: mira muted test.* for shop/coder until a person lifts it.').waitFor();
     await stage.ear.mute('shop/coder', 'test.*', { by: 'mira', off: true });
     await stage.ear.queue('shop/coder', { kind: 'user.pause', action: 'pause', message: 'Pause.', origin: { person: 'Mira' } });
     await dialog.getByRole('button', { name: 'Send as a test' }).click();

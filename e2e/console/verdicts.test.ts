@@ -120,7 +120,7 @@ verifies('console:verdict', 'a session that is over names the one that goes on, 
   await own.ear.queue('shop/sec#s1', { id: 'n-late', kind: 'ci.passed', message: 'main is green' });
   const page = await own.page();
   await page.goto(`${own.url}/#/agents/shop/sec/s1?why=n-late`);
-  await box(page).getByText('shop/sec#s2 goes on in its place: send it there.').waitFor();
+  await box(page).getByText('shop/sec#s2 has taken over: send it there.').waitFor();
   const on = page.getByRole('note').getByRole('link', { name: 'shop/sec#s2' });
   await on.waitFor();
   expect(await page.locator('#say').count()).toBe(0);

@@ -10,12 +10,12 @@ export const VERDICTS: Readonly<
 > = {
   away: {
     kind: 'away',
-    says: /^Waiting: shop\/away#main is away\. No contact since \d\d:\d\d \(.+ ago\); its process is gone\.$/u,
+    says: /^Waiting: shop\/away#main is away\. No contact since \d\d:\d\d \(.+ ago\); its process has exited\.$/u,
     cures: [],
   },
   paused: {
     kind: 'paused',
-    says: /^Waiting: shop\/paused is paused by Mira since .+\. The pause holds until somebody resumes the agent\.$/u,
+    says: /^Waiting: shop\/paused is paused by Mira since .+\. The pause holds until a person resumes the agent\.$/u,
     cures: ['Resume the agent', 'Show the other one'],
   },
   muted: {

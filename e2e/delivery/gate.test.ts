@@ -155,7 +155,7 @@ describe('the gate', () => {
     expect((await stage.run(['trust', '--yes'])).code).toBe(0);
     const ear = await stage.open();
     const gateway = await stage.gateway();
-    const stands = 'An interrupt stands: tool calls are refused until you have called get_notifications.';
+    const stands = 'An interrupt is unread: tool calls are refused until you have called get_notifications.';
     const first = gateway.call('echo', { text: 'first', held: true });
     await gateway.request('ping', {});
     await ear.queue('shop/coder#main', { id: 'stop', message: 'do not drop the table', level: 'critical' });

@@ -65,7 +65,7 @@ describe('a mute', () => {
     expect(await refused(client.mute('shop/coder', 'ci failed'))).toEqual([
       400,
       'pattern',
-      'pattern "ci failed" is not "*", a source, "source.*" or "source.name"',
+      'pattern "ci failed" must be "*", a source, "source.*" or "source.name"',
     ]);
     expect(await refused(client.mute('shop/coder', 'ci', { until: 1 }))).toMatchObject([400, 'until', expect.any(String)]);
     expect(await refused(client.mute('shop/*', 'ci'))).toMatchObject([400, undefined, expect.any(String)]);

@@ -35,7 +35,7 @@ function subscriber({ id = 'tool_failure', events, batching, output, ...rest }: 
   };
 }
 
-/** A bus on an in-memory store, and the text that an agent would read at a contact point. */
+/** Makes a bus on an in-memory store, and functions that read what an agent would get at a contact point. */
 function stage(
   subscribers: readonly Subscriber[],
   options: Partial<BusDeps> & { lines?: LineRenderer; policy?: Partial<Policy> } = {},
@@ -57,7 +57,7 @@ function stage(
     inbox,
     clock,
     use: (next: readonly Subscriber[]) => (set = { subscribers: next, problems: [] }),
-    /** The lines that a tool result carries, without the frame. */
+    /** The lines that an agent reads at this contact point, without the frame. */
     read: async (at: 'tool_batch_end' | 'turn_start' | 'turn_end' = 'tool_batch_end'): Promise<string[]> => {
       const carried = await conversation.carry({ type: 'tool_call_response', id: 'c', content: 'ok', is_error: false }, { at });
       return carried.view?.items.map((item) => item.text) ?? [];
@@ -71,7 +71,7 @@ function stage(
       return carried.view?.text ?? '';
     },
     open: () => inbox.open(AGENT),
-    /** A bus that knows only the log, like that of a new process. */
+    /** A second bus on the same store, as in a new process. */
     another: (): Bus => {
       const other = createBus({ inbox, subscribers: { of: () => set }, ...deps });
       closing.unshift(() => other.close());
@@ -938,13 +938,13 @@ describe('templates', () => {
   describe('what they make is what the budget counts', () => {
     proves('plan:rendered');
 
-    /** With a fixed mark, because the cost of a random one varies. */
+    /** The mark is fixed, because a random mark costs a varying number of tokens. */
     const tokensIn = (text: string): number => {
       const mark = /\[ep (\w+)\]/.exec(text)?.[1] ?? '';
       return encode(text.replaceAll(`ep ${mark}]`, 'ep k7f3]')).length;
     };
     const words = 'one two three four five six seven eight nine ten ';
-    /** `tens` times ten words for each notification in the line. */
+    /** A renderer that makes ten words, `tens` times, for each notification in the line. */
     const wordy = (tens: number): LineRenderer => ({
       render: async ({ ids }) => ({ kind: 'text', text: ids.map((_, i) => `row ${i}: ${words.repeat(tens)}`).join('\n') }),
     });

@@ -1,6 +1,7 @@
 /**
  * Turns events into queued notifications. Each event goes to the subscribers of its subject's project that listen to its type.
- * Their notifications are queued for that subject only. One bus serves one inbox. Buses share only the log.
+ * Their notifications are queued for that subject only. Each inbox has one bus. The buses of different processes share only the
+ * log.
  */
 import { parseAddress, type Address } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
@@ -19,27 +20,29 @@ import type { TemplateEngine } from './templates/engine.ts';
 export type BusDeps = {
   readonly inbox: Inbox;
   readonly subscribers: SubscriberSource;
-  /** Ids that are off in a project, read before each notification is queued. Default: none. */
+  /**
+   * Reads the ids of the subscribers that are off in a project. Called before each notification is queued. Default: none is off.
+   */
   readonly disabled?: (project: string) => Promise<ReadonlySet<string>>;
   /** Stores a template's text so that any renderer finds it by its hash. Default: templates are not rendered. */
   readonly keep?: (template: Template) => Promise<void>;
-  /** Whether a condition holds. Default: a subscriber with a condition gets no events. */
+  /** Evaluates a condition. Default: a subscriber with a condition gets no events. */
   readonly evaluate?: (
     expression: string,
     context: Json,
   ) => Promise<{ readonly kind: 'value'; readonly value: boolean } | { readonly kind: 'failed'; readonly reason: string }>;
-  /** For previews. Without it a preview shows the event's own message. */
+  /** Renders previews. Without it, a preview shows the event's own message. */
   readonly templates?: Pick<TemplateEngine, 'render'>;
-  /** Events of one key within this time fold before they are queued. Default 100 ms. */
+  /** Events of one key within this time are folded before they are queued. Default 100 ms. */
   readonly foldMs?: number;
-  /** Called with one line for each failure that no caller awaits. */
+  /** Called with one line for each failure that no emitter awaits. */
   readonly onTrouble?: (line: string) => void;
 };
 
 const FOLD_MS = 100;
-/** The number of recent event ids that are remembered. An event that repeats one of them is not even counted. */
+/** The number of recent event ids that are remembered. An event with one of these ids is ignored. */
 const IDS_KEPT = 10_000;
-/** An event of an agent may lead to a notification that leads to another event; such a chain ends at this depth. */
+/** The longest chain of causes: an agent's event leads to a notification, which leads to another event of an agent, and so on. */
 const MAX_DEPTH = 4;
 const CHANNEL_IDLE_MS = 60_000;
 
@@ -84,12 +87,12 @@ export class Bus implements Emitter, AsyncDisposable {
     return this.#deps.subscribers.of(project);
   }
 
-  /** The notification that a subscriber would make of a sample event. Queues nothing. */
+  /** Previews the notification that a subscriber would make of a sample event. Queues nothing. */
   preview(subscriber: Subscriber, subject: string): Promise<Preview> {
     return previewOf(subscriber, this.#deps.templates, { now: this.#inbox.store.now(), subject });
   }
 
-  /** Some notifications of emitted events are not queued yet. The inbox checks this before each carrier. */
+  /** Whether some notifications of emitted events are not queued yet. The inbox checks this before each carrier. */
   get pending(): boolean {
     if (this.#writer.isAsking) return true;
     for (const channel of this.#channels.values()) if (channel.pending) return true;
@@ -110,14 +113,14 @@ export class Bus implements Emitter, AsyncDisposable {
     try {
       return { event, heard: await this.#hear(event, now) };
     } catch (error) {
-      // A failed event may be sent again.
+      // The caller may send a failed event again.
       if (seen !== undefined) this.#seen.delete(seen);
       throw error;
     }
   }
 
   async flush(): Promise<void> {
-    // The worker that evaluates conditions has its own deadline, so this ends.
+    // This wait ends, because the worker that evaluates conditions has its own deadline.
     await this.#writer.answered();
     const now = this.#now();
     await Promise.all([...this.#channels.values()].map((channel) => channel.flush(now, true)));
@@ -145,8 +148,8 @@ export class Bus implements Emitter, AsyncDisposable {
       const only = hearing[0] as Subscriber;
       return this.#offer(only, event, address, now).then((heard) => [heard]);
     }
-    // Withdrawals come first, because a notification that is queued now may have the same key. No await separates them, so
-    // that the next event comes after all of this one.
+    // Withdrawals come first, because a notification that is queued now may have the same key. Nothing is awaited in between, so
+    // that the next event comes after all effects of this one.
     const taken = taking.map((subscriber) => this.#takeBack(subscriber, event, address, now));
     const heard = hearing.map((subscriber) => this.#offer(subscriber, event, address, now));
     return Promise.all([...taken, ...heard]);
@@ -177,10 +180,10 @@ export class Bus implements Emitter, AsyncDisposable {
     return heard;
   }
 
-  /** The problem with the condition for this event. Undefined if the condition holds. */
+  /** Why the condition excludes this event. Undefined if the condition is true. */
   async #holds(subscriber: Subscriber, expression: string, event: Event): Promise<string | undefined> {
     const { evaluate } = this.#deps;
-    if (evaluate === undefined) return 'it has a condition, but no condition can be evaluated here';
+    if (evaluate === undefined) return 'it has a condition, but this program cannot evaluate conditions';
     const { type, source, severity, data, subject, time, id } = event;
     const payload = data as Json;
     const context = {
@@ -213,7 +216,7 @@ export class Bus implements Emitter, AsyncDisposable {
   #channel(subscriber: Subscriber, subject: string, address: Address, now: Moment): Channel {
     const name = `${subscriber.id}\n${subject}`;
     const known = this.#channels.get(name);
-    // A changed subscriber starts with a new channel. The old channel still writes the events that it holds back.
+    // A changed subscriber gets a new channel. The old channel still writes the events that it holds back.
     if (known !== undefined && known.subscriber === subscriber) return known;
     if (known?.pending) this.#channels.set(`${name}\n${this.#inbox.ids.make('c')}`, known);
     if (this.#channels.size >= this.#sweepAt) this.#sweep(now.tick);
@@ -262,7 +265,7 @@ export class Bus implements Emitter, AsyncDisposable {
     return channel;
   }
 
-  /** Drops unused channels, so that their number follows the addresses in use. */
+  /** Drops unused channels, so that only addresses in use have channels. */
   #sweep(tick: number): void {
     for (const [name, channel] of this.#channels)
       if (!channel.pending && tick - channel.usedAt > CHANNEL_IDLE_MS) this.#channels.delete(name);
@@ -280,7 +283,7 @@ export class Bus implements Emitter, AsyncDisposable {
     const now = this.#now();
     let next = Number.POSITIVE_INFINITY;
     for (const channel of this.#channels.values()) {
-      // The emitter's promise reports failures; nothing here awaits them.
+      // Not awaited, because the emitter's promise reports failures.
       if (channel.dueAt <= now.tick) void channel.flush(now);
       next = Math.min(next, channel.dueAt);
     }

@@ -1,8 +1,8 @@
 /**
- * A channel queues the notifications of one subscriber for one address. It queues the first event of a key at once. It
- * counts later events of the key within `foldMs` and queues them after that; the inbox folds them into the first. In a
- * storm (more different events at once than a list holds) the rest is only counted. `ordered-writer.ts` defines the order
- * of all writes.
+ * A channel queues the notifications of one subscriber for one address. It queues the first event of a key at once. It holds back
+ * and counts later events of the key for `foldMs`, then queues them, and the inbox folds them into the first. In a storm (more
+ * different events at once than one line lists), further events are only counted. `ordered-writer.ts` defines the order of all
+ * writes.
  */
 import type { Address } from '../core/address.ts';
 import type { Event, Heard } from '../core/event.ts';
@@ -20,19 +20,21 @@ export type ChannelDeps = {
   readonly writer: OrderedWriter;
   readonly queue: (shaped: Shaped) => Promise<Queued | Skipped>;
   readonly withdraw: (key: string, reason: string) => Promise<readonly string[]>;
-  /** The open notifications of the subscriber for this address. */
+  /** Reads the open notifications of the subscriber for this address. */
   readonly open: () => Promise<readonly Item[]>;
-  /** The notifications of the subscriber that any process queued for this address after `since` (epoch ms), newest first. */
+  /**
+   * Reads the notifications of the subscriber that any process queued for this address after `since` (epoch ms), newest first.
+   */
   readonly lately: (since: number) => Promise<readonly Logged[]>;
-  /** The newest notification of the key that is open for this address, was never offered, and does not wait for a time. */
+  /** Finds the newest notification of the key that is open for this address, was never offered, and does not wait for a time. */
   readonly untold: (key: string) => Promise<string | undefined>;
-  /** The event as the log keeps it. */
+  /** Returns the event as the log keeps it, with secrets redacted. */
   readonly redacted: (event: Event) => Event;
-  /** The counts in open notifications about the surplus events of storms, whichever process wrote them. */
+  /** Reads the counts of surplus events of storms in open notifications of all processes. */
   readonly counted: () => Promise<Counted>;
-  /** Subtracts these from the counts. */
+  /** Subtracts events that have ended from the counts. */
   readonly recount: (over: Counted) => Promise<void>;
-  /** Called when `dueAt` moves to an earlier time. */
+  /** Called when `dueAt` becomes earlier. */
   readonly wake: (channel: Channel) => void;
   readonly foldMs: number;
   readonly now: () => Moment;
@@ -40,24 +42,24 @@ export type ChannelDeps = {
 
 export type Skipped = { readonly kind: 'skipped'; readonly because: string };
 
-/** `leadTick`: the start of the current fold. `told`: the details that this process queued recently. */
+/** The state of one key. `leadTick`: the start of the current fold. `told`: the details that this process queued recently. */
 type Key = { leadTick: number; readonly told: ToldDetails; waiting: Fold | undefined };
 
-/** Counted events whose state has ended. `done`: the log no longer counts them. */
+/** Counted events whose state has ended. `done` resolves when the log no longer counts them. */
 type Over = { readonly counted: Map<string, number>; readonly done: PromiseWithResolvers<void> };
 
-/** `at`: the store's time, epoch ms. `tick`: monotonic ms, for the fold. */
+/** A point in time. `at`: the store's time, epoch ms. `tick`: monotonic ms, for the fold. */
 export type Moment = { readonly at: number; readonly tick: number };
 
 /**
- * The most different events that stay open at the same time, beside the list of one line; further ones are only counted. For
- * errors, the list is longer.
+ * The most different events that are open at the same time, in addition to those that one line lists. Further events are only
+ * counted. For errors, the list is longer.
  */
 const BURST_OF_SINGLES = 20;
 const BURST_OF_ERRORS = 100;
 const isUrgent = ({ severity }: Event): boolean => severity === 'error' || severity === 'critical';
 
-/** Reading the notifications of other processes takes at most this share of the time. */
+/** The greatest share of time for reading the notifications of other processes. */
 const LOOKING = 1 / 20;
 
 export class Channel implements Holder {
@@ -69,15 +71,15 @@ export class Channel implements Holder {
   /** The number of different events that may be queued before the open ones are counted again. */
   #free: { urgent: number; other: number };
   #storm: Storm | undefined;
-  /** The counts of storms in the log, as read at that tick. */
+  /** The counts of storms in the log, and the tick of the read. */
   #counted: { readonly tick: number; readonly counted: Counted } | undefined;
-  /** Counted events whose state has ended, until the log no longer counts them. */
+  /** Counted events whose state has ended and that the log still counts. */
   #over: Over | undefined;
-  /** The details that other processes queued recently. The log is not read again before `#lookTick`. */
+  /** The details that other processes queued recently. The log is read again after `#lookTick`. */
   #lately = new Map<string, ToldDetails>();
   #lookTick = Number.NEGATIVE_INFINITY;
   readonly #outlet: Outlet;
-  /** The time of the last activity, and of the next flush; ticks. */
+  /** The ticks of the last activity, and of the next flush. */
   usedAt: number;
   dueAt = Number.POSITIVE_INFINITY;
 
@@ -102,11 +104,11 @@ export class Channel implements Holder {
       const known = key === undefined ? undefined : this.#keys.get(key);
       if (key !== undefined && known !== undefined && now.tick - known.leadTick < this.#deps.foldMs)
         return this.#wait(known, key, event);
-      // A later event of a recently queued key folds into that notification, or supersedes it, so it needs no room.
+      // A later event of a recently queued key folds into its notification or supersedes it, so it takes no room.
       const behindOthers = key !== undefined && this.#storm?.details.has(key);
       if (behindOthers || (known === undefined && !this.#mayQueue(event))) return this.#count(event, key, now.tick);
     }
-    // An earlier event of the key that is still held goes first.
+    // An earlier event of the key that is still held back goes first.
     if (key !== undefined && this.heldBack(key) !== undefined) this.letGo(key);
     return this.#tell({ event, count: 1 }, key, now);
   }
@@ -123,25 +125,25 @@ export class Channel implements Holder {
     if (counted === undefined) return;
     this.#outlet.release(key);
     const told = this.#tell(counted, key, now);
-    // The write of the storm reports the failure to the emitter.
+    // Ignored, because the write of the storm reports the failure to the emitter.
     told.catch(() => {});
     this.#storm?.before.push(told);
   }
 
-  /** The state has ended: open notifications are withdrawn or subtracted from the count, and held events are dropped. */
+  /** Ends the state of a key: open notifications are withdrawn or subtracted from the count, and held events are dropped. */
   withdraw(key: string, reason: string, now: Moment): Promise<Heard> {
     this.usedAt = now.tick;
     const known = this.#keys.get(key);
     this.#keys.delete(key);
     this.#storm?.takeBack(key);
     this.#outlet.release(key);
-    // Other channels may hold earlier events of the key. They go first, and are withdrawn with the rest.
+    // Other channels may hold back earlier events of the key. These are written first, and withdrawn with the rest.
     this.#outlet.overtake(key);
     const { id } = this.subscriber;
     known?.waiting?.done.resolve({ subscriber: id, kind: 'skipped', because: `withdrawn: ${reason}` });
     const written = this.#outlet.write([key], async () => {
       const ids = await this.#deps.withdraw(key, reason);
-      // The same event counts as new from now on, because its state has ended.
+      // The state has ended, so the same event counts as new from now on.
       this.#lately.delete(key);
       this.#keys.get(key)?.told.clear();
       return { ids, counted: await this.#isOver(shortName(key)) };
@@ -163,11 +165,11 @@ export class Channel implements Holder {
     over.counted.set(name, count);
     this.dueAt = Math.min(this.dueAt, tick + this.#deps.foldMs);
     this.#deps.wake(this);
-    // The promise is wrapped in an object, so that the next write does not wait for it.
+    // Wrapped in an object, so that the next write does not await the promise.
     return { done: over.done.promise };
   }
 
-  /** Writes all due events; with `all` also the others. Resolves when everything is written or has failed. */
+  /** Writes all due events, or with `all` every held event. Resolves when each write is done or has failed. */
   async flush(now: Moment, all = false): Promise<void> {
     const isDue = all || now.tick >= this.dueAt;
     if (isDue) {
@@ -182,13 +184,13 @@ export class Channel implements Holder {
     }
     await this.#outlet.written();
     if (!isDue || this.#over === undefined) return;
-    // The withdrawals that were just written have found the counted events whose state has ended.
+    // The withdrawals above have found the counted events whose state has ended.
     this.#countAnew(this.#over);
     if (this.#storm === undefined) this.dueAt = this.#foldsUntil();
     await this.#outlet.written();
   }
 
-  /** The earliest end of a fold that has waiting events. */
+  /** The earliest end of a fold with waiting events. */
   #foldsUntil(): number {
     let due = Number.POSITIVE_INFINITY;
     for (const { waiting, leadTick } of this.#keys.values())
@@ -196,7 +198,7 @@ export class Channel implements Holder {
     return due;
   }
 
-  /** Drops keys that can neither fold an event nor suppress a repetition any more. */
+  /** Drops keys that can no longer fold an event or suppress a repetition. */
   #forget(now: Moment): void {
     const keptMs = Math.max(this.#deps.foldMs, this.subscriber.batching.dedupeWindowMs);
     for (const [key, { waiting, leadTick }] of this.#keys)
@@ -218,7 +220,7 @@ export class Channel implements Holder {
     });
   }
 
-  /** Later events of the key fold from now on. */
+  /** Begins a fold: later events of the key are held back from now on. */
   #lead(key: string, now: Moment): Key {
     if (this.#keys.size >= KEYS) this.#forget(now);
     const known = this.#keys.get(key) ?? { leadTick: now.tick, told: new Map<string, number>(), waiting: undefined };
@@ -227,7 +229,9 @@ export class Channel implements Holder {
     return known;
   }
 
-  /** A repetition within the dedupe window is delivered at the end of that window, and does not interrupt again. */
+  /**
+   * Queues an event. A repetition within the dedupe window is delivered at the end of the window, and does not interrupt again.
+   */
   async #queue(
     { event, count }: Detail,
     { key, known }: { readonly key: string | undefined; readonly known: Key | undefined },
@@ -241,10 +245,10 @@ export class Channel implements Holder {
     const { told } = known;
     const isOver = (at: number | undefined): boolean => at === undefined || at + dedupeWindowMs <= now.at;
     let first = told.get(detail);
-    // Reads the log only if this process has no record itself.
+    // Reads the log only if this process itself has not queued the detail recently.
     if (dedupeWindowMs > 0 && isOver(first)) first = (await this.#toldByOthers(event, key, now)) ?? first;
     if (!isOver(first)) {
-      // A state that was not delivered yet stays as it is: a waiting repetition must not replace it.
+      // A waiting repetition must not replace an equal state that is not delivered yet.
       const untold = (event.supersede ?? this.subscriber.output.supersede) ? await this.#deps.untold(key) : undefined;
       if (untold !== undefined)
         return { subscriber: this.subscriber.id, kind: untold === input.id ? 'duplicate' : 'folded', id: untold };
@@ -262,7 +266,7 @@ export class Channel implements Holder {
     return this.#heard(await this.#deps.queue({ ...shaped, input }));
   }
 
-  /** When any process last queued the same detail. Undefined if none did recently, or if that is unknown. */
+  /** When any process last queued the same detail. Undefined if none did recently, or if this is unknown. */
   async #toldByOthers(event: Event, key: string, now: Moment): Promise<number | undefined> {
     if (now.tick >= this.#lookTick) {
       const began = performance.now();
@@ -288,8 +292,8 @@ export class Channel implements Holder {
   }
 
   /**
-   * The fold window must not slow down a caller that awaits each `emit`. An event that is still alone after one turn of the
-   * event loop, while nothing else is being written, does not wait for others.
+   * Writes an event that is still alone after one turn of the event loop, unless another write is under way. Otherwise the fold
+   * window would slow down a caller that awaits each `emit`.
    */
   #soon(isAlone: () => boolean, write: () => void): void {
     setImmediate(() => {
@@ -323,7 +327,7 @@ export class Channel implements Holder {
     return storm.done.promise;
   }
 
-  /** Queues as many events as the list has room for, and counts the others. */
+  /** Queues as many events as one line can list, and counts the others. */
   #writeStorm({ details, more, last, before, done }: Storm, now: Moment): void {
     this.#storm = undefined;
     const keys = [...details.values()].flatMap(({ key }) => (key === undefined ? [] : [key]));
@@ -359,7 +363,7 @@ export class Channel implements Holder {
     return this.#heard(await this.#deps.queue(shapeRest(this.subscriber, event, more)));
   }
 
-  /** Queues the count again without the events that have ended. */
+  /** Updates the counts in the log: events that have ended are subtracted. */
   #countAnew(over: Over): void {
     this.#over = undefined;
     const written = this.#outlet.write([], async () => {
@@ -369,7 +373,7 @@ export class Channel implements Holder {
     written.then(over.done.resolve, over.done.reject);
   }
 
-  /** False if a full list's worth of events was queued since the open ones were last counted. */
+  /** Whether the event still has room in the list, by the last count of open notifications. */
   #mayQueue(event: Event): boolean {
     const kind = isUrgent(event) ? 'urgent' : 'other';
     if (this.#free[kind] < 1) return false;
@@ -384,5 +388,5 @@ export class Channel implements Holder {
   }
 }
 
-/** From this number of keys on, the channel looks for keys to drop. */
+/** Above this number of keys, the channel drops keys that it no longer needs. */
 const KEYS = 1_000;

@@ -1,6 +1,6 @@
 /**
  * The event types that Earpiece's sources emit, and those that programs around an agent usually emit, with their payloads.
- * Subscribers may listen to any other type too. This table is for "did you mean" and for `docs/subscribers.md`.
+ * Subscribers may also listen to other types. "Did you mean" hints and `docs/subscribers.md` use this table.
  */
 import { didYouMean } from '../core/errors.ts';
 import type { Severity } from '../core/event.ts';
@@ -9,7 +9,7 @@ import { matchesType } from './matching.ts';
 export type EventType = {
   /** The default severity. */
   readonly severity: Severity;
-  /** Fields of the payload. `|` separates alternative names, and `?` ends an optional one. */
+  /** The fields of the payload. `|` separates alternative names, and `?` marks an optional field. */
   readonly payload: readonly string[];
   readonly what: string;
 };
@@ -38,7 +38,7 @@ export const EVENT_TYPES = {
     what: 'all tools of a batch have answered',
   },
 
-  // Background tools; the event's message says what happened.
+  // Background tools. The event's message says what happened.
   'tool.stopped': { severity: 'info', payload: ['handle', 'tool', 'duration_ms?'], what: 'a tool in the background has ended' },
   'tool.waiting': {
     severity: 'warning',
@@ -186,12 +186,12 @@ export const EVENT_TYPES = {
   'pr.review': {
     severity: 'info',
     payload: ['repo', 'pr', 'by', 'verdict', 'lines'],
-    what: 'somebody reviewed a followed pull request',
+    what: 'a followed pull request got a review',
   },
   'pr.comment': {
     severity: 'info',
     payload: ['repo', 'pr', 'by', 'place?'],
-    what: 'somebody commented on a followed pull request',
+    what: 'a followed pull request got a comment',
   },
   'pr.conflict': {
     severity: 'warning',
@@ -213,8 +213,8 @@ export const EVENT_TYPES = {
     what: 'a value at a followed address has changed',
   },
   'agent.blocked': { severity: 'info', payload: ['agent'], what: 'a followed agent is blocked' },
-  'follow.blind': { severity: 'warning', payload: ['follower', 'reason'], what: 'a followed thing cannot be seen' },
-  'follow.over': { severity: 'debug', payload: [], what: 'what was reported of a followed thing is over' },
+  'follow.blind': { severity: 'warning', payload: ['follower', 'reason'], what: 'a follower cannot see what it follows' },
+  'follow.over': { severity: 'debug', payload: [], what: 'a problem that a follower reported has ended' },
   'alert.firing': {
     severity: 'error',
     payload: ['alertname', 'fingerprint', 'summary?', 'labels', 'annotations', 'starts_at?', 'ends_at?', 'url?'],
@@ -234,12 +234,12 @@ export type KnownType = keyof typeof EVENT_TYPES;
 
 const KNOWN = Object.keys(EVENT_TYPES);
 
-/** Whether an Earpiece source emits this type: then its payload is known. */
+/** Whether the type is in the table, so that its payload is known. */
 export const isKnownType = (type: string): boolean => Object.hasOwn(EVENT_TYPES, type);
 
 /**
- * The known type that a mistyped one probably means. Undefined for a known type, and for one that resembles none. A
- * different first word is not a typing error: `deploy.failed` does not mean `process.failed`.
+ * The known type that a mistyped one probably means. Undefined for a known type, and for a type that resembles none. The first
+ * words must be similar too: `deploy.failed` does not mean `process.failed`.
  */
 export function knownTypeNear(pattern: string): string | undefined {
   const wild = pattern.endsWith('.*');

@@ -1,4 +1,4 @@
-/** Events of one key that wait for the end of its fold window: each different detail once, with its count. */
+/** Collects events of one key until the end of its fold window: each different detail once, with its count. */
 import type { Event, Heard } from '../core/event.ts';
 import type { Detail } from './storm.ts';
 import { detailOfEvent } from './told.ts';
@@ -6,11 +6,11 @@ import { detailOfEvent } from './told.ts';
 export class Fold {
   /** Details by their text, the newest last. */
   readonly details = new Map<string, Detail>();
-  /** How many events wait. */
+  /** The number of waiting events. */
   events = 0;
   /** The number (`OrderedWriter.arrived`) of the newest event. */
   last = 0;
-  /** The result for every caller that emitted one of these events. */
+  /** Resolves for every caller that emitted one of these events. */
   readonly done = Promise.withResolvers<Heard>();
   #newest = '';
 

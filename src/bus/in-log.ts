@@ -1,6 +1,4 @@
-/**
- * The notifications that one subscriber has queued for one address, read from the log, which has those of other processes too.
- */
+/** Reads the notifications that one subscriber has queued for one address from the log, including those of other processes. */
 import { logOf, splitLog, type Address, type LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
 import { ANYONE, type Item } from '../core/items.ts';
@@ -11,10 +9,10 @@ import { countedKeys } from '../core/unlisted.ts';
 import { countedIn, dataOf, stillCounted, withoutOver, type Counted } from './storm.ts';
 import type { Logged } from './told.ts';
 
-/** The number of recent notifications that are searched. */
+/** How many recent notifications are searched. */
 const PAGE = 100;
 const PAGES = 10;
-/** The most attempts to change a count that other processes also change. */
+/** The most attempts to change a count, because other processes may change it at the same time. */
 const TRIES = 20;
 
 export class InLog {
@@ -29,8 +27,8 @@ export class InLog {
   }
 
   /**
-   * Withdraws open notifications of the key and returns their ids. Only events of a conversation withdraw that conversation's own
-   * notifications.
+   * Withdraws open notifications of the key and returns their ids. A conversation's own notifications are withdrawn only by
+   * events of that conversation.
    */
   async withdraw(key: string, reason: string): Promise<readonly string[]> {
     const address = this.#address;
@@ -47,8 +45,8 @@ export class InLog {
   }
 
   /**
-   * The counts in open notifications under `restKey`, whichever process wrote them. A key that several of them count gets the
-   * highest of these counts.
+   * The counts in open notifications of all processes under `restKey`. If several notifications count a key, the highest count is
+   * used.
    */
   async counted(restKey: string): Promise<Counted> {
     const most = new Map<string, number>();
@@ -70,7 +68,7 @@ export class InLog {
           const drafts = this.#without(item, over);
           if (drafts.length > 0) results.push(await this.#inbox.store.append(log, drafts));
         }
-        // Another process changed it first, or a carrier took it: read the current state again.
+        // Another process changed a notification first, or a carrier took it, so the current state is read again.
         if (results.every(({ kind }) => kind === 'appended')) break;
       }
   }
@@ -97,7 +95,7 @@ export class InLog {
     return [closed, queuedRecord({ ...notification, id, count, firstAt: notification.firstAt ?? at, data }, to)];
   }
 
-  /** Counts that no model has read yet. */
+  /** The open notifications under `restKey` that no model has read yet. */
   async #rests(log: LogKey, restKey: string): Promise<readonly Item[]> {
     const address = this.#address;
     const open = await this.#inbox.store.items(log, { kind: 'key', key: restKey });
@@ -110,7 +108,7 @@ export class InLog {
     );
   }
 
-  /** Open notifications, each once, however many conversations they are for. */
+  /** The open notifications. One that is for several conversations is returned once. */
   async open(): Promise<readonly Item[]> {
     const found = new Map<string, Item>();
     for (const log of await this.#logs())
@@ -120,7 +118,7 @@ export class InLog {
 
   /**
    * The newest notification of the key that was never offered and does not wait for a time. Always undefined for a whole project,
-   * because each agent may have read another one.
+   * because its agents may have read different ones.
    */
   async untold(key: string): Promise<string | undefined> {
     if (this.#address.kind === 'project') return undefined;
@@ -146,7 +144,7 @@ export class InLog {
     return found;
   }
 
-  /** The project's own log holds the notifications that went to all of its agents. */
+  /** The notifications that went to all agents of the project, from the project's own log. */
   async #fannedOut(since: number): Promise<readonly Logged[]> {
     const records = await this.#inbox.store.read({
       log: logOf(this.#address),

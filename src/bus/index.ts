@@ -1,4 +1,4 @@
-/** Turns events into notifications. */
+/** The bus, which turns events into notifications. */
 export { Bus, createBus } from './bus.ts';
 export { matchesType } from './matching.ts';
 export { type Subscriber, type SubscriberProblem, type SubscriberSet, type SubscriberSource } from './subscriber.ts';

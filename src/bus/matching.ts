@@ -23,7 +23,7 @@ export class TypeIndex {
 }
 
 const NOBODY: readonly Subscriber[] = [];
-/** The most remembered types, because a source that keeps inventing types must not fill the memory. */
+/** The most types that are remembered. A source may invent new types without end. */
 const TYPES_KEPT = 1_000;
 
 class ByType {
@@ -46,11 +46,11 @@ class ByType {
   }
 }
 
-/** Matches exactly, or `prefix.*` for every type that begins with `prefix.`. */
+/** Whether the pattern is the type, or is `prefix.*` and the type begins with `prefix.`. */
 export const matchesType = (pattern: string, type: string): boolean =>
   pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1)) && type.length >= pattern.length);
 
-/** Why a subscriber of this type does not get the event. Undefined if it does. */
+/** Why a subscriber that listens to this type does not get the event. Undefined if it gets the event. */
 export function unheardBecause({ events }: Subscriber, event: Event): string | undefined {
   if (severityRank(event.severity) < severityRank(events.severityFilter))
     return `severity ${event.severity} is below ${events.severityFilter}`;
@@ -61,7 +61,7 @@ export function unheardBecause({ events }: Subscriber, event: Event): string | u
 
 /**
  * The key that identifies an event. Events with the same key are counted, superseded and withdrawn together. The event's own key
- * wins unchanged. An event without any key is separate.
+ * is used unchanged. An event without any key is never counted with others.
  */
 export function keyOf({ id, batching }: Subscriber, event: Event): string | undefined {
   if (event.key !== undefined) return event.key;

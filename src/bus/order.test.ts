@@ -31,8 +31,8 @@ type Rule = Pick<Subscriber, 'id'> & {
 };
 
 /**
- * Alerts that are withdrawn, states of which the newest counts, plain events, and events with a condition. Two subscribers listen
- * to alerts, and their notifications have one key.
+ * Subscribers to alerts that are withdrawn, to states of which the newest counts, to plain events, and to events with a
+ * condition. Two of them listen to alerts, and their notifications share a key.
  */
 const RULES: readonly Rule[] = [
   { id: 'alert', types: ['alert.firing', 'alert.resolved'], over: ['alert.resolved'] },
@@ -78,7 +78,7 @@ async function stage(
     inbox,
     subscribers: { of: () => ({ subscribers, problems: [] }) },
     foldMs,
-    // The answers do not arrive in the order of the questions.
+    // The results arrive in another order than the questions.
     evaluate: async (_, context) => {
       const { payload } = context as { payload: { n: number } };
       for (let turns = (payload.n * 7) % 5; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
@@ -107,7 +107,7 @@ async function stage(
 
 type Step =
   | { readonly do: 'emit'; readonly state: 0 | 1; readonly key: string; readonly subject: string; readonly critical: boolean }
-  /** `block`: the time of the fold passes while no timer runs. */
+  /** `block`: the fold's time passes while no timer can run. */
   | { readonly do: 'flush' | 'yield' | 'block' };
 
 const steps = fc.array(
@@ -141,7 +141,7 @@ const setting = fc.record({
   family: fc.constantFrom(...(Object.keys(FAMILIES) as Family[])),
 });
 
-/** Emits everything in one turn, except where the steps let the bus write in between. */
+/** Emits all events in one turn of the event loop, except where a step lets the bus write in between. */
 async function run(sequence: readonly Step[], { foldMs, maxSize, family }: Setting) {
   const { inbox, bus, emit } = await stage(foldMs, maxSize);
   const happened: Happened[] = [];

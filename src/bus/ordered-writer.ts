@@ -1,25 +1,25 @@
 /**
- * Decides when the bus writes. No other code does. Writes for one key in one agent's log happen in the order in which the events
- * arrived, whichever subscriber made them, and whether they are for the agent, for one conversation or for the whole project.
- * Other keys do not wait. An arrived event is in one of these states:
+ * Decides when the bus writes; no other code does. Writes for one key in one agent's log happen in the order in which the events
+ * arrived. This holds across subscribers, and for writes to the agent, to one of its conversations or to the whole project.
+ * Writes for other keys do not wait. An arrived event is in one of these states:
  *
  *   arrived ──has a condition──▶ asked ──answered──▶ held or in line
  *   arrived ──its key was written less than a fold ago, or in a storm──▶ held
  *   arrived ──else──▶ in line
- *   held ──its time is over, or a later event of its key is in line──▶ in line
+ * held ──its time has passed, or a later event of its key is in line──▶ in line
  *   in line ──all earlier writes of its key and of its channel are done──▶ written
  *
  * - asked: a condition is being evaluated. Later events of the same key wait for the answer (`whenAnswered`).
- * - held: the channel keeps the event back (`hold`), to count it with others. When a later event of its key goes in line
- *   from another channel, the held one goes first (`overtake`), and the channel stops holding it (`release`).
+ * - held: the channel keeps the event back (`hold`), to count it with others. When a later event of its key goes in line from
+ *   another channel, the held one goes first (`overtake`), and the channel stops holding it (`release`).
  * - in line: its write waits for earlier ones (`write`). A failed write does not delay later ones.
  */
 import type { Address } from '../core/address.ts';
 
-/** Holds events back for one address: a channel. */
+/** Holds events back for one address. A channel implements this. */
 export interface Holder {
   readonly address: Address;
-  /** The number (`arrived`) of the newest held event of the key. Undefined: none. */
+  /** The number (`arrived`) of the newest held event of the key. Undefined if none is held. */
   heldBack(key: string): number | undefined;
   /** Puts the held events of the key in line now. */
   letGo(key: string): void;
@@ -28,10 +28,10 @@ export interface Holder {
 /** The unwritten events of one key in one project. */
 type Lane = {
   readonly name: string;
-  /** The last condition evaluated under the key, until its answer has been handled. */
+  /** Resolves when the last condition under the key has been evaluated and its result handled. */
   asked: Promise<void> | undefined;
   readonly holding: Set<Outlet>;
-  /** The last write for each agent. The agent "*" means all of them. */
+  /** The last write for each agent. "*" means all agents. */
   readonly inLine: Map<string, { readonly by: Outlet; readonly done: Promise<unknown> }>;
 };
 
@@ -50,7 +50,7 @@ class Lanes {
     return lane;
   }
 
-  /** An event of the lane's key is done. */
+  /** Records that an event of the lane's key is done. */
   leave(lane: Lane): void {
     const { name, asked, holding, inLine } = lane;
     if (asked === undefined && holding.size === 0 && inLine.size === 0 && this.#byName.get(name) === lane)
@@ -68,7 +68,7 @@ export class OrderedWriter {
     return ++this.#arrivals;
   }
 
-  /** The write access of one holder to the log. */
+  /** Gives a holder its write access to the log. */
   outlet(holder: Holder): Outlet {
     return new Outlet(this.#lanes, holder);
   }
@@ -78,14 +78,14 @@ export class OrderedWriter {
     return this.#questions.size > 0;
   }
 
-  /** Resolves when all conditions asked so far have answered, and their answers have been handled. */
+  /** Resolves when all conditions so far have been evaluated and their results handled. */
   async answered(): Promise<void> {
     await Promise.all(this.#questions);
   }
 
   /**
-   * Calls `act` at once, unless a condition has to answer first: `question`, or an earlier one under the same key. `act` gets the
-   * answer, and whether it had to wait for it.
+   * Calls `act` at once, unless a condition must be evaluated first: `question`, or an earlier one under the same key. `act` gets
+   * the result, and whether it had to wait.
    */
   whenAnswered<A, T>(
     { address, key }: { readonly address: Address; readonly key: string | undefined },
@@ -94,7 +94,7 @@ export class OrderedWriter {
   ): Promise<T> {
     const before = key === undefined ? undefined : this.#lanes.find(address, key)?.asked;
     if (question === undefined && before === undefined) return act(undefined, false);
-    // The result is wrapped in an object, so that `acted` resolves when `act` has begun. A flush waits for that, and then for the
+    // The result is wrapped in an object, so that `acted` resolves when `act` has begun. A flush awaits `acted`, and then the
     // writes.
     const acted = Promise.all([question, before]).then(([answer]) => ({ result: act(answer, true) }));
     const over: Promise<void> = acted.then(
@@ -131,12 +131,12 @@ export class Outlet {
     return this.#writing > 0;
   }
 
-  /** Resolves when every write that is in line now is done or has failed. */
+  /** Resolves when every write that is now in line is done or has failed. */
   async written(): Promise<void> {
     await this.#last;
   }
 
-  /** The holder keeps an event of the key back from now on. */
+  /** Records that the holder now keeps an event of the key back. */
   hold(key: string): void {
     this.#lanes.at(this.holder.address, key).holding.add(this);
   }
@@ -146,7 +146,7 @@ export class Outlet {
     if (lane?.holding.delete(this)) this.#lanes.leave(lane);
   }
 
-  /** Puts events of the key in line that other holders hold back and that arrived before number `before`, the oldest first. */
+  /** Puts events of the key that other holders keep back in line, oldest first, if they arrived before number `before`. */
   overtake(key: string, before = Number.POSITIVE_INFINITY): void {
     const lane = this.#lanes.find(this.holder.address, key);
     if (lane === undefined || lane.holding.size === 0 || (lane.holding.size === 1 && lane.holding.has(this))) return;
@@ -174,7 +174,7 @@ export class Outlet {
 
   #joins(lane: Lane, done: Promise<unknown>): void {
     const agent = agentOf(this.holder.address);
-    // A write for all agents waits for each agent's write, so it replaces them here.
+    // A write for all agents waits for each agent's last write, so it replaces them as the last one.
     if (agent === '*') lane.inLine.clear();
     const last = { by: this, done };
     lane.inLine.set(agent, last);

@@ -1,7 +1,4 @@
-/**
- * A sample event of each known type, as its source emits it. For trials of a subscriber, and for the page that shows the result
- * of each.
- */
+/** A sample event of each known type, as its source emits it. Trials of subscribers and the page of subscribers use these. */
 import type { EventInput } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
 import { EVENT_TYPES, type KnownType } from './event-types.ts';
@@ -272,8 +269,8 @@ export const SAMPLES: Readonly<Record<KnownType, Sample>> = {
 };
 
 /**
- * An event that this subscriber listens to: the first known type of its list, or an unknown type with a message only. Its
- * condition may still be false for the event.
+ * A sample event for a subscriber: of the first known type of its list, or of an unknown type, with a message only. The
+ * subscriber's condition may still exclude it.
  */
 export function sampleEvent({
   events,

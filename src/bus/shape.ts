@@ -16,8 +16,8 @@ export const MOMENT_OF: Readonly<Record<InjectAt, Exclude<Deliver, object>>> = {
 };
 
 /**
- * `key`: the result of `keyOf`. A payload's `priority` and `inject_at` override the subscriber's; invalid values are
- * ignored. Events of webhooks and agents are never critical.
+ * `key`: the result of `keyOf`. The payload's `priority` and `inject_at` override the subscriber's; invalid values are ignored.
+ * Events of webhooks and agents never make critical notifications.
  */
 export function shape(subscriber: Subscriber, event: Event, key: string | undefined): Shaped {
   const { output, batching } = subscriber;
@@ -52,7 +52,7 @@ export function levelFor({ output }: Subscriber, event: Event): Level {
   return capped(priority === 'critical' ? 'critical' : levelOf(event.severity), event);
 }
 
-/** The notification that counts the surplus events of a storm, under one key. */
+/** Makes the notification that counts the surplus events of a storm, under one key. */
 export function shapeRest(subscriber: Subscriber, event: Event, more: Tally): Shaped {
   const { input, subscribed } = shape(subscriber, event, undefined);
   const { data: _data, about: _about, id = '', ...rest } = input;
@@ -69,7 +69,7 @@ export function shapeRest(subscriber: Subscriber, event: Event, more: Tally): Sh
   };
 }
 
-/** Leaves room for a suffix. */
+/** The most characters of an id, so that a suffix fits. */
 const ID_CHARS = LIMITS.idChars - 20;
 
 export const restKeyOf = ({ id }: Subscriber): string => `${id}:~rest`;

@@ -1,15 +1,15 @@
 /**
- * A storm: more events at once than one line holds. The first events, as many as one line lists, are queued; the others are only
+ * A storm is more events at once than one line lists. The first events, as many as a line lists, are queued. The others are only
  * counted.
  */
 import type { Event, Heard } from '../core/event.ts';
 import type { Item } from '../core/items.ts';
 import type { Json } from '../core/json.ts';
 
-/** One different detail of a key, counted. */
+/** One detail of a key, and how often it occurred. */
 export type Detail = { event: Event; count: number };
 
-/** `last`: the number of its newest event. */
+/** `last`: the number of the detail's newest event. */
 type Listed = Detail & { readonly key: string | undefined; last: number };
 
 export class Storm {
@@ -18,7 +18,7 @@ export class Storm {
   last: Event;
   /** The number of counted events. */
   events = 0;
-  /** Results of events that had to be queued before the others. */
+  /** The results of events that had to be queued before the storm's other events. */
   readonly before: Promise<Heard>[] = [];
   readonly done = Promise.withResolvers<Heard>();
   readonly #listed: number;
@@ -28,7 +28,7 @@ export class Storm {
     this.#listed = listed;
   }
 
-  /** Counts an event. True if it is newly listed. */
+  /** Counts an event. Returns true if it is newly listed. */
   count(event: Event, key: string | undefined, last: number): boolean {
     this.last = event;
     this.events++;
@@ -55,17 +55,17 @@ export class Storm {
     return detail;
   }
 
-  /** Forgets a key whose state has ended: it is neither listed nor counted. */
+  /** Removes a key whose state has ended from the list and the counts. */
   takeBack(key: string): void {
     this.details.delete(key);
     this.more.take(key);
   }
 }
 
-/** The most keys that are tracked. An event beyond them is still counted after its state ends. */
+/** The most keys that are tracked. Events of further keys stay counted even after their state has ended. */
 const KEYS = 4_000;
 
-/** A storm's last record counts the events that its line does not list. It names at most this many of their keys. */
+/** The most keys that a storm's last record names. That record counts the events that the storm's line does not list. */
 const NAMED = 100;
 const NAME_CHARS = 80;
 
@@ -87,21 +87,21 @@ export class Tally {
     this.#byKey.delete(key);
   }
 
-  /** Some of the keys for people: without the name of the subscriber `id`. */
+  /** Some of the keys for people, without the prefix of the subscriber `id`. */
   names(id: string): readonly string[] {
     return namesOf(this.#byKey.keys(), id);
   }
 
-  /** The counts as the log keeps them beside the number, so that any process can subtract ended events. */
+  /** The counts by key for the log, so that any process can subtract events that have ended. */
   counted(): Counted {
     return new Map([...this.#byKey].map(([key, count]) => [shortName(key), count]));
   }
 }
 
-/** The number of counted events by a key's short name. */
+/** The number of counted events for each key's short name. */
 export type Counted = ReadonlyMap<string, number>;
 
-/** The counts in a notification about surplus events of storms, folded ones included. */
+/** Reads the counts from a notification about surplus events of storms, folded ones included. */
 export function countedIn({ notification, differs }: Pick<Item, 'notification' | 'differs'>): Counted {
   const counted = new Map<string, number>();
   for (const { data } of [notification, ...differs])
@@ -137,7 +137,7 @@ function namesOf(keys: Iterable<string>, id: string): readonly string[] {
 export const stillCounted = (names: readonly string[], counted: Counted, id: string): readonly string[] =>
   names.filter((name) => counted.has(shortName(name)) || counted.has(shortName(`${id}:${name}`)));
 
-/** `write` makes repetitions differ: a fold would keep equal data only once. */
+/** Makes the data of a counting notification. `write` makes each one differ, because a fold keeps equal data only once. */
 export const dataOf = (counted: Counted, write: string, keys: readonly string[]): Json => ({
   counted: Object.fromEntries(counted),
   write,
@@ -147,7 +147,7 @@ export const dataOf = (counted: Counted, write: string, keys: readonly string[])
 const isTable = (data: Json | undefined): data is Readonly<Record<string, Json>> =>
   typeof data === 'object' && data !== null && !Array.isArray(data);
 
-/** 64 bits of a key in few characters, because one record may hold thousands of them. */
+/** A 64-bit hash of a key in few characters, because one record may hold thousands of keys. */
 export function shortName(key: string): string {
   let a = 0x811c9dc5;
   let b = 0x9dc5811c;

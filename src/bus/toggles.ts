@@ -8,27 +8,24 @@ import type { Json } from '../core/json.ts';
 import type { Inbox } from '../inbox/index.ts';
 import type { SubscriberSet } from './subscriber.ts';
 
-/** `user`: in all projects of this store. */
+/** `user` means all projects of this store. */
 export type ToggleScope = { readonly kind: 'user' } | { readonly kind: 'project'; readonly project: string };
 
 /** Ids in alphabetical order. */
 export type Toggled = { readonly user: readonly string[]; readonly project: readonly string[] };
 
 export type SubscriberToggles = {
-  /**
-   * All ids that are off in a project. The list may include a subscriber that became a core one later: that one is still
-   * on.
-   */
+  /** All ids that are off in a project. A core subscriber stays on even if the list includes it, because it became core later. */
   disabled(project: string): Promise<ReadonlySet<string>>;
   lists(project: string): Promise<Toggled>;
   /**
-   * Returns false if it was off already. `set` are the existing subscribers. Throws `not_found` for an unknown id and
-   * `bad_subscriber` for a core one.
+   * Switches a subscriber off. Returns false if it was off already. `set`: the existing subscribers. Throws `not_found` for an
+   * unknown id, and `bad_subscriber` for a core subscriber.
    */
   disable(scope: ToggleScope, id: string, by: string, set: SubscriberSet): Promise<boolean>;
-  /** Returns false if it was on already. */
+  /** Switches a subscriber on. Returns false if it was on already. */
   enable(scope: ToggleScope, id: string, by: string, set: SubscriberSet): Promise<boolean>;
-  /** Replaces the whole list, all or nothing, and resolves with it. */
+  /** Replaces the whole list or, on an error, nothing. Resolves with the new list. */
   set(scope: ToggleScope, ids: readonly string[], by: string, set: SubscriberSet): Promise<readonly string[]>;
 };
 
@@ -48,7 +45,7 @@ export function subscriberToggles(inbox: Inbox): SubscriberToggles {
       const on = old.filter((id) => !list.includes(id));
       if (off.length === 0 && on.length === 0) return { changed: false, list };
       const swap = { key, from, to: list.length === 0 ? undefined : list };
-      // If another process changed the list first, its list is the base.
+      // If another process changes the list first, this change applies to its list.
       if (scope.kind === 'user') {
         if (!(await inbox.store.swapSetting(key, swap.from, swap.to))) continue;
         return { changed: true, list };
@@ -77,7 +74,7 @@ export function subscriberToggles(inbox: Inbox): SubscriberToggles {
       return (await change(scope, by, (old) => [...old, id])).changed;
     },
     async enable(scope, id, by, set) {
-      // A subscriber in the list may no longer exist: it can still be removed from the list.
+      // Ids of subscribers that no longer exist can still be removed from the list.
       const { changed } = await change(scope, by, (old) => old.filter((each) => each !== id));
       if (!changed) checkKnown(id, set);
       return changed;
@@ -114,5 +111,5 @@ function checkMayBeOff(id: string, set: SubscriberSet): void {
   throw new EarpieceError('bad_subscriber', `${id} (${name}) cannot be disabled: ${WHY_LOCKED}`, { data: { id } });
 }
 
-/** Why a core subscriber stays on, for people. */
+/** Tells people why a core subscriber stays on. */
 export const WHY_LOCKED = 'it is a core subscriber: an agent must not miss its notifications';

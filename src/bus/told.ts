@@ -1,4 +1,4 @@
-/** The details that a subscriber queued recently, as the log has them, because other processes queue too. Pure. */
+/** Finds the details that a subscriber queued recently. It reads them from the log, because other processes queue too. Pure. */
 import { messageOf, VOLATILE, type Event } from '../core/event.ts';
 import { AGREE_MS, queuedAt } from '../core/clocks.ts';
 import type { Item } from '../core/items.ts';
@@ -6,12 +6,12 @@ import type { Json } from '../core/json.ts';
 import { matchesType } from './matching.ts';
 import type { Subscriber } from './subscriber.ts';
 
-/** The log's data about a queued notification. */
+/** What the log knows about a queued notification. */
 export type Logged = Pick<Item, 'notification' | 'at' | 'clock' | 'lastAt' | 'differs' | 'outcome'>;
 
 /**
- * The items with the times of this clock. Omits an item whose time is in the clock's future, because nothing may wait for such a
- * time.
+ * Converts the times of items to this clock. Omits an item whose time is in the clock's future, because an event must not wait
+ * for such a time.
  */
 export const byClock = (items: readonly Logged[], now: number): readonly Logged[] =>
   items.flatMap((item) => {
@@ -20,19 +20,19 @@ export const byClock = (items: readonly Logged[], now: number): readonly Logged[
     return [{ ...item, at, lastAt: item.lastAt > now + AGREE_MS ? at : item.lastAt }];
   });
 
-/** Each different detail of a key, and when it was first queued, epoch ms. */
+/** The different details of a key, each with the time when it was first queued, epoch ms. */
 export type ToldDetails = Map<string, number>;
 
 /**
- * Two events with the same text are the same detail only if they have the same type: a firing alert differs from its end. A
- * message that was made from the data is not part of the detail.
+ * Makes the text that identifies a detail. The type is part of it, because a firing alert differs from its end. A message that
+ * was made from the data is not.
  */
 function detailOf(type: string, message: string | undefined, data: Json): string {
   const own = message === undefined || (isTable(data) && message === messageOf({ type, data })) ? '' : message;
   return `${type}\n${own}\n${lasting(data)}`;
 }
 
-/** The JSON of the data without what differs from call to call. A walk over the members would take four times as long. */
+/** The JSON of the data without fields that differ from call to call. A walk over the fields would take four times as long. */
 function lasting(data: Json): string {
   const text = JSON.stringify(data);
   if (!MAY_BE_VOLATILE.test(text)) return text;
@@ -47,8 +47,8 @@ const isTable = (data: Json): data is Readonly<Record<string, Json>> =>
   typeof data === 'object' && data !== null && !Array.isArray(data);
 
 /**
- * The details by key, from the subscriber's `items`, newest first. An event that repeats after its notification was withdrawn, or
- * after its state ended, counts as new. Only the newest of several states counts.
+ * The details by key, from the subscriber's `items`, newest first. An event counts as new after its notification was withdrawn or
+ * its state has ended. Of several states, only the newest counts.
  */
 export function toldBy({ withdraw, output }: Subscriber, items: readonly Logged[]): Map<string, ToldDetails> {
   const told = new Map<string, ToldDetails>();
@@ -60,7 +60,7 @@ export function toldBy({ withdraw, output }: Subscriber, items: readonly Logged[
       over.add(key);
       continue;
     }
-    // This item itself is a repetition that waits for the end of the first one's window.
+    // This item is itself a repetition that waits for the end of the window.
     if (typeof deliver === 'object' && 'at' in deliver) continue;
     const details = told.get(key) ?? new Map<string, number>();
     told.set(key, details);

@@ -1,14 +1,14 @@
 import { EarpieceError } from './errors.ts';
 
-/** `project/agent`: names one log. */
+/** The name of one agent's log: `project/agent`. */
 export type LogKey = string & { readonly __brand: 'LogKey' };
 /** A conversation of one agent: the host's session id, or `main`. */
 export type ConversationId = string & { readonly __brand: 'ConversationId' };
 
 /**
- * The address of a notification. Written in one of three forms:
- * - `project/agent`: the agent's first conversation that carries takes it.
- * - `project/agent#conversation`: that conversation takes it.
+ * The address of a notification, in one of three forms:
+ * - `project/agent`: the agent's first conversation that carries notifications takes it.
+ * - `project/agent#conversation`: this conversation takes it.
  * - `project/*`: every conversation that is active in the project takes its own copy.
  */
 export type Address =
@@ -62,7 +62,7 @@ export function formatAddress(address: Address): string {
   }
 }
 
-/** The log of an agent's address; a fan-out (`project/*`) keeps its intents in the project's own log. */
+/** The log of an address. For a fan-out (`project/*`), the project's own log, which keeps the intents. */
 export function logOf(address: Address): LogKey {
   return `${address.project}/${address.kind === 'project' ? '*' : address.agent}` as LogKey;
 }

@@ -1,4 +1,4 @@
-/** For property tests: notifications, policies and histories of any kind. Not shipped. */
+/** Random notifications, policies and histories for property tests. Not shipped. */
 import fc from 'fast-check';
 import { ANYONE, type Item } from './items.ts';
 import { isInterrupt, LEVELS, type Notification, type NotificationId } from './notification.ts';
@@ -40,8 +40,8 @@ export const notifications: fc.Arbitrary<Notification> = fc
   }));
 
 /**
- * Open items, oldest first, with ids `n0`, `n1` …. Some were offered before. A few of these share a line, one part of which
- * is closed.
+ * Open items, oldest first, with ids `n0`, `n1` …. Some were offered before. A few of those share a line of which one part is
+ * closed.
  */
 export const openItems = (max = 40): fc.Arbitrary<Item[]> =>
   fc

@@ -106,8 +106,8 @@ verifies(
           const reader = NOW + afterMs;
           const sighted = { [item.id]: NOW + quietMs };
           if (afterMs < ttlMs - AGREE_MS) expect(isExpired(item, reader)).toBe(false);
-          // An item with a stamp in the near future becomes plausible when that time comes, so it waits as long as the clock is
-          // off.
+          // A stamp in the near future becomes plausible when that time comes, so the item waits for as long as the clock is
+          // ahead.
           const late = Math.abs(skew) > 50 * DAY ? AGREE_MS : Math.max(AGREE_MS, skew);
           const due = isDue(deliverAt(item), item, { now: reader, sighted });
           if (afterMs < inMs - AGREE_MS) expect(due).toBe(false);

@@ -2,12 +2,13 @@ import { expect, it } from 'vitest';
 import { defined } from './defined.ts';
 
 it('leaves out undefined alone', () => {
-  const given: { readonly key: string | undefined; readonly level: string | null; readonly count: number; readonly on: boolean } = {
-    key: undefined,
-    level: null,
-    count: 0,
-    on: false,
-  };
+  const given: { readonly key: string | undefined; readonly level: string | null; readonly count: number; readonly on: boolean } =
+    {
+      key: undefined,
+      level: null,
+      count: 0,
+      on: false,
+    };
   expect(Object.entries(defined(given))).toEqual([
     ['level', null],
     ['count', 0],

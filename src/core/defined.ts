@@ -1,6 +1,6 @@
 /**
- * `fields` without the keys whose value is `undefined`: an optional field that nobody gave is then absent, as the types say
- * (`exactOptionalPropertyTypes`). Write `{ ...defined({ key, level }) }`. A value of null, false, 0 or '' stays.
+ * Copies `fields` without the keys whose value is `undefined`, as `exactOptionalPropertyTypes` requires. Write `{ ...defined({
+ * key, level }) }`. A value of null, false, 0 or '' stays.
  */
 export const defined = <T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } => {
   const kept: Partial<T> = {};

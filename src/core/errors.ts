@@ -1,6 +1,6 @@
 /**
- * An error that the caller or the machine caused. `code` is stable and for programs. The message is for people and names
- * the thing, the value seen and the way out. `retryable` says whether the same call may succeed later.
+ * An error that the caller or the machine caused. `code` is stable and meant for programs. The message is meant for people: it
+ * names the thing, the value seen and the way out. `retryable` says whether the same call may succeed later.
  */
 export class EarpieceError extends Error {
   override readonly name = 'EarpieceError';
@@ -39,14 +39,14 @@ export type ErrorCode =
   | 'upstream'
   | 'timeout';
 
-/** The message for a process whose own files an upgrade has replaced or a removal has deleted. */
-export const GONE = 'Earpiece was upgraded or removed while this process runs; restart it';
+/** The message of a process whose program files were replaced by an upgrade or deleted. */
+export const GONE = 'Earpiece was upgraded or removed while this process was running; restart the process';
 
-/** Whether a late import failed because its module no longer exists. */
+/** Whether a dynamic import failed because the module's file no longer exists. */
 export const isGone = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
 
-/** The closest of `known` to the typed word, for "did you mean". Undefined if nothing is near. */
+/** The closest of `known` to the typed word, for "did you mean". Undefined if no word is close. */
 export function didYouMean(typed: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(typed.length / 3)) + 1;
@@ -57,7 +57,7 @@ export function didYouMean(typed: string, known: Iterable<string>): string | und
   return best;
 }
 
-/** Levenshtein with adjacent transpositions; gives up (returns `limit`) beyond `limit`. */
+/** The Levenshtein distance with adjacent transpositions, at most `limit`. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let twoBack: number[] = [];

@@ -1,6 +1,6 @@
 /**
- * Something that happened outside of an agent, in the shape of CloudEvents. Events are not durable; the notifications that
- * subscribers queue for them are. A source emits events, and the bus turns them into notifications.
+ * Something that happened outside of an agent, in the shape of CloudEvents. A source emits events, and the bus turns them into
+ * notifications. Events are not durable. Notifications are.
  */
 import { formatAddress, parseAddress } from './address.ts';
 import { defined } from './defined.ts';
@@ -13,11 +13,12 @@ export type Severity = (typeof SEVERITIES)[number];
 export const severityRank = (severity: Severity): number => SEVERITIES.indexOf(severity);
 
 /**
- * - `id`: unique within its source. A second event with the same id changes nothing.
- * - `type`: dotted, `tool.call.failure`. `source`: the observer, `agent`, `files`, `github`.
+ * - `id`: unique within its source. A second event with the same id is ignored.
+ * - `type`: dotted, `tool.call.failure`. `source`: the observer, such as `agent`, `files` or `github`.
  * - `subject`: the address of the agents that the event concerns. `time`: epoch ms.
- * - `message`: what happened in a few words, for readers without a template. Default: made of the type and the data.
- * - `key`: instead of the subscriber's dedupe key. `about`, `supersede`, `deliver`, `ttlMs`: see `Notification`.
+ * - `message`: what happened, in a few words. It is shown if no template words the event. Default: made from the type and the
+ *   data.
+ * - `key`: replaces the subscriber's dedupe key. `about`, `supersede`, `deliver`, `ttlMs`: see `Notification`.
  */
 export type Event = {
   readonly id: string;
@@ -51,8 +52,8 @@ export type Emitted = { readonly event: Event; readonly heard: readonly Heard[] 
 
 /**
  * Takes events from sources. `emit` resolves when all results of the event are durable. It rejects with `bad_event` for an
- * invalid event, and with the error that the store throws. A source counts emits that it does not await and reports their
- * failures. Failures never break the source's host.
+ * invalid event, and with the store's error if the store fails. A source that does not await an emit counts and reports its
+ * failure, and goes on.
  */
 export interface Emitter {
   emit(event: EventInput): Promise<Emitted>;
@@ -73,7 +74,7 @@ export function makeEvent(input: EventInput, made: { readonly id: string; readon
   const text = (field: 'id' | 'source', value: unknown): string =>
     typeof value === 'string' && value.trim() !== '' && value.length <= EVENT_LIMITS.textChars
       ? value.toWellFormed()
-      : refuse(field, value, `needs a text of 1 to ${EVENT_LIMITS.textChars} characters`);
+      : refuse(field, value, `must be a text of 1 to ${EVENT_LIMITS.textChars} characters`);
   const { type, severity = 'info', data = {} } = input;
   if (typeof type !== 'string' || type.length > EVENT_LIMITS.typeChars || !TYPE.test(type))
     refuse('type', type, 'must be dotted words of letters, digits, "_" and "-", e.g. "build.failed"');
@@ -120,7 +121,7 @@ const handedOn = ({
 
 export const levelOf = (severity: Severity): Level => (severity === 'debug' ? 'info' : severity);
 
-/** Fields of the data that differ from call to call and do not make the message a new one. */
+/** Fields of the data that differ from call to call. A difference in them alone does not make a new message. */
 export const VOLATILE: ReadonlySet<string> = new Set(['call_id', 'duration_ms', 'retry_count', 'failures', 'timestamp']);
 
 /** The message of an event without a template. */
@@ -141,7 +142,7 @@ export function notificationIdOf(event: Pick<Event, 'id' | 'source'>, subscriber
   return id.length <= LIMITS.idChars ? id : `${id.slice(0, LIMITS.idChars - 18)}~${checksum(id)}`;
 }
 
-/** The notification of an event that no subscriber shapes. Without a bus, one event is one notification. */
+/** Makes the notification of an event without a subscriber. A program without a bus uses this. */
 export function notificationFrom(event: Event): NotificationInput {
   return {
     id: notificationIdOf(event),
@@ -153,7 +154,7 @@ export function notificationFrom(event: Event): NotificationInput {
   };
 }
 
-/** A type of one word becomes a name of the source "event". */
+/** The notification's kind for an event type. A type of one word becomes a name of the source "event". */
 export const kindOf = (type: string): string => {
   const kind = type.includes('.') ? type : `event.${type}`;
   return kind
@@ -164,7 +165,7 @@ export const kindOf = (type: string): string => {
 
 const short = (text: string): string => (text.length > 120 ? `${text.slice(0, 119).toWellFormed()}…` : text);
 
-/** FNV-1a over 64 bits, hex: enough to tell long ids apart. */
+/** A 64-bit FNV-1a hash in hex, which is enough to distinguish long ids. */
 export function checksum(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (let at = 0; at < text.length; at++) hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(at))) * 0x100000001b3n);

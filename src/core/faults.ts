@@ -1,6 +1,6 @@
 /**
- * Named points at each write boundary, where a test can kill the process (`EARPIECE_FAULT=point:n`). Nothing happens until
- * a composition root arms them.
+ * Named points at each write boundary, where a test can kill the process (`EARPIECE_FAULT=point:n`). They do nothing until an
+ * entry point of the program or a test arms them.
  */
 export const FAULT_POINTS = [
   'append.begun',
@@ -30,7 +30,7 @@ export const FAULT_POINTS = [
 /** The write boundaries in an agent's loop. */
 export const AGENT_FAULT_POINTS = ['agent.request', 'agent.tool_landing', 'agent.carried'] as const;
 
-/** The write boundaries of what follows things outside. */
+/** The write boundaries of sources that follow things outside. */
 export const FOLLOW_FAULT_POINTS = ['follow.looked', 'follow.told', 'follow.kept'] as const;
 export type FaultPoint =
   | (typeof FAULT_POINTS)[number]
@@ -44,7 +44,7 @@ export function fault(point: FaultPoint): void {
   trip?.(point);
 }
 
-/** Sets the action at each point, for composition roots and tests. Undefined disarms. */
+/** Sets the action at each point, for entry points and tests. Undefined disarms all points. */
 export function armFaults(onPoint: ((point: FaultPoint) => void) | undefined): void {
   trip = onPoint;
 }

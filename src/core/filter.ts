@@ -1,21 +1,22 @@
 import { formatKind, levelRank, type Level, type Notification } from './notification.ts';
 import type { Policy } from './policy.ts';
 
-/** A kind that somebody silenced by hand for a while (`earpiece mute`). `until` is epoch ms, null for ever. */
-/** `since`: the time on the clock of the person who muted, so that a reader can judge `until`. */
+/** A mute by `earpiece mute`: the notifications of a kind are filtered until `until` (epoch ms; null: for ever). */
+/** `since` is the time on the clock of the machine that muted, so that a reader can judge `until`. */
 export type Mute = { readonly pattern: string; readonly until: number | null; readonly by: string; readonly since?: number };
 
 /**
- * The setting or mute that keeps a notification from the model. `key` is the setting's name as `earpiece config explain`
- * takes it, `says` is its value in the file. `until` is missing if only the log's text is left.
+ * The setting or mute that keeps a notification from the model. `key` is the setting's name as `earpiece config explain` takes
+ * it, `says` is its value in the file. `until` is missing if the mute itself no longer exists and the cause was read from the
+ * log.
  */
 export type FilterCause =
   | { readonly kind: 'mute'; readonly mute: Pick<Mute, 'pattern' | 'by'> & { readonly until?: number | null } }
   | { readonly kind: 'setting'; readonly key: string; readonly says: string; readonly file?: string };
 
 /**
- * True for a notification that nothing may filter or drop for lack of room: one with an `action`, a person's critical, a
- * critical of a core kind. Otherwise a mute or the file of a cloned project could suppress a person's stop.
+ * Whether the notification may be neither filtered nor dropped: it has an `action`, or it is critical and comes from a person or
+ * a core kind. Otherwise a mute or the config file of a cloned project could suppress a person's stop.
  */
 export function isKept({ action, kind, level, origin, subscriber }: Notification, policy: Policy): boolean {
   if (action !== undefined) return true;
@@ -25,7 +26,7 @@ export function isKept({ action, kind, level, origin, subscriber }: Notification
 }
 
 /**
- * Why the policy or a mute keeps this notification from the model. Undefined if it may pass. The plan and the gate both
+ * Why the policy or a mute keeps this notification from the model. Undefined if nothing filters it. The plan and the gate both
  * call this.
  */
 export function filterOf(
@@ -68,7 +69,7 @@ export function filterOf(
 
 const off = (key: string, says = `${key} = false`): FilterCause => ({ kind: 'setting', key, says });
 
-/** The cause as the text that the log keeps. */
+/** The text that the log keeps for the cause. */
 export function filteredBecause(
   notification: Notification,
   policy: Policy,
@@ -79,7 +80,7 @@ export function filteredBecause(
   return cause?.kind === 'mute' ? `${cause.mute.pattern} is muted by ${cause.mute.by}` : cause?.says;
 }
 
-/** Parses that text. */
+/** Parses the text of `filteredBecause`. */
 export function filterIn(reason: string): FilterCause {
   const muted = /^(\S+) is muted by (.+)$/su.exec(reason);
   if (muted) return { kind: 'mute', mute: { pattern: muted[1] ?? '', by: muted[2] ?? '' } };
@@ -94,7 +95,7 @@ export function filterIn(reason: string): FilterCause {
   return { kind: 'setting', key: reason.replace(/ = false$/u, ''), says: reason };
 }
 
-/** `*`, `source`, `source.*` or `source.name`. */
+/** Whether a pattern (`*`, `source`, `source.*` or `source.name`) matches a kind. */
 export function matchesKind(pattern: string, dotted: string): boolean {
   if (pattern === '*' || pattern === dotted) return true;
   const prefix = pattern.endsWith('.*') ? pattern.slice(0, -1) : pattern.includes('.') ? undefined : `${pattern}.`;
@@ -107,6 +108,6 @@ export function cappedLevel(level: Level, source: string, policy: Policy): Level
   return cap !== undefined && levelRank(level) > levelRank(cap) ? cap : level;
 }
 
-/** Names come from outside, so `__proto__` and `constructor` must be ordinary names. */
+/** Reads an own property. Names come from outside, so `__proto__` and `constructor` must be ordinary names. */
 const own = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined;

@@ -1,4 +1,4 @@
-/** Which due items become one line, and which of them its view lists. */
+/** Decides which due items become one line, and which items of a line are listed. */
 import { saidAt } from './clocks.ts';
 import type { Item } from './items.ts';
 import { formatKind, levelRank, tellerOf, type NotificationId } from './notification.ts';
@@ -6,15 +6,15 @@ import type { Policy } from './policy.ts';
 import { LISTED_EVENTS } from './unlisted.ts';
 import { MESSAGES_BELOW_ERROR } from './views/wording.ts';
 
-/** Distinct messages in one line at error and above, where no message may be omitted. */
+/** The most distinct messages in one line at error and above. These lines may omit no message. */
 const ERRORS_A_LINE = 5;
-/** Estimates: the characters of a message that a template shows, and the characters that it adds. */
+/** Estimates: the most characters of a message that a template shows, and the characters that the template adds. */
 const SAID_CHARS = 240;
 const ROW_CHARS = 40;
 
 /**
- * Groups the items that share a line: items sent as one line, of one subscriber, of one key, of one kind within its window, or
- * warnings of one source.
+ * Groups the items that share a line: items that were sent as one line, items of one subscriber or of one key, items of one kind
+ * within its window, and warnings of one source.
  */
 export function coalesce(due: readonly Item[], policy: Policy): Item[][] {
   const groups: Item[][] = [];
@@ -61,15 +61,15 @@ export function newestLast(group: Item[]): Item[] {
 const lastRecordOf = ({ history, seq }: Item): number => history.at(-1) ?? seq;
 
 /**
- * `told`: the items of the line. `shown`: the items whose texts it shows, and the counts of storms. `others` are
- * summarized.
+ * `told`: the items of the line. `shown`: the items whose texts the line shows, and the items that count a storm's surplus.
+ * `others`: the items that are summarized.
  */
 export type Listed = { readonly told: Item[]; readonly shown: readonly Item[]; readonly others: readonly Item[] };
 
 /**
- * A view lists the first few different messages of a line below error, and a template sees a bounded number of events. An
- * item counts as delivered only if its text could be read. The author of a template decides what it shows of its events. The
- * line of a subscriber counts what it does not show; any other line leaves that out.
+ * Divides the items of a line into shown and summarized ones. Below error, a view lists the first few different messages, and a
+ * template gets a bounded number of events. An item that its template got counts as delivered. The line of a subscriber counts
+ * the items that it does not show; any other line leaves them out.
  */
 export function listed(group: Item[]): Listed {
   const { level, subscriber } = (group[0] as Item).notification;
@@ -98,8 +98,8 @@ const standsAlone = ({ notification: n }: Item): boolean =>
   n.action !== undefined || n.instruction !== undefined || n.origin?.person !== undefined || tellerOf(n) !== undefined;
 
 /**
- * Whether the item may join the group: same subscriber, template and level, up to the subscriber's group size. The count of a
- * storm's surplus events always joins.
+ * Whether the item may join the group: same subscriber, template and level, up to the subscriber's group size. The item that
+ * counts a storm's surplus events always joins.
  */
 function isGroupOf(group: Item[], item: Item, policy: Policy): boolean {
   const first = group[0];
@@ -111,17 +111,17 @@ function isGroupOf(group: Item[], item: Item, policy: Policy): boolean {
   if (of.rest) return true;
   if (group.filter((other) => !other.notification.subscriber?.rest).length >= of.group) return false;
   if (of.template === undefined) return joins(group, item);
-  // The size of the template's result is not known yet, and an error may not be cut.
+  // An error must not be cut, and the size of the template's result is not known yet.
   return levelRank(item.notification.level) < levelRank('error') || sizeOf([...group, item]) <= policy.maxItemChars;
 }
 
-/** About the longest text of a template: one row for each different message. */
+/** Estimates the longest text of a template: one row for each different message. */
 const sizeOf = (group: readonly Item[]): number =>
   messagesOf(group).reduce((sum, message) => sum + ROW_CHARS + Math.min(message.length, SAID_CHARS), 0);
 
 /**
- * A line stays as rendered, so the next conversation that takes a released item must not read items meant for the one that
- * released it.
+ * Whether the item may share a line with the group. A rendered line never changes. After a release, another conversation may take
+ * an item, and must not read items of the first conversation in its line.
  */
 const joins = (group: Item[], item: Item): boolean => {
   const first = group[0];
@@ -145,7 +145,7 @@ export const messagesOf = (group: readonly Item[]): string[] => [
   ),
 ];
 
-/** The sent text of the line that these items form. Undefined if nothing was sent, or if a part of that line is closed. */
+/** The sent text of the line that these items form. Undefined if the line was not sent, or if a part of it is closed. */
 export function sentOf(group: readonly Item[]): string | undefined {
   const { text, group: line = [] } = group[0] as Item;
   const ids = new Set(group.map(({ id }) => id));

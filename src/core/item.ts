@@ -12,42 +12,47 @@ export type Item = {
   readonly id: NotificationId;
   readonly audience: ConversationId;
   readonly notification: Notification;
-  /** The position of the record that queued it. */
+  /** The position of the record that queued the item. */
   readonly seq: number;
   readonly at: number;
   /** The time on its producer's own clock, if that is at least 60 s behind `at`. Deadlines then count from it. */
   readonly clock?: number;
   readonly state: 'open' | 'offered' | 'closed';
   readonly outcome?: Outcome | 'delivered' | 'folded' | 'left_out';
-  /** The conversation whose carrier took it (differs from `audience` for ANYONE). */
+  /** The conversation whose carrier took the item. Differs from `audience` if that is ANYONE. */
   readonly takenBy?: ConversationId;
-  /** The conversation that was its audience before its heir took it over. */
+  /** The conversation that was the audience before its heir took the item over. */
   readonly passedFrom?: ConversationId;
-  /** That conversation and the audience are one: a report from the former counts for the item. */
+  /** `passedFrom` and the audience are the same conversation: reports from either count for the item. */
   readonly merged?: true;
-  /** The last carrier that offered or delivered it. While it is offered, this is its lease. */
+  /** The last carrier that offered or delivered the item. While the item is offered, this carrier holds its lease. */
   readonly carrier?: CarrierId;
   readonly owner?: Owner;
   readonly until?: number;
-  /** The offer counts it in the summary line instead of showing its text. */
+  /** The offer counts the item in its summary line instead of showing the text. */
   readonly inSummary?: true;
-  /** How often it was offered; above 0 the model may have seen it. */
+  /** How often the item was offered. Above 0, the model may have seen it. */
   readonly offers: number;
-  /** Its text as first rendered, and the ids that share that text (coalesced). The first id is the line's. */
+  /**
+   * The text as first rendered. `group`: the ids that share the text because they were coalesced; the first one names the line.
+   */
   readonly text?: string;
   readonly group?: readonly NotificationId[];
-  /** It raises the gate of its conversations. */
+  /** Whether the item holds up the gate of its conversations. */
   readonly gate: boolean;
   readonly read: boolean;
-  /** The person who marked it read. Missing if there is proof that the agent has read it. */
+  /** The person who marked the item as read. Missing if the agent itself has read it. */
   readonly markedBy?: string;
   readonly observed: boolean;
-  /** Notifications folded into it: how many in all, since when, and up to `MAX_DIFFERS` different details. */
+  /**
+   * The number of notifications in the item, folded ones included. `lastAt`: the time of the last one. `differs`: up to
+   * `MAX_DIFFERS` different details.
+   */
   readonly count: number;
   readonly lastAt: number;
   readonly differs: readonly { readonly message?: string; readonly data?: Json }[];
   readonly closedAt?: number;
-  /** Positions of the records about it, oldest first. */
+  /** Positions of the records about the item, oldest first. */
   readonly history: readonly number[];
 };
 

@@ -1,9 +1,10 @@
 /**
- * The open set: the effect of each record on the notifications of its log. Pure. No other file knows these effects. A store keeps
- * `Item`s as an index beside the log and changes them through `settle`, so replaying any prefix of a log gives the items that the
- * store had then.
+ * Defines the effect of each record on the notifications of its log. Pure. No other file knows these effects. A store keeps
+ * `Item`s as an index of the log and changes them only through `settle`. Replaying any prefix of a log therefore gives the items
+ * that the store had at that time.
  *
- * An item is one notification for one audience: a conversation, or `ANYONE` (the agent's first conversation that carries).
+ * An item is one notification for one audience: a conversation, or `ANYONE` (the agent's first conversation that carries
+ * notifications).
  *
  *   open ──offered──▶ offered ──confirmed──▶ closed (delivered | summarized)
  *    ▲                  │ └──withdrawn/expired──▶ closed (seen, maybe)
@@ -13,8 +14,8 @@
  *   closed (delivered | summarized), neither read nor observed ──released as unproven──▶ open
  *   closed (delivered | summarized) ──the provider takes the request only without it──▶ closed (left_out)
  *
- * Closed is final per item, except for an unproven delivery. An id closes once per conversation. When a conversation ends,
- * its heir takes over its unread items (`passing.ts`): an item gets another audience and keeps everything else.
+ * A closed item stays closed, except for an unproven delivery. An id closes once per conversation. When a conversation ends, its
+ * heir takes over the unread items (`passing.ts`): an item gets another audience and keeps everything else.
  */
 import type { ConversationId } from './address.ts';
 import { defined } from './defined.ts';
@@ -27,10 +28,10 @@ import { isByAgent, notificationOf } from './records.ts';
 export { ANYONE, itemKey, type Item } from './item.ts';
 export { formerOf, holderOf, putItem } from './passing.ts';
 
-/** Reasons for releasing a carrier that went without the view: nobody can have seen it. */
+/** Reasons of a release that say that the carrier was sent without the view, so the model cannot have seen it. */
 export const NEVER_SENT: ReadonlySet<string> = new Set(['late', 'too_big'] satisfies ReleasedRecord['reason'][]);
 
-/** The items that `settle` needs for a record: by id, by carrier, or none (a record that makes new ones). */
+/** The items that `settle` needs for a record, by id or by carrier. `creates`: the ids of new items. */
 export type Touches = {
   readonly ids: readonly NotificationId[];
   readonly carrier?: CarrierId;
@@ -79,23 +80,22 @@ export function touches(draft: Draft): Touches {
   }
 }
 
-/** The place of a record: its position, its time, and its writer's clock if that is behind. */
+/** The place of a record: its position, its time, and the writer's clock if it is behind. */
 export type Place = Pick<Stored, 'seq' | 'at' | 'clock'>;
 
 export type Settled =
   | { readonly kind: 'settled'; readonly items: readonly Item[] }
-  /** The log already has this id: the queue repeats an earlier one and changes nothing. */
+  /** The log already has this id, so queueing it again changes nothing. */
   | { readonly kind: 'duplicate'; readonly id: NotificationId }
-  /** No longer open (`closed`), in another carrier's offer (`offered`), or never queued here (`unknown`). */
+  /** The id is no longer open (`closed`), in another carrier's offer (`offered`), or not in this log (`unknown`). */
   | {
       readonly kind: 'conflict';
       readonly ids: readonly { readonly id: NotificationId; readonly why: 'closed' | 'offered' | 'unknown' }[];
     };
 
 /**
- * Applies `draft` at its place to the items that it touches. Returns only the changed and new items. `found` holds every
- * item with an id or carrier named by `touches(draft)`, of all audiences. `lenient` skips unknown ids, for replaying a log
- * from which retention has pruned records.
+ * Applies `draft` to the items that it touches, and returns only the changed and new items. `found` must hold the items of all
+ * audiences that match `touches(draft)`. `lenient` skips unknown ids, for replaying a log whose old records were pruned.
  */
 export function settle(draft: Draft, place: Place, found: readonly Item[], lenient = false): Settled {
   const record = draft as KnownDraft;
@@ -108,7 +108,7 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
     }
     case 'system_notification_folded': {
       if (found.some((item) => item.id === record.id)) return { kind: 'duplicate', id: record.id };
-      // Sorted, because an index and a replay return them in different orders.
+      // Sorted, because an index and a replay return the items in different orders.
       const into = found.filter((item) => item.id === record.into).toSorted((a, b) => (a.audience < b.audience ? -1 : 1));
       const first = into[0];
       if (first === undefined) return lenient ? settled([]) : conflict([record.into], 'unknown');
@@ -229,7 +229,7 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
           .map((item) => ({
             ...seen(item, place),
             outcome: 'left_out',
-            // The model can no longer read it. A pause lasts until a person lifts it.
+            // The model can no longer read the notification, so its gate falls. A pause stays until a person lifts it.
             gate: item.gate && item.notification.action === 'pause',
           })),
       );
@@ -266,7 +266,7 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
   }
 }
 
-/** Replays records from an empty state. The map is keyed by id and audience. */
+/** Replays records from an empty state. The key of an item is its id and its audience. */
 export function replay(records: Iterable<Place & { readonly body: Draft }>): Map<string, Item> {
   const items = new Map<string, Item>();
   const byId = new Map<NotificationId, Set<string>>();
@@ -298,10 +298,13 @@ export function isFor(item: Item, conversation: ConversationId, purpose: string 
   return item.notification.purpose === undefined || purpose === undefined || item.notification.purpose === purpose;
 }
 
-/** An item keeps its first text until a part of its line closes. Then the rest of the line gets a new text. */
+/**
+ * The text of an item after an offer. It keeps its first text until a part of its line closes. Then the rest of the line gets a
+ * new text.
+ */
 function toldAs(item: Item, rendered: Required<Pick<Item, 'text' | 'group'>>): Pick<Item, 'text' | 'group'> {
   const isPart = (item.group?.length ?? 0) > rendered.group.length;
-  // A re-offer by an older release copied the text of the whole line.
+  // Older releases copied the text of the whole line into a re-offer.
   return item.text === undefined || (isPart && rendered.text !== item.text) ? rendered : {};
 }
 
@@ -312,14 +315,14 @@ const isUnproven = (item: Item, { reason }: ReleasedRecord): boolean =>
   !item.read &&
   !item.observed;
 
-/** A text that was rendered and not sent is rendered again. */
+/** Takes back an offer that was not sent. An item that was never sent is rendered again. */
 function withoutOffer(item: Item): Item {
   if (item.offers > 1) return { ...item, offers: item.offers - 1 };
   const { text: _text, group: _group, ...rest } = item;
   return { ...rest, offers: 0 };
 }
 
-/** A delivered interrupt keeps the gate up until it is read. Every other end lowers the gate. */
+/** Closes an item. A delivered interrupt holds the gate up until it is read. Every other outcome lowers the gate. */
 function close(item: Item, place: { seq: number; at: number }, outcome: NonNullable<Item['outcome']>): Item {
   const { owner: _owner, until: _until, inSummary: _inSummary, ...rest } = seen(item, place);
   return { ...rest, state: 'closed', outcome, closedAt: place.at, gate: outcome === 'delivered' && item.gate };
@@ -334,8 +337,8 @@ const of = (found: readonly Item[], conversation: ConversationId | undefined): r
       );
 
 /**
- * The items that another process offered and released between the look and this append, although the view does not mark them as
- * repeated. A view from before 0.1.0 marks all of its items together.
+ * The items of a view that were offered before and are not marked as repeated: another process offered and released them while
+ * this view was rendered. Versions before 0.1.0 mark a view as a whole.
  */
 function unflagged({ ids, view }: OfferedRecord, taken: readonly Item[]): NotificationId[] {
   const flagged = view.items.flatMap((line) => (line.repeated ? line.ids : []));
@@ -343,7 +346,7 @@ function unflagged({ ids, view }: OfferedRecord, taken: readonly Item[]): Notifi
   return taken.filter(({ id, offers }) => offers > 0 && ids.includes(id) && !flagged.includes(id)).map(({ id }) => id);
 }
 
-/** The items that a carrier of `conversation` takes. Each must be open and free. */
+/** Takes items for a carrier of `conversation`. Each item must be open and not offered. */
 function take(
   found: readonly Item[],
   ids: readonly NotificationId[],
@@ -363,7 +366,7 @@ function take(
   return problems.length > 0 ? { kind: 'conflict', ids: problems } : { kind: 'taken', items };
 }
 
-/** Each different detail is kept once, up to `MAX_DIFFERS`. */
+/** Whether the item should keep this detail: it is new, and fewer than `MAX_DIFFERS` are kept. */
 function isNews(differs: Item['differs'][number], known: Item['differs']): boolean {
   if (known.length >= MAX_DIFFERS) return false;
   const text = JSON.stringify(differs);

@@ -1,8 +1,8 @@
 /**
  * The decision for one carrier. Pure: the same open set, policy, facts and time give the same plan, on any machine.
  *
- * filter → relevance → supersede → moment → coalesce → order → budget. Each item gets exactly one decision, with its
- * reason. Errors and notifications with an `action` are never summarized: without room they stay open.
+ * filter → relevance → supersede → moment → coalesce → order → budget. Each item gets exactly one decision, with its reason.
+ * Errors and notifications with an `action` are never summarized. They stay open if there is no room.
  */
 import { isDue, isExpired, saidAt, waitedMs, type Sighted } from './clocks.ts';
 import { defined } from './defined.ts';
@@ -18,29 +18,32 @@ import { estimateTokens } from './tokens.ts';
 import { LISTED_EVENTS, listsNothing } from './unlisted.ts';
 import { dataSaid, listedOf, MESSAGES_BELOW_ERROR } from './views/wording.ts';
 
-/** The facts at the time of composing the carrier, gathered before the transaction. Times are epoch ms. */
+/** The facts about the conversation, gathered before the transaction. Times are epoch ms. */
 export type Facts = {
-  /** The facts that the agent learned by itself, each with its time (see `Notification.about`). Includes this batch. */
+  /**
+   * The facts that the agent learned by itself, each with its time (see `Notification.about`). The current batch of tool calls is
+   * included.
+   */
   readonly known: Readonly<Record<string, number>>;
-  /** The contact points that this host has. An item is not held back for a contact point that the host lacks. */
+  /** The contact points that this host has. No item waits for a contact point that the host lacks. */
   readonly points: readonly ContactPoint[];
   /** The number of turns that started since an item was queued, for items with `afterTurns`. */
   readonly turnsSince: Readonly<Record<string, number>>;
   readonly mutes: readonly Mute[];
-  /** Open states that a newer state of their key has overtaken, with the newer one's id. The newer one is closed. */
+  /** Open states for which a newer state of the same key was already closed, with the id of the newer state. */
   readonly overtaken?: Readonly<Record<string, NotificationId>>;
-  /** The latest possible time at which items were queued whose age this clock cannot compute from their stamps. */
+  /** The latest possible queue time of items whose stamps do not tell their age. */
   readonly sighted?: Sighted;
-  /** No other live process has a clock that agrees with this one: expired items are hidden here, not closed. */
+  /** No other live process has a clock that agrees with this one, so expired items are hidden and not closed. */
   readonly clockAlone?: true;
-  /** The tools whose results this carrier holds, or whose batch it closes. */
+  /** The tools whose results this carrier holds, or of whose batch it is the end. */
   readonly tools?: readonly string[];
   /**
-   * The template's result for each line, by `lineName`. The caller renders the missing lines and plans again, until no line is
-   * missing. Until then the plan budgets a line by the size of its messages.
+   * The template's result for each line, by `lineName`. The caller renders missing lines and plans again until no line is
+   * missing. Until then, the plan estimates a line's size from its messages.
    */
   readonly said?: ReadonlyMap<string, Said>;
-  /** No further lines will be rendered. A line without its template's result is then taken only if it is alone. */
+  /** No more lines will be rendered. A line without its template's result is then taken only if it is the only line. */
   readonly saidAll?: boolean;
 };
 
@@ -127,13 +130,13 @@ function notDueBecause(item: Item, point: ContactPoint, policy: Policy, facts: F
   return `waits for ${deliver}`;
 }
 
-/** A log may hold times that no date can express. One such item must not block the others. */
+/** A log may hold times that no `Date` can express. Such an item must not block the others. */
 function timeText(at: number): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? `${at} ms` : date.toISOString();
 }
 
-/** Splits a group whose template's text is too long for one line into as many lines as it needs, so that nothing is cut. */
+/** Splits a group into several lines if the template's text is too long for one line, so that nothing is cut. */
 function fitting(group: Item[], policy: Policy, facts: Facts): Item[][] {
   const said = facts.said?.get(lineName({ ids: group.map((item) => item.id) }));
   if (group.length < 2 || sentOf(group) !== undefined || said?.kind !== 'text') return [group];
@@ -146,13 +149,13 @@ function fitting(group: Item[], policy: Policy, facts: Facts): Item[][] {
 /** The line of a single item, before a template has rendered it. */
 export const lineAlone = (item: Item): Line => lineOf([item], NO_FACTS);
 
-/** `shown`: the items that the line closes. It may count more. */
+/** Makes the line of a group. `shown`: the items that the line closes. The line may count more items. */
 function lineOf(group: Item[], { said }: Facts, shown: readonly Item[] = group): Line {
   const first = group[0] as Item;
   const n = first.notification;
   const kinds = new Set(group.map((item) => formatKind(item.notification.kind)));
   const rows = group
-    // For a notification that counts several events, the line states the number.
+    // If a notification counts several events, the line states the number.
     .filter((item) => !item.notification.subscriber?.rest)
     .flatMap((item) => [item.notification.data, ...item.differs.map((d) => d.data)])
     .filter((d) => d !== undefined);
@@ -212,7 +215,7 @@ function budget(
     readonly decisions: Decision[];
     readonly saidAll: boolean;
     readonly unlisted: readonly Line[];
-    /** Items that a line counts without closing them: they end with the line. */
+    /** Items that a line counts and does not show. They close as summarized when the line is taken. */
     readonly counted: ReadonlyMap<Line, readonly Item[]>;
   },
 ): Plan {
@@ -262,7 +265,7 @@ function budget(
   return { lines: taken, ...(ids.length > 0 ? { rest: { ...rest, ids } } : {}), decisions };
 }
 
-/** Its template has not run yet. */
+/** Whether the line's template has not run yet. */
 export const isUnsaid = (line: Line): boolean =>
   line.subscriber?.template !== undefined &&
   line.sent === undefined &&
@@ -270,7 +273,7 @@ export const isUnsaid = (line: Line): boolean =>
   !line.unrendered &&
   !listsNothing(line);
 
-/** The tokens of a text as views show it: cut, with indented rows. */
+/** Estimates the tokens of a text as views show it: cut, with indented rows. */
 const tokensOf = (text: string, { maxItemChars }: Policy): number =>
   estimateTokens(text.slice(0, maxItemChars).replaceAll('\n', '\n    '));
 
@@ -286,7 +289,7 @@ function costOf(line: Line, policy: Policy): number {
   );
 }
 
-/** The messages that a view lists, approximately. */
+/** About the messages that a view lists for the line. */
 function shownOf(line: Line, maxItemChars: number): readonly string[] {
   const { count, chars } = listedOf(line, { maxItemChars });
   return line.messages.slice(0, count).map((message) => message.slice(0, chars));

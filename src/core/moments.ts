@@ -18,18 +18,21 @@ const DUE_AT: Readonly<Record<Moment, readonly ContactPoint[] | 'any'>> = {
 };
 
 /**
- * The last contact points before a request to the model. In a host without them, a tool's result is the last message before
- * the next request.
+ * The last contact points before a request to the model. In a host without them, the last message before the next request is a
+ * tool's result.
  */
 const BEFORE_A_REQUEST: readonly ContactPoint[] = ['cycle_start', 'tool_batch_end'];
 
-/** `points`: the contact points of the host; empty if they are unknown. Nothing waits for a contact point that the host lacks. */
+/**
+ * Whether the moment is due at this contact point. `points`: all contact points of the host; empty if unknown. Nothing waits for
+ * a contact point that the host lacks.
+ */
 export function isDueAt(moment: Moment, point: ContactPoint, points: readonly ContactPoint[]): boolean {
   const due = DUE_AT[moment];
   if (due === 'any' || due.includes(point) || !hasOneOf(points, due)) return true;
   return moment === 'next_cycle' && point === 'tool_result' && !hasOneOf(points, BEFORE_A_REQUEST);
 }
 
-/** True for unknown contact points: then none is assumed to be missing. */
+/** Whether the host has one of these contact points. True if its contact points are unknown. */
 export const hasOneOf = (points: readonly ContactPoint[], some: readonly ContactPoint[]): boolean =>
   points.length === 0 || some.some((point) => points.includes(point));

@@ -2,7 +2,7 @@ import { defined } from './defined.ts';
 import { isTooDeep, tooDeep, type Json } from './json.ts';
 import { EarpieceError } from './errors.ts';
 
-/** Chosen by the producer (then it is the idempotency key, unique per log) or made by the inbox. */
+/** The id of a notification, unique in its log. The producer chooses it as an idempotency key, or the inbox makes it. */
 export type NotificationId = string & { readonly __brand: 'NotificationId' };
 
 export const LEVELS = ['info', 'warning', 'error', 'critical'] as const;
@@ -17,8 +17,8 @@ export type Action = (typeof ACTIONS)[number];
 
 export const MOMENTS = ['next', 'after_tool', 'next_cycle', 'cycle_end', 'turn_start', 'turn_end', 'now'] as const;
 /**
- * When it may be delivered. `at` is epoch milliseconds. `afterTurns` counts turns that start after the queue. `afterTool`
- * is the name of a tool whose result carries it.
+ * When it may be delivered. `at` is epoch milliseconds. `afterTurns` counts turns that start after the notification is queued.
+ * `afterTool` is the name of the tool whose result carries the notification.
  */
 export type Deliver =
   | (typeof MOMENTS)[number]
@@ -38,42 +38,45 @@ export type Origin = {
 /** The tool that sends a message from one agent to another. */
 export const TELL_TOOL = 'tell_agent';
 
-/** The agent that sent it with that tool. Earpiece writes this origin, so no producer can pose as another agent. */
+/**
+ * The agent that sent the notification with `tell_agent`. Earpiece writes this origin itself, so no producer can pose as another
+ * agent.
+ */
 export function tellerOf({ origin }: Pick<Notification, 'origin'>): string | undefined {
   if (origin?.tool !== TELL_TOOL || origin.person !== undefined) return undefined;
   return origin.agent?.slice(origin.agent.indexOf('/') + 1);
 }
 
 /**
- * The subscriber behind a notification, as the bus records it. At delivery, one template renders notifications of one subscriber
- * as a group. It stays as it was queued, even if the subscriber changes later.
+ * The subscriber of a notification, as the bus recorded it. At delivery, one template renders the notifications of one subscriber
+ * as a group. This record does not change if the subscriber changes later.
  */
 export type Subscribed = {
   readonly id: string;
-  /** The first event of the notification. */
+  /** The first event that the notification reports. */
   readonly event: { readonly type: string; readonly source: string; readonly severity: string; readonly time: number };
-  /** Hash of the template's text, by which the renderer finds it. Without it the line is rendered like any other. */
+  /** The hash of the template's text, by which the renderer finds the template. A subscriber without a template has none. */
   readonly template?: string;
   /** The most notifications in one line. */
   readonly group: number;
-  /** Counts the surplus events of a storm. It joins the line of the storm's other events, however many there are. */
+  /** This notification counts the surplus events of a storm. It always joins the line of the storm's other events. */
   readonly rest?: true;
-  /** Nobody may filter the subscriber's criticals. */
+  /** The subscriber's critical notifications cannot be filtered. */
   readonly core?: true;
-  /** The delay before it wakes an idle agent, so that related notifications wake it once. */
+  /** The delay before the notification wakes an idle agent, so that related notifications wake the agent once. */
   readonly wakeAfterMs?: number;
 };
 
 /**
  * A short message for an agent. Times are epoch milliseconds.
- * - `key`: notifications of one key are about one thing. With `supersede` the newest wins, else they are counted together.
- * - `about`: a fact that the agent may learn by itself (`handle:build`, `file:/a/b.ts`, `call:toolu_1`). Then this closes
- *   as known.
- * - `needs`: the Earpiece tool that `instruction` asks for. An agent without that tool reads `otherwise` instead
- *   (`readBy`).
- * - `purpose`: only conversations of this purpose take it (undefined: any).
+ * - `key`: notifications of one key are about one thing. With `supersede`, the newest replaces the others. Without it, they are
+ *   counted together.
+ * - `about`: a fact that the agent may learn by itself (`handle:build`, `file:/a/b.ts`, `call:toolu_1`). The notification closes
+ *   as known when the agent has learned the fact.
+ * - `needs`: the Earpiece tool that `instruction` asks for. An agent without that tool reads `otherwise` instead (`readBy`).
+ * - `purpose`: only conversations of this purpose take the notification (undefined: any).
  * - `subscriber`: set only by the bus, see `Subscribed`.
- * - `expiresAt`: null means never; undefined takes the default of its level.
+ * - `expiresAt`: null means never; undefined means the default of the level.
  */
 export type Notification = {
   readonly id: NotificationId;
@@ -100,33 +103,32 @@ export type Notification = {
 /** The Earpiece tool that an instruction asks for, and the text for an agent without it. */
 export type Needs = { readonly tool: string; readonly otherwise: string };
 
-/** The input of a producer. Only `message` is required. */
+/** What a producer passes. Only `message` is required. */
 export type NotificationInput = {
-  /** Your own id, unique in the agent's log. A second queue with the same id changes nothing. Default: a new id. */
+  /** Your own id, unique in the agent's log. Queueing the same id again changes nothing. Default: a new id. */
   readonly id?: string;
-  /** `"source.name"`, or both parts. Filters and mutes use it. Default `user.message`. */
+  /** `"source.name"`, or both parts. Filters and mutes match it. Default `user.message`. */
   readonly kind?: string | Kind;
-  /** Default `info`, and `critical` with the action `cancel` or `pause`. `critical` interrupts. */
+  /** Default `info`, or `critical` with the action `cancel` or `pause`. A critical notification interrupts the agent. */
   readonly level?: Level;
   readonly message: string;
-  /** Structured data. The model reads it as JSON behind the message. */
+  /** Structured data. The model reads it as JSON after the message. */
   readonly data?: Json;
   /** Open notifications with the same key are counted together, and withdrawn together. */
   readonly key?: string;
-  /** With `key`: the newest replaces the older ones. */
+  /** Needs `key`: the newest notification of the key replaces the older ones. */
   readonly supersede?: boolean;
-  /** A fact that the agent may learn by itself (`file:/a/b.ts`). Once it has, this is not delivered. */
+  /**
+   * A fact that the agent may learn by itself (`file:/a/b.ts`). The notification is not delivered after the agent has learned it.
+   */
   readonly about?: string;
   /** Epoch milliseconds; null: never. Default: by level. */
   readonly expiresAt?: number | null;
-  /** Instead of `expiresAt`: milliseconds after the queue. */
+  /** Instead of `expiresAt`: milliseconds from now. */
   readonly ttlMs?: number;
-  /**
-   * When it may be delivered; `inMs`: milliseconds after the queue. Default `next`: on the next message that goes to the
-   * model.
-   */
+  /** When it may be delivered; `inMs`: milliseconds from now. Default `next`: with the next message to the model. */
   readonly deliver?: Deliver | { readonly inMs: number };
-  /** Makes it an interrupt that asks for this action. */
+  /** Makes the notification an interrupt that asks for this action. */
   readonly action?: Action;
   /** A request to the agent. */
   readonly instruction?: string;
@@ -136,7 +138,7 @@ export type NotificationInput = {
   readonly purpose?: string;
   /** The sender; `person` if it is a human. */
   readonly origin?: Partial<Origin>;
-  /** The number of occurrences, if the producer counted them itself. Default 1. */
+  /** The number of occurrences, if the producer counts them itself. Default 1. */
   readonly count?: number;
   /** With `count`: the time of the first occurrence, epoch milliseconds. */
   readonly firstAt?: number;
@@ -154,27 +156,27 @@ export const LIMITS = {
 
 const KIND_PART = /^[A-Za-z0-9_-]+$/;
 
-/** Whether it raises the gate of the conversations that it is for. */
+/** Whether the notification raises the gate of its conversations. */
 export function isInterrupt(notification: Pick<Notification, 'level' | 'action'>): boolean {
   return isStop(notification.action) || (notification.level === 'critical' && notification.action !== 'resume');
 }
 
-/** A request to stop is critical unless its sender names another level. */
+/** Whether the action asks the agent to stop. Such a request is critical unless its sender names another level. */
 const isStop = (action: Action | undefined): boolean => action === 'cancel' || action === 'pause';
 
 /** Built-in sources whose messages already contain all of their data. */
 const SAY_THEIR_DATA: ReadonlySet<string> = new Set(['task', 'mcp']);
 
-/** Whether the reader gets the data beside the message. A subscriber's template decides by itself which data it shows. */
+/** Whether the reader gets the data in addition to the message. A subscriber's template itself decides which data it shows. */
 export const showsData = ({ data, subscriber, kind }: Pick<Notification, 'data' | 'subscriber' | 'kind'>): boolean =>
   data !== undefined && subscriber === undefined && !SAY_THEIR_DATA.has(kind.source) && !isOwnNote(kind);
 
-/** An agent's note to itself: its data repeats what the message says. */
+/** Whether it is an agent's note to itself. The data of such a note repeats the message. */
 const isOwnNote = ({ source, name }: Notification['kind']): boolean => source === 'agent' && name.startsWith('self.');
 
 /**
- * The notification as an agent with these Earpiece tools reads it. The text never asks for a tool that the agent lacks, nor
- * names another server's tool. `nameOf`: the name by which the agent knows a tool.
+ * The notification as an agent with these Earpiece tools reads it. The text never asks for a tool that the agent lacks. `nameOf`
+ * gives the name by which the agent knows a tool.
  */
 export function readBy(
   notification: Notification,
@@ -204,7 +206,7 @@ export function parseKind(text: string): Kind {
   if (!fine(source) || !name.split('.').every(fine) || name.length > LIMITS.nameChars)
     throw new EarpieceError(
       'bad_notification',
-      `kind ${JSON.stringify(text.slice(0, 80))} is not "source.name" (letters, digits, "_" and "-", at most ${LIMITS.nameChars} each), e.g. "tool.failed"`,
+      `kind ${JSON.stringify(text.slice(0, 80))} must be "source.name" (letters, digits, "_" and "-", at most ${LIMITS.nameChars} each), e.g. "tool.failed"`,
     );
   return { source, name };
 }
@@ -241,11 +243,12 @@ export function makeNotification(
   const kind = typeof input.kind === 'object' ? parseKind(formatKind(input.kind)) : parseKind(input.kind ?? 'user.message');
   const message = text('message', input.message, LIMITS.messageChars);
   const id = text('id', input.id ?? made.id, LIMITS.idChars);
-  // oxlint-disable-next-line no-control-regex -- an id stands on terminals and in logs
+  // oxlint-disable-next-line no-control-regex -- an id is shown on terminals and in logs
   if (/[\u0000-\u0020\u007f-\u009f,]/u.test(id)) refuse('id', id, 'must not contain spaces, commas or control characters');
   if (input.action !== undefined && !ACTIONS.includes(input.action))
     refuse('action', input.action, `must be one of ${ACTIONS.join(', ')}`);
-  if (input.supersede && input.key === undefined) refuse('supersede', true, 'needs a key: the newest of one key wins');
+  if (input.supersede && input.key === undefined)
+    refuse('supersede', true, 'needs a key, because the newest notification of a key replaces the older ones');
   if (input.data !== undefined) {
     if (isTooDeep(input.data)) throw new EarpieceError('bad_notification', tooDeep('data'), { data: { field: 'data' } });
     const size = JSON.stringify(input.data)?.length;
@@ -257,7 +260,8 @@ export function makeNotification(
         { data: { field: 'data' } },
       );
   }
-  if (input.ttlMs !== undefined && input.expiresAt !== undefined) refuse('ttlMs', input.ttlMs, 'give either ttlMs or expiresAt');
+  if (input.ttlMs !== undefined && input.expiresAt !== undefined)
+    refuse('ttlMs', input.ttlMs, 'must not be given together with expiresAt; give one of them');
   if (input.ttlMs !== undefined && !(Number.isFinite(input.ttlMs) && input.ttlMs > 0))
     refuse('ttlMs', input.ttlMs, 'must be a number of milliseconds above 0');
   if (input.expiresAt !== undefined && input.expiresAt !== null && !isTime(input.expiresAt))
@@ -273,7 +277,8 @@ export function makeNotification(
   const about = optional('about', input.about, 4096);
   const instruction = optional('instruction', input.instruction, LIMITS.instructionChars);
   const { needs } = input;
-  if (needs !== undefined && instruction === undefined) refuse('needs', needs.tool, 'needs an instruction, which asks for it');
+  if (needs !== undefined && instruction === undefined)
+    refuse('needs', needs.tool, 'must come with an instruction that asks for this tool');
   const otherwise = optional('needs.otherwise', needs?.otherwise, LIMITS.instructionChars);
   const tool = optional('needs.tool', needs?.tool, LIMITS.keyChars);
   const purpose = optional('purpose', input.purpose, LIMITS.nameChars);
@@ -300,11 +305,13 @@ export function makeNotification(
   };
 }
 
-/** The last time that a date can express, epoch milliseconds. A later time could not be shown to anybody. */
+/** The last time that a `Date` can express, in epoch milliseconds. A later time cannot be shown. */
 const LAST_TIME = 8.64e15;
 const isTime = (value: number): boolean => Number.isFinite(value) && Math.abs(value) <= LAST_TIME;
 
-/** A delay starts at the time of the process that queues, not of the program that asked for the notification. */
+/**
+ * Resolves `inMs`. The delay starts at the time of the process that queues, which may differ from that of the program that asked.
+ */
 function momentOf(deliver: NotificationInput['deliver'], now: number): Deliver | undefined {
   if (typeof deliver !== 'object' || deliver === null || !('inMs' in deliver)) return deliver;
   return { at: now + deliver.inMs };

@@ -1,6 +1,6 @@
 /**
- * How a notification gets another audience. A fork has its own copy. A project-wide interrupt also holds for a conversation
- * that begins later. The heir of an ended conversation takes its unread items.
+ * How a notification gets another audience. A fork gets its own copy. A project-wide interrupt also applies to conversations that
+ * begin later. The heir of an ended conversation takes over its unread items.
  */
 import type { ConversationId } from './address.ts';
 import { defined } from './defined.ts';
@@ -18,7 +18,7 @@ export type Passing =
 export const holderOf = ({ audience, takenBy }: Pick<Item, 'audience' | 'takenBy'>): ConversationId =>
   audience === ANYONE ? (takenBy ?? ANYONE) : audience;
 
-/** A fork opens the items that were open in its original conversation. */
+/** Copies the items that are open in the original conversation for its fork. */
 export function forkedFrom(record: ForkedRecord, place: Place, found: readonly Item[], lenient: boolean): Passing {
   return copied(
     record,
@@ -51,14 +51,14 @@ function copied(
       if (!lenient) unknown.push({ id, why: 'unknown' });
       continue;
     }
-    // A notification that was folded into another one is not copied: the other one may be.
+    // A notification that was folded into another one is not copied itself.
     if (to === undefined || item.outcome === 'folded' || same.some((other) => other.audience === to)) continue;
     items.push(copy(item, to, place));
   }
   return unknown.length > 0 ? { kind: 'conflict', ids: unknown } : { kind: 'passing', items };
 }
 
-/** The same notification, open for another conversation. Age and count stay; it counts as not yet shown. */
+/** Copies an item as open and not yet shown, for another conversation. Age and count stay. */
 function copy(item: Item, audience: ConversationId, place: Place): Item {
   const { notification, seq, at, clock, count, lastAt, differs } = item;
   const origin = { seq, at, ...defined({ clock }) };
@@ -66,8 +66,8 @@ function copy(item: Item, audience: ConversationId, place: Place): Item {
 }
 
 /**
- * The heir takes each item whole: id, count, offered text, receipt, gate. It takes all of them, or none if the ended conversation
- * no longer holds one of them. An offer in flight passes only when two conversations are merged.
+ * Gives the items to the heir with everything: id, count, offered text, receipt, gate. The heir gets all items, or none if the
+ * ended conversation no longer holds one of them. An offer in flight passes only when two conversations are merged.
  */
 export function passedOn(record: SucceededRecord, place: Place, found: readonly Item[], lenient: boolean): Passing {
   const { conversation: to, from } = record;
@@ -109,7 +109,7 @@ function handedTo(
   };
 }
 
-/** The state of an item before a record changed it, from the items that the record found. */
+/** Finds the state that an item had before a record changed it. `found`: the items before the record. */
 export function formerOf<T extends Pick<Item, 'id' | 'audience'>>(item: Item, found: readonly T[]): T | undefined {
   const same = found.filter(({ id }) => id === item.id);
   return (

@@ -6,7 +6,7 @@ import type { Outcome } from './records.ts';
 export const PLAN_STEPS = ['filter', 'relevance', 'supersede', 'moment', 'coalesce', 'order', 'budget'] as const;
 export type PlanStep = (typeof PLAN_STEPS)[number];
 
-/** The plan's decision for one open item, with its reason; `why` shows it. */
+/** The plan's decision for one open item, with the reason that `why` shows. */
 export type Decision =
   | { readonly kind: 'take'; readonly id: NotificationId; readonly step: PlanStep; readonly reason: string }
   | { readonly kind: 'keep'; readonly id: NotificationId; readonly step: PlanStep; readonly reason: string }
@@ -21,21 +21,21 @@ export type Decision =
 
 /** One line of the view: one notification, or several that were coalesced. Times are epoch ms. */
 export type Line = {
-  /** The first id is the line's own; a line that is offered again keeps its order. */
+  /** The first id names the line. A line that is offered again keeps the order of its ids. */
   readonly ids: readonly NotificationId[];
   readonly kind: Kind;
   readonly level: Level;
   /** The different messages, oldest first. At least one. */
   readonly messages: readonly string[];
-  /** How many occurrences, folded ones included. At least `messages.length`. */
+  /** The number of occurrences, folded ones included. At least `messages.length`. */
   readonly count: number;
   readonly firstAt: number;
   readonly lastAt: number;
   /** Rows of each notification's `data`, for views that show tables. */
   readonly data: readonly unknown[];
-  /** The line shows `data`. */
+  /** Whether the line shows `data`. */
   readonly withData?: true;
-  /** The one subscriber behind the whole line; its template renders the line. */
+  /** The subscriber of the whole line. Its template renders the line. */
   readonly subscriber?: Subscribed;
   /** The content of each notification for its template, in the order of `ids`. */
   readonly group?: readonly Grouped[];
@@ -47,20 +47,17 @@ export type Line = {
   readonly status?: true;
   readonly action?: 'cancel' | 'pause' | 'resume';
   readonly instruction?: string;
-  /** The person who typed it, if a person did. */
+  /** The person who typed the message, if a person did. */
   readonly person?: string;
-  /** The agent that sent it with `tell_agent`, and the id to answer to. */
+  /** The agent that sent the message with `tell_agent`, and the id to answer to. */
   readonly sender?: { readonly agent: string; readonly id: NotificationId };
-  /** Its text as it was first sent: copied, never rendered again. */
+  /** The line's text as it was first sent. The text is copied and never rendered again. */
   readonly sent?: string;
-  /**
-   * The remaining part of a line that was sent, and of which another part has closed. It repeats that line, rendered again
-   * without the closed part.
-   */
+  /** The line is the rest of a sent line of which another part has closed. The rest is rendered again without the closed part. */
   readonly left?: true;
 };
 
-/** Whether the line, or a line that it was part of, was shown before. */
+/** Whether the line was shown before, alone or as part of another line. */
 export const isRepeated = ({ sent, left }: Line): boolean => sent !== undefined || left === true;
 
 /** The result of a line's template. */
@@ -69,7 +66,10 @@ export type Said = { readonly kind: 'text'; readonly text: string } | { readonly
 /** The name of a line. No two lines hold the same notifications. */
 export const lineName = ({ ids }: Pick<Line, 'ids'>): string => ids.join(' ');
 
-/** One notification of a line, which happened `count` times: its different details, oldest first. Times are epoch ms. */
+/**
+ * One notification of a line, as its template gets it. `count`: the number of occurrences. `details`: the different ones, oldest
+ * first. Times are epoch ms.
+ */
 export type Grouped = {
   readonly subscribed: Subscribed;
   readonly level: Level;
@@ -79,7 +79,7 @@ export type Grouped = {
   readonly details: readonly { readonly message: string; readonly data?: Json }[];
 };
 
-/** Notifications without room in the carrier. They close as summarized: the line shows a count for each source. */
+/** Notifications without room in the carrier. They close as summarized, and one line shows their count for each source. */
 export type Rest = {
   readonly ids: readonly NotificationId[];
   readonly bySource: readonly { readonly source: string; readonly count: number; readonly level: Level }[];

@@ -6,22 +6,25 @@ import type { ViewName } from './records.ts';
  * are milliseconds.
  */
 export type Policy = {
-  /** `conversation.notifications.enable`: false closes everything but core criticals as filtered. */
+  /** `conversation.notifications.enable`: false closes everything as filtered, except critical notifications of core kinds. */
   readonly enable: boolean;
   readonly minLevel: Level;
-  /** `kinds.<source>`: `enable` for the whole source, one boolean per name. Names may hold a key called `enable` only in `flat`. */
+  /**
+   * `kinds.<source>`: `enable` for the whole source, and one boolean for each name. A name that is itself `enable` works only in
+   * `flat`.
+   */
   readonly kinds: Readonly<Record<string, { readonly enable?: boolean; readonly names: Readonly<Record<string, boolean>> }>>;
   /** `"source.name" = false`; wins over `kinds`. */
   readonly flat: Readonly<Record<string, boolean>>;
   /** `conversation.tools.<tool>.notifications.<name>` and its `spawn.notifications.on_*` form. */
   readonly tools: Readonly<Record<string, Readonly<Record<string, boolean>>>>;
-  /** Kinds ("source.name" or "source.*") whose criticals nobody may filter. */
+  /** Kinds ("source.name" or "source.*") whose critical notifications cannot be filtered. */
   readonly core: readonly string[];
   readonly maxItems: number;
   readonly maxTokens: number;
   /**
-   * Notifications of the same source and name within this window become one line; 0: only those of the same key. Per source, `*`
-   * for the rest.
+   * Notifications of one source and name within this window become one line. With 0, only those of one key do. One value for each
+   * source; `*` for all other sources.
    */
   readonly coalesceMs: Readonly<Record<string, number>>;
   readonly maxDeferMs: number;
@@ -29,19 +32,18 @@ export type Policy = {
   /** The most open items of a conversation, after folding. */
   readonly maxOpen: number;
   readonly view: ViewName;
-  /** The answer to upstream calls while the gate is up: the call is refused, or it is made and its result withheld. */
+  /** While the gate is up, a call of an upstream tool is refused (`before`), or it is made and its result withheld (`after`). */
   readonly interrupt: 'before' | 'after';
   readonly wake: Readonly<Record<Level, 'never' | 'ask' | 'auto'>>;
   /**
-   * Between these minutes of the person's day only a person and an interrupt wake an agent. The interval may cross
-   * midnight.
+   * During these hours of the person's day, only messages of a person and interrupts wake an agent. The hours may cross midnight.
    */
   readonly wakeQuiet?: QuietHours;
   /** The most wakes in an hour. Messages of a person are not counted. */
   readonly wakeMaxPerHour: number;
-  /** The highest level for each source; a higher one is lowered to it. `*` for the rest. */
+  /** The highest level for each source; `*` for all other sources. A higher level is lowered to it. */
   readonly maxLevel: Readonly<Record<string, Level>>;
-  /** A longer item text is cut, and the text says so. */
+  /** The most characters of an item's text. A longer text is cut, and says so. */
   readonly maxItemChars: number;
   readonly withheld: { readonly maxBytes: number; readonly keepMs: number };
   /** Regular expression sources. Matches are replaced by `[redacted]` in stored results and bodies. */
@@ -49,11 +51,11 @@ export type Policy = {
   readonly retentionMs: number;
   /** How long finished tasks stay in the log. */
   readonly taskRetentionMs: number;
-  /** How long a lease lasts when nobody confirms or releases it. */
+  /** How long a lease lasts if it is neither confirmed nor released. */
   readonly leaseMs: number;
 };
 
-/** Minutes since midnight; `from` is inside, `to` is not. */
+/** Minutes since midnight: `from` is inclusive, `to` is exclusive. */
 export type QuietHours = { readonly from: number; readonly to: number };
 
 const HOUR = 3_600_000;

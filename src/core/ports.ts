@@ -6,43 +6,43 @@ import type { Line } from './plan.ts';
 import type { CarrierId, ContactPoint, Draft, Owner, Stored } from './records.ts';
 
 /**
- * The log and its index. `docs/write-a-store.md` shows how to write one. Obligations, proved for every store by
- * `runStoreContract`:
+ * A store keeps the logs and the index of their items. `docs/write-a-store.md` shows how to write one. Every store meets these
+ * obligations, and `runStoreContract` tests them:
  *
- * - An append is one atomic, durable step: all drafts with all their effects on the items, or nothing. An acknowledged
- *   append survives `kill -9` (and, if the engine can promise it, a power cut).
+ * - An append is one atomic, durable step: all drafts with all their effects on the items, or nothing. An acknowledged append
+ *   survives `kill -9` (and, if the engine can promise it, a power cut).
  * - Items change only through `settle`, in the order of the drafts, so replaying the log gives the same items. `touches` names
- *   the items that `settle` needs; these include items that earlier drafts of the same append made or changed.
- * - An append never waits for, or compares with, the log's head: two busy producers do not starve a carrier.
- * - `seq` is unique in the store and grows along each log in the order in which readers can see the records. A reader that
- *   has read up to a `seq` never misses one below it.
+ *   the items that `settle` needs. These include items that earlier drafts of the same append made or changed.
+ * - An append does not depend on the log's head, so two busy producers do not starve a carrier.
+ * - `seq` is unique in the store, and grows along each log in the order in which records become visible. After a reader has read
+ *   a log up to a `seq`, no lower one appears.
  * - `at` is for order, epoch ms: the later of `now()` and the newest `at` in the store. It never runs backwards, even if a
- *   writer's clock does so. The writer's own clock is kept beside it only if it is at least 60 s behind (`clockBeside`).
+ *   writer's clock does. The time on the writer's own clock is kept too if it is at least 60 s behind (`clockBeside`).
  * - Unknown types and fields come back as they were given.
- * - Drafts are already checked when they arrive. A store does not know what they mean. One that JSON cannot hold is refused
- *   with `bad_argument`.
+ * - The caller has checked the drafts, and a store does not know what they mean. A draft that JSON cannot hold is refused with
+ *   `bad_argument`.
  * - A method that cannot reach the data rejects with `store_unavailable` (retryable) after `withinMs`, by default 5,000.
  */
 export interface Store {
   /** The name shown to people: `memory`, `sqlite /path/to/earpiece.db`. */
   readonly name: string;
 
-  /** This process's own wall clock, epoch ms. Expiry, due times, leases and ages use it, not the log's time. */
+  /** The wall clock of this process, epoch ms. Expiry, due times, leases and ages use this clock and not the log's time. */
   now(): number;
 
   /**
-   * The time that a record would be stamped with now: not before any record that this process has seen. Use it only to compare
-   * with an `at`.
+   * The `at` that a record would get now: not before any record that this process has seen. Use it only for comparisons with an
+   * `at`.
    */
   ordered(): number;
 
-  /** No other process can open the store, so no other clock matters. */
+  /** True if no other process can open the store, so that no other clock matters. */
   readonly private?: true;
 
   /**
-   * Settles each draft in order. The first `duplicate` or `conflict` of `settle` is the answer, and nothing is written. Rejects
-   * with `bad_argument` if its drafts queue one id twice, or if JSON cannot hold one of them. An item that `settle` moved to
-   * another audience replaces the item that `formerOf` names.
+   * Appends the drafts in one step, or none of them. Settles each draft in order. The first `duplicate` or `conflict` of `settle`
+   * is the result, and nothing is written. Rejects with `bad_argument` if the drafts queue one id twice, or if JSON cannot hold one
+   * of them. An item that `settle` moved to another audience replaces the item that `formerOf` names.
    *
    * With `swaps`, the append happens only if each of these settings still has the caller's expected value, and changes them
    * in the same step. Calls of one process are carried out in their order.
@@ -55,25 +55,27 @@ export interface Store {
   /** The newest position in the store (0 when empty). */
   head(options?: Wait): Promise<number>;
 
-  /** Items of one log, oldest queued first. Served by an index for `open`, `gate`, `unread`, `ids`, `key`; never a scan of the log. */
+  /**
+   * Items of one log, oldest queued first. The queries `open`, `gate`, `unread`, `ids` and `key` use an index and never scan the
+   * log.
+   */
   items(log: LogKey, query: ItemQuery, options?: Wait): Promise<readonly Item[]>;
 
   /**
-   * True if nothing is open or offered for the conversation, no gate is up, and the conversation has not ended. The store knows
-   * this for certain without waiting. False proves nothing. For callers that ask before each tool call; must not throw.
+   * True if the store knows at once that nothing is open or offered for the conversation, no gate is up, and the conversation has
+   * not ended. False proves nothing. Callers ask before each tool call. Must not throw.
    */
   quiet?(log: LogKey, conversation: ConversationId): boolean;
 
   /** How many items of the log are open or offered (for `maxOpen`). */
   countOpen(log: LogKey, options?: Wait): Promise<number>;
 
-  /** Every log that has records, by name, with counts of its open and offered items by level. Reads only the open set. */
+  /** All logs with records, sorted by name, with counts of their open and offered items by level. Reads only the open set. */
   overview(project?: string, options?: Wait): Promise<readonly LogOverview[]>;
 
   /**
-   * Agents by name, one page at a time: agents that have records or presence, without the logs `project/*`. `after` is the last
-   * log of the page before (default limit 100). One query by index, however many agents there are and however much each has
-   * open.
+   * One page of the agents that have records or presence, sorted by name, without the logs `project/*`. `after` is the last log of
+   * the previous page. Default limit 100. The page is one query of an index, even with many agents and many open items.
    */
   agents(
     query: { readonly project?: string; readonly after?: LogKey; readonly limit?: number },
@@ -81,9 +83,9 @@ export interface Store {
   ): Promise<readonly AgentOverview[]>;
 
   /**
-   * Waits until any process has appended after `after`, then resolves with the head. Resolves with `after` if `signal`
-   * aborts, `withinMs` pass (default: never) or the store closes meanwhile. A wake-up is a hint: readers then `read`. After the
-   * close it is refused like each other call: a reader that asks in a loop would spin.
+   * Waits until any process has appended after `after`, then resolves with the head. Resolves with `after` if `signal` aborts,
+   * `withinMs` pass (default: never) or the store closes meanwhile. The result is only a hint to `read`. On a closed store the
+   * call is refused, because a reader that asks in a loop would spin.
    */
   changed(after: number, options?: Wait): Promise<number>;
 
@@ -98,55 +100,59 @@ export interface Store {
     options?: Wait,
   ): Promise<readonly Presence[]>;
 
-  /** Binds a host process to the conversation that it shows now (`/clear` binds it again). The newest binding counts. */
+  /** Binds a host process to the conversation that it shows now, for example after `/clear`. The newest binding counts. */
   bind(host: Owner, to: { log: LogKey; conversation: ConversationId }, options?: Wait): Promise<void>;
   binding(host: Owner, options?: Wait): Promise<{ log: LogKey; conversation: ConversationId; at: number } | undefined>;
 
-  /** Keeps a tool result that was held back from the model, until it is taken or `until` (epoch ms) has passed. */
+  /** Keeps a tool result that was withheld from the model, until it is taken or `until` (epoch ms) has passed. */
   withhold(held: Withheld, options?: Wait): Promise<void>;
   /** Results whose `until` is after `now()`, oldest `at` first. `take` removes them in the same step. */
   withheld(log: LogKey, conversation: ConversationId, options?: Wait & { take?: boolean }): Promise<readonly Withheld[]>;
 
   /**
    * Removes what is older than `before` (epoch ms), so that replaying the rest gives the remaining items:
-   * - notifications of which each item was closed before it and holds no gate up, together with the notifications that were
+   * - notifications whose items were all closed before that time and hold no gate up, together with the notifications that were
    *   folded into them, and the housekeeping records about them (`isPast`, `removable`)
    * - housekeeping records that changed no item, such as a `fan_out` together with its `fan_out_done` (`removableLoose`)
    * - withheld results whose `until` has passed by `now()`
-   * - presence that ended before it, unless an open item waits for that conversation
-   * - bindings made before it whose conversation has no presence any more
+   * - presence that ended before that time, unless an open item waits for that conversation
+   * - bindings made before that time whose conversation no longer has a presence
    *
-   * Transcript records and unknown types stay, and so does the newest record of the store: no position is given twice. Answers
-   * how many records and items it removed.
+   * Transcript records and unknown types stay, and so does the newest record of the store: no position is given twice. Returns
+   * how many records and items were removed.
    */
   prune(before: number, options?: Wait): Promise<{ readonly records: number; readonly items: number }>;
 
   /**
-   * Removes records that concern no item and changes `swaps`, in one step. For rooms that keep more than notifications in the
-   * log. Rejects with `bad_argument` for records that name an item or a carrier, and for the types that `prune` removes
-   * (`mustConcernNoItem`). Returns false, and does nothing, if a setting differs from the caller's expected value, or if the
-   * store's newest record is among them. Unknown positions are ignored.
+   * Removes records that concern no item and changes `swaps`, in one step. Rooms that keep more than notifications in the log use
+   * this. Rejects with `bad_argument` for records that name an item or a carrier, and for the types that `prune` removes
+   * (`mustConcernNoItem`). Returns false and does nothing if a setting does not have the expected value, or if one of the records
+   * is the store's newest. Unknown positions are ignored.
    */
   forget(seqs: readonly number[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<boolean>;
 
   /**
-   * Removes everything that the log holds before position `before` (exclusive), open items included. One step. Also removed are
-   * its presence, bindings and withheld results, and the settings of the agent: keys that end with ` <log>` or contain
-   * ` <log>#`, and texts that begin with `<log>#`. The caller appends a record first and passes its position, so that no
-   * position is given twice. No byte of it is left in the closed store, if the engine can promise that (`overwrites-erased`).
+   * Removes everything that the log holds before position `before` (exclusive), open items included, in one step. It also removes
+   * the log's presence, bindings and withheld results, and the settings of the agent: keys that end with ` <log>` or contain `
+   * <log>#`, and texts that begin with `<log>#`. The caller appends a record first and passes its position, so that no position
+   * is given twice. After the store is closed, no byte of the removed data is left, if the engine can promise that
+   * (`overwrites-erased`).
    */
   erase(log: LogKey, before: number, options?: Wait): Promise<Erased>;
 
-  /** Small durable values beside the log (mutes, the time of the last prune). Undefined removes. */
+  /**
+   * Reads a small durable value that is not part of a log, such as the mutes or the time of the last prune. Undefined if it is
+   * not set.
+   */
   setting(key: string, options?: Wait): Promise<Json | undefined>;
   setSetting(key: string, value: Json | undefined, options?: Wait): Promise<void>;
-  /** Sets it only if it is still `from`, compared as JSON text. Returns false if it is not. */
+  /** Sets the value to `to` (undefined removes it) if it is still `from`, compared as JSON text. Returns false if it is not. */
   swapSetting(key: string, from: Json | undefined, to: Json | undefined, options?: Wait): Promise<boolean>;
 
-  /** A secret of this store, made once, from which marks are derived. Hex. */
+  /** The secret of this store in hex, made once. Marks are derived from it. */
   secret(options?: Wait): Promise<string>;
 
-  /** Checks the store (structure, index against replay). Returns no lines if it is sound. */
+  /** Checks the structure, and compares the index with a replay of the logs. Returns one line for each fault. */
   verify(options?: Wait & Progress): Promise<readonly string[]>;
 
   close(): Promise<void>;
@@ -161,12 +167,12 @@ export type Erased = {
   readonly settings: number;
 };
 
-/** Changes a setting from `from`, compared as JSON text, to `to`. Undefined: absent. */
+/** Changes a setting from `from`, compared as JSON text, to `to`. Undefined means that the setting is absent. */
 export type Swap = { readonly key: string; readonly from: Json | undefined; readonly to: Json | undefined };
 
 export type Wait = { readonly withinMs?: number; readonly signal?: AbortSignal };
 
-/** A lost race is expected, so it is a value. A broken disk is not, so it throws. */
+/** The result of an append. A lost race is expected, so it is a result. A failing disk is not, so it throws. */
 export type Appended =
   | { readonly kind: 'appended'; readonly records: readonly Stored[]; readonly items: readonly Item[] }
   /** This id is already in the log: nothing was written. `item` is its current state. */
@@ -202,8 +208,8 @@ export type ItemQuery =
   /** Open or offered items that a conversation holds: as the audience, or by taking an item for ANYONE. */
   | { readonly kind: 'held' }
   /**
-   * Items that hold the gate up. With `conversation`: its own, those that it took, and untaken ones for ANYONE. With
-   * `read`: only items that hold the gate although they were read, as a pause does.
+   * Items that hold the gate up. With `conversation`: its own, those that it took, and untaken ones for ANYONE. With `read`: only
+   * items that hold the gate up although they were read, such as a pause.
    */
   | { readonly kind: 'gate'; readonly conversation?: ConversationId; readonly read?: true }
   /**
@@ -215,11 +221,10 @@ export type ItemQuery =
   | { readonly kind: 'key'; readonly key: string }
   | { readonly kind: 'ids'; readonly ids: readonly NotificationId[] }
   | { readonly kind: 'carrier'; readonly carrier: CarrierId }
-  /** Newest first, of all states or of one. `before` is a position (exclusive). */
+  /** Newest first, in all states or in one. `before` is a position (exclusive). */
   | { readonly kind: 'latest'; readonly limit: number; readonly before?: number; readonly state?: 'open' | 'closed' }
   /**
-   * Closed from `from` (inclusive) to `to` (exclusive), the last closed first. `before` is the last item of the page
-   * before.
+   * Closed from `from` (inclusive) to `to` (exclusive), the last closed first. `before` is the last item of the previous page.
    */
   | {
       readonly kind: 'closed';
@@ -240,7 +245,7 @@ export type AgentOverview = LogOverview & {
   readonly paused: boolean;
   /** An interrupt holds a gate up, unless a filter lets calls pass. */
   readonly gated: boolean;
-  /** Its conversations, last seen first, at most `MAX_CONVERSATIONS_OF_AN_OVERVIEW`. */
+  /** The agent's conversations, last seen first, at most `MAX_CONVERSATIONS_OF_AN_OVERVIEW`. */
   readonly presence: readonly Presence[];
   /** The newest record that shows the agent's work (`isSignOfWork`). `what`: the `name` of its body, else its `on`. */
   readonly last?: { readonly type: string; readonly at: number; readonly conversation?: string; readonly what?: string };
@@ -254,23 +259,25 @@ export type Presence = {
   readonly log: LogKey;
   readonly conversation: ConversationId;
   readonly purpose?: string;
-  /** The program that runs its loop: `claude-code`, `codex`, `gateway` … */
+  /** The program that runs the agent's loop: `claude-code`, `codex`, `gateway` … */
   readonly host?: string;
   readonly hostVersion?: string;
   readonly process?: Owner;
   /** The process serves many conversations (an HTTP gateway), so a live process does not prove a live conversation. */
   readonly shared?: boolean;
-  /** The worktree that it works in. */
+  /** The worktree that the conversation works in. */
   readonly folder?: string;
-  /** It has called no tool yet. A client's health check looks like this. */
+  /** True until the conversation calls its first tool. The connection of a client's health check never calls one. */
   readonly pending?: true;
-  /** Its current run, and the runs of its agent's other conversations that were active when this run began. */
+  /** The current run, and in `beside` the runs of the agent's other conversations that were active when it began. */
   readonly began?: { readonly run: string; readonly beside: readonly string[] };
-  /** The heir that took over its unread items. */
+  /** The heir that took over the unread items. */
   readonly passedTo?: { readonly conversation: ConversationId; readonly at: number };
-  /** Its current connections to gateways, each with the gateway's process. */
+  /** The current connections to gateways, each with the gateway's process. */
   readonly connections?: Readonly<Record<string, Owner>>;
-  /** The carriers that can reach it (`gateway:stdio filesystem`, `hook`), each with its last carry. */
+  /**
+   * The carriers that can reach the conversation (`gateway:stdio filesystem`, `hook`), each with the time of its last delivery.
+   */
   readonly carriers: Readonly<Record<string, number>>;
   /** The contact points that each carrier reported. A carrier of an older release reported none. */
   readonly points?: Readonly<Record<string, readonly ContactPoint[]>>;
@@ -278,13 +285,13 @@ export type Presence = {
   readonly seenAt: number;
   readonly carriedAt?: number;
   readonly endedAt?: number;
-  /** The model knows the meaning of the mark. */
+  /** Whether the model knows the meaning of the mark. */
   readonly told: boolean;
-  /** The mark that a frame explained last. Missing if a version before 0.1.0 explained the mark of the conversation. */
+  /** The mark that a frame explained last. Missing if a frame of a version before 0.1.0 explained it. */
   readonly mark?: string;
-  /** Its model can call `get_notifications`. */
+  /** Whether the model can call `get_notifications`. */
   readonly pulls: boolean;
-  /** The other Earpiece tools that its model can call. Undefined: not known. */
+  /** The other Earpiece tools that the model can call. Undefined if they are not known. */
   readonly has?: readonly string[];
   readonly turns: number;
 };
@@ -296,20 +303,20 @@ export type PresenceUpdate = Pick<Presence, 'log' | 'conversation'> & {
   readonly process?: Owner;
   readonly shared?: boolean;
   readonly folder?: string;
-  /** `true` has an effect only for a conversation that was not seen before. */
+  /** `true` has an effect only if the conversation was not seen before. */
   readonly pending?: boolean;
   /** A new run begins now. */
   readonly began?: Presence['began'];
-  /** Set on a conversation that has ended. It is not a sign of life. */
+  /** Names the heir of a conversation that has ended. An update with this field does not count as contact. */
   readonly passedTo?: ConversationId;
   readonly connect?: { readonly key: string; readonly process: Owner };
   readonly disconnect?: readonly string[];
-  /** Names a carrier that was seen now. */
+  /** The name of the carrier that makes this contact. */
   readonly carrier?: string;
   /** The contact points of `carrier`. */
   readonly points?: readonly ContactPoint[];
   readonly carried?: true;
-  /** `alone`: end it only if it has no connection left. */
+  /** Ends the conversation. `alone`: only if it has no connection left. */
   readonly ended?: boolean | 'alone';
   readonly told?: true;
   readonly mark?: string;
@@ -325,27 +332,27 @@ export type Withheld = {
   readonly at: number;
   readonly until: number;
   readonly tool: string;
-  /** The raw result as the upstream sent it, cut to the size that the policy allows. */
+  /** The raw result as the upstream server sent it, cut to the size that the policy allows. */
   readonly body: string;
 };
 
 /**
- * Renders a line by the template of its subscriber. Must not throw and must not block. A template that takes too long,
- * fails or is unknown gives `failed`, with a reason for people.
+ * Renders a line with the template of its subscriber. Must not throw and must not block. Returns `failed`, with a reason for
+ * people, if the template takes too long, fails or is unknown.
  */
 export interface LineRenderer {
   render(line: Line, how: { readonly timeZone: string }): Promise<Rendered>;
-  /** Whether templates and conditions are running now. If so, a caller waits for them and not for a store. */
+  /** Whether templates or conditions are running now. A caller that waits then waits for them and not for a store. */
   busy?(): boolean;
 }
 export type Rendered = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'failed'; readonly reason: string };
 
-/** The source of ids and time, replaceable in tests. */
+/** The current time, replaceable in tests. */
 export interface Clock {
-  /** Epoch ms. May run backwards; stores hide that. */
+  /** The time in epoch ms. It may run backwards; a store compensates for that. */
   now(): number;
 }
 export interface Ids {
-  /** Makes a new id that sorts by time within a process: prefix, underscore, 20 lower-case characters. */
+  /** Makes a new id: prefix, underscore, 20 lower-case characters. Within a process, ids sort by time. */
   make(prefix: string): string;
 }

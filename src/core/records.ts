@@ -3,7 +3,7 @@ import { defined } from './defined.ts';
 import type { Json } from './json.ts';
 import type { Notification, NotificationId } from './notification.ts';
 
-/** Names one carrier; made by the inbox, unique per store. */
+/** The id of one carrier, made by the inbox and unique in its store. */
 export type CarrierId = string & { readonly __brand: 'CarrierId' };
 
 /** The moments at which a host composes a carrier. */
@@ -29,9 +29,9 @@ export const VIEW_NAMES = ['default', 'markdown', 'xml', 'xml_batch', 'toon', 'j
 export type ViewName = (typeof VIEW_NAMES)[number];
 
 /**
- * The text for the model, kept as it was sent. `items` holds one text for each line of the plan. `ids` are the notifications in
- * it (several if they were coalesced). Re-offers copy `items[].text` verbatim, unless a part of that line is closed. They have
- * `repeated`: an item that was sent before, and a view with such an item.
+ * The text for the model, as it was sent. `items` holds one text for each line of the plan, with the `ids` of its notifications.
+ * A re-offer copies `items[].text` verbatim, unless a part of that line is closed. `repeated` marks an item that was sent before,
+ * and a view with such an item.
  */
 export type SentView = {
   readonly format: ViewName;
@@ -46,7 +46,7 @@ export type SentView = {
 
 type Base = { readonly conversation?: ConversationId; readonly metadata?: Json };
 
-/** A notification as records hold it: `level: info` is omitted. */
+/** A notification in a record, where `level: info` is omitted. */
 export type RecordedNotification = Omit<Notification, 'level'> & { readonly level?: Notification['level'] };
 
 /** The notification itself, flattened. `audience`: see `Item`. */
@@ -61,40 +61,40 @@ export type FoldedRecord = Base & {
   readonly id: NotificationId;
   readonly into: NotificationId;
   readonly count: number;
-  /** The difference from those counted before: message and data. Nothing if both are the same. */
+  /** The message and data, if they differ from those counted before. */
   readonly differs?: { readonly message?: string; readonly data?: Json };
 };
-/** A lease: these ids are on their way to the model in a carrier, and another program owns the transcript. */
+/** A lease. A carrier takes these notifications to the model, in a transcript that another program owns. */
 export type OfferedRecord = Base & {
   readonly type: 'carrier_offered';
   readonly carrier: CarrierId;
   readonly at_point: ContactPoint;
   readonly ids: readonly NotificationId[];
-  /** Closed as summarized when this carrier is confirmed. */
+  /** The notifications that close as summarized when this carrier is confirmed. */
   readonly summarizes?: readonly NotificationId[];
   readonly owner: Owner;
-  /** `hook`: the process ended with its output, so it does not know whether the host survived. */
+  /** `hook`: the process exited after its output, so it does not know whether the host survived. */
   readonly through?: 'hook';
   /** Epoch ms. Any process may release a lease after this time. */
   readonly until: number;
   readonly view: SentView;
   /** The carrier's name: a tool or a hook event. */
   readonly on?: string;
-  /** This carrier is the answer of `get_notifications`: its confirmation also marks as read. */
+  /** This carrier is the answer of `get_notifications`, so its confirmation also marks the notifications as read. */
   readonly reads?: true;
   /**
    * With `reads`: notifications that the answer shows although they were closed before (summarized, cut, or holding the
    * gate up).
    */
   readonly shows?: readonly NotificationId[];
-  /** With `reads`: the wall clock of the offering process, epoch ms. The store's `at` may be ahead of it. */
+  /** With `reads`: the wall clock of the offering process, epoch ms. The store's `at` may be ahead of that clock. */
   readonly clockAt?: number;
   readonly facts?: Json;
 };
 export type ConfirmedRecord = Base & { readonly type: 'carrier_confirmed'; readonly carrier: CarrierId; readonly late?: true };
 /**
- * `unproven`: it was confirmed, then the host died, and the host's own transcript does not contain it. No other reason
- * reopens a closed item.
+ * `unproven`: the carrier was confirmed, but the host died, and the host's transcript does not contain the carrier. No other
+ * reason reopens a closed item.
  */
 export type ReleasedRecord = Base & {
   readonly type: 'carrier_released';
@@ -111,9 +111,8 @@ export type ReleasedRecord = Base & {
     | 'unproven';
 };
 /**
- * The provider refused the request with these notifications and accepted it without them: one line replaces them. `refusals`
- * counts the refusals. A version before 0.1.0 wrote the record without it, after one refusal of any cause. Such a record still changes the
- * prompt, but it changes no item.
+ * The provider refused the request with these notifications and accepted it without them. One line replaces them in the prompt.
+ * `refusals` counts the refusals. Records from before 0.1.0 lack `refusals`. They still change the prompt, but no item.
  */
 export type RedactedRecord = Base & {
   readonly type: 'carrier_redacted';
@@ -130,17 +129,19 @@ export type ReadRecord = Base & {
   readonly type: 'notification_read';
   readonly ids: readonly NotificationId[];
   readonly by: string;
-  /** The gate stays up: a pause was read, and lasts until a person lifts it. */
+  /** True for a pause: it was read, and the gate stays up until a person lifts it. */
   readonly holds?: true;
 };
 /**
- * Whether the agent itself read it. The agent's own records name its conversation or its transcript. A person's mark and a
- * withdrawn task do not prove that the model read anything.
+ * Whether the agent itself read the notification. Records of the agent name its conversation or its transcript. A person's mark
+ * or a withdrawn task does not prove that the model has read anything.
  */
 export const isByAgent = ({ by, conversation }: Pick<ReadRecord, 'by' | 'conversation'>): boolean =>
   by === 'transcript' || by.startsWith('asked again ') || (conversation !== undefined && !by.includes(': '));
 
-/** The gate of these notifications falls although the model may not have read them: a person resumed or withdrew them. */
+/**
+ * The gate of these notifications falls because a person resumed the agent or withdrew them. The model may not have read them.
+ */
 export type GateLiftedRecord = Base & {
   readonly type: 'gate_lifted';
   readonly ids: readonly NotificationId[];
@@ -154,21 +155,27 @@ export type ClosedRecord = Base & {
   readonly by: string;
   readonly reason: string;
 };
-/** The gate answered a call of an upstream tool and did not pass it on. */
+/** The gate itself answered a call of an upstream tool. */
 export type GateRefusedRecord = Base & {
   readonly type: 'gate_refused';
   readonly ids: readonly NotificationId[];
   readonly on: string;
   /** The gate's text, stored with the first refusal that used it. */
   readonly text?: string;
-  /** The wall clock of the refusing process, epoch ms. The store's `at` may be ahead of it. Missing in records from before 0.1.0. */
+  /**
+   * The wall clock of the refusing process, epoch ms. The store's `at` may be ahead of that clock. Missing in records from before
+   * 0.1.0.
+   */
   readonly clockAt?: number;
   /** The number of refusals in this record. Default: 1. */
   readonly times?: number;
-  /** The call was made, and its result withheld. */
+  /** True if the call was made and its result withheld. */
   readonly made?: boolean;
 };
-/** In the log `project/*`: the receivers of a fan-out, written before the first queue, and the mark that all were queued. */
+/**
+ * In the log `project/*`: the receivers of a fan-out. The record is written before the first queue; `fan_out_done` follows the
+ * last one.
+ */
 export type FanOutRecord = Base & {
   readonly type: 'fan_out';
   readonly id: NotificationId;
@@ -178,8 +185,8 @@ export type FanOutRecord = Base & {
 export type FanOutDoneRecord = Base & { readonly type: 'fan_out_done'; readonly id: NotificationId };
 
 /**
- * A conversation that begins as a copy of another one in its log up to `upTo` (inclusive). `ids`: the open notifications of
- * the original; they are open in this one too. The log holds the shared part once.
+ * A conversation begins as a copy of another one of the log, up to `upTo` (inclusive). `ids`: the original's open notifications,
+ * which are open in the copy too. The log holds the shared part once.
  */
 export type ForkedRecord = Base & {
   readonly type: 'conversation_forked';
@@ -189,14 +196,14 @@ export type ForkedRecord = Base & {
 };
 
 /**
- * `conversation` takes over the unread notifications of `from`, with everything that happened to them. `merges`: both are
- * one conversation of one host process, and offers in flight for `from` pass on too.
+ * `conversation` takes over the unread notifications of `from`, with their history. `merges`: both are one conversation of one
+ * host process, so `conversation` also takes over offers in flight.
  */
 export type SucceededRecord = Base & {
   readonly type: 'conversation_succeeded';
   readonly from: ConversationId;
   readonly ids: readonly NotificationId[];
-  /** `merged`: its host process shows `conversation` now. */
+  /** `merged`: the host process of `from` shows `conversation` now. */
   readonly why: 'ended' | 'died' | 'silent' | 'merged';
   readonly merges?: true;
 };
@@ -237,7 +244,7 @@ export type ToolCallRequestRecord = Base & {
 export type ToolCallResponseRecord = Base &
   Carrying & { readonly type: 'tool_call_response'; readonly id: string; readonly content: string; readonly is_error: boolean };
 
-/** A type that this version does not know. It is kept and passed on unchanged, without effect. */
+/** A record of a type that this version does not know. It is kept and passed on unchanged, and has no effect. */
 export type UnknownRecord = Base & { readonly type: string; readonly [key: string]: unknown };
 
 export type KnownDraft =
@@ -267,10 +274,10 @@ export type KnownDraft =
 export type Draft = KnownDraft | UnknownRecord;
 
 /**
- * One stored fact. `seq` is unique in the store and grows along each log; `at` is epoch ms and never runs backwards in a
- * log. `body` is the draft as it was given.
+ * One stored fact. `seq` is unique in the store and grows along each log; `at` is epoch ms and never runs backwards in a log.
+ * `body` is the appended draft.
  */
-/** `clock`: the time on its writer's own clock, if that is behind `at`. */
+/** `clock`: the time on the writer's own clock, if it is behind `at`. */
 export type Stored = {
   readonly seq: number;
   readonly log: LogKey;
@@ -279,7 +286,7 @@ export type Stored = {
   readonly body: Draft;
 };
 
-/** The only types that may reach a provider: a new internal type is invisible by default. */
+/** The only types that may reach a provider. A new internal type is thus invisible by default. */
 export const PROVIDER_VISIBLE: ReadonlySet<string> = new Set([
   'chat_request',
   'chat_response',
@@ -288,15 +295,15 @@ export const PROVIDER_VISIBLE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether Earpiece itself writes this type. Transcript types are an exception. An imported record of such a type would change the
- * open set.
+ * Whether only Earpiece itself may write this type. An imported record of such a type would change the open set. Transcript types
+ * are not among them.
  */
 export const isOurs = (type: string): boolean =>
   /^(?:agent|carrier|conversation|gate|handle|notifications?|task|template)_|^fan_out|^system_notification_/u.test(type);
 
 /**
- * The newest record of these types shows the agent's current or last activity. Records that other processes write into its log
- * are not signs of work.
+ * The newest record of these types shows the agent's current or last activity. Records that other processes write into the
+ * agent's log do not show activity.
  */
 export const SIGNS_OF_WORK = [
   'turn_start',

@@ -3,7 +3,7 @@
 export const TASK_STATUSES = ['backlog', 'todo', 'in_progress', 'blocked', 'done', 'cancelled'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
-/** The statuses to which a person may move a task. `done` and `cancelled` are final. */
+/** For each status, the statuses to which a person may move a task. `done` and `cancelled` are final. */
 export const NEXT_STATUSES: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
   backlog: ['todo', 'in_progress', 'cancelled'],
   todo: ['backlog', 'in_progress', 'cancelled'],
@@ -13,7 +13,7 @@ export const NEXT_STATUSES: Readonly<Record<TaskStatus, readonly TaskStatus[]>> 
   cancelled: [],
 };
 
-/** The most urgent last. */
+/** Task priorities, the most urgent last. */
 export const TASK_PRIORITIES = ['low', 'normal', 'high', 'urgent'] as const;
 export type TaskPriority = (typeof TASK_PRIORITIES)[number];
 
@@ -26,10 +26,12 @@ export const TASK_LIMITS = { title: 200, description: 20_000, reason: 2_000, sum
 /** The person or agent that changed something. */
 export type TaskActor = { readonly kind: 'person' | 'agent'; readonly name: string };
 
-/** `stopped`: it went back to an earlier status, or somebody else reported it done. */
+/**
+ * Why an agent lost its task. `stopped`: the task went back to an earlier status, or a person or another agent reported it done.
+ */
 export const INTERRUPTIONS = ['blocked', 'cancelled', 'stopped', 'reassigned'] as const;
 
-/** Somebody took the task away from the agent that works on it. `notification` informs that agent. */
+/** A person or agent took the task away from the agent that works on it. `notification` informs that agent. */
 export type Interruption = {
   readonly why: (typeof INTERRUPTIONS)[number];
   readonly by: TaskActor;
@@ -38,21 +40,24 @@ export type Interruption = {
   readonly notification: string;
 };
 
-/** One agent's work on a task, from taking it until its report. Times are epoch ms. */
+/** One agent's work on a task, from taking the task until the report. Times are epoch ms. */
 export type TaskExecution = {
   /** `t7.2`, the second of task t7. */
   readonly id: string;
   readonly agent: string;
-  /** The conversation that took it. Null: none yet. */
+  /** The conversation that took the task. Null if none has yet. */
   readonly conversation: string | null;
   readonly startedAt: number;
   readonly interrupted: Interruption | null;
-  /** The agent was asked to stop, and later allowed to go on. A report of `blocked` may still answer the request to stop. */
+  /**
+   * True if the agent was asked to stop and later allowed to continue. A report of `blocked` may still answer the request to
+   * stop.
+   */
   readonly recalled: boolean;
   readonly endedAt: number | null;
-  /** `lost`: its conversation ended without a report. */
+  /** `lost`: the conversation ended without a report. */
   readonly result: TaskResult | 'lost' | null;
-  /** 0 for success, else 1. */
+  /** 0 for success, 1 otherwise. */
   readonly exitCode: number | null;
   readonly message: string | null;
 };
@@ -68,14 +73,14 @@ export type Task = {
   /** An agent of the project. */
   readonly assignee: string | null;
   readonly blockedReason: string | null;
-  /** Grows with each record about it. */
+  /** Grows with each record about the task. */
   readonly version: number;
   readonly createdAt: number;
   readonly createdBy: TaskActor;
   readonly changedAt: number;
   readonly statusChangedAt: number;
   readonly statusChangedBy: TaskActor;
-  /** The newest, at most `MAX_EXECUTIONS`; the log has all. */
+  /** The newest executions, at most `MAX_EXECUTIONS`. The log has all. */
   readonly executions: readonly TaskExecution[];
 };
 

@@ -43,7 +43,7 @@ describe('estimateTokens', () => {
 
   it.each(['a', ' ', '\n', '.', 'あ', '😀', 'a b\n  ', '\ud800', '1'])('takes linear time for much of %j', (part) => {
     const text = part.repeat(1_000_000 / part.length);
-    // This takes some 10 ms; an algorithm that looks back at each character takes minutes.
+    // This takes about 10 ms. An algorithm that scans backwards from each character takes minutes.
     expect(leastProcessorMs(() => estimateTokens(text), { enoughMs: 500 })).toBeLessThan(500);
   });
 });

@@ -1,20 +1,20 @@
 /**
  * Events that a line counts without listing them. A storm has more different events than the log keeps individually, and a
- * template sees a bounded number of them. The engine adds this text itself, because a template may forget it.
+ * template gets a bounded number of events. Earpiece adds the text about the others itself, because a template may omit it.
  */
 import type { Json } from './json.ts';
 import type { Line } from './plan.ts';
 
-/** Events that a line counts and does not list. `keys`: some of their keys, for a reader who wants details. */
+/** The events that a line counts and does not list. `keys`: some of their keys, for a reader who wants details. */
 export type Unlisted = { readonly count: number; readonly type: string; readonly keys: readonly string[] };
 
-/** The most different events of one line that its template sees. */
+/** The most different events of one line that its template gets. */
 export const LISTED_EVENTS = 200;
 
 /** The most keys that the line itself names. */
 const KEYS_IN_LINE = 5;
 
-/** Undefined when the line lists everything. */
+/** The events that the line does not list. Undefined if it lists all. */
 export function unlistedOf({ group = [], subscriber }: Pick<Line, 'group' | 'subscriber'>): Unlisted | undefined {
   let count = 0;
   let room = LISTED_EVENTS;
@@ -32,7 +32,7 @@ export function unlistedOf({ group = [], subscriber }: Pick<Line, 'group' | 'sub
   return count === 0 ? undefined : { count, type: subscriber?.event.type ?? 'such', keys: [...new Set(keys)] };
 }
 
-/** Whether a line only counts events. If so, its template has nothing to show. */
+/** Whether a line only counts events, so that its template has nothing to show. */
 export const listsNothing = ({ group = [] }: Pick<Line, 'group'>): boolean =>
   group.length > 0 && group.every(({ subscribed }) => subscribed.rest);
 
@@ -43,7 +43,7 @@ export function unlistedText({ count, type, keys }: Unlisted, most = KEYS_IN_LIN
   return `${count} more ${type} event${count === 1 ? '' : 's'}, not listed here${list}`;
 }
 
-/** The keys that are named in the record of the events that a storm's line does not list. */
+/** The keys of a storm's unlisted events, from the data of the record that counts them. */
 export function countedKeys(data: Json | undefined): readonly string[] {
   if (typeof data !== 'object' || data === null || !('keys' in data)) return [];
   const { keys } = data as { readonly keys: Json };

@@ -1,4 +1,4 @@
-/** Which open notifications wake an idle agent, and which need the person's consent first. */
+/** Decides which open notifications wake an idle agent, and which need the person's consent first. */
 import type { LogKey } from './address.ts';
 import type { Item } from './items.ts';
 import { formatKind, isInterrupt, type Notification, type NotificationId } from './notification.ts';
@@ -12,25 +12,25 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MINUTES = 24 * 60;
 
 export type WakingFacts = {
-  /** The agent itself: its own notifications do not wake it. */
+  /** The agent's log. Notifications that the agent itself sent do not wake it. */
   readonly log: LogKey;
   readonly policy: Pick<Policy, 'wake' | 'wakeQuiet' | 'wakeMaxPerHour'>;
-  /** The times of earlier wakes, epoch ms. Only those of the last hour count. Default: not known. */
+  /** The times of earlier wakes, epoch ms. Only those of the last hour count. Default: none. */
   readonly wokenAt?: readonly number[];
-  /** Minutes since midnight in the person's zone. Default: not known, so no hour is quiet. */
+  /** Minutes since midnight in the person's zone. Default: unknown, so no hour is quiet. */
   readonly minuteOfDay?: number;
   /** Epoch ms. */
   readonly now: number;
-  /** A pause holds the agent: only a resume wakes it. */
+  /** Whether a pause holds the agent. If so, only a resume wakes it. */
   readonly paused: boolean;
-  /** Whether the id has already woken the agent, or never may. An id wakes once. */
+  /** Whether this notification must not wake the agent: it already did, or never may. */
   readonly spent: (id: NotificationId) => boolean;
 };
 
 export type Waking = {
   readonly wakes: readonly Item[];
   readonly asks: readonly Item[];
-  /** The time at which the next one may wake the agent, epoch ms. */
+  /** When the next notification may wake the agent, epoch ms. */
   readonly nextAt?: number;
 };
 
@@ -55,12 +55,12 @@ export function waking(items: readonly Item[], facts: WakingFacts): Waking {
 
 const earliest = (times: readonly number[]): Pick<Waking, 'nextAt'> => (times.length === 0 ? {} : { nextAt: Math.min(...times) });
 
-/** A person asks the agent to resume: quiet hours and the budget do not apply. */
+/** Whether a person asks for the agent: quiet hours and the wake budget do not apply. */
 const isAsked = (n: Notification): boolean => n.action === 'resume' || isSaid(n);
 
 /**
- * The end of the quiet hours or of the budget's hold, epoch ms. Undefined: it may wake now. Quiet hours do not hold an
- * interrupt.
+ * When quiet hours or the wake budget stop holding the notification back, epoch ms. Undefined if it may wake the agent now. Quiet
+ * hours do not hold back an interrupt.
  */
 function heldUntil(notification: Notification, { policy, now, wokenAt = [], minuteOfDay }: WakingFacts): number | undefined {
   if (isAsked(notification)) return undefined;
@@ -74,10 +74,13 @@ function heldUntil(notification: Notification, { policy, now, wokenAt = [], minu
   return left > 0 && left <= lasts ? now + left * MINUTE_MS : undefined;
 }
 
-/** Whether a person wrote it and expects an answer. */
+/** Whether a person wrote the message and expects an answer. */
 const isSaid = ({ kind, origin }: Notification): boolean => formatKind(kind) === 'user.message' && origin?.person !== undefined;
 
-/** The earliest time at which it may wake, epoch ms: its own time, or the end of the delay for related notifications. */
+/**
+ * The earliest time at which the item may wake the agent, epoch ms: its due time, or the end of the delay for related
+ * notifications.
+ */
 export function wakesFrom({ at, notification }: Item): number {
   const { deliver, subscriber } = notification;
   if (isInterrupt(notification)) return at;

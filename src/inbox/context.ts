@@ -1,6 +1,6 @@
 /**
- * The parts of this room share this object. Each part is a function or a small class that gets this object. No part knows
- * `Inbox`, which is made of them.
+ * What the parts of this room share. Each part is a function or a small class that gets a `Context`. No part knows `Inbox`, which
+ * is made of the parts.
  */
 import type { Address, ConversationId, LogKey } from '../core/address.ts';
 import type { NotificationId, NotificationInput, Subscribed } from '../core/notification.ts';
@@ -14,9 +14,11 @@ import type { OpenLimit } from './producing/open-limit.ts';
 import type { Witnesses } from './housekeeping/witnesses.ts';
 
 export interface PolicySource {
-  /** The project's current policy. Must not throw: a broken file keeps the old one. */
+  /** The project's current policy. Must not throw: if the config file is broken, the last valid policy stays. */
   policy(project: string): Policy;
-  /** The file with its line, or the variable, that decides a setting of the project, for people. Undefined: no layer sets it. */
+  /**
+   * Names the file with its line, or the environment variable, that sets a setting of the project. Undefined if nothing sets it.
+   */
   decidedBy?(project: string, key: string): string | undefined;
 }
 
@@ -26,25 +28,25 @@ export interface Context {
   readonly ids: Ids;
   /** This process, as the owner of its leases. */
   readonly owner: Owner;
-  /** Undefined: this process cannot find out. */
+  /** Whether the owner's process lives. Undefined if this process cannot find out. */
   readonly isAlive: (owner: Owner) => boolean | undefined;
   readonly timeZone: string;
-  /** Renders lines by the templates of their subscribers. */
+  /** Renders lines with the templates of their subscribers. */
   readonly lines: LineRenderer | undefined;
-  /** The agent that runs this process as a command. */
+  /** The agent whose command started this process, if one did. */
   readonly speaker: InsideAgent | undefined;
   readonly companions: readonly Companion[];
   /** Which clocks agree with the clock of this process. */
   readonly witnesses: Witnesses;
   readonly leases: LeaseEnds;
   readonly limit: OpenLimit;
-  /** A writer (the bus) holds notifications back before it queues them. */
+  /** Whether a writer (the bus) now holds back notifications that it has not queued yet. */
   readonly unwritten: boolean;
-  /** Resolves when all of them are queued. */
+  /** Resolves when all held-back notifications are queued. */
   written(): Promise<void>;
 }
 
-/** The inbox behind a conversation, for the code that carries to it: it queues, withdraws, and lists conversations. */
+/** The part of the inbox that a conversation needs: it queues, withdraws, and lists conversations. */
 export interface Logs extends Context {
   queue(to: string | Address, input: NotificationInput, subscribed?: Subscribed): Promise<Queued>;
   prepare(log: LogKey, input: NotificationInput, only?: ConversationId): Promise<QueuedRecord>;
@@ -69,19 +71,19 @@ export type Queued =
   | { readonly kind: 'queued'; readonly id: NotificationId; readonly to: readonly string[] }
   /** Counted into an open notification of the same key. */
   | { readonly kind: 'folded'; readonly id: NotificationId; readonly into: NotificationId; readonly to: readonly string[] }
-  /** The id was queued before: nothing changed. */
+  /** The id was queued before, so nothing changed. */
   | { readonly kind: 'duplicate'; readonly id: NotificationId; readonly to: readonly string[] };
 
 /**
- * `maybe_seen`: it was offered before, so the model may have read it; it is not offered again. `gate_lowered`: it was
- * delivered, and it no longer holds the gate up.
+ * `maybe_seen`: the notification was offered before, so the model may have read it. It is not offered again. `gate_lowered`: it
+ * was delivered, and no longer holds the gate up.
  */
 export type Withdrawn = {
   readonly id: NotificationId;
   readonly result: 'withdrawn' | 'maybe_seen' | 'gate_lowered' | 'too_late' | 'unknown';
 };
 
-/** Why a conversation is over. */
+/** Why a conversation has ended. */
 export type OverBecause = Exclude<SucceededRecord['why'], 'merged'>;
 
 export type Succession = {
@@ -91,8 +93,8 @@ export type Succession = {
 };
 
 /**
- * Other data of a conversation that its heir takes over together with the unread notifications. The drafts and swaps are part of
- * the same append. `undefined` if `from` has no such data.
+ * Moves other data of a conversation to its heir, together with the unread notifications. The returned drafts and swaps become
+ * part of the same append. Returns undefined if `from` has no such data.
  */
 export type Companion = (
   store: Store,

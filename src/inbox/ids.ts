@@ -5,7 +5,7 @@ import type { Ids } from '../core/ports.ts';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** `prefix_` + 10 characters of time + 10 random ones: sorts by time, cannot be guessed. */
+/** Makes ids of `prefix_`, 10 characters of time and 10 random ones. They sort by time and cannot be guessed. */
 export const randomIds: Ids = {
   make(prefix) {
     return `${prefix}_${timeHead(Date.now())}${letters(random(10))}`;
@@ -26,7 +26,7 @@ function timeHead(time: number): string {
   return head;
 }
 
-/** A system call for each ten bytes would cost more than the rest of an id. */
+/** Random bytes for many ids, because one system call for each id would cost more than the rest of the work. */
 const pool = new Uint8Array(4_000);
 let used = pool.length;
 
@@ -39,7 +39,7 @@ function random(bytes: number): Uint8Array {
   return pool.subarray(used - bytes, used);
 }
 
-/** Read from a system file: loading `node:crypto` for this costs each command 5 ms of processor time. */
+/** Reads random bytes from a system file, because loading `node:crypto` costs each command 5 ms of processor time. */
 function fill(bytes: Uint8Array): void {
   try {
     const file = openSync('/dev/urandom', 'r');
@@ -55,7 +55,7 @@ function fill(bytes: Uint8Array): void {
 }
 
 /**
- * The mark of an agent: the same in each of its conversations. Only a reader of the store can know it. `generation` changes
+ * The mark of an agent, which all of its conversations share. Only a reader of the store can know the mark. `generation` changes
  * with `earpiece trust --new-mark`.
  */
 export function markOf(secret: string, log: LogKey, generation = ''): string {

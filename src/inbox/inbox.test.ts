@@ -153,7 +153,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(first?.view.items[0]?.text).toContain('unit tests are red');
       await first?.release('cancelled');
       await inbox.withdraw('shop/coder', { id: 'n1' }, { by: 'me', reason: 'green again' });
-      // A new one does not join the line that was sent, which would mark it as repeated.
+      // A new notification does not join the line that was sent, because it would then be marked as repeated.
       await inbox.queue('shop/coder', { message: 'docs are red', kind: 'ci.failed', level: 'error', id: 'n3' });
       const second = await talk().offer({ at: 'tool_result' });
       expect(second?.view.items).toMatchObject([{ ids: ['n2'], repeated: true }, { ids: ['n3'] }]);
@@ -168,7 +168,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await store.verify()).toEqual([]);
     });
 
-    it('an offer of release 0.0.0 that copied the text of a line of which a part is over is read as it was written', async () => {
+    it('an offer from before 0.1.0 that copied the text of a line with a closed part is read as it was written', async () => {
       for (const id of ['n1', 'n2']) await inbox.queue('shop/coder', { message: `${id} is red`, kind: 'ci.failed', id });
       const first = await talk().offer({ at: 'tool_result' });
       await first?.release('cancelled');

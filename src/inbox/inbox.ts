@@ -1,6 +1,6 @@
 /**
- * The shell around the core, and the only access to a store. It gathers facts, calls the plan, renders the view and appends.
- * `core` holds the rules, and the store the transactions.
+ * The inbox queues, delivers and withdraws notifications. It gathers facts, calls the plan of `core`, renders the view and
+ * appends to the store. Other rooms reach notifications only through the inbox.
  */
 import { conversationId, logOf, MAIN, parseAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -45,21 +45,21 @@ export type InboxDeps = {
   readonly ids?: Ids;
   /** This process, as the owner of its leases. */
   readonly owner?: Owner;
-  /** Undefined: this process cannot find out. */
+  /** Whether the owner's process lives. Undefined if this process cannot find out. */
   readonly isAlive?: (owner: Owner) => boolean | undefined;
-  /** Default: the system's zone. A function is called when a time is shown for the first time. */
+  /** The zone of shown times. Default: the system's. A function is called when a time is first shown. */
   readonly timeZone?: string | (() => string);
-  /** Renders lines by their subscribers' templates. Without it each line has the general form. */
+  /** Renders lines with their subscribers' templates. Without this, each line has the general form. */
   readonly lines?: LineRenderer;
   /** Other data that an heir takes over from an ended conversation. */
   readonly companions?: readonly Companion[];
-  /** The agent that runs this process as a command: everything that this process queues counts as the agent's. */
+  /** The agent whose command started this process. Everything that this process queues counts as the agent's. */
   readonly speaker?: InsideAgent | undefined;
 };
 
 type Place = { readonly log: LogKey; readonly id: ConversationId };
 
-/** Loaded with the first `why`. `loadAhead` loads it earlier. */
+/** Loads the code of `why` at the first use, or earlier by `loadAhead`. */
 export const loadWhy = async (): Promise<{ readonly explain: typeof explain }> => import('./why/why.ts');
 
 export class Inbox implements Logs, AsyncDisposable {
@@ -101,23 +101,23 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * Queues a notification durably: once this resolves, the notification survives a crash. `project/*` goes to every conversation
-   * active in the project. `subscribed` is for the bus. Throws `bad_notification`, `bad_address`, `nobody_there` (a fan-out that
-   * would reach no one).
+   * Queues a notification durably: when the promise resolves, the notification survives a crash. `project/*` goes to every
+   * conversation that is active in the project. `subscribed` is for the bus. Throws `bad_notification`, `bad_address`, or
+   * `nobody_there` if a fan-out would reach no conversation.
    */
   queue(to: string | Address, input: NotificationInput, subscribed?: Subscribed): Promise<Queued> {
     return queue(this, to, input, subscribed);
   }
 
   /**
-   * The record that `queue` would append for one agent, for a caller that appends it together with other records, in one
-   * step. It goes to `only`; without it, an `action` goes to each active conversation of its purpose.
+   * Makes the record that `queue` would append for one agent, for a caller that appends it in one step with other records. The
+   * notification goes to `only`. Without `only`, an `action` goes to each active conversation of its purpose.
    */
   prepare(log: LogKey, input: NotificationInput, only?: ConversationId): Promise<QueuedRecord> {
     return prepare(this, log, input, only);
   }
 
-  /** Withdraws undelivered notifications: by id, or each open one with a key. */
+  /** Withdraws undelivered notifications: one by its id, or all open ones of a key. */
   async withdraw(
     to: string | Address | LogKey,
     what: { id: string } | { key: string },
@@ -131,7 +131,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return requeue(this, toLog(to), id, by);
   }
 
-  /** Silences a kind (`*`, `source`, `source.name`) for an agent, for a while or until `off` lifts it. */
+  /** Mutes a kind (`*`, `source`, `source.name`) for an agent, until a time or until `off` lifts the mute. */
   async mute(
     to: string | Address | LogKey,
     pattern: string,
@@ -145,7 +145,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return mutesOf(this, log);
   }
 
-  /** Lifts the pauses of a conversation, an agent or a whole project. Returns what was lifted; empty when nothing was paused. */
+  /** Lifts the pauses of a conversation, an agent or a whole project. Returns the lifted pauses; empty if nothing was paused. */
   async resume(
     to: string | Address,
     options: { readonly person: string; readonly message?: string },
@@ -153,7 +153,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return resume(this, typeof to === 'string' ? parseAddress(to) : to, options);
   }
 
-  /** Records that the model has read them: their gate falls. A pause holds until `resume`. */
+  /** Marks the notifications as read, so that their gate falls. A pause holds until `resume`. */
   async markRead(to: string | Address | LogKey, ids: readonly string[], by: string): Promise<void> {
     const log = toLog(to);
     const items = await this.store.items(log, { kind: 'ids', ids: ids as readonly NotificationId[] });
@@ -162,8 +162,8 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * Registers a writer that holds notifications back before it queues them (the bus, for 100 ms). It is flushed before each
-   * carrier.
+   * Registers a writer that holds notifications back before it queues them (the bus, for 100 ms). The inbox flushes the writer
+   * before each carrier.
    */
   holdsBack(writer: Unwritten): void {
     this.#heldBack.add(writer);
@@ -177,7 +177,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return this.#heldBack.flush();
   }
 
-  /** A handle on one conversation, for the program that carries to it. */
+  /** Opens one conversation for the program that delivers to it. */
   conversation(address: string | { log: LogKey; conversation: ConversationId }, options: ConversationOptions = {}): Conversation {
     if (typeof address !== 'string') return new Conversation(this, address.log, address.conversation, options);
     const parsed = parseAddress(address);
@@ -189,20 +189,20 @@ export class Inbox implements Logs, AsyncDisposable {
     return new Conversation(this, logOf(parsed), parsed.kind === 'conversation' ? parsed.conversation : MAIN, options);
   }
 
-  /** The records of a conversation, after those of the conversations that it was forked from. */
+  /** Yields the transcript of a conversation, including the records before its forks. */
   transcript({ log, id }: Place, query?: TranscriptQuery): AsyncGenerator<Stored, void, undefined> {
     return transcriptOf(this.store, log, id, query);
   }
 
-  /** The conversations that make up its transcript, oldest first; the last is the conversation itself. */
+  /** The conversations that make up a transcript, oldest first. The last one is the conversation itself. */
   lineage({ log, id }: Place): Promise<readonly Stretch[]> {
     return lineageOf(this.store, log, id);
   }
 
   /**
-   * Forks a conversation of an agent, as it is or as it was at the record `upTo`. A notification that was open there then is
-   * open here under the same id, unless it was withdrawn, has expired or was superseded since. Throws `not_found` if there is
-   * nothing to fork, `bad_argument` if `to` exists.
+   * Forks a conversation of an agent, as it is now or as it was at the record `upTo`. A notification that was open at that point
+   * is open in the fork under the same id, unless it has been withdrawn, expired or superseded. Throws `not_found` if there is
+   * nothing to fork, and `bad_argument` if `to` exists.
    */
   async fork({ log, id }: Place, options: { readonly to?: string; readonly upTo?: number } = {}): Promise<Forked> {
     if (this.unwritten) await this.written();
@@ -220,25 +220,25 @@ export class Inbox implements Logs, AsyncDisposable {
     return gatesOf(this, log);
   }
 
-  /** Yields records as they are appended, those after `after` (exclusive; default: only new ones). Ends when `signal` aborts. */
+  /** Yields records as they are appended, from after `after` (exclusive; default: only new ones). Ends when `signal` aborts. */
   watch(query: WatchQuery): AsyncGenerator<Stored, void, undefined> {
     return watch(this.store, query, () => this.#closed);
   }
 
-  /** The story of a notification with one verdict; for an open one also the plan's current decision. */
+  /** The history of a notification with one verdict. For an open notification, also the plan's current decision. */
   async why(id: string, to?: string | Address | LogKey, reader?: Reader): Promise<Why | undefined> {
     const { explain } = await loadWhy();
     return explain(this, id as NotificationId, to === undefined ? undefined : toLog(to), reader);
   }
 
-  /**
-   * The verdict on a notification that is not queued, as if it came for this agent now. */
+  /** Predicts the verdict on a notification, as if it were queued for this agent now. */
   async foretell(to: ForOne, input: NotificationInput, subscribed?: Subscribed): Promise<Verdict> {
     return (await import('./why/foretell.ts')).foretell(this, to, input, subscribed);
   }
 
-  /** Conversations that have not ended and whose process lives. If the process cannot be checked, those that were seen in the last
-   * 30 minutes.
+  /**
+   * Conversations that have not ended and whose process lives. If the process cannot be checked, a conversation counts as active
+   * for 30 minutes after its last contact.
    */
   active(query: { project?: string; log?: LogKey }): Promise<readonly Presence[]> {
     return activeOnes(this, query);
@@ -268,15 +268,14 @@ export class Inbox implements Logs, AsyncDisposable {
     return markFor(this, log);
   }
 
-  /** Gives each agent of a project a new mark, from the next start of its host on. */
+  /** Gives each agent of a project a new mark. It applies from the next start of the agent's host. */
   newMark(project: string): Promise<void> {
     return newMark(this, project);
   }
 
   /**
-   * Allows one writer for each conversation: the process that runs its loop, until it releases the conversation or ends. Throws
-   * `store_refused` while another one lives. A holder on another machine keeps it, because this process cannot see whether it
-   * lives.
+   * Makes this process the only writer of the conversation, until it releases the conversation or exits. Throws `store_refused`
+   * while another writer lives. A writer on another machine counts as living, because this process cannot check it.
    */
   holdWriter(place: Place): Promise<void> {
     return this.#writer.take(place);
@@ -287,19 +286,19 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * Housekeeping that any long-lived process does from time to time: closes expired notifications, releases leases of dead
-   * owners, finishes interrupted fan-outs, prunes once a day.
+   * Does the housekeeping that each long-lived process does from time to time: closes expired notifications, releases leases of
+   * dead owners, finishes interrupted fan-outs, and prunes once a day.
    */
   sweep(): Promise<Swept> {
     return sweep(this, () => this.prune());
   }
 
-  /** Removes notifications that closed longer ago than their project keeps them, or than `olderMs`. Open ones stay. */
+  /** Removes notifications that closed longer ago than their project's retention time, or than `olderMs`. Open ones stay. */
   prune(olderMs?: number): Promise<Pruned> {
     return prune(this, olderMs);
   }
 
-  /** The current time, but not after the newest record: a clock that is ahead then removes no notification too early. */
+  /** The current time, but not later than the newest record, so that a clock that is ahead removes no notification too early. */
   pruneTime(): Promise<number> {
     return pruneTime(this);
   }
@@ -321,5 +320,8 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 }
 
-/** The log of an address or of a log's key, which looks like an address. A conversation's log is its agent's. */
+/**
+ * The log of an address. A log's key is also accepted, because it has the form of an address. A conversation's log is its agent's
+ * log.
+ */
 export const toLog = (to: string | Address | LogKey): LogKey => logOf(typeof to === 'string' ? parseAddress(to) : to);

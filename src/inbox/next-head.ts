@@ -1,4 +1,4 @@
-/** For a process that follows the log: waits for a change, and cannot spin over a store that fails or is closed. */
+/** Waits for a change of the log, for processes that follow it. The loop does not spin if the store fails or is closed. */
 import { setTimeout } from 'node:timers/promises';
 import type { Store } from '../core/ports.ts';
 

@@ -1,13 +1,13 @@
-/** Waiting for a store that may not answer, on a machine that may be busy. */
+/** Limits the wait for a store that may not answer, on a machine that may be busy. */
 
-/** Additional time for work on the data that was read: the template worker may have to start. */
+/** The additional time for work on the data after it was read: the template worker may have to start. */
 const WORK_WITHIN_MS = 5_000;
 const STEPS = 5;
 
 /**
- * `over` when the awaited side has had enough time. Each step counts once, even if its timer is late. If this process did not run
- * (a busy machine, a laptop that slept), the answer may already be there, and is read before the next step. A step in which it
- * was `working` does not count.
+ * Resolves `over` when the awaited side has had enough time. The time is counted in steps, and a late timer still counts as one
+ * step. If this process did not run for a while (a busy machine, a sleeping laptop), it can thus read an answer that has arrived
+ * before the next step. A step while `working` returns true does not count.
  */
 export function patience(
   withinMs: number,

@@ -4,7 +4,7 @@ import type { Stored } from '../core/records.ts';
 export type WatchQuery = Omit<ReadQuery, 'limit' | 'newestFirst' | 'seqs'> & { readonly signal?: AbortSignal };
 
 const PAGE = 500;
-/** How often the log is read without a wake-up, because wake-ups are only hints. */
+/** How often the log is read even without a wake-up, because wake-ups are only hints. */
 const LOOK_EVERY_MS = 5_000;
 
 /** Yields records as they are appended, after `after` (exclusive; default: only new ones), until `isOver` or `signal` aborts. */

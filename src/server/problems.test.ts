@@ -7,6 +7,6 @@ test('a part of the server that cannot be loaded any more is a 503 that says wha
   expect(answer.status).toBe(503);
   expect(await answer.json()).toMatchObject({
     code: 'outdated',
-    detail: 'Earpiece was upgraded or removed while this process runs; restart it',
+    detail: 'Earpiece was upgraded or removed while this process was running; restart the process',
   });
 });

@@ -1,4 +1,4 @@
-/** Finds problems that show only at run time: templates and conditions that do not compile, or that fail for a sample. */
+/** Finds problems that a parser cannot find: templates and conditions that do not compile, or that fail for a sample event. */
 import { dirname, join } from 'node:path';
 import { defined } from '../../core/defined.ts';
 import type { Json } from '../../core/json.ts';
@@ -10,11 +10,11 @@ import { contextOf } from '../templates/context.ts';
 import type { TemplateEngine } from '../templates/engine.ts';
 import type { FolderState } from './folder.ts';
 
-/** A file whose text has no problems. */
+/** A file that was parsed without errors. */
 export type Checked = FolderState['files'][number];
 type Engine = Pick<TemplateEngine, 'check' | 'checkExpression' | 'render'>;
 
-/** Returns only problems that `files` do not have yet. A template that several subscribers use is checked once. */
+/** Finds further problems of `files`. A template that several subscribers use is checked once. */
 export async function checkRunning(files: readonly Checked[], engine: Engine): Promise<readonly SubscriberProblem[]> {
   const problems: SubscriberProblem[] = [];
   const seen = new Set<string>();

@@ -1,4 +1,4 @@
-/** The fields of a subscriber's file: the accepted values and the default of each. */
+/** The fields of a subscriber's file, each with its accepted values and its default. */
 import { boolean, integer, oneOf, problem, text, texts, value, type Read, type Value } from '../../config/values.ts';
 import { seen } from '../../config/problems.ts';
 import { EVENT_LIMITS, SEVERITIES } from '../../core/event.ts';
@@ -6,7 +6,7 @@ import { parseKind } from '../../core/notification.ts';
 import { INJECTION_POINTS, PRIORITIES } from '../subscriber.ts';
 
 export const LIMITS = {
-  /** A limit for a subscriber's file and for a template. */
+  /** The limit for a subscriber's file and for a template. */
   fileBytes: 65_536,
   idChars: 64,
   nameChars: 100,
@@ -21,7 +21,7 @@ export const TEMPLATE_NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,200}\.toon\.j2$/;
 type Field<T> = {
   readonly value: Value<T>;
   readonly required?: true | undefined;
-  /** The default as the page shows it. */
+  /** The default as `docs/subscribers.md` shows it. */
   readonly default?: string | undefined;
   readonly what: string;
 };
@@ -35,7 +35,7 @@ const field = <T>(value: Value<T>, what: string, more: { required?: true; defaul
 /** The strict form of semver.org: three numbers without leading zeros, a pre-release and a build. */
 const SEMVER = /^(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z.-]+)?$/;
 
-/** The fields that a dedupe key may use beside the payload. */
+/** The fields that a dedupe key may use in addition to the payload. */
 const WHOLE = ['type', 'source', 'severity', 'subject'];
 
 export const FIELDS = {
@@ -93,7 +93,7 @@ export const FIELDS = {
     ),
     core: field(boolean(), "the subscriber cannot be disabled; not allowed in a project's folder", { default: 'false' }),
     kind: field(kind(), '`source.name` of the notification, for filters', { default: "the event's type" }),
-    supersede: field(boolean(), 'the newest state replaces older ones instead of being counted; needs a dedupe_key', {
+    supersede: field(boolean(), 'the newest state of a key replaces older ones instead of being counted; needs a dedupe_key', {
       default: 'false',
     }),
   },
@@ -115,13 +115,13 @@ export const FIELDS = {
 /** One line of text for people. */
 function line(max: number, empty?: 'may be empty'): Value<string> {
   const expects = `a text of ${empty ? 'at most' : '1 to'} ${max} characters on one line`;
-  // oxlint-disable-next-line no-control-regex -- it stands on terminals and in logs
+  // oxlint-disable-next-line no-control-regex -- the text is shown on terminals and in logs
   const fine = (raw: string): boolean => raw.length <= max && !/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(raw);
   const { read, ...rest } = text(expects, fine);
   return { ...rest, read: (raw) => (empty && raw === '' ? value('') : read(raw)) };
 }
 
-/** Reports the problem of each element. */
+/** A list whose elements are checked one by one. */
 function list(expects: string, max: number, check: (element: string) => string | undefined): Value<readonly string[]> {
   const each = texts(expects, check);
   return {

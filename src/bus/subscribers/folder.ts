@@ -1,6 +1,6 @@
 /**
- * One folder of subscribers, in its current state. It has no timer and no file watch: a caller triggers each check, and unchanged
- * files are kept.
+ * Reads one folder of subscribers. It has no timer and no file watch: its caller triggers each check. Unchanged files are not
+ * parsed again.
  */
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
@@ -12,10 +12,13 @@ import type { FolderName, SubscriberProblem, Template } from '../subscriber.ts';
 import { LIMITS } from './fields.ts';
 import { NOWHERE, parseSubscriber, type Parsed, type TemplateFound } from './parse.ts';
 
-/** A readable file. Without `subscriber` it defines no usable subscriber. */
+/** A file that could be read. `subscriber` is missing if the file does not define a valid one. */
 export type SubscriberFile = Parsed & { readonly file: string };
 
-/** A new object only if something has changed. Unchanged files and subscribers are the same objects in it. */
+/**
+ * The state of a folder. It is a new object only if something has changed, and it keeps the objects of unchanged files and
+ * subscribers.
+ */
 export type FolderState = {
   /** The files in use, by file name; each id once. */
   readonly files: readonly (SubscriberFile & Required<Pick<Parsed, 'subscriber'>>)[];
@@ -25,9 +28,9 @@ export type FolderState = {
 export type FolderOptions = {
   readonly path: string;
   readonly name: FolderName;
-  /** A missing folder is not a problem. */
+  /** Whether the folder may be missing without a problem. */
   readonly optional: boolean;
-  /** The shortest time between two checks, in milliseconds. Infinity: only the first check. */
+  /** The shortest time between two checks, in milliseconds. With Infinity, the folder is checked once. */
   readonly lookEveryMs: number;
 };
 
@@ -47,14 +50,14 @@ export class Folder {
     this.#options = options;
   }
 
-  /** `now`: milliseconds of a monotonic clock. Must not throw. */
+  /** Checks the folder if it is time to. `now`: milliseconds of a monotonic clock. Must not throw. */
   look(now: number): FolderState {
     if (now < this.#nextLook) return this.#state;
     const { lookEveryMs } = this.#options;
     const began = performance.now();
     const unchanged = this.#stamps.size > 0 && [...this.#stamps].every(([path, stamp]) => isSame(stamp, stampOf(path)));
     if (!unchanged) this.#read();
-    // A very large folder is read less often: checks take at most a twentieth of the time.
+    // A very large folder is read less often, so that checks take at most a twentieth of the time.
     const took = unchanged ? performance.now() - began : 0;
     this.#nextLook = now + lookEveryMs * Math.max(1, took / HALF_MS);
     return this.#state;
@@ -114,7 +117,7 @@ export class Folder {
     return names.slice(0, MAX_FILES);
   }
 
-  /** Undefined if the file has vanished meanwhile. */
+  /** Reads one file. Undefined if it no longer exists. */
   #file(name: string, templates: Map<string, KnownTemplate>): Known | undefined {
     const path = join(this.#options.path, name);
     const before = this.#files.get(name);
@@ -163,9 +166,9 @@ export class Folder {
     return { kind: 'template', template: { name, text: text.text, hash } satisfies Template };
   }
 
-  /** Undefined if the file no longer exists. */
+  /** Reads the text of a file. Undefined if it no longer exists. */
   #text(path: string, { stat }: Stamp): Text | undefined {
-    // Without rights on the folder the state of the file is unknown; reading the file reports the reason.
+    // Without rights on the folder, the file's state is unknown, and reading the file gives the reason.
     if (stat !== undefined && !stat.isFile()) return { kind: 'refused', why: 'is not a file' };
     if (stat !== undefined && stat.size > LIMITS.fileBytes)
       return { kind: 'refused', why: `has ${stat.size} bytes, at most ${LIMITS.fileBytes} are read` };
@@ -183,7 +186,7 @@ export class Folder {
     }
   }
 
-  /** For each id, the first file by name is used. */
+  /** Decides which files are used: for each id, the first file by name. */
   #settle(known: readonly Known[], problems: SubscriberProblem[], name: FolderName): void {
     const files: FolderState['files'][number][] = [];
     const first = new Map<string, string>();
@@ -200,7 +203,7 @@ export class Folder {
           file,
           ...at.id,
           severity: 'error',
-          message: `subscriber.id ${seen(subscriber.id)} is also that of ${other}, which is used; ${name === 'shipped' ? 'each' : 'choose another one: each'} id may appear only once in a folder`,
+          message: `subscriber.id ${seen(subscriber.id)} is also the id of ${other}, which is used; ${name === 'shipped' ? 'each' : 'choose another id: each'} id may appear only once in a folder`,
         });
     }
     const before = this.#state;
@@ -212,7 +215,7 @@ export class Folder {
   }
 }
 
-/** A single file with the templates beside it. Undefined if it does not exist. */
+/** Reads a single file with the templates of its folder. Undefined if the file does not exist. */
 export const readSubscriber = (path: string): SubscriberFile | undefined =>
   new Folder({ path: dirname(path), name: 'user', optional: false, lookEveryMs: 0 }).file(basename(path));
 
@@ -220,13 +223,13 @@ type Text = { readonly kind: 'text'; readonly text: string } | { readonly kind: 
 type Known = {
   readonly stamp: Stamp;
   readonly text: Text;
-  /** The template that the file named, and the result. */
+  /** The template that the file names, and what was found under that name. */
   readonly asked: { readonly name: string; readonly found: TemplateFound } | undefined;
   readonly parsed: SubscriberFile;
 };
 type KnownTemplate = { readonly stamp: Stamp; readonly found: TemplateFound };
 
-/** Files from Windows may begin with a byte-order mark, or have another encoding. */
+/** Decodes a file. Files from Windows may begin with a byte-order mark or have another encoding. */
 function decoded(bytes: Buffer): Text {
   const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
   if (isUtf16 || !isUtf8(bytes)) return { kind: 'refused', why: `is ${isUtf16 ? 'UTF-16' : 'not UTF-8'}; save it as UTF-8` };
@@ -243,11 +246,11 @@ const refusal = (file: string, why: string): Parsed => ({
 
 type Stamp = {
   readonly stat: Stats | undefined;
-  /** The file was written so recently that another write of the same length might leave the same stamp. */
+  /** Whether the file was written so recently that another write of the same length could leave the same stamp. */
   readonly fresh: boolean;
 };
 
-/** File systems count time in steps of some milliseconds. Within a step, only reading the file shows a change. */
+/** The time stamps of file systems have steps of some milliseconds. Within a step, only reading the file shows a change. */
 const STEP_MS = 100;
 
 function stampOf(path: string): Stamp {

@@ -31,12 +31,12 @@ type World = {
   readonly names: () => string[];
   readonly problems: () => string[];
   readonly find: (id: string) => Subscriber | undefined;
-  /** The problems that `onProblem` got, a list for each call. */
+  /** The problems that `onProblem` got, one list for each call. */
   readonly told: string[][];
   readonly short: (text: string) => string;
 };
 
-/** Every request reads all files again, unless `more` says otherwise. */
+/** Makes folders with these files. Every request reads all files again, unless `more` says otherwise. */
 function world(files: Readonly<Record<string, string>> = {}, more: Partial<SubscriberFoldersOptions> = {}): World {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'earpiece-folders-')));
   onTestFinished(() => {
@@ -139,7 +139,7 @@ describe('three folders', () => {
     const { names, problems } = world({ 'user/z.toml': toml('a', 'second'), 'user/b.toml': toml('a', 'first') });
     expect(names()).toEqual(['a first']);
     expect(problems()).toEqual([
-      'user/z.toml:2:6: subscriber.id "a" is also that of user/b.toml, which is used; choose another one: each id may appear only once in a folder',
+      'user/z.toml:2:6: subscriber.id "a" is also the id of user/b.toml, which is used; choose another id: each id may appear only once in a folder',
     ]);
   });
 
@@ -445,7 +445,7 @@ describe('what the machine refuses', () => {
   });
 });
 
-/** Ids and problems as a user other than root sees them, because no rights apply to root. */
+/** Reads ids and problems as a user other than root, because file permissions do not apply to root. */
 function askedByOther(root: string): string {
   const code = `import { formatProblem } from ${JSON.stringify(join(import.meta.dirname, '../../config/index.ts'))};
     import { subscriberFolders } from ${JSON.stringify(join(import.meta.dirname, 'folders.ts'))};

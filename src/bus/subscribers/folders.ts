@@ -1,6 +1,6 @@
 /**
- * Finds subscribers in three folders: the package's, the user's, the project's. A file in a later folder replaces one with the
- * same id in an earlier folder. A new, changed or removed file takes effect at the next event.
+ * Finds subscribers in three folders: the package's, the user's and the project's. A file in a later folder replaces the file
+ * with the same id in an earlier folder. A new, changed or removed file takes effect at the next event.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,22 +11,24 @@ import type { Subscriber, SubscriberProblem, SubscriberSet, SubscriberSource } f
 import { Folder, type FolderState } from './folder.ts';
 
 export type SubscriberFoldersOptions = {
-  /** See `shippedFolder`. Read once: a running process keeps the shipped subscribers of its start. */
+  /**
+   * The package's folder, see `shippedFolder`. It is read once, so a running process keeps the shipped subscribers of its start.
+   */
   readonly shipped: string;
   readonly user?: string;
-  /** Undefined: the project's folder is unknown. */
+  /** Returns the project's root folder. Undefined if it is unknown. */
   readonly projectRoot?: (project: string) => string | undefined;
-  /** The subscribers of a project that may be used. Default: all. `state` changes with the permissions. */
+  /** Decides which of a project's own subscribers may be used. Default: all. `state` changes with the permissions. */
   readonly projectTrust?: ProjectTrust;
-  /** Called with new problems, once for each state of a folder. Its exceptions are ignored. */
+  /** Called with new problems, once for each state of a folder. Exceptions of this function are ignored. */
   readonly onProblem?: (problems: readonly SubscriberProblem[]) => void;
-  /** The shortest time between two looks at a folder. Default 10 ms. */
+  /** The shortest time between two checks of a folder. Default 10 ms. */
   readonly lookEveryMs?: number;
 };
 
 export type ProjectTrust = { readonly state: () => string; readonly allows: (subscriber: Subscriber) => boolean };
 
-/** Adds the file's place, and "warning" for a warning. */
+/** Formats a problem with its file, line and column, and with "warning" for a warning. */
 export const formatSubscriberProblem = ({ severity, message, ...place }: SubscriberProblem): string =>
   formatProblem({ ...place, message: severity === 'warning' ? `warning: ${message}` : message });
 
@@ -95,15 +97,18 @@ type Project = {
 };
 
 /**
- * Names of projects come from outside, so the number of remembered ones is limited. A dropped project is found again at its next
- * use.
+ * Drops the oldest projects. Their names come from outside, so the number of remembered projects is limited. A dropped project is
+ * read again at its next use.
  */
 function forget(projects: Map<string, Project>, roots: Map<string, Folder>): void {
   projects.delete(projects.keys().next().value ?? '');
   if (roots.size > MAX_PROJECTS) roots.delete(roots.keys().next().value ?? '');
 }
 
-/** `about`: problems that a file has only because of files in lower folders. */
+/**
+ * Merges the subscribers of a folder into those of earlier folders. `about`: problems that a file has only because of earlier
+ * folders.
+ */
 function merge(
   states: readonly FolderState[],
   trust: ProjectTrust | undefined,
@@ -142,7 +147,7 @@ function merge(
   };
 }
 
-/** Returns the same object for the same input: the bus restarts a subscriber that is another object. */
+/** Returns the same object for the same input, because the bus restarts a subscriber whose object changes. */
 function withCore(subscriber: Subscriber, core: boolean): Subscriber {
   if (subscriber.output.core === core) return subscriber;
   let other = OTHERWISE.get(subscriber);
@@ -151,7 +156,7 @@ function withCore(subscriber: Subscriber, core: boolean): Subscriber {
 }
 const OTHERWISE = new WeakMap<Subscriber, Subscriber>();
 
-/** Reports for each place only the problems that its previous state did not have. */
+/** Reports for each file or folder only the problems that its previous state did not have. */
 class Reporter {
   readonly #onProblem: SubscriberFoldersOptions['onProblem'];
   readonly #told = new Map<string, ReadonlySet<string>>();
@@ -174,12 +179,15 @@ function quiet<T>(work: () => T): T | undefined {
   try {
     return work();
   } catch {
-    // An event must not be lost because a report fails or a project cannot be found.
+    // An event must not be lost because a project cannot be found.
     return undefined;
   }
 }
 
-/** The package's folder: beside `src` and beside `dist`, however deep a chunk lies in it. */
+/**
+ * The package's folder `subscribers`. It is next to `src` and `dist`, so it is searched upward from this file, which may be a
+ * nested chunk.
+ */
 export function shippedFolder(from: string = dirname(fileURLToPath(import.meta.url))): string {
   for (let folder = from; ; folder = dirname(folder)) {
     const here = join(folder, 'subscribers');

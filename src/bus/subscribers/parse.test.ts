@@ -31,7 +31,7 @@ const loaded = (text: string): Subscriber => {
   return subscriber as Subscriber;
 };
 
-/** Valid, except for the part that `more` adds from line 6 on. */
+/** A valid file. Tests add lines from line 6 on. */
 const HEAD = '[subscriber]\nid = "build"\nname = "Builds"\n[events]\ntypes = ["build.failed"]\n';
 const with_ = (more: string): string => HEAD + more;
 const withTypes = (types: string): string => HEAD.replace('["build.failed"]', types);
@@ -349,7 +349,7 @@ describe('a file that is wrong', () => {
     [
       'supersede without a key',
       with_('[output]\nsupersede = true'),
-      ['7:1: output.supersede needs [batching] dedupe_key: the newest state of each key wins'],
+      ['7:1: output.supersede needs [batching] dedupe_key, because the newest state of a key replaces older ones'],
     ],
     [
       'withdraw without a key',

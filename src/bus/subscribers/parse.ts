@@ -9,25 +9,25 @@ import { knownTypeNear } from '../event-types.ts';
 import type { FolderName, InjectAt, Priority, Subscriber, SubscriberProblem, Template } from '../subscriber.ts';
 import { FIELDS, LIMITS } from './fields.ts';
 
-/** The file under a template's name in the subscriber's folder. */
+/** What was found under a template's name in the subscriber's folder. */
 export type TemplateFound =
   | { readonly kind: 'template'; readonly template: Template }
-  /** The generic view then renders the line. */
+  /** No such file. The generic view then renders the line. */
   | { readonly kind: 'missing' }
   | { readonly kind: 'refused'; readonly why: string };
 
 export type ParseOptions = {
-  /** The file's name in problems. */
+  /** The name of the file that problems show. */
   readonly file: string;
   readonly folder: FolderName;
   readonly template: (name: string) => TemplateFound;
 };
 
-/** Without `subscriber` at least one problem is an error. */
+/** The result. Without `subscriber`, at least one problem is an error. */
 export type Parsed = {
   readonly subscriber?: Subscriber;
   readonly problems: readonly SubscriberProblem[];
-  /** The places of fields that other files or folders can override or contradict. */
+  /** The positions of fields that other files or folders can override or contradict. */
   readonly at: Readonly<Record<'id' | 'types' | 'core' | 'template' | 'condition', Position>>;
   /** The file's own value of `core`, if it has one. */
   readonly core?: boolean;
@@ -116,7 +116,7 @@ const isSaid = (root: Table, name: string, key: string): boolean => {
   return isTable(table) && Object.hasOwn(table, key);
 };
 
-/** Reports a field before the first header, or an unknown table. */
+/** Words the problem of an unknown table, or of a field before the first header. */
 function unknownTable(name: string): string {
   const home = Object.entries(TABLES).find(([, fields]) => Object.hasOwn(fields, name))?.[0];
   return home === undefined ? unknownKey(name, Object.keys(TABLES)) : `is unknown here; ${name} belongs in [${home}]`;
@@ -134,7 +134,12 @@ function unknownField(table: string, key: string): string {
 function checkTogether(said: Said, walk: Walk): void {
   const key = said.batching?.dedupe_key;
   if (said.output?.supersede === true && key === undefined)
-    complain(walk, ['output', 'supersede'], 'key', 'needs [batching] dedupe_key: the newest state of each key wins');
+    complain(
+      walk,
+      ['output', 'supersede'],
+      'key',
+      'needs [batching] dedupe_key, because the newest state of a key replaces older ones',
+    );
   if (said.withdraw === undefined) return;
   if (said.withdraw.types === undefined) {
     if (!walk.problems.some(({ message }) => message.startsWith('withdraw.')))
@@ -161,7 +166,7 @@ function findTemplate(said: Said, { template }: ParseOptions, walk: Walk): Templ
   return undefined;
 }
 
-/** Any type is allowed. One that looks mistyped gets a warning. */
+/** Warns about types that look mistyped. Any type is allowed. */
 function checkTypes(said: Said, walk: Walk): void {
   for (const table of ['events', 'withdraw'] as const)
     for (const [i, type] of (said[table]?.types ?? []).entries()) {

@@ -1,6 +1,6 @@
 /**
- * A project's subscribers decide which texts its agents read, in frames that the agents believe. So the folder is used only after
- * its user has trusted it. From then on, new and changed files in it are used like the user's own.
+ * Decides whether a project's subscribers may be used. They choose texts that its agents read and believe, so the user must first
+ * trust the project's folder. After that, new and changed files of the folder are used too.
  */
 import { dirname } from 'node:path';
 import type { Surroundings } from '../../config/places.ts';

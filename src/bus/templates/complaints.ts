@@ -1,8 +1,8 @@
-/** Translates minijinja's errors for people. */
+/** Words minijinja's errors for people. */
 import { didYouMean } from '../../core/errors.ts';
 import type { Complaint, Limits } from './protocol.ts';
 
-/** Every name that a template may use. minijinja lists them itself. */
+/** The names that a template may use, as minijinja lists them. */
 export type Words = {
   readonly filter: readonly string[];
   readonly test: readonly string[];
@@ -10,7 +10,7 @@ export type Words = {
 };
 
 const MESSAGE_CHARS = 300;
-/** minijinja writes `<kind>: <what> (in <name>:<line>)`, and for some errors the source after that. */
+/** The place in an error of minijinja: `<kind>: <what> (in <name>:<line>)`. For some errors, the source follows. */
 const PLACE = / \(in (?:template|<expression>):(?<line>\d+)\)/u;
 const UNKNOWN = /^unknown (?<what>filter|test|function): (?:filter |test )?(?<name>\S+) is unknown$/u;
 
@@ -33,7 +33,9 @@ export function complaintOf(error: Error, source: string, { fuel }: Limits, word
   }
   if (what === 'undefined value') {
     const text = source.split('\n')[(line ?? 1) - 1]?.trim() ?? '';
-    return at(`a field of something that does not exist: ${text.length > 120 ? `${text.slice(0, 119).toWellFormed()}…` : text}`);
+    return at(
+      `reads a field of a value that does not exist: ${text.length > 120 ? `${text.slice(0, 119).toWellFormed()}…` : text}`,
+    );
   }
   return at(what);
 }
@@ -43,13 +45,11 @@ export function unknownWord(kind: keyof Words, name: string, words: Words): stri
   return `unknown ${kind} ${name}${near === undefined ? '' : `; did you mean ${near}?`}`;
 }
 
-/**
- * The meaning of a trap of the engine's WebAssembly machine. `panic`: its last output. There is none after running out of memory.
- */
+/** Explains a trap of the engine's WebAssembly module. `panic`: the module's last output; undefined if it ran out of memory. */
 export function trapOf(error: unknown, panic: string | undefined, { memoryMb }: Limits): Complaint {
   const said = String(error);
   if (error instanceof RangeError || said.includes('out of bounds')) return { message: 'is nested too deeply' };
-  // The text ends at the end of a tag that has no beginning.
+  // The template closes a tag that it never opened.
   if (panic === 'empty lexer stack') return { message: 'syntax error: unexpected "}}" or "%}"' };
   const isTrap = error instanceof Error && error.name === 'RuntimeError';
   if (panic === 'capacity overflow' || (isTrap && panic === undefined))
@@ -58,8 +58,8 @@ export function trapOf(error: unknown, panic: string | undefined, { memoryMb }: 
 }
 
 /**
- * The first unknown filter or test. minijinja looks names up at run time, but a checker needs them earlier. `text` has
- * compiled already, so its tags are what they seem. Functions are not checked, because they may be macros.
+ * Finds the first unknown filter or test. minijinja itself finds it only at run time, which is too late for a checker. `text`
+ * must have compiled already. Functions are not checked, because they may be macros.
  */
 export function unknownIn(text: string, words: Words): Complaint | undefined {
   for (const tag of text.matchAll(TAG)) {

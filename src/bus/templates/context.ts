@@ -1,28 +1,28 @@
-/** The context that subscribers' templates see for a line of the plan. */
+/** Makes the context that a subscriber's template gets for a line of the plan. */
 import { defined } from '../../core/defined.ts';
 import type { Json } from '../../core/json.ts';
 import { formatKind } from '../../core/notification.ts';
 import type { Grouped, Line } from '../../core/plan.ts';
 import { LISTED_EVENTS } from '../../core/unlisted.ts';
 
-/** For a text in a payload, and for a message. */
+/** The most characters of a text in a payload, and of a message. */
 const TEXT_CHARS = 500;
 const MESSAGE_CHARS = 2_000;
-/** For the payload of one event, and for all payloads and messages of a line. A longer part is replaced by "…". */
+/** The most characters of one event's payload, and of all payloads and messages of a line. The rest is replaced by "…". */
 const EVENT_CHARS = 20_000;
 const LINE_CHARS = 100_000;
 const MAX_DEPTH = 50;
 
 /**
  * - `notification`: `{subscriber_id, kind, level}`.
- * - `events`, oldest first, one for each different detail: `{type, source, severity, timestamp, payload, data, message,
- *   count}`. `data` is `payload`, `timestamp` is ISO. `event` is the first of them; missing if there is none.
- * - `count`: the number of all events, including those that are not listed. The engine adds the number of unlisted ones itself
- *   (`core/unlisted.ts`).
- * - `timestamp`: of the last event; `time_zone`: for `format_time`.
+ * - `events`, oldest first, one for each different detail: `{type, source, severity, timestamp, payload, data, message, count}`.
+ *   `data` is `payload`, `timestamp` is ISO. `event` is the first event; missing if there is none.
+ * - `count`: the number of all events, including unlisted ones. A template need not state the number of unlisted events: Earpiece
+ *   adds it (`core/unlisted.ts`).
+ * - `timestamp`: the time of the last event. `time_zone`: the zone for `format_time`.
  *
- * For events that were counted together, the count of each detail is unknown: every other detail gets 1, and the first gets the
- * remainder. Control characters stay, because views neutralize the templates' results.
+ * For events that were counted together, the count of each detail is unknown. The first detail gets the remainder, and every
+ * other detail gets 1. Control characters stay, because views neutralize the results of templates.
  */
 export function contextOf(
   line: Pick<Line, 'subscriber' | 'group' | 'kind' | 'level' | 'lastAt'>,
@@ -58,7 +58,7 @@ function eventOf(item: Grouped, at: number, purse: Purse): Json {
     type: event.type,
     source: event.source,
     severity: event.severity,
-    // The log does not keep the time of each of the others, which is at the latest that of the last.
+    // The log does not keep the times of later details. The time of the last one is their upper bound.
     timestamp: isoOf(at === 0 ? event.time : item.lastAt),
     payload,
     data: payload,
@@ -71,7 +71,7 @@ const countOf = ({ count, details }: Grouped, at: number): number => (at === 0 ?
 
 type Purse = { left: number };
 
-/** Copies the value with long texts cut. Parts beyond the limits in `purse` become "…". */
+/** Copies a value and cuts long texts. Parts beyond the limits in `purse` become "…". */
 function lighter(value: Json, purse: Purse, chars: number, depth = 0): Json {
   if (purse.left <= 0) return '…';
   if (typeof value === 'string') {
@@ -102,7 +102,7 @@ function lighter(value: Json, purse: Purse, chars: number, depth = 0): Json {
   return Object.fromEntries(fields);
 }
 
-/** Never cuts through the middle of a character. */
+/** Cuts a text between characters, never inside one. */
 function cut(text: string, chars: number): string {
   if (text.length <= chars) return text;
   const end = chars - 1;

@@ -40,8 +40,8 @@ const CONTEXT = {
 const named = (text: string, name = 'test.toon.j2'): { name: string; text: string } => ({ name, text });
 
 /**
- * The longest time that this thread worked without returning to its loop, in ms of its own processor time, so that the load of
- * the machine does not count.
+ * The longest time that this thread worked without returning to its event loop. It is measured in ms of processor time, so that
+ * the load of the machine does not count.
  */
 async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   const spent = (): number => {
@@ -63,7 +63,7 @@ async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   return longest;
 }
 
-/** For tests that must find the problem before the deadline, however busy the machine is. */
+/** For tests that must find a problem before the deadline even on a busy machine. */
 const PATIENT = { deadlineMs: 20_000 };
 
 describe('what a template makes', () => {
@@ -120,7 +120,7 @@ describe('what a template makes', () => {
     ['{{ rang(3) }}', 'line 1: unknown function rang; did you mean range?'],
     ['{{ 1 is evn }}', 'line 1: unknown test evn; did you mean even?'],
     ['\n{% if a %}', 'line 2: syntax error: unexpected end of input, expected end of block'],
-    ['a\n  {{ event.nothing.more }}', 'line 2: a field of something that does not exist: {{ event.nothing.more }}'],
+    ['a\n  {{ event.nothing.more }}', 'line 2: reads a field of a value that does not exist: {{ event.nothing.more }}'],
     ['{{ "x" * 20000 }}', 'result has more than 16,384 characters'],
     ['{% for i in range(9999) %}{% for j in range(9999) %}{% endfor %}{% endfor %}', 'takes more than 1,000,000 steps'],
     [
@@ -170,7 +170,7 @@ describe('conditions', () => {
 
   test.each([
     ['event.payload.count >', 'syntax error: unexpected end of input, expected expression'],
-    ['event.nothing.more', 'a field of something that does not exist: event.nothing.more'],
+    ['event.nothing.more', 'reads a field of a value that does not exist: event.nothing.more'],
     ['"a" * 1000000000', 'needs more than 64 MB of memory'],
     ['true }}{% for', 'syntax error: unexpected "}}" or "%}"'],
     ['"a" * 4000000000', 'needs more than 64 MB of memory'],
@@ -210,7 +210,7 @@ describe('attacks', () => {
   const engine = templateEngine({ onTrouble: (reason) => troubles.push(reason) });
   afterAll(() => engine.close());
 
-  /** Time for the work of this thread meanwhile, and for the start of a new worker. */
+  /** Time for this thread's own work, and for the start of a new worker. */
   const SLACK_MS = 500;
   const usedMs = (): number => {
     const { user, system } = process.cpuUsage();
@@ -219,7 +219,7 @@ describe('attacks', () => {
 
   type Run = () => Promise<{ readonly kind: string; readonly reason?: string }>;
 
-  /** The best of six attacks, because a busy machine sometimes slows one of them down. */
+  /** Returns the best of six attacks, because a busy machine may slow some of them down. */
   async function attack(run: Run): Promise<string | undefined> {
     for (let left = 5; ; left--) {
       const { outcome, ms, blockedMs } = await attackOnce(run);
@@ -236,11 +236,11 @@ describe('attacks', () => {
     let outcome: Awaited<ReturnType<Run>> = { kind: 'none' };
     let ms = Number.POSITIVE_INFINITY;
     const blockedMs = await longestTurn(async () => {
-      // Processor time: the clock would also count the load of the machine.
+      // Processor time, because the clock would also count the load of the machine.
       const from = usedMs();
       outcome = await run();
       ms = usedMs() - from;
-      // The work that follows in this thread is part of its cost.
+      // Includes work that the attack causes later in this thread.
       expect(await engine.render(named('next {{ n }}'), { n: 1 })).toEqual({ kind: 'text', text: 'next 1' });
     });
     return { outcome, ms, blockedMs };
@@ -337,7 +337,7 @@ describe('attacks', () => {
     '{% set event.__proto__ = {"polluted": 1} %}{{ polluted }}',
   ])('code: %s', async (text) => {
     const made = await engine.render(named(text), CONTEXT);
-    // It calls nothing and reaches nothing: it fails, or finds nothing.
+    // The template cannot call or reach anything: it fails, or finds nothing.
     expect(made.kind === 'failed' || made.text === '', JSON.stringify(made)).toBe(true);
     expect(await engine.render(named('{{ polluted }}{{ event.polluted }}ok'), CONTEXT)).toEqual({ kind: 'text', text: 'ok' });
   });

@@ -1,9 +1,9 @@
 /**
  * Runs templates and conditions of subscribers in a worker, one at a time, with limits for steps, time, memory, input and output.
- * A worker that exceeds its time, or that a template broke, is ended. The next question starts a new one.
+ * The engine ends a worker that exceeds its time or that a template broke. The next question starts a new worker.
  *
- * States: *States: *idle* (no worker: before the first question, and after a worker was lost), *starting*, *ready* (a worker that
- * waits; it keeps no process alive), *asked*, *closed*. Questions queue. Only `#answer`, one run of it at a time, and `close`
+ * States: *idle* (no worker: before the first question, and after a worker was lost), *starting*, *ready* (a worker waits,
+ * without keeping the process alive), *asked*, *closed*. Questions queue. Only `#answer`, which runs once at a time, and `close`
  * change the state.
  */
 import type { Json } from '../../core/json.ts';
@@ -13,16 +13,16 @@ import { startThread, type Lost, type Thread } from './thread.ts';
 
 export type { Complaint } from './protocol.ts';
 
-/** Methods neither throw nor reject. Reasons are for people. */
+/** Renders templates and evaluates conditions. Methods neither throw nor reject. Reasons are worded for people. */
 export interface TemplateEngine extends AsyncDisposable {
   /** Renders a template with a context. */
   render(template: { readonly name: string; readonly text: string }, context: Json): Promise<Rendered>;
-  /** Whether an expression is true of a context. As in Jinja, empty, zero and missing values are false. */
+  /** Evaluates whether an expression is true in a context. As in Jinja, empty, zero and missing values are false. */
   evaluate(expression: string, context: Json): Promise<Evaluated>;
-  /** The problem of a template, as far as it can be found without a context. Undefined: none. */
+  /** Finds problems of a template that show without a context. Undefined if there is none. */
   check(template: { readonly text: string }): Promise<Complaint | undefined>;
   checkExpression(expression: string): Promise<Complaint | undefined>;
-  /** Whether a question has no answer yet. */
+  /** Whether a question is still unanswered. */
   readonly busy: boolean;
   /** Ends the worker. Later questions fail. */
   close(): Promise<void>;
@@ -33,17 +33,17 @@ export type Evaluated =
   | { readonly kind: 'failed'; readonly reason: string };
 
 export type TemplateEngineOptions = {
-  /** The time for one render, from its start in the worker. Default 250. */
+  /** The time in ms for one render, from its start in the worker. Default 250. */
   readonly deadlineMs?: number;
-  /** The time for the worker to start. Default 30,000: it takes about 50 ms, but a very busy machine needs seconds. */
+  /** The time in ms for the worker's start. Default 30,000. A start takes about 50 ms, but seconds on a very busy machine. */
   readonly startMs?: number;
   /** The longest result, in characters. Default 16,384. */
   readonly maxChars?: number;
-  /** The longest context as JSON, approximately. Default 524,288. */
+  /** About the most characters of a context as JSON. Default 524,288. */
   readonly maxContextChars?: number;
-  /** Steps of one render. Default 1,000,000, about 50 ms. */
+  /** The most steps of one render. Default 1,000,000, which takes about 50 ms. */
   readonly fuel?: number;
-  /** The memory of the engine itself, without its code. Default 64. */
+  /** The engine's memory in MB, without its code. Default 64. */
   readonly memoryMb?: number;
   /**
    * Called when a worker was lost, with the template or expression and the reason. A template with an ordinary error does not
@@ -52,7 +52,7 @@ export type TemplateEngineOptions = {
   readonly onTrouble?: (reason: string) => void;
 };
 
-/** For the text of a template or an expression. */
+/** The longest text of a template or an expression. */
 const MAX_SOURCE_CHARS = 65_536;
 const MAX_DEPTH = 200;
 
@@ -181,7 +181,7 @@ class WorkerEngine implements TemplateEngine {
   #giveUp(): void {
     const thread = this.#thread;
     this.#thread = undefined;
-    // The answer does not wait for this, but the next question does.
+    // Only the next question waits for the worker's end.
     if (thread) this.#leaving = thread.end();
   }
 
@@ -203,8 +203,8 @@ class WorkerEngine implements TemplateEngine {
   }
 
   /**
-   * Throws a message for people if the context is too large. Checked first, because the work would run in the caller's
-   * thread.
+   * Encodes the context as JSON. Throws a message for people if the context is too large. The size is checked first, because
+   * encoding runs in the caller's thread.
    */
   #contextText(context: Json): string {
     const { maxContextChars } = this.#options;
@@ -218,16 +218,16 @@ const failure = (message: string): Failure => ({ kind: 'failed', complaint: { me
 const short = (what: string): string => (what.length > 120 ? `${what.slice(0, 119).toWellFormed()}…` : what);
 const CLOSED = failure('the template engine is closed');
 
-/** Omits the line number if the text has only one line. */
+/** Words a failure. An expression has only one line, so its line number is omitted. */
 function reasonOf(verdict: Verdict, expression?: string): string {
-  if (verdict.kind !== 'failed') return `the template worker gave a ${verdict.kind}`;
+  if (verdict.kind !== 'failed') return `the template worker gave an unexpected answer: ${verdict.kind}`;
   const { line, message } = verdict.complaint;
   return line === undefined || (expression !== undefined && !expression.includes('\n')) ? message : `line ${line}: ${message}`;
 }
 
 /**
- * Whether a value has at most about this many characters of JSON. Stops at the first excess. Small values also count, because
- * each of them causes work.
+ * Whether a value has at most about this many characters of JSON. Stops as soon as there are more. Small values also count,
+ * because each of them takes time.
  */
 function isWithin(value: Json, maxChars: number): boolean {
   let left = maxChars;

@@ -1,13 +1,13 @@
 /**
- * The filters that templates have beside minijinja's own. Values arrive from minijinja as plain values, arrays and Maps.
- * Undefined and none arrive as undefined. Keyword arguments come last, as a Map.
+ * Earpiece's own filters for templates. minijinja passes plain values, arrays and Maps. Undefined and none arrive as undefined.
+ * Keyword arguments come last, as a Map.
  */
 import { encode } from '@toon-format/toon';
 import type { Json } from '../../core/json.ts';
 
 export type Filter = (value: unknown, ...more: readonly unknown[]) => string;
 
-/** `timeZone` returns the zone of the template that is being rendered. */
+/** Makes the filters. `timeZone` returns the zone for the template that is being rendered. */
 export const filtersFor = (timeZone: () => string, nulls: () => Nulls = () => NO_NULLS): Readonly<Record<string, Filter>> => ({
   toon_encode: (value) => toonOf(value, nulls()),
   format_time: (value) => formatTime(value, timeZone()),
@@ -16,8 +16,8 @@ export const filtersFor = (timeZone: () => string, nulls: () => Nulls = () => NO
 });
 
 /**
- * The fields of objects that had a null, by the JSON of the object without them. Templates see no null, and a table still
- * keeps its columns.
+ * The null fields that were removed from objects, by the JSON of the remaining object. Templates see no null, but tables keep
+ * these columns.
  */
 export type Nulls = ReadonlyMap<string, readonly string[]>;
 const NO_NULLS: Nulls = new Map();
@@ -40,13 +40,13 @@ function jsonOf(value: unknown, nulls: Nulls = NO_NULLS): Json {
   return typeof value === 'bigint' ? String(value) : (value as Json);
 }
 
-/** The same for objects with equal fields and values, whatever the order of the fields. */
+/** The key of an object in `Nulls`. The order of the object's fields does not matter. */
 export const nameOf = (object: Readonly<Record<string, Json>>): string =>
   JSON.stringify(Object.entries(object).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
 /**
  * Gives rows of plain values the same fields, with null for missing ones: one table instead of a list that repeats each name.
- * Done only if most cells exist; otherwise a list is shorter.
+ * Only done if most cells exist, because otherwise a list is shorter.
  */
 function asTable(rows: readonly Json[]): readonly Json[] {
   const flat = rows.filter(
@@ -64,7 +64,7 @@ function asTable(rows: readonly Json[]): readonly Json[] {
   );
 }
 
-/** HH:MM:SS of an ISO text or epoch ms. A value that is not a time stays unchanged. */
+/** Formats an ISO text or epoch ms as HH:MM:SS. A value that is not a time stays unchanged. */
 export function formatTime(value: unknown, timeZone: string): string {
   if (value === undefined || value === null || value === '') return '';
   const time = new Date(typeof value === 'number' || typeof value === 'string' ? value : Number.NaN);
@@ -73,7 +73,7 @@ export function formatTime(value: unknown, timeZone: string): string {
 
 let clock: { readonly timeZone: string; readonly format: Intl.DateTimeFormat } | undefined;
 
-/** Keeps one formatter: a conversation has one time zone. An unknown zone means UTC. */
+/** Makes or reuses the formatter of a time zone. An unknown zone counts as UTC. */
 function clockOf(timeZone: string): Intl.DateTimeFormat {
   if (clock?.timeZone !== timeZone) {
     const options = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
@@ -88,15 +88,15 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
   return clock.format;
 }
 
-/** For a severity, an event, or a notification. */
+/** The prefix for a severity, for an event, or for a notification. */
 export function severityPrefix(value: unknown): string {
   const severity: unknown = value instanceof Map ? (value.get('severity') ?? value.get('level')) : value;
   return severity === 'critical' || severity === 'error' || severity === 'warning' ? `!${severity}:` : '';
 }
 
 /**
- * Jinja's `truncate`, with positional and keyword arguments: `length` 255, `killwords` false, `end` "...", `leeway` 5.
- * minijinja's own accepts only keywords.
+ * Jinja's `truncate`, with positional and keyword arguments: `length` 255, `killwords` false, `end` "...", `leeway` 5. The filter
+ * of minijinja accepts only keyword arguments.
  */
 export function truncate(text: string, more: readonly unknown[]): string {
   const last = more.at(-1);

@@ -1,6 +1,6 @@
 /** The messages between the engine and its worker: one question at a time, each answered once. */
 
-/** `context` is JSON text, because making it also checks its size. */
+/** `context` is JSON text, because its encoding also checks its size. */
 export type Question =
   | { readonly kind: 'render'; readonly text: string; readonly context: string }
   | { readonly kind: 'evaluate'; readonly expression: string; readonly context: string }
@@ -11,16 +11,16 @@ export type Answer =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'value'; readonly value: boolean }
   | { readonly kind: 'fine' }
-  /** The template or the expression has an error. Lines start at 1. */
+  /** The template or expression has an error. */
   | { readonly kind: 'wrong'; readonly complaint: Complaint }
-  /** The same, and the worker cannot be used again. */
+  /** The template or expression has an error that broke the worker. */
   | { readonly kind: 'broken'; readonly complaint: Complaint };
 
-/** The problem, for people. `line` starts at 1, if it is known. */
+/** A problem, worded for people. `line` starts at 1, and is missing if it is unknown. */
 export type Complaint = { readonly line?: number; readonly message: string };
 
 export type Limits = {
-  /** Steps of a template. A loop costs at least one step each round. */
+  /** The most steps of a render. Each round of a loop costs at least one step. */
   readonly fuel: number;
   /** The longest result. */
   readonly maxChars: number;

@@ -1,6 +1,6 @@
 /**
- * minijinja with Earpiece's filters and limits, in the importing thread. It blocks: only `worker.ts` and tests use it. Templates
- * can use only their context: no files, no other templates, no JavaScript.
+ * Runs minijinja with Earpiece's filters and limits in the importing thread. It blocks the thread, so only `worker.ts` and tests
+ * use it. Templates can use only their context: no files, no other templates, no JavaScript.
  */
 import { Environment } from 'minijinja-js';
 import type { Json } from '../../core/json.ts';
@@ -17,7 +17,7 @@ export type Sandbox = { readonly answer: (question: Question) => Answer };
 export function sandbox(limits: Limits): Sandbox {
   const compiled = new Map<string, Environment>();
   let timeZone = 'UTC';
-  /** A filter must not throw into minijinja, which that would break permanently. The render fails afterwards. */
+  /** The first error of a filter. An exception would break minijinja permanently, so the render fails after it ends. */
   let trouble: Error | undefined;
   const takeTrouble = (): Error | undefined => {
     const taken = trouble;
@@ -61,17 +61,17 @@ export function sandbox(limits: Limits): Sandbox {
   };
   const plain = environment();
   try {
-    // After its first error, the machine reports the reason for each panic.
+    // minijinja reports the reason for a panic only after it has had a first error.
     plain.evalExpr('!', {});
   } catch {
-    // This error is intended.
+    // The error is intended.
   }
 
   const compile = (text: string): Environment => {
     const known = compiled.get(text);
     if (known) compiled.delete(text);
     const made = known ?? environment();
-    // minijinja never escapes a name without an extension.
+    // A name without an extension turns escaping off.
     if (!known) made.addTemplate(NAME, text);
     compiled.set(text, made);
     const [oldest] = compiled.keys();
@@ -88,7 +88,7 @@ export function sandbox(limits: Limits): Sandbox {
     takeTrouble();
     panic = undefined;
     const say = console.error;
-    // The machine prints its panics here. The second line has the reason.
+    // minijinja prints its panics here. The second line has the reason.
     console.error = (text: unknown) => (panic ??= String(text).split('\n')[1] ?? String(text));
     try {
       const answer = run();
@@ -133,7 +133,7 @@ export function sandbox(limits: Limits): Sandbox {
           });
         case 'check_expression':
           return attempt(question.expression, () => {
-            // An expression cannot be compiled alone: it stops before its first step.
+            // minijinja cannot only compile an expression, so it gets too little fuel to run.
             plain.fuel = 1;
             try {
               plain.evalExpr(question.expression, {});
@@ -151,9 +151,9 @@ export function sandbox(limits: Limits): Sandbox {
 }
 
 /**
- * minijinja prints null as "none" and offers no way to change that. A null field is therefore removed, as if it were missing (it
- * prints as nothing, and `default` and `is defined` work), and `nulls` keeps it for tables. In a list, null becomes the empty
- * text. A whole number that minijinja would print with ".0" becomes a text.
+ * Prepares a value for minijinja, which always prints null as "none". A null field is removed, so that it prints as nothing, and
+ * `default` and `is defined` work. `nulls` keeps it for tables. In a list, null becomes the empty text. A whole number that
+ * minijinja would print with ".0" becomes a text.
  */
 function plainFor(value: Json, nulls?: Map<string, readonly string[]>): Json {
   if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value) ? String(value) : value;
@@ -176,7 +176,7 @@ function zoneOf(context: Json): string {
   return typeof zone === 'string' ? zone : 'UTC';
 }
 
-/** minijinja throws plain errors. Traps and overflows have other classes. */
+/** Whether minijinja threw the error. It throws plain errors; traps and overflows have other classes. */
 const isComplaint = (error: unknown): error is Error =>
   error instanceof Error && Object.getPrototypeOf(error) === Error.prototype;
 
@@ -187,7 +187,7 @@ function isTrue(value: unknown): boolean {
   return Boolean(value);
 }
 
-/** minijinja's own list of its filters and tests, from its `debug()`. */
+/** Reads the names of filters and tests from minijinja's `debug()`. */
 function wordsOf(environment: Environment): Words {
   environment.fuel = 1_000;
   const text = environment.renderNamedStr(NAME, '{{ debug() }}', {});

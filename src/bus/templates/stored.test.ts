@@ -41,7 +41,7 @@ const lineOf = (hash: string | undefined): Line => {
 };
 const how = { timeZone: 'Europe/Berlin' };
 
-/** The settings of a store, with the requests that it got. */
+/** A store of settings that records its requests. */
 function settings(): {
   calls: string[];
   setting: (key: string) => Promise<Json | undefined>;
@@ -137,6 +137,6 @@ test('a template that fails says why', async () => {
   await templates.keep(bad);
   expect(await templates.render(lineOf(bad.hash), how)).toEqual({
     kind: 'failed',
-    reason: 'line 2: a field of something that does not exist: {{ event.payload.nothing.more }}',
+    reason: 'line 2: reads a field of a value that does not exist: {{ event.payload.nothing.more }}',
   });
 });

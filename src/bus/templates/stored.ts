@@ -1,4 +1,7 @@
-/** Stores templates, so that any process can render the notifications of another one, even after the files changed. */
+/**
+ * Stores templates, so that any process can render the notifications of another process, even after the template's file has
+ * changed.
+ */
 import type { Json } from '../../core/json.ts';
 import type { Line } from '../../core/plan.ts';
 import type { LineRenderer, Rendered, Store } from '../../core/ports.ts';
@@ -11,8 +14,8 @@ const REMEMBERED = 256;
 
 export type StoredTemplates = LineRenderer & {
   /**
-   * Called before a notification that refers to the template is queued. Rejects with the store's error, and tries again the
-   * next time.
+   * Stores a template before a notification that refers to it is queued. Rejects with the store's error; the next call tries
+   * again.
    */
   keep(template: Template): Promise<void>;
 };
@@ -24,7 +27,7 @@ export function storedTemplates(
   engine: Pick<TemplateEngine, 'render'> & Partial<Pick<TemplateEngine, 'busy'>>,
 ): StoredTemplates {
   const known = new Map<string, Kept>();
-  /** Templates that the store has, or is about to have. */
+  /** Templates that the store has or that are being stored. */
   const keeping = new Map<string, Promise<void>>();
 
   const remember = (hash: string, template: Kept): void => {
@@ -44,7 +47,7 @@ export function storedTemplates(
       const before = keeping.get(hash);
       if (before) return before;
       const kept = (async () => {
-        // Usually the store already has it: a read is cheaper than a write.
+        // A read is cheaper than a write, and usually the store already has the template.
         if ((await find(hash)) === undefined) await store.setSetting(keyOf(hash), { name, text });
         remember(hash, { name, text });
       })();

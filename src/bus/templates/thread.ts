@@ -1,20 +1,20 @@
-/** The life of a worker: it is started, answers one question at a time, each with a deadline, and is ended. */
+/** Starts a worker, asks it one question at a time, each with a deadline, and ends it. */
 import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { GONE, isGone } from '../../core/errors.ts';
 import type { Answer, Limits, Question, WorkerData } from './protocol.ts';
 
 export type Thread = {
-  /** One question at a time. After `lost` or `broken`, end the worker. The deadline counts from the start of the work. */
+  /** Asks one question at a time. After `lost` or `broken`, end the worker. The deadline counts from the start of the work. */
   ask(question: Question, deadlineMs: number): Promise<Answer | Lost>;
-  /** Ends the worker and resolves when it has ended. Later questions are `lost`. May be called repeatedly. */
+  /** Ends the worker, and resolves when it has exited. Later questions are `lost`. May be called repeatedly. */
   end(): Promise<void>;
 };
 
 /** `reason`: why the worker was lost, for people. */
 export type Lost = { readonly kind: 'lost'; readonly reason: 'late' | { readonly died: string } };
 
-/** Beside the sources; in the package, in a separate folder beside or above this chunk. */
+/** Where the worker's file is: with the sources, or in the package, in a folder next to or above this chunk. */
 const PLACES = ['./worker.ts', './workers/template.js', '../workers/template.js'];
 
 export async function startThread(limits: Limits, startMs: number): Promise<Thread | Lost> {
@@ -26,19 +26,19 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
     worker = new Worker(file, {
       name: 'earpiece-templates',
       workerData: { limits, begun: begun.buffer } satisfies WorkerData,
-      // The worker gets no environment variables, and no flags of the host that could break it.
+      // The worker gets no environment variables, and no flags of the host program that could break it.
       env: {},
       execArgv: [],
       stdout: true,
       stderr: true,
-      // The stack is smaller than the engine's own stack inside of its memory, so that this one overflows first.
+      // This stack is smaller than the engine's own stack in WebAssembly memory, so that this one overflows first.
       resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 1 },
     });
   } catch (error) {
     return died(messageOf(error));
   }
 
-  /** The reader that waits for the next message, or for the end. */
+  /** Called with the next message, or when the worker has ended. */
   let waiting: ((message: unknown) => void) | undefined;
   let last: string | undefined;
   const heard = (message: unknown): void => {
@@ -60,7 +60,8 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
   };
 
   /**
-   * The next message. `late` if `left` returns no time and `grace` adds no more. It keeps the process alive only while it waits.
+   * Waits for the next message. Returns `late` if `left` returns no time and `grace` adds none. The worker keeps the process
+   * alive only during this wait.
    */
   const next = async (left: () => number, grace: () => Promise<number> = async () => 0): Promise<unknown> => {
     let timer: NodeJS.Timeout | undefined;
@@ -102,10 +103,10 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
       return (await next(
         () => {
           const from = Atomics.load(begun, 0);
-          // On a busy machine the worker may start late.
+          // On a busy machine, the worker may begin the question late.
           return from === 0n ? Math.min(deadlineMs, startMs - msSince(asked)) : deadlineMs - msSince(from);
         },
-        // The worker may also get little processor time, so its own processor time counts.
+        // On a busy machine, the worker may get little processor time, so only its own processor time counts.
         async () => {
           if (msSince(asked) >= BUSY * deadlineMs) return 0;
           const [before, now] = await Promise.all([usedBefore, usedMs(worker)]);
@@ -117,15 +118,12 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
   };
 }
 
-/**
- * The multiple of the deadline that a question may take while other processes use the processor. It also limits a question
- * that never ends.
- */
+/** On a busy machine, a question may take up to this multiple of its deadline. This also limits a question that never ends. */
 const BUSY = 40;
-/** A remaining time below this share is not worth another check. */
+/** If a smaller share of the deadline is left, it is not checked again. */
 const NEARLY = 0.1;
 
-/** The worker's processor time. Undefined if it is unknown (Node before 24.6, a worker that ended). */
+/** The worker's processor time. Undefined if it is unknown, as before Node 24.6 or after the worker has ended. */
 async function usedMs(worker: Worker): Promise<number | undefined> {
   try {
     const { user, system } = await (worker as Partial<Pick<Worker, 'cpuUsage'>>).cpuUsage!.call(worker);

@@ -1,13 +1,13 @@
-/** Limits the memory of WebAssembly modules: minijinja's has no limit, and a template can request gigabytes. */
+/** Limits the memory of WebAssembly modules. The module of minijinja has no limit, and a template can request gigabytes. */
 
 type Bytes = ArrayBuffer | ArrayBufferView<ArrayBuffer>;
-/** The part of WebAssembly that this file uses; the types of Node lack it. */
+/** The part of WebAssembly that this file uses. Node's types lack it. */
 declare const WebAssembly: { Module: new (bytes: Bytes) => object };
 
 const PAGE_BYTES = 65_536;
 const MEMORY_SECTION = 5;
 
-/** From then on, every module that this thread compiles from bytes has at most this much memory. Only for a separate worker. */
+/** Limits the memory of every module that this thread compiles from now on. Call it only in a worker thread. */
 export function boundMemory(megabytes: number): void {
   const { Module } = WebAssembly;
   WebAssembly.Module = class extends Module {
@@ -17,7 +17,7 @@ export function boundMemory(megabytes: number): void {
   };
 }
 
-/** The module with a maximum in its memory section. Growing beyond it fails, which ends the render. */
+/** Returns the module with a maximum in its memory section. Growing beyond the maximum fails, which ends the render. */
 export function withMaximum(source: Bytes, pages: number): Uint8Array<ArrayBuffer> {
   const bytes = ArrayBuffer.isView(source)
     ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
@@ -29,7 +29,7 @@ export function withMaximum(source: Bytes, pages: number): Uint8Array<ArrayBuffe
       // One memory: its count, its flags, its initial pages. Existing limits are replaced.
       const [count, flags] = readNumber(bytes, body);
       const [initial] = readNumber(bytes, flags + 1);
-      if (count !== 1) throw new Error(`a module of ${count} memories`);
+      if (count !== 1) throw new Error(`the WebAssembly module must have one memory, got ${count}`);
       const limits = [1, 1, ...numberBytes(initial), ...numberBytes(pages)];
       return joined(
         bytes.subarray(0, at),
@@ -39,7 +39,7 @@ export function withMaximum(source: Bytes, pages: number): Uint8Array<ArrayBuffe
     }
     at = body + size;
   }
-  throw new Error('a module without memory');
+  throw new Error('the WebAssembly module must have a memory section');
 }
 
 /** Reads an unsigned LEB128 number: the value and the position after it. */

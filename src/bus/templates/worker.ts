@@ -1,4 +1,4 @@
-/** The worker that runs templates: a separate entry of the built package. `thread.ts` starts, watches and ends it. */
+/** The worker that runs templates, a separate entry of the built package. `thread.ts` starts, watches and ends the worker. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Answer, Question, WorkerData } from './protocol.ts';
 import { boundMemory } from './wasm-memory.ts';

@@ -2,7 +2,7 @@
 import type { NotificationId } from '../notification.ts';
 import type { Verdict } from './kinds.ts';
 
-/** Each is one command and one button. */
+/** An action of a person: one command in the CLI and one button in the console. */
 export type Cure =
   | { readonly kind: 'unmute'; readonly log: string; readonly pattern: string }
   | { readonly kind: 'resume'; readonly log: string }
@@ -10,7 +10,7 @@ export type Cure =
   | { readonly kind: 'setting'; readonly key: string }
   | { readonly kind: 'mark_read'; readonly log: string; readonly id: NotificationId }
   | { readonly kind: 'withdraw'; readonly log: string; readonly id: NotificationId }
-  /** Shows the story of the notification that decides. */
+  /** Shows the history of the notification that causes the verdict. */
   | { readonly kind: 'show'; readonly log: string; readonly id: NotificationId }
   | { readonly kind: 'connect' };
 

@@ -1,8 +1,8 @@
-/** The answers to `why`: each kind of verdict, with the facts that a reader needs to understand it. */
+/** The kinds of verdict that answer `why`, each with the facts that explain it. */
 import type { Action, Deliver, NotificationId } from '../notification.ts';
 import type { Absence, Rides, RodeOn } from './facts.ts';
 
-/** `over` separates verdicts that are final from predictions for the next carrier. */
+/** Why a notification waits or ended. `over` is true for a final verdict, and false for a prediction about the next carrier. */
 export type Verdict =
   | { readonly kind: 'never_carried'; readonly log: string }
   | {
@@ -10,9 +10,9 @@ export type Verdict =
       readonly address: string;
       readonly absence: Absence;
       readonly lastContactAt: number;
-      /** It would get the notification only with a wrapped tool's result. */
+      /** The conversation would get the notification only with a wrapped tool's result. */
       readonly wrappedOnly: boolean;
-      /** The address of the conversation that took over from it. */
+      /** The address of the conversation that took over from this one. */
       readonly goesOn?: string;
     }
   /** No active conversation has the notification's purpose. */
@@ -24,7 +24,7 @@ export type Verdict =
       readonly id: NotificationId;
       readonly by: string | null;
       readonly since: number;
-      /** When it expires; null: never. */
+      /** When the pause expires. Null: never. */
       readonly until: number | null;
     }
   | {
@@ -32,10 +32,10 @@ export type Verdict =
       readonly log: string;
       readonly pattern: string;
       readonly by: string;
-      /** Null: until a person lifts it. Undefined: the log no longer has this. */
+      /** Null: until a person lifts the mute. Undefined: the log no longer tells. */
       readonly until?: number | null;
       readonly over: boolean;
-      /** The mute still exists. */
+      /** Whether the mute still exists. */
       readonly holds: boolean;
     }
   | {
@@ -45,10 +45,10 @@ export type Verdict =
       readonly setting: string;
       readonly file: string | null;
       readonly over: boolean;
-      /** Something filters it now, so it would be filtered again. */
+      /** Whether a setting or mute filters the notification now, so that it would be filtered again. */
       readonly holds: boolean;
     }
-  /** There is no room: it waits for the message after the next, or a count replaces its text. */
+  /** The next message has no room: the notification waits for the one after, or a summary counts it. */
   | { readonly kind: 'budget'; readonly how: 'waits' | 'will_summarize'; readonly reason: string }
   | {
       readonly kind: 'summarized';
@@ -58,7 +58,7 @@ export type Verdict =
       readonly readBy: string | null;
       readonly markedRead?: true;
     }
-  /** It refuses tool calls itself, before and after its delivery. */
+  /** The notification itself holds the gate up, before and after its delivery. */
   | {
       readonly kind: 'gate';
       readonly log: string;
@@ -67,23 +67,23 @@ export type Verdict =
       readonly withheld?: number;
       readonly deliveredAt: number | null;
       readonly until: number | null;
-      /** Only calls of wrapped tools are refused. */
+      /** True if only calls of wrapped tools are refused. */
       readonly wrappedOnly?: true;
     }
-  /** Another interrupt refuses the tool calls that would carry it. */
+  /** Another interrupt holds the gate up, so the tool calls that would carry this notification are refused. */
   | { readonly kind: 'behind_gate'; readonly id: NotificationId; readonly about: string; readonly log: string }
-  /** `rides`: the moments of this agent that take it. Missing: none of them does yet. */
+  /** The notification waits for its moment. `rides`: the contact points that would take it; missing if none would yet. */
   | { readonly kind: 'moment'; readonly deliver: Deliver; readonly reason: string; readonly rides?: Rides }
   | {
       readonly kind: 'due';
       readonly address: string;
       readonly host: string | null;
       readonly wrappedOnly: boolean;
-      /** When it was queued, if the agent has made no contact since. */
+      /** When the notification was queued, if the agent has made no contact since. */
       readonly unseenSince: number | null;
-      /** It was offered before and not confirmed: the model may see it twice, marked as repeated. */
+      /** Whether it was offered before without a confirmation. The model may then see it twice, marked as repeated. */
       readonly offered: boolean;
-      /** The carrying process hides it because that process has a wrong clock. */
+      /** The process that delivers to the agent, if it hides the notification because of its wrong clock. */
       readonly hiddenBy?: { readonly pid: number; readonly machine: string; readonly offByMs: number };
     }
   | { readonly kind: 'offered'; readonly rodeOn: RodeOn | null; readonly address: string; readonly until: number | null }
@@ -98,14 +98,17 @@ export type Verdict =
       readonly offers: number;
     }
   | { readonly kind: 'superseded'; readonly by: NotificationId | null; readonly reason: string; readonly over: boolean }
-  /** `offByMs`: how far ahead the wrong clock is. `forProject`: it was for conversations that begin later in the project. */
+  /**
+   * `offByMs`: how far ahead the wrong clock is. `forProject`: the notification was for conversations that begin later in the
+   * project.
+   */
   | {
       readonly kind: 'expired';
       readonly at: number;
       readonly over: boolean;
       readonly offByMs?: number;
       readonly forProject?: true;
-      /** It was delivered, and held a gate up until it expired. */
+      /** Set if the notification was delivered and held a gate up until it expired. */
       readonly held?: {
         readonly log: string;
         readonly refusals: number;
@@ -123,7 +126,7 @@ export type Verdict =
     }
   | { readonly kind: 'known'; readonly about: string | null; readonly reason: string; readonly over: boolean }
   | { readonly kind: 'dropped'; readonly reason: string; readonly at: number }
-  /** The provider accepted the agent's request only without it. */
+  /** The provider accepted the agent's request only without the notification. */
   | { readonly kind: 'left_out'; readonly reason: string; readonly at: number }
   | { readonly kind: 'folded'; readonly into: NotificationId | null }
   | { readonly kind: 'passed_on'; readonly to: string; readonly at: number };

@@ -127,11 +127,11 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'a session that another one goes on with',
     { conversations: [there({ absence: 'ended', lastContactAt: NOW - MIN, wrappedOnly: true, passedTo: 'next' })] },
     'away',
-    'Waiting: shop/coder#main is away. No contact since t-1 (1 min ago); it has ended. shop/coder#next goes on in its place: send it there.',
+    'Waiting: shop/coder#main is away. No contact since t-1 (1 min ago); it has ended. shop/coder#next has taken over: send it there.',
     ['earpiece withdraw n1'],
   ],
   [
-    'its process is gone; the newest contact counts',
+    'its process has exited; the newest contact counts',
     {
       conversations: [
         there({ conversation: 'old', absence: 'ended', lastContactAt: NOW - 9 * MIN }),
@@ -139,7 +139,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
       ],
     },
     'away',
-    'Waiting: shop/coder#main is away. No contact since t-1 (1 min ago); its process is gone. It hears only when it calls a wrapped tool.',
+    'Waiting: shop/coder#main is away. No contact since t-1 (1 min ago); its process has exited. It gets notifications only when it calls a wrapped tool.',
     ['earpiece doctor'],
   ],
   [
@@ -165,7 +165,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'paused, though a carrier would take it',
     { gates: [pause], decisions: TAKE },
     'paused',
-    'Waiting: shop/coder is paused by mira since t-2 (2 min ago). The pause holds until somebody resumes the agent.',
+    'Waiting: shop/coder is paused by mira since t-2 (2 min ago). The pause holds until a person resumes the agent.',
     ['earpiece resume shop/coder', 'earpiece why p1 shop/coder'],
   ],
   [
@@ -189,7 +189,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
       filter: { kind: 'mute', mute: { ...mute, until: null } },
     },
     'muted',
-    'Filtered: mira muted ci.* for shop/coder until somebody lifts it.',
+    'Filtered: mira muted ci.* for shop/coder until a person lifts it.',
     ["earpiece mute 'ci.*' shop/coder --off", 'earpiece requeue n1'],
   ],
   [
@@ -199,7 +199,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
       closed: { at: NOW, by: 'filter', reason: '* is muted by mira', cause: filterIn('* is muted by mira') },
     },
     'muted',
-    'Filtered: mira muted * for shop/coder. The mute is over.',
+    'Filtered: mira muted * for shop/coder. The mute has ended.',
     ['earpiece requeue n1'],
   ],
   [
@@ -262,7 +262,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'a pause refused a call and withholds a result',
     { n: { action: 'pause' }, item: closed('delivered', { gate: true }), refusals: 1, withheld: 1 },
     'gate',
-    'The gate of shop/coder is up: this is a pause, and 1 tool call was refused, and 1 tool call was made and its result is withheld. It was delivered at t0. The gate falls when somebody resumes the agent.',
+    'The gate of shop/coder is up: this is a pause, and 1 tool call was refused, and 1 tool call was made and its result is withheld. It was delivered at t0. The gate falls when a person resumes the agent.',
   ],
   [
     'its gate is up',
@@ -281,7 +281,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'a pause that holds',
     { n: { action: 'pause' }, item: closed('delivered', { gate: true }), refusals: 1 },
     'gate',
-    'The gate of shop/coder is up: this is a pause, and 1 tool call was refused. It was delivered at t0. The gate falls when somebody resumes the agent.',
+    'The gate of shop/coder is up: this is a pause, and 1 tool call was refused. It was delivered at t0. The gate falls when a person resumes the agent.',
     ['earpiece resume shop/coder'],
   ],
   [
@@ -298,7 +298,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     "behind another's gate",
     { gates: [critical], decisions: TAKE },
     'behind_gate',
-    'Waiting: the gate of shop/coder is up because of c1 (disk full). It rides when the agent has read that.',
+    'Waiting: the gate of shop/coder is up because of c1 (disk full). It rides after the agent has read that interrupt.',
     ['earpiece why c1 shop/coder', 'earpiece withdraw c1'],
   ],
   [

@@ -1,6 +1,6 @@
 /**
- * The answer of `why` in one verdict: why a notification was delivered, waits, or ended. Pure: the inbox gathers the facts,
- * `verdictOf` decides, `words.ts` words it for a person.
+ * Decides the verdict of `why`: why a notification was delivered, waits, or ended. Pure: the inbox gathers the facts, `verdictOf`
+ * decides, and `words.ts` words the verdict for a person.
  */
 import { isExpired } from '../clocks.ts';
 import { defined } from '../defined.ts';
@@ -29,7 +29,7 @@ export function verdictOf(facts: VerdictFacts): Verdict {
 }
 
 /**
- * Why an open notification waits. Reasons that will end it come first. Absent conversations come next, then the reason for which
+ * Why an open notification waits. Reasons that will close it are checked first, then absent conversations, then the reason why
  * active ones do not take it.
  */
 function waitOf(facts: VerdictFacts): Verdict {

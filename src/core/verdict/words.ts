@@ -17,7 +17,7 @@ export type TimeWords = {
 
 const NOT_FOR_NEW = 'Conversations that begin from now on do not get it.';
 
-/** One or two sentences. The first one is true without the second. */
+/** Words a verdict in one or two sentences. The first one is true without the second. */
 export function sayVerdict(verdict: Verdict, words: TimeWords): string {
   const { clock, span, now } = words;
   const ago = (at: number): string => `${clock(at)} (${span(Math.max(0, now - at))} ago)`;
@@ -29,9 +29,9 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
     case 'away':
       return `Waiting: ${verdict.address} is away. No contact since ${ago(verdict.lastContactAt)}${ABSENCES[verdict.absence]}.${
         verdict.goesOn !== undefined
-          ? ` ${verdict.goesOn} goes on in its place: send it there.`
+          ? ` ${verdict.goesOn} has taken over: send it there.`
           : verdict.wrappedOnly
-            ? ' It hears only when it calls a wrapped tool.'
+            ? ' It gets notifications only when it calls a wrapped tool.'
             : ''
       }`;
     case 'other_purpose':
@@ -39,13 +39,13 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
     case 'paused':
       return `Waiting: ${verdict.log} is paused${by(verdict.by)} since ${ago(verdict.since)}. The pause holds until ${
         verdict.until === null
-          ? 'somebody resumes the agent'
-          : `somebody resumes the agent, at most until ${clock(verdict.until)}`
+          ? 'a person resumes the agent'
+          : `a person resumes the agent, at most until ${clock(verdict.until)}`
       }.`;
     case 'muted': {
       const mute = `${verdict.by} muted ${verdict.pattern} for ${verdict.log}`;
-      if (!verdict.holds) return `Filtered: ${mute}. The mute is over.`;
-      const until = typeof verdict.until === 'number' ? `until ${clock(verdict.until)}` : 'until somebody lifts it';
+      if (!verdict.holds) return `Filtered: ${mute}. The mute has ended.`;
+      const until = typeof verdict.until === 'number' ? `until ${clock(verdict.until)}` : 'until a person lifts it';
       return verdict.over ? `Filtered: ${mute} ${until}.` : `Muted: ${mute} ${until}. The next message filters it.`;
     }
     case 'filtered':
@@ -69,11 +69,11 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
       const carried = verdict.deliveredAt === null ? '' : ` It was delivered at ${clock(verdict.deliveredAt)}.`;
       const passing = verdict.wrappedOnly ? ' It refuses calls of wrapped tools; built-in tools still run.' : '';
       return verdict.action === 'pause'
-        ? `The gate of ${verdict.log} is up: this is a pause, and ${refused}.${passing}${carried} The gate falls when somebody resumes the agent.`
+        ? `The gate of ${verdict.log} is up: this is a pause, and ${refused}.${passing}${carried} The gate falls when a person resumes the agent.`
         : `The gate of ${verdict.log} is up because of this interrupt; so far ${refused}.${passing}${carried} The gate falls when the agent has read it.`;
     }
     case 'behind_gate':
-      return `Waiting: the gate of ${verdict.log} is up because of ${verdict.id} (${brief(verdict.about)}). It rides when the agent has read that.`;
+      return `Waiting: the gate of ${verdict.log} is up because of ${verdict.id} (${brief(verdict.about)}). It rides after the agent has read that interrupt.`;
     case 'moment':
       return `Waiting for its moment: ${momentOf(verdict, words)}.`;
     case 'due': {
@@ -122,7 +122,7 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
       }
       return verdict.offByMs === undefined
         ? `Expired at ${clock(verdict.at)}, before a message could carry it.`
-        : `Hidden: its time is over by the clock of this process, which is ${offBy(verdict.offByMs)}. It stays in the log; a process with a right clock delivers it.`;
+        : `Hidden: it has expired by the clock of this process, which is ${offBy(verdict.offByMs)}. It stays in the log; a process with a right clock delivers it.`;
     case 'withdrawn': {
       const seen = verdict.maybeSeen ? 'It had been sent before: the agent may have seen it.' : 'The agent did not get it.';
       return `Withdrawn by ${byWhom(verdict.by)} at ${clock(verdict.at)}: ${verdict.reason}. ${verdict.forProject ? NOT_FOR_NEW : seen}`;
@@ -146,7 +146,9 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
   }
 }
 
-/** The gate's effect on tool calls so far. A call that was made before the gate's answer counts as withheld, not as refused. */
+/**
+ * Words the gate's effect on tool calls so far. A call that was made before the gate's answer counts as withheld, not as refused.
+ */
 function gateCalls(refusals: number, withheld: number): string {
   const refused = refusals === 1 ? '1 tool call was refused' : `${refusals} tool calls were refused`;
   if (withheld === 0) return refused;
@@ -159,17 +161,17 @@ function gateCalls(refusals: number, withheld: number): string {
 
 const ABSENCES: Readonly<Record<Absence, string>> = {
   ended: '; it has ended',
-  process_gone: '; its process is gone',
+  process_gone: '; its process has exited',
   silent: '',
 };
 
 const by = (who: string | null): string => (who === null ? '' : ` by ${who}`);
-/** `Mira in the console` for an action in a browser. Another name stays as it is. */
+/** Returns `Mira in the console` for an action in a browser, and any other name unchanged. */
 export function byWhom(who: string): string {
   const person = /^browser(?: of (.+))?$/u.exec(who);
   return person === null ? who : `${person[1] ?? 'a person'} in the console`;
 }
-/** `marked as read by Mira in the console`, for a mark that the agent did not make itself. */
+/** Words a mark that the agent did not make itself: `marked as read by Mira in the console`. */
 export const markedBy = (who: string | null): string => `marked as read${by(who === null ? null : byWhom(who))}`;
 const reader = (who: string | null): string => (who === null ? '' : ` (${who})`);
 const brief = (text: string): string => {
@@ -203,7 +205,10 @@ function rode(on: RodeOn | null): string {
   }
 }
 
-/** "it rides with the next tool result": the moments of this agent, if they are known. */
+/**
+ * Words the moment for which a notification waits ("it rides with the next tool result"), by the agent's contact points if they
+ * are known.
+ */
 export function momentOf(
   { deliver, reason, rides }: Extract<Verdict, { readonly kind: 'moment' }>,
   { clock }: TimeWords,
@@ -221,7 +226,7 @@ export function momentOf(
 }
 
 function ridesAt({ at, wrapped }: Rides): string {
-  // A turn that ends leaves the agent idle, and the end of a batch comes before the next request.
+  // Some contact points imply others: the end of a turn leaves the agent idle, and the next request follows the end of a batch.
   const less = at.filter(
     (point) => !(point === 'idle' && at.includes('turn_end')) && !(point === 'cycle_start' && at.includes('tool_batch_end')),
   );
@@ -241,7 +246,7 @@ const POINTS: Readonly<Record<ContactPoint, string>> = {
   forced: 'with the next interrupt',
 };
 
-/** The verdict on a notification that is not queued, as if it came now. */
+/** Words the verdict on a notification that is not queued, as if it came now. */
 export function sayForetold(verdict: Verdict, words: TimeWords): string {
   if (verdict.kind !== 'gate') return sayVerdict(verdict, words);
   const calls = verdict.wrappedOnly

@@ -17,7 +17,7 @@ export const SHOWN: Omit<ViewInput, 'lines'> = {
   timeZone: 'UTC',
 };
 
-/** The bars of the views, measured on the committed corpus. `tokens` counts the tokens of a text as a model's encoding does. */
+/** Measures the views on the committed corpus, against their bars. `tokens` counts the tokens of a text by a model's encoding. */
 export function viewBars(tokens: (text: string) => number): readonly Bar[] {
   const bare = (lines: readonly Line[]): number =>
     lines.flatMap((line) => line.messages).reduce((sum, message) => sum + tokens(message), 0);
@@ -28,11 +28,15 @@ export function viewBars(tokens: (text: string) => number): readonly Bar[] {
   return [
     row('corpus of 10, bare, tokens', bare(CORPUS), 144),
     row('default view of the corpus, x bare', view(CORPUS) / bare(CORPUS), 1.5),
-    row('default view of one alone, the mark explained, tokens more', Math.max(...alone), 45),
+    row('default view of one notification with the mark explained, tokens more', Math.max(...alone), 45),
     row('default view with nothing open, tokens', view([]), 0),
     row('TOON of 10 uniform rows, x compact JSON', table(10), 0.7),
     row('TOON of 100 uniform rows, x compact JSON', table(100), 0.65),
-    row('TOON view of one alone, x JSON view', view(CORPUS.slice(1, 2), {}, 'toon') / view(CORPUS.slice(1, 2), {}, 'json'), 1),
+    row(
+      'TOON view of one notification, x JSON view',
+      view(CORPUS.slice(1, 2), {}, 'toon') / view(CORPUS.slice(1, 2), {}, 'json'),
+      1,
+    ),
   ];
 }
 

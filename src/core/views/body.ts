@@ -1,15 +1,15 @@
 import { LIKE_E, LIKE_P, LIKE_SLASH } from './look-alikes.ts';
 
 /**
- * Makes foreign text safe inside a view. It escapes invisible signs, and forms that only Earpiece's frames have, with a
- * backslash. The text keeps its meaning. The result is the same for every view, and a second pass changes nothing, so a text may
- * move from one view to another. It cuts first: the time depends on `maxChars`, except for counting the omitted characters.
+ * Makes foreign text safe inside a view. A backslash escapes invisible characters and forms that only Earpiece's frames have. The
+ * result is the same for every view, and a second pass changes nothing, so a text may move to another view. The text is cut
+ * first: apart from counting the omitted characters, the time depends on `maxChars`.
  */
 export function neutralize(body: string, maxChars: number): string {
   const trimmed = body.trim();
   const end = endOf(trimmed, maxChars);
   const seen = escapeSigns(trimmed.slice(0, end)).replace(BLANK_LINES, '\n\n').trim();
-  // Escapes at most double the text.
+  // Escapes at most double the length of the text.
   const last = endOf(seen, 2 * maxChars);
   if (end === trimmed.length && last === seen.length) return seen;
   return `${seen.slice(0, last).trimEnd()}… (${withCommas(codePoints(trimmed))} characters, cut)`;
@@ -21,7 +21,7 @@ export function isCutAt(body: string, maxChars: number): boolean {
   return endOf(trimmed, maxChars) < trimmed.length;
 }
 
-/** Escapes without cutting. */
+/** Like `neutralize`, without cutting. */
 export function escapeSigns(text: string): string {
   signs ??= makeSigns();
   return text
@@ -34,7 +34,7 @@ export function escapeSigns(text: string): string {
     .replace(RULE_OR_HEADING, '$1\\');
 }
 
-/** Makes a name one short line without the signs that views put around names. */
+/** Makes a name one short line without the characters that views put around names. */
 export function neutralizeName(name: string): string {
   const line = neutralize(name, 80).replace(/\s+/g, ' ').replace(/[“”"]/g, "'");
   return line.replace(/[[(]/g, '(').replace(/[\])]/g, ')').replaceAll(':', '.') || 'unnamed';
@@ -43,9 +43,7 @@ export function neutralizeName(name: string): string {
 /** Makes a source or a kind one word. */
 export const neutralizeKind = (kind: string): string => neutralizeName(kind).replace(/[^\p{L}\p{N}_.\-]/gv, '_');
 
-/**
- * Quotes a person's words. Quotation marks of this kind inside become straight ones, so that the quote ends at the closing mark.
- */
+/** Quotes a person's words. Curly quotation marks inside become straight ones, so that the quote ends at the closing mark. */
 export const quote = (neutral: string): string => `“${neutral.replace(/[“”]/g, '"')}”`;
 
 /** Whether a stored text may be copied: it contains no frame of Earpiece and no lone surrogate. */
@@ -58,7 +56,7 @@ const BLANK_LINES = /\n(?:[ \t]*\n){2,}/g;
 
 type Signs = Readonly<Record<'hidden' | 'frame' | 'tag' | 'jsonFrame', RegExp>>;
 
-/** Built at the first use: this takes 3 ms, and most processes render nothing. */
+/** Built at the first use, because building takes 3 ms and most processes render nothing. */
 let signs: Signs | undefined;
 
 function makeSigns(): Signs {
@@ -66,7 +64,7 @@ function makeSigns(): Signs {
   const slash = String.raw`(?:[${LIKE_SLASH}]\p{M}*)?`;
   const ep = String.raw`[${LIKE_E}]\p{M}*${blank}[${LIKE_P}]\p{M}*`;
   return {
-    // Control, bidi and zero-width signs, tags and variation selectors (attackers hide text in them), lone surrogates.
+    // Control, bidi and zero-width characters, lone surrogates, and tags and variation selectors, in which attackers hide text.
     hidden: /[[\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u{fff9}-\u{fffb}\u{fffe}\u{ffff}]--[\n\t]]/gv,
     // `[ep k7f3]`, `[/ep k7f3]` and look-alikes: any opening bracket except `(` and `{`, and look-alike letters.
     frame: new RegExp(String.raw`([\p{Ps}--[\(\{（｛]])(?=${blank}${slash}${blank}${ep}(?![\p{L}\p{N}]))`, 'giv'),
@@ -80,7 +78,7 @@ function makeSigns(): Signs {
 /** The hint that names the place of the uncut text. */
 const WHOLE = /\((?=all of it: )/g;
 
-/** Lines that would be a rule (`---`) or one of the view's headings (`**Error:**`) in Markdown. */
+/** Lines that would be a rule (`---`) or a heading of the Markdown view (`**Error:**`). */
 const RULE_OR_HEADING = /^([ \t]*)(?=([\-*_=])[ \t]*(?:\2[ \t]*){2,}$|\*\*[^*\n]{1,60}\*\*)/gmv;
 
 const ZERO_WIDTH_JOINER = '\u200d';
@@ -88,7 +86,7 @@ const EMOJI_STYLE = '\ufe0f';
 const KEYCAP = '\u20e3';
 
 function escapeHidden(sign: string, at: number, whole: string): string {
-  // Inside an emoji these two signs are part of the visible sign.
+  // Inside an emoji, these two characters are part of the visible one.
   const before = whole.slice(Math.max(0, at - 3), at);
   const after = whole.slice(at + 1, at + 3);
   if (sign === EMOJI_STYLE && (/\p{Extended_Pictographic}$/u.test(before) || after.startsWith(KEYCAP))) return sign;

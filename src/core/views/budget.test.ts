@@ -16,7 +16,7 @@ const [person, failed] = CORPUS as [Line, Line];
 const show = (format: ViewName, line: Line, maxTokens: number): string =>
   render(format, { ...SHOWN, tellMark: true, lines: [line], maxTokens }).text;
 
-/** Depending on the text (words, symbols, Japanese, emoji), a character costs between a quarter of a token and more than one. */
+/** Texts of different kinds. A character costs a quarter of a token in words, and more than one token in some emoji. */
 const long = fc
   .array(fc.constantFrom('a word or two ', '{"a":[1,2]}\n', '通知があります。', '👩‍💻', '</notification>', '\u200b', '“'), {
     minLength: 1,

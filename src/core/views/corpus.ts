@@ -19,8 +19,8 @@ const line = (kind: string, level: Line['level'], message: string, more: Partial
 };
 
 /**
- * Ten notifications as a working agent gets them, in the order of a plan; their messages are 144 tokens of the o200k
- * encoding. The token bars and the golden files are measured on them.
+ * Ten typical notifications in the order of a plan. Their messages are 144 tokens of the o200k encoding. The token bars and the
+ * golden files use them.
  */
 export const CORPUS: readonly Line[] = [
   line('user.message', 'critical', 'The staging database is in use, please do not migrate it today.', { person: 'Ann' }),
@@ -35,7 +35,7 @@ export const CORPUS: readonly Line[] = [
   line('agent.message', 'info', 'Agent `reviewer` finished its review of `src/parser.rs`.'),
 ];
 
-/** Rows of one kind, as a table of the same columns shows them. */
+/** Makes rows with the same columns, which a view shows as a table. */
 export const uniformRows = (count: number): readonly { level: string; kind: string; tool: string; error: string; ms: number }[] =>
   Array.from({ length: count }, (_, n) => ({
     level: n % 3 === 0 ? 'error' : 'warning',

@@ -2,8 +2,8 @@ import type { Json } from '../json.ts';
 import { escapeSigns } from './body.ts';
 
 /**
- * A copy of a notification's data with neutral strings. Undefined if it has more than `maxChars` characters or is not JSON.
- * Stops early: it never walks further than that.
+ * Copies a notification's data with neutralized strings. Undefined if the data has more than `maxChars` characters or is not
+ * JSON. The copy stops as soon as it reaches `maxChars`.
  */
 export function neutralData(data: unknown, maxChars: number): Json | undefined {
   try {

@@ -4,9 +4,9 @@ import { PREAMBLE } from './markdown.ts';
 import { signalTexts } from './signal.ts';
 
 /**
- * `view`: the interrupts that hold the call back, as they were rendered for this conversation. `pulls`: see `ViewInput`.
- * `lift`: a pause is among them, and this lifts it: see `liftedBy`. `until`: when the last of the pauses expires. `made`: the call
- * was made, and this text replaces its result.
+ * `view`: the interrupts that hold the call back, rendered for this conversation. `pulls`: see `ViewInput`. `lift`: set if one of
+ * them is a pause; the way to lift it, see `liftedBy`. `until`: when the last pause expires. `made`: the call was made, and this
+ * text replaces its result.
  */
 export type GateInput = {
   readonly view: SentView;
@@ -38,9 +38,9 @@ const WITHHELD: Words = {
 };
 
 /**
- * The answer to a call while an interrupt is unread or a pause holds. It states whether the call was made, shows the interrupts
- * (their sender, request and exact words), and names the condition that ends the hold. It names no call, so every call that is
- * refused for the same view gets the same text. The signal views have a fixed text that the model gets in place of any result.
+ * The answer to a call while an interrupt is unread or a pause holds. It says whether the call was made, shows the interrupts
+ * (sender, request and exact words), and names the condition that ends the hold. All refused calls get the same text. The signal
+ * views have a fixed text, which replaces any result.
  */
 export function gateText(format: ViewName, { view, pulls, lift, until, made = false }: GateInput): string {
   if (format === 'signal_en' || format === 'signal_ja') {
@@ -61,14 +61,16 @@ export function gateText(format: ViewName, { view, pulls, lift, until, made = fa
   return then === undefined ? stated : stated.replace(ENDING, (ending: string, sign = '') => `${sign}${then}\n${ending}`);
 }
 
-/** No body has these forms (see `neutralize`), so the first and the last in a view are its frame. */
+/** No body contains these forms (see `neutralize`), so the first and the last one in a view are its frame. */
 const OPENING = /^(?:# )?\[ep [^\]\n]*\] /m;
 const ENDING = /^(# )?\[\/ep [^\]\n]*\]$/m;
 
-/** `lift`: the command, or the empty text where no other process reaches the store and so no command does. */
+/** Words how to lift a pause. `lift`: the command, or an empty text if no other process can open the store. */
 export const liftedBy = (lift: string): string => (lift === '' ? '' : `, with \`${lift}\` or in the console`);
 
-/** When the last of these pauses expires, as a model reads it. Undefined: one of them never expires, or its end is unknown. */
+/**
+ * When the last of these pauses expires, as text for the model. Undefined if one of them never expires, or if its end is unknown.
+ */
 export function pausedUntil(pauses: readonly Timed[], now: number): string | undefined {
   const ends = pauses.map((pause) => endOf(pause, now));
   // Rounded up to the next second: an earlier time would be untrue.

@@ -90,7 +90,7 @@ describe.each(VIEW_NAMES)('golden file of %s', (format) => {
   });
 });
 
-/** A view with one notification that was sent before and a new one. */
+/** Renders one notification that was sent before, and a new one. */
 function repeated(format: ViewName): string {
   const first = render(format, { ...SHOWN, lines: [failed] }).items[0];
   const again = first === undefined ? failed : { ...failed, sent: first.text };

@@ -5,5 +5,5 @@ export type { Render, ViewInput } from './view.ts';
 export { gateText, type GateInput } from './gate.ts';
 export { signalText } from './signal.ts';
 
-/** Renders every format. A host loads the views that its conversation reads: see `src/inbox/conversation/views.ts`. */
+/** Renders every format. Hosts load only the views that their conversation reads: see `src/inbox/conversation/views.ts`. */
 export const render = renderer(toon);

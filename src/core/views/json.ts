@@ -6,7 +6,7 @@ import { neutralData } from './data.ts';
 import type { Layout } from './layout.ts';
 import { instructionOf, messagesOf, timeOf, wholeOf, type How } from './wording.ts';
 
-/** One compact object; the mark is its first field. */
+/** The JSON view: one compact object with the mark as its first field. */
 export const json: Layout = {
   item(line, how) {
     const { shown, left } = messagesOf(line, how);

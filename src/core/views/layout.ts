@@ -2,13 +2,13 @@ import type { Level } from '../notification.ts';
 import type { Line } from '../plan.ts';
 import type { How } from './wording.ts';
 
-/** One view: how a line becomes an item, and items a page. */
+/** A view format: it turns each line into an item, and the items into a page. */
 export type Layout = {
-  /** Renders a line that is shown for the first time. `alone`: it is the only line. */
+  /** Renders a line that is shown for the first time. `alone`: the line is the only one. */
   item(line: Line, how: How, alone: boolean): string;
-  /** Whether this text has the form of this view's items: then it can be copied unchanged. */
+  /** Whether this text has the form of this view's items, so that it can be copied unchanged. */
   owns(text: string): boolean;
-  /** Turns a text that was sent in another view (the policy changed meanwhile) into an item of this view. */
+  /** Turns a text that was sent in another view into an item of this view. The policy may have changed in between. */
   adopt(text: string, about: About): string;
   page(page: Page): string;
 };
@@ -19,15 +19,15 @@ export type Page = {
   readonly mark: string;
   /** A statement about all items. */
   readonly lead: string;
-  /** An item asks for something. Then the frame does not say that items may be ignored. */
+  /** Whether an item asks for something. If so, the frame does not say that items may be ignored. */
   readonly asks: boolean;
-  /** Which items were sent before. Undefined: none. */
+  /** Whether all or some items were sent before. Undefined if none was. */
   readonly repeated?: 'all' | 'some' | undefined;
   readonly items: readonly { readonly text: string; readonly about: About }[];
-  /** Notifications that are counted, not shown. */
+  /** The notifications that are counted instead of shown. */
   readonly more?: { readonly text: string; readonly count: number } | undefined;
 };
 
-/** The frame of a view in lines. No other line has these forms: see `neutralize`. */
+/** The first line of a view's frame. No body can contain this form: see `neutralize`. */
 export const opening = (mark: string, lead: string): string => `[ep ${mark}] ${lead}`;
 export const ending = (mark: string): string => `[/ep ${mark}]`;

@@ -1,6 +1,6 @@
 /**
- * Signs that look like a sign of the frame, as the inside of a character class (flag v). A sign is in the list if its NFKD
- * form in lower case, without marks, is the sign itself or one that Unicode lists as confusable with it.
+ * Characters that look like a character of the frame, as the inside of a character class (flag v). A list has each character
+ * whose NFKD form in lower case, without marks, is the original or a character that Unicode lists as confusable with it.
  * `look-alikes.test.ts` checks the lists against all of Unicode.
  */
 /** Like `e`. */

@@ -10,12 +10,12 @@ const HEADINGS: Readonly<Record<Level, string>> = {
   critical: '**Critical:**',
 };
 
-/** A name in brackets, or text that would turn the item's dash into a rule. */
+/** Bodies that begin like an item's own text: with a bracket, or with dashes that would turn the item's dash into a rule. */
 const STARTS_OURS = /^(?=\[|-[ \t-]*(?:\n|$))/;
 
 /**
- * A block with a preamble and a heading for each level that has items, the most urgent first. The sender of a request is in
- * brackets, which no body can begin with.
+ * The Markdown view: a preamble and a heading for each level that has items, the most urgent first. The sender of a request is in
+ * brackets. No body can begin with a bracket.
  */
 export const markdown: Layout = {
   item(line, how) {
@@ -39,9 +39,9 @@ export const markdown: Layout = {
     ].join('\n'),
 };
 
-const ABOUT = 'They tell what happened meanwhile and have nothing to do with the message that they came with.';
+const ABOUT = 'They report outside events and are unrelated to the message that they came with.';
 
-/** The preamble for items that may be ignored. Views of items that hold a call back have no preamble. */
+/** The preamble for items that may be ignored. A view of interrupts that hold a call back has no preamble. */
 export const PREAMBLE = new RegExp(`^${ABOUT}[^\\n]*\\n\\n`, 'm');
 
 function preamble({ repeated, asks }: Page): string {
@@ -51,7 +51,7 @@ function preamble({ repeated, asks }: Page): string {
       : repeated === 'all'
         ? 'They may have been delivered before.'
         : 'Some may have been delivered before, the others will not be delivered again.';
-  return [ABOUT, ...(asks ? [] : ['What does not matter here can be ignored.']), again].join(' ');
+  return [ABOUT, ...(asks ? [] : ['Irrelevant ones can be ignored.']), again].join(' ');
 }
 
 function byLevel({ items }: Page): [string, string[]][] {

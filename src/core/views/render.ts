@@ -21,10 +21,9 @@ const LAYOUTS: Readonly<Record<Exclude<LayoutName, 'toon'>, Layout>> = {
 };
 
 /**
- * See `Render`. Without items the text is empty. The signal views are an exception: they always have a text and hold no
- * items, so they have delivered nothing yet. A `sent` text of another view stays unchanged in `items`, and is embedded in
- * the text as a body. The encoder of TOON is larger than all other views together, so only a caller whose readers read TOON
- * passes `toon`.
+ * Makes a `Render`. Without items the text is empty, except in the signal views: they always have a text and never deliver items.
+ * A `sent` text of another view stays unchanged in `items`, and is embedded in the text as a body. Pass `toon` only for readers
+ * of TOON, because its encoder is larger than all other views together.
  */
 export const renderer =
   (toon?: Layout): Render =>
@@ -33,17 +32,17 @@ export const renderer =
     const { maxTokens = Number.POSITIVE_INFINITY, maxItemChars, lines } = input;
     const how: How = {
       maxItemChars,
-      // Read only if a line shows a time: finding the system's zone takes 20 ms.
+      // A getter, because finding the system's zone takes 20 ms and few lines show a time.
       get timeZone() {
         return input.timeZone;
       },
       whole: placeOfWhole(input),
     };
     const layout = format === 'toon' ? toon : LAYOUTS[format];
-    if (layout === undefined) throw new TypeError('the TOON encoder is not loaded');
+    if (layout === undefined) throw new TypeError('the TOON encoder is not loaded; pass it to renderer(toon)');
     let view = show(layout, format, input, how);
     if (lines.length !== 1 || lines[0]?.sent !== undefined) return view;
-    // One item is always delivered. If it alone is too long for the carrier, it is cut and says where to find the whole
+    // At least one item is always delivered. An item that is too long for the carrier is cut, and says where to find the whole
     // text.
     let chars = Math.min(maxItemChars, charsIn(lines, maxItemChars));
     for (let tokens = estimateTokens(view.text); tokens > maxTokens && chars > LEAST_CHARS; tokens = estimateTokens(view.text)) {
@@ -53,7 +52,7 @@ export const renderer =
     return view;
   };
 
-/** The shortest text of a shown item, in characters, whatever the budget is. */
+/** The fewest characters of a shown item's text, even if the budget is smaller. */
 const LEAST_CHARS = 40;
 
 const charsIn = (lines: readonly Line[], maxItemChars: number): number =>

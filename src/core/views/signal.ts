@@ -1,6 +1,6 @@
 /**
- * Views that only say that notifications wait; the model fetches them with `get_notifications`. The Japanese texts come from an
- * earlier design of this system. The English ones have the same meaning.
+ * Views that only say that notifications wait. The model fetches the notifications with `get_notifications`. The Japanese texts
+ * come from an earlier design, and the English texts mean the same.
  */
 export type SignalTexts = {
   readonly none: string;
@@ -10,9 +10,9 @@ export type SignalTexts = {
   readonly made: string;
   /** Follows `waiting` if an interrupt refuses calls. */
   readonly standing: string;
-  /** Follows `interrupt` if a pause is among them. `lift` is the command that lifts it, `until` is when it expires. */
+  /** Follows `interrupt` for a pause. `lift` is the command that lifts the pause, `until` is when it expires. */
   readonly paused: (lift: string, until: string | undefined) => string;
-  /** The same if the call was made and its result is withheld. */
+  /** Follows `interrupt` for a pause if the call was made and its result is withheld. */
   readonly pausedMade: (lift: string, until: string | undefined) => string;
 };
 
@@ -25,8 +25,8 @@ export function signalText(format: 'signal_en' | 'signal_ja', waiting: boolean, 
 }
 
 /**
- * The same with the interrupt or the pause that holds; `lift` as in `GateInput`. Without `waiting`, the agent has read it, and it
- * still holds.
+ * The text of that field while an interrupt or a pause holds. `lift`: see `GateInput`. `waiting` is false if the agent has read
+ * the pause.
  */
 export function standingText(
   format: 'signal_en' | 'signal_ja',
@@ -63,7 +63,7 @@ const SIGNALS: Readonly<Record<'signal_en' | 'signal_ja', (pulls: string) => Sig
     waiting: `[Important] There are notifications. Call ${pulls} to read them.`,
     interrupt: `There are notifications.\n\n1. Call ${pulls}() for the details\n2. Follow the instructions of the notifications`,
     made: `This call was made; its result is withheld until you have called ${pulls}. Do not repeat the call.`,
-    standing: `An interrupt stands: tool calls are refused until you have called ${pulls}.`,
+    standing: `An interrupt is unread: tool calls are refused until you have called ${pulls}.`,
     paused: (lift, until) =>
       `This is a pause: no tool runs until ${until === undefined ? '' : `${until}, or until `}a person lifts it${byEn(lift)}.`,
     pausedMade: (lift, until) =>

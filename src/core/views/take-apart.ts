@@ -1,4 +1,4 @@
-/** Views that are lists without a standard parser; TOON and JSON have parsers. */
+/** The views that are lists. TOON and JSON have standard parsers instead. */
 export const LISTS = ['default', 'markdown', 'xml', 'xml_batch'] as const;
 export type ListView = (typeof LISTS)[number];
 export const isList = (format: string): format is ListView => (LISTS as readonly string[]).includes(format);
@@ -6,8 +6,8 @@ export const isList = (format: string): format is ListView => (LISTS as readonly
 export type Parts = { readonly opening: string; readonly items: readonly string[]; readonly ending: string };
 
 /**
- * Reads a view back by its form alone, as strictly as the view writes it: the text of each item, and the lines around them. For
- * tests. Throws if the form is broken.
+ * Parses a view for tests, as strictly as the view writes it. Returns the text of each item, and the lines around them. Throws if
+ * the form is broken.
  */
 export function takeApart(format: ListView, mark: string, text: string): Parts {
   const rows = text.split('\n');
@@ -53,7 +53,7 @@ export function takeApart(format: ListView, mark: string, text: string): Parts {
   }
 }
 
-/** Each row that starts an item or a section, with the rows that follow it. */
+/** Groups rows: each row that starts an item or a section, with the rows that follow it. */
 function grouped(rows: readonly string[], starts: (row: string) => boolean): string[] {
   const groups: string[][] = [];
   for (const row of rows) {

@@ -7,12 +7,12 @@ import { isTable, neutralData } from './data.ts';
 import { ending, opening, type Layout, type Page } from './layout.ts';
 import { attribution, indentedBody, type How } from './wording.ts';
 
-/** The columns are fixed, so that a row that was sent before fits into any later table. */
+/** Fixed columns, so that a row that was sent before fits into any later table. */
 const COLUMNS = ['level', 'from', 'message'] as const;
 
 /**
- * Token-Oriented Object Notation: one document, the frame in its comments. Several items are rows of a table; a single item is a
- * line (`error.tool.failed: …`), with a table of its data when several were coalesced into it.
+ * The view in Token-Oriented Object Notation: one document with the frame in its comments. Several items are rows of a table. A
+ * single item is a line (`error.tool.failed: …`), with a table of its data if notifications were coalesced into it.
  */
 export const toon: Layout = {
   item(line, how, alone) {
@@ -51,7 +51,7 @@ function dataOf(line: Line, how: How): unknown {
   return Array.isArray(rows) && isTable(rows) ? rows : undefined;
 }
 
-/** One row, as the encoder writes it under a header for two rows. The table's first line and indentation are removed. */
+/** Encodes one row: the encoder writes a table, whose header and indentation are then removed. */
 function row(level: string, from: string, message: string): string {
   const table = encode([{ level, from, message }]);
   return table.slice(table.indexOf('\n') + 1).trimStart();
@@ -60,14 +60,14 @@ function row(level: string, from: string, message: string): string {
 const STARTS_ROW = new RegExp(`^(?:${LEVELS.join('|')}),`);
 const STARTS_BLOCK = new RegExp(`^"?(?:${LEVELS.join('|')})\\.`);
 
-/** A row is valid if the encoder would write it in the same way. Any other text that decodes (comments, other keys) is not. */
+/** Whether the text is a row exactly as the encoder writes it. Other text that can be decoded (comments, other keys) is not. */
 function isRow(text: string): boolean {
   if (!STARTS_ROW.test(text) || !isCopyable(text)) return false;
   const [value] = (decoded(`[1]{${COLUMNS.join(',')}}:\n  ${text}`) ?? []) as readonly Readonly<Record<string, unknown>>[];
   return value !== undefined && row(String(value['level']), String(value['from']), String(value['message'])) === text;
 }
 
-/** The keys of an item in the line form. Undefined for any other text. */
+/** The keys of an item that is a line. Undefined for any other text. */
 function keysOf(text: string): readonly string[] | undefined {
   if (!STARTS_BLOCK.test(text) || !isCopyable(text)) return undefined;
   const value = decoded(text);
@@ -86,7 +86,7 @@ function decoded(text: string): object | undefined {
   }
 }
 
-/** Lines come before the table. A key may occur only once, so a second line of the same kind becomes a row. */
+/** Puts lines before the table. A key may occur only once, so a second line of the same kind becomes a row. */
 function sort({ items }: Page): { rows: readonly string[]; blocks: readonly string[] } {
   const keys = new Set(['notifications', 'more']);
   const rows: string[] = [];

@@ -5,23 +5,26 @@ import type { Line, Rest } from '../plan.ts';
 export type ViewInput = {
   readonly lines: readonly Line[];
   readonly rest?: Rest | undefined;
-  /** The conversation's mark: 4 lower-case letters and digits, in the frame of each of its views. */
+  /** The conversation's mark: 4 lower-case letters and digits. Each frame shows it. */
   readonly mark: string;
-  /** This conversation does not know the mark's meaning yet: the frame explains it, once. */
+  /** True until a frame has explained the mark to this conversation. */
   readonly tellMark: boolean;
-  /** How the model finds the summarized items: its name for `get_notifications`; false: by the command line. */
+  /**
+   * The model's name for `get_notifications`, with which it reads summarized items. False if the model reads them with the
+   * command line.
+   */
   readonly pulls: string | false;
-  /** No other process reaches the store, so no command line shows anything of it. */
+  /** True if no other process can open the store, so that the command line cannot show it. */
   readonly private?: boolean;
   readonly maxItemChars: number;
-  /** If the text has one item and is longer than this, the item is cut as far as possible. Default: no limit. */
+  /** If a text of one item is longer than this, the item is cut as far as possible. Default: no limit. */
   readonly maxTokens?: number;
-  /** IANA name of the zone for shown times; the composition root decides. */
+  /** The IANA name of the time zone for shown times. */
   readonly timeZone: string;
 };
 
 /**
- * Turns a plan into the text for the model. Deterministic and total (any text, any size); no body can imitate its frame.
- * Each line's text is in `items`; a line with `sent` is copied verbatim.
+ * Turns a plan into the text for the model. It is deterministic, never fails, and no body can imitate its frame. Each line's text
+ * is in `items`. A line with `sent` is copied verbatim.
  */
 export type Render = (format: ViewName, input: ViewInput) => SentView;

@@ -6,7 +6,7 @@ import { attribution, indent, indentedBody, instructionOf, isListItem, saidBy } 
 const ELEMENT =
   /^<notification(?: [a-z]+="[^"<>]*")+>\n[^<>]*(?:\n<instruction(?: from="[^"<>]*")?>[^<>]*<\/instruction>)?\n<\/notification>$/;
 
-/** One element for each notification, with escaped text and attributes. */
+/** The XML view: one element for each notification, with escaped text and attributes. */
 export const xml: Layout = {
   item(line, how) {
     const instruction = instructionOf(line, how);
@@ -26,7 +26,7 @@ export const xml: Layout = {
     [opening(mark, lead), items.map(({ text }) => text).join('\n\n'), ...(more ? ['', more.text] : []), ending(mark)].join('\n'),
 };
 
-/** One element with a line for each notification. Omitted ones are counted. */
+/** The XML view with one element for all notifications: one line each, and a count of omitted ones. */
 export const xmlBatch: Layout = {
   item(line, how) {
     const who = attribution(line);
@@ -64,5 +64,5 @@ const attribute = (name: string, value: string | undefined): string => (value ==
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** Quotation marks stay unescaped: they are common and harmless in element text, and no name contains one. */
+/** Escapes text for XML. Quotation marks stay: they are common and harmless in element text, and no name contains one. */
 const escape = (text: string): string => text.replace(/[&<>]/g, (sign) => ENTITIES[sign] ?? sign);

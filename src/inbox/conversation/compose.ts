@@ -19,12 +19,12 @@ export type Composed = {
   readonly closedIds: ReadonlySet<NotificationId>;
   readonly decisions: readonly Decision[];
   readonly view?: SentView;
-  /** The view explains the mark. */
+  /** Whether the view explains the mark. */
   readonly explains: boolean;
 };
 
 export type Composing = CarryOptions & {
-  /** Another program owns the transcript: a signal view then takes nothing. */
+  /** Whether another program owns the transcript. If so, a signal view takes no notifications. */
   readonly leased: boolean;
   /** Makes only the decisions, without a frame. */
   readonly decidesOnly?: boolean;
@@ -54,7 +54,7 @@ export async function compose(
   const now = recipient.context.store.now();
   const facts = await factsFor({ recipient, contact }, items, { ...options, dry });
   const format = formatOf(recipient);
-  // A signal only says that notifications wait: it takes no notification, and the model pulls them.
+  // A signal view takes no notifications: it only says that some wait, and the model pulls them.
   const unframed = decidesOnly || (leased && isSignal(format));
   const made = unframed
     ? plan(items, options.at, policy, facts, now)
@@ -67,7 +67,7 @@ export async function compose(
   return { ...decided, ids, summarizes: made.rest?.ids ?? [], ...(await frames.of(made, policy, format)) };
 }
 
-/** The open notifications that this conversation may take. First releases the leases that are over. */
+/** The open notifications that this conversation may take. First releases the leases that have ended. */
 export async function openItems({ recipient, contact }: Pick<Parts, 'recipient' | 'contact'>): Promise<readonly Item[]> {
   const { context, log, id } = recipient;
   const { store } = context;
@@ -78,7 +78,7 @@ export async function openItems({ recipient, contact }: Pick<Parts, 'recipient' 
   return contact.mine(all.filter((item) => item.state === 'open'));
 }
 
-/** One closing record for each outcome and reason. */
+/** Makes one closing record for each outcome and reason. */
 function closingsOf(decisions: readonly Decision[], conversation: ConversationId): readonly ClosedRecord[] {
   const groups = new Map<string, { outcome: Outcome; reason: string; step: string; ids: NotificationId[] }>();
   for (const decision of decisions) {

@@ -1,6 +1,6 @@
 /**
- * The contact with one conversation: its presence in the store, and this process's last update of it. A sign of life and a carry
- * are each recorded at most every 30 s.
+ * Records the contact with one conversation: when the host made contact, and when a carrier went to the model. Each is written at
+ * most every 30 s.
  */
 import { defined } from '../../core/defined.ts';
 import { isFor, type Item } from '../../core/items.ts';
@@ -34,12 +34,12 @@ export class Contact {
     this.#purpose = presence.purpose;
   }
 
-  /** A sign of life was written less than 30 s ago. */
+  /** Whether the last contact was written less than 30 s ago. */
   get isFresh(): boolean {
     return Math.abs(this.#recipient.context.store.now() - this.#touchedAt) < PRESENCE_EVERY_MS;
   }
 
-  /** Makes the next sign of life be written at once. */
+  /** Makes sure that the next contact is written at once. */
   forget(): void {
     this.#touchedAt = Number.NEGATIVE_INFINITY;
   }
@@ -54,7 +54,7 @@ export class Contact {
     return this.#recipient.options.purpose ?? (this.#purpose ??= (await this.presence())?.purpose);
   }
 
-  /** The items that this conversation may take, with texts that fit the tools of its model. */
+  /** The items that this conversation may take, with texts that name only tools that its model has. */
   async mine(items: readonly Item[]): Promise<readonly Item[]> {
     const { id, options } = this.#recipient;
     const purpose = items.some((item) => item.notification.purpose !== undefined) ? await this.purpose() : undefined;
@@ -73,7 +73,7 @@ export class Contact {
     return { mark, isKnown };
   }
 
-  /** A carrier was delivered; `explained`: its frame explained the mark. */
+  /** Records that a carrier was delivered. `explained`: its frame explained the mark. */
   async carried(explained: boolean): Promise<void> {
     const { store } = this.#recipient.context;
     const now = store.now();

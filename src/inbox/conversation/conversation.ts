@@ -1,8 +1,8 @@
 /**
- * One conversation, for the program that carries to it. There are two ways to close a notification:
+ * One conversation, for the program that delivers to it. There are two ways to deliver notifications:
  *
- * - `carry`: this program owns the transcript. The record that goes to the model contains the notifications, and the same
- *   append closes them: exactly once.
+ * - `carry`: this program owns the transcript. The record that goes to the model contains the notifications, and the same append
+ *   closes them. They are delivered exactly once.
  * - `offer` → `confirm` | `release`: another program owns the transcript. The offer is a lease. If its owner dies before the
  *   confirmation, the notifications are offered again with the same text, marked as repeated.
  */
@@ -48,13 +48,13 @@ export type Carried = {
 export type OfferOptions = CarryOptions & {
   /** The name of the carrying tool or hook event. */
   readonly on?: string;
-  /** Room for the view, in characters; a view that needs more is not offered. */
+  /** The most characters of the view. A longer view is not offered. */
   readonly maxChars?: number;
-  /** `maxChars` counts bytes of UTF-8. */
+  /** Whether `maxChars` counts bytes of UTF-8 instead of characters. */
   readonly inBytes?: boolean;
 };
 
-/** The most attempts to compose a carrier when other processes are faster. */
+/** The most attempts to compose a carrier. An attempt fails if another process takes the notifications first. */
 const TRIES = 8;
 
 export class Conversation {
@@ -89,18 +89,18 @@ export class Conversation {
   /** The name by which its model knows an Earpiece tool. */
   readonly nameOf = (tool: string): string => toolName(this.#recipient, tool);
 
-  /** Records a sign of life, at most every 30 s. */
+  /** Records contact with the conversation, at most every 30 s. */
   async seen(update: Omit<PresenceUpdate, 'log' | 'conversation'> = {}): Promise<void> {
     await this.#contact.seen(update);
   }
 
-  /** The conversation has ended. */
+  /** Records that the conversation has ended. */
   async ended(): Promise<void> {
     await this.seen({ ended: true });
     this.forgetSeen();
   }
 
-  /** Makes the next contact be written at once, because another process has recorded the conversation as ended meanwhile. */
+  /** Makes sure that the next contact is written at once. Needed after another process has recorded the conversation as ended. */
   forgetSeen(): void {
     this.#contact.forget();
   }
@@ -115,8 +115,8 @@ export class Conversation {
   }
 
   /**
-   * True if there is nothing to carry and no gate. The store knows this without waiting, and this answers almost every tool call.
-   * False proves nothing.
+   * True if the store knows at once that no notification waits and no gate is up, as for almost every tool call. False proves
+   * nothing.
    */
   quiet(): boolean {
     if (this.inbox.unwritten) return false;
@@ -147,15 +147,15 @@ export class Conversation {
   }
 
   /**
-   * Appends records without notifications to a transcript that this program owns: answers, calls, results before the batch's
-   * last.
+   * Appends records without notifications to a transcript that this program owns: answers, calls, and all results of a batch but
+   * the last.
    */
   async record(drafts: readonly Draft[]): Promise<readonly Stored[]> {
     const appended = await this.inbox.store.append(
       this.log,
       drafts.map((draft): Draft => ({ ...draft, conversation: this.id })),
     );
-    if (appended.kind !== 'appended') throw new TypeError(`records that carry nothing cannot be refused (${appended.kind})`);
+    if (appended.kind !== 'appended') throw new TypeError(`an append without notifications must succeed (${appended.kind})`);
     return appended.records;
   }
 
@@ -182,7 +182,7 @@ export class Conversation {
     return undefined;
   }
 
-  /** The fixed text of this moment, for the views that only say that notifications wait. Takes nothing. */
+  /** The fixed text of a signal view at this moment. Takes no notifications. */
   async signal(options: CarryOptions): Promise<{ readonly text: string; readonly waiting: boolean }> {
     await this.seen();
     const { items, decisions, closings } = await this.#compose({ ...options, leased: true, decidesOnly: true });
@@ -210,16 +210,17 @@ export class Conversation {
   }
 
   /**
-   * The host proves that its model was asked with everything delivered before, so the gate of those interrupts falls. A pause
-   * still holds.
+   * Records that a model request contained everything that was delivered before. The gate of these interrupts falls, except for a
+   * pause.
    */
   async answered(at: ContactPoint): Promise<void> {
     if (at === 'turn_start' || at === 'tool_batch_end' || at === 'cycle_start') await this.#gate.answered(at);
   }
 
   /**
-   * The answer of `get_notifications`: the open notifications (claimed by a lease that also reads), those that a budget
-   * summarized or cut, the interrupts that hold the gate up, and withheld results. With `mark: false` nothing changes.
+   * The answer of `get_notifications`: the open notifications, those that a budget summarized or cut, the interrupts that hold
+   * the gate up, and withheld results. A lease claims the open ones, and its confirmation marks them as read. With `mark: false`
+   * nothing changes.
    */
   pull(options: PullOptions): Promise<Pulled> {
     return pull(this.#parts, this.#gate, options);
@@ -230,18 +231,18 @@ export class Conversation {
     await withhold(this.#recipient, tool, body);
   }
 
-  /** A dry run: the items that a carrier at this contact point would take now, and the reasons. Writes nothing. */
+  /** Previews which items a carrier at this contact point would take now, with the reasons. Writes nothing. */
   async preview(options: CarryOptions): Promise<{ readonly view?: SentView; readonly decisions: readonly Decision[] }> {
     const { view, decisions } = await this.#compose({ ...options, leased: true, dry: true });
     return { ...defined({ view }), decisions };
   }
 
-  /** The same without the view: the decision about each item. */
+  /** Like `preview`, without the view: only the decision about each item. */
   async decisions(options: CarryOptions): Promise<readonly Decision[]> {
     return (await this.#compose({ ...options, leased: true, decidesOnly: true, dry: true })).decisions;
   }
 
-  /** The decisions of these carriers of the conversation, at each of their contact points. See `foresee`. */
+  /** What these carriers of the conversation would decide at each of their contact points. See `foresee`. */
   foresee(carriers: readonly Carrier[], more: readonly Item[] = []): Promise<readonly Foreseen[]> {
     return foresee(this.#parts, carriers, more);
   }

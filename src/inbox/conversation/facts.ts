@@ -1,4 +1,6 @@
-/** Gathers the facts that a plan needs beside the items: before the append, and with few queries to the store. */
+/**
+ * Gathers the facts that a plan needs in addition to the items. This happens before the append, with few queries to the store.
+ */
 import { isDue, isExpired, queuedAt, waitedMs } from '../../core/clocks.ts';
 import { defined } from '../../core/defined.ts';
 import type { Item } from '../../core/items.ts';
@@ -13,13 +15,13 @@ import { sightings } from './sightings.ts';
 
 export type CarryOptions = {
   readonly at: ContactPoint;
-  /** Facts that the agent learned by itself: `about` → when (epoch ms). */
+  /** Facts that the agent learned by itself: each `about` with its time (epoch ms). */
   readonly known?: Readonly<Record<string, number>>;
-  /** The tools whose results it carries. */
+  /** The tools whose results the carrier holds. */
   readonly tools?: readonly string[];
 };
 
-/** `dry`: writes nothing. */
+/** Gathers the facts. With `dry`, nothing is written. */
 export async function factsFor(
   { recipient, contact }: Pick<Parts, 'recipient' | 'contact'>,
   items: readonly Item[],
@@ -49,7 +51,7 @@ async function turnsAfter({ context, log, id }: Recipient, items: readonly Item[
   return turns;
 }
 
-/** Reads other clocks only if an item is due or expired, or seems to be. */
+/** The facts about clocks. Reads other clocks only if an item may be due or expired. */
 async function clockFacts(
   recipient: Recipient,
   items: readonly Item[],

@@ -1,4 +1,4 @@
-/** The current decisions of a conversation's carriers about its open notifications, by the same plan that they use. */
+/** Predicts what a conversation's carriers would decide about its open notifications now. It uses the same plan as they do. */
 import type { Item } from '../../core/items.ts';
 import { plan } from '../../core/make-plan.ts';
 import type { Decision, Said } from '../../core/plan.ts';
@@ -8,7 +8,7 @@ import { factsFor } from './facts.ts';
 import type { Parts } from './parts.ts';
 import { formatOf, isSignal, policyOf } from './recipient.ts';
 
-/** A way to the model. `points`: its contact points; empty if it reported none. */
+/** A carrier of the conversation. `points`: its contact points; empty if it reported none. */
 export type Carrier = { readonly name: string; readonly points: readonly ContactPoint[] };
 
 /** The decisions of one carrier at one of its contact points. */
@@ -18,7 +18,10 @@ export type Foreseen = {
   readonly decisions: readonly Decision[];
 };
 
-/** `more`: notifications that are not queued, as if they were. Writes nothing about them. */
+/**
+ * Predicts the decisions of each carrier. `more`: notifications that count as queued although they are not. Nothing is written
+ * about them.
+ */
 export async function foresee(
   { recipient, contact, frames }: Parts,
   carriers: readonly Carrier[],
@@ -30,7 +33,7 @@ export async function foresee(
   const now = recipient.context.store.now();
   const facts = await factsFor({ recipient, contact }, items, { at: 'tool_result', dry: true });
   const said = new Map<string, Said>();
-  // No template is known for a notification that is not queued.
+  // A notification that is not queued has no known template.
   const unframed = more.length > 0 || isSignal(formatOf(recipient));
   const foreseen: Foreseen[] = [];
   for (const { name, points } of carriers)
@@ -44,7 +47,7 @@ export async function foresee(
   return foreseen;
 }
 
-/** Only an interrupt makes a forced contact point, and an interrupt waits for none. */
+/** Leaves out the forced contact point: only an interrupt causes one, and an interrupt waits for no contact point. */
 function pointsOf(points: readonly ContactPoint[]): readonly ContactPoint[] {
   const usual = points.filter((point) => point !== 'forced');
   return usual.length === 0 ? ['tool_result'] : usual;

@@ -180,13 +180,13 @@ describe.each(STORES)('a fork over $name', ({ open }) => {
       return `${error.code}: ${error.message}`;
     };
     expect(await refused(inbox.fork(talk('nobody')))).toBe(
-      'not_found: shop/coder#nobody has no records, so there is nothing to begin with',
+      'not_found: shop/coder#nobody has no records; name a conversation and a position with records',
     );
     const before = await store.head();
     const a = talk('a');
     await ask(a, 'hello');
     expect(await refused(inbox.fork(a, { upTo: before }))).toBe(
-      'not_found: shop/coder#a has no records up to 0, so there is nothing to begin with',
+      'not_found: shop/coder#a has no records up to 0; name a conversation and a position with records',
     );
     expect(await refused(inbox.fork(a, { to: 'a' }))).toBe('bad_argument: shop/coder#a exists; choose another name for the fork');
     expect(await refused(inbox.fork(a, { to: 'x/y' }))).toContain('bad_address: conversation "x/y"');

@@ -1,6 +1,6 @@
 /**
- * Forks: conversations that begin as a copy of another one in their log up to a record. The log holds the shared part once. A
- * reader of a transcript reads the records of its whole lineage, conversation by conversation.
+ * A fork is a conversation that begins as a copy of another one, up to a record. The log holds the shared part once. To read a
+ * transcript, read the records of all conversations of its lineage in order.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
@@ -10,7 +10,10 @@ import type { NotificationId } from '../../core/notification.ts';
 import type { Store } from '../../core/ports.ts';
 import type { ForkedRecord, Stored } from '../../core/records.ts';
 
-/** The records of one conversation of a lineage. The last stretch continues, so it has no `upTo` (inclusive). */
+/**
+ * The part of a transcript that comes from one conversation of its lineage. `upTo` is inclusive. The last stretch has no `upTo`,
+ * because it still grows.
+ */
 export type Stretch = { readonly conversation: ConversationId; readonly upTo?: number };
 
 export type Forked = {
@@ -38,7 +41,7 @@ const settingOf = (log: LogKey, conversation: ConversationId): string => `fork $
 const originOf = async (store: Store, log: LogKey, conversation: ConversationId): Promise<Origin | undefined> =>
   (await store.setting(settingOf(log, conversation))) as Origin | undefined;
 
-/** Oldest first; the last stretch is the conversation itself. */
+/** The stretches of a conversation's transcript, oldest first. The last one is the conversation itself. */
 export async function lineageOf(store: Store, log: LogKey, conversation: ConversationId): Promise<readonly Stretch[]> {
   const stretches: Stretch[] = [{ conversation }];
   for (let origin = await originOf(store, log, conversation); origin !== undefined;) {
@@ -52,7 +55,7 @@ export async function lineageOf(store: Store, log: LogKey, conversation: Convers
 export const isIn = (stretches: readonly Stretch[], { seq, body }: Pick<Stored, 'seq' | 'body'>): boolean =>
   stretches.some(({ conversation, upTo = Number.POSITIVE_INFINITY }) => body.conversation === conversation && seq <= upTo);
 
-/** The records of a conversation, oldest first, after those of the conversations that it was forked from. */
+/** Yields the transcript of a conversation, oldest record first, including the records before its forks. */
 export async function* transcriptOf(
   store: Store,
   log: LogKey,
@@ -83,9 +86,9 @@ export async function* transcriptOf(
 }
 
 /**
- * Begins `to` as a copy of `from` at `upTo` (default: now). Notifications that were open in `from` then are open in `to`, with
- * the same ids, unless they were withdrawn, expired or superseded since. Throws `not_found` if `from` had no records then, and
- * `bad_argument` if `to` has some.
+ * Begins `to` as a copy of `from` at `upTo` (default: now). Notifications that were open in `from` at that point are open in
+ * `to`, with the same ids, unless they have been withdrawn, expired or superseded. Throws `not_found` if `from` has no records up
+ * to that point, and `bad_argument` if `to` already has records.
  */
 export async function fork(
   store: Store,
@@ -98,7 +101,7 @@ export async function fork(
   if (!(await hasRecords(store, log, parent, upTo)))
     throw new EarpieceError(
       'not_found',
-      `${log}#${from} has no records${wanted === undefined ? '' : ` up to ${wanted}`}, so there is nothing to begin with`,
+      `${log}#${from} has no records${wanted === undefined ? '' : ` up to ${wanted}`}; name a conversation and a position with records`,
     );
   const taken = new EarpieceError('bad_argument', `${log}#${to} exists; choose another name for the fork`);
   if (await hasRecords(store, log, to, head)) throw taken;
@@ -107,7 +110,8 @@ export async function fork(
   const swap = { key: settingOf(log, to), from: undefined, to: { from: parent, upTo } };
   const appended = await store.append(log, [record], { swaps: [swap] });
   if (appended.kind === 'stale') throw taken;
-  if (appended.kind !== 'appended') throw new TypeError(`a fork names what the log does not have (${appended.kind})`);
+  if (appended.kind !== 'appended')
+    throw new TypeError(`a fork names notifications that the log does not have (${appended.kind})`);
   const [origin] = await store.presence({ log, conversation: parent });
   const told = (await anyView(store, log, to))
     ? { told: true as const, ...(origin?.mark === undefined ? {} : { mark: origin.mark }) }
@@ -123,7 +127,10 @@ export async function fork(
   return { conversation: to, from: parent, upTo, ids };
 }
 
-/** The position of `upTo` in a lineage. Before a fork's own first record, its origin's records count. */
+/**
+ * Finds the conversation of a lineage that holds the position `upTo`. For a position before a fork's own first record, this is
+ * its origin.
+ */
 async function placeOf(store: Store, log: LogKey, conversation: ConversationId, upTo: number): Promise<Origin> {
   if (await hasRecords(store, log, conversation, upTo)) return { from: conversation, upTo };
   const origin = await originOf(store, log, conversation);

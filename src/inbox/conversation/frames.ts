@@ -1,4 +1,7 @@
-/** The texts for the model of one conversation: lines by their subscribers' templates, and frames in the view of the policy. */
+/**
+ * Makes the texts for the model of one conversation: lines from their subscribers' templates, and frames in the view of the
+ * policy.
+ */
 import type { Item } from '../../core/items.ts';
 import { isUnsaid, lineAlone, NO_FACTS, plan, type Facts } from '../../core/make-plan.ts';
 import { lineName, type Line, type Plan, type Said } from '../../core/plan.ts';
@@ -10,12 +13,12 @@ import { formatOf, policyOf, pullName, type Recipient } from './recipient.ts';
 import { rendererOf } from './views.ts';
 
 /**
- * The most rounds of rendering for one plan. After that the plan leaves lines without a text to the next carrier, or
+ * The most rounds of rendering for one plan. After the last round, the plan leaves lines without a text to the next carrier, or
  * summarizes them.
  */
 const ROUNDS = 4;
 
-/** `explains`: the frame explains the mark to a model that does not know it. */
+/** A rendered frame. `explains`: it explains the mark to a model that does not know the mark. */
 export type Framed = { readonly view: SentView; readonly explains: boolean };
 
 export class Frames {
@@ -29,9 +32,9 @@ export class Frames {
   }
 
   /**
-   * Plans with the texts that templates make of lines. A text can be longer than the plan assumed, so the taken lines are
-   * rendered and planned again, until the plan takes no line without a text. Each line is rendered once. `said`: the texts
-   * that an earlier plan of these items has made.
+   * Plans a carrier with the texts of its templates. A text can be longer than the plan assumed. So the taken lines are rendered
+   * and planned again until the plan takes no line without a text. Each line is rendered once. `said`: texts from an earlier plan
+   * of these items.
    */
   async plan(
     items: readonly Item[],
@@ -56,7 +59,7 @@ export class Frames {
     return { view, explains: !isKnown };
   }
 
-  /** The interrupts as their model reads them: all of them, whatever the budget. */
+  /** Renders all interrupts of a gate, without a budget. */
   async ofGate(gate: readonly Item[]): Promise<Framed> {
     const policy = { ...policyOf(this.#recipient), maxItems: gate.length, maxTokens: Number.POSITIVE_INFINITY };
     const made = await this.plan(
@@ -67,7 +70,7 @@ export class Frames {
     return this.of(made, policy, formatOf(this.#recipient));
   }
 
-  /** The text of an item that is pulled before any frame has shown it. It is made without its template. */
+  /** The text of an item that the model pulls before any frame has shown it. The item's template is not used. */
   ofOne(item: Item, render: Render): string {
     const frame = this.#frame(policyOf(this.#recipient), {
       lines: [lineAlone(item)],
@@ -87,14 +90,14 @@ export class Frames {
       private: context.store.private === true,
       maxItemChars,
       maxTokens,
-      // Read from the system only when a time is shown.
+      // A getter: the zone is read from the system only if a time is shown.
       get timeZone() {
         return context.timeZone;
       },
     };
   }
 
-  /** A template renders a line once, at the line's first offer; later offers copy the text. */
+  /** Renders a line with its template, once, at the line's first offer. Later offers copy the text. */
   async #said(line: Line): Promise<Said> {
     const { lines: renderer, timeZone } = this.#recipient.context;
     const rendered = await renderer?.render(line, { timeZone });
@@ -104,8 +107,8 @@ export class Frames {
   }
 
   /**
-   * Recorded once for each template, because a loop must not grow the log without end. A failing append does not stop the
-   * delivery.
+   * Records that a template failed, once for each template, so that a loop does not fill the log. A failing append does not stop
+   * the delivery.
    */
   async #templateFailed({ ids, subscriber }: Line, reason: string): Promise<void> {
     const { id, template } = subscriber ?? {};

@@ -57,7 +57,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     inbox = openInbox(ME);
   });
   afterEach(async () => {
-    // The items of the index equal a replay of the log.
+    // The index has the same items as a replay of the log.
     const records = await store.read({ log: LOG, limit: 10_000 });
     const items = await store.items(LOG, { kind: 'latest', limit: 1_000 });
     expect(new Map(items.map((item) => [itemKey(item), item]))).toEqual(replay(records));
@@ -219,7 +219,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       await pause();
       const text = await call();
       expect(text).toContain('Ann asks to pause: “hold on”');
-      // No command reaches a store of one process.
+      // No command can open a store that belongs to one process.
       const how = store.private ? '' : ', with `earpiece resume shop/coder` or in the console';
       expect(text).toContain(`Calls are made again only after a person lifts the pause${how}.`);
       expect(text).not.toContain('get_notifications');
@@ -325,7 +325,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
 
     it('every view shows an interrupt past its time as expired, and its gate as down', async () => {
       proves('gate:expired');
-      // A process alone closes no notification, because its clock may be wrong.
+      // A process closes no notification as expired while it is alone, because its clock may be wrong.
       await openInbox(OTHER).witnesses.note();
       await inbox.queue('shop/coder', { id: 'hold', message: 'hold on', action: 'pause', ttlMs: 2_000 });
       await inbox.queue('shop/coder', { id: 'stop', message: 'stop it', level: 'critical', ttlMs: 1_000 });

@@ -1,16 +1,15 @@
 /**
- * The gate of one conversation. An interrupt (a critical, or one that asks to cancel or pause) raises it when it is queued.
- * While the gate is up, the host answers each tool call with `refuse().text` and does not run the tool.
+ * The gate of one conversation. An interrupt (a notification that is critical, or asks to cancel or pause) raises the gate when
+ * it is queued. While the gate is up, the host answers each tool call with `refuse().text` and does not run the tool.
  *
  *   up ──read──▶ down                         a critical or a cancel
  *   up ──resumed, withdrawn, expired──▶ down  every interrupt; the only ways for a pause
  *
- * Each of these proves that the model has read it: `get_notifications` was called (confirmed); the host proves a model
- * request (`answered`); the agent makes a call that begins at least `ASKED_AGAIN_MS` after the last refusal. An answered
- * refusal proves nothing by itself: Claude Code, Codex and Qwen send the writing calls of one batch one after the other, 10
- * to 35 ms apart. A repeated refusal restarts the time, at most `RENEWING_REFUSALS` times, so an agent that loops is not
- * refused forever. In a signal view, whose refusals show no message, only `get_notifications` proves it, if the model has
- * that tool.
+ * Each of these proves that the model has read an interrupt: a confirmed answer of `get_notifications`; a model request that the
+ * host proves (`answered`); a call that begins at least `ASKED_AGAIN_MS` after the last refusal. A refusal alone proves nothing,
+ * because Claude Code, Codex and Qwen send the writing calls of one batch one after the other, 10 to 35 ms apart. Each refusal
+ * restarts the time, at most `RENEWING_REFUSALS` times, so an agent that loops is not refused forever. The refusals of a signal
+ * view show no message. There, if the model has `get_notifications`, only that tool proves the reading.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
@@ -45,14 +44,13 @@ export type Refusal = {
 export type RefusedCall = {
   /** The tool. */
   readonly on: string;
-  /** When the call began, in the store's time. Default: now. */
+  /** When the call began, by the store's clock. Default: now. */
   readonly beganAt?: number;
-  /** The tool has already run: the text says that its result is withheld. */
+  /** True if the tool has already run. The text then says that the result is withheld. */
   readonly made?: boolean;
   /**
-   * Called before the refusal is written, because the write may take long or fail. The gate is up in any case. Returns the text
-   * of the refusal, which the host may send before it is written. If it returns undefined, nothing is written and nothing is
-   * refused: the call was decided meanwhile, by its passing or by another text.
+   * Called before the refusal is written, because the write may take long or fail. The host may send the returned text at once.
+   * Return undefined if the call was decided in the meantime: it passed, or got another text. Then nothing is refused or written.
    */
   readonly known?: (gate: KnownGate) => string | undefined;
 };
@@ -60,21 +58,24 @@ export type RefusedCall = {
 export type KnownGate = {
   readonly text: string;
   readonly ids: readonly NotificationId[];
-  /** A pause holds the gate up: reading does not lower it. */
+  /** Whether a pause holds the gate up. Reading does not lower such a gate. */
   readonly paused: boolean;
 };
 
-/** A model that was asked again needs longer than this; the calls of one batch follow each other faster. */
+/**
+ * The time after a refusal that proves a new model request. A model needs longer to answer; the calls of one batch follow each
+ * other faster.
+ */
 export const ASKED_AGAIN_MS = 1_000;
-/** Refusals of one interrupt that are recorded one by one, and that restart the second. */
+/** The number of refusals of one interrupt that have a record each and restart the time. */
 export const RENEWING_REFUSALS = 100;
-/** After those, one record counts this many refusals. */
+/** After `RENEWING_REFUSALS`, one record counts this many refusals. */
 const REFUSALS_A_RECORD = 100;
 const TRIES = 8;
 
 export class Gate {
   readonly #parts: Parts;
-  /** Refusals that no record counts yet. */
+  /** The number of refusals that no record counts yet. */
   #unrecorded = 0;
 
   constructor(parts: Parts) {
@@ -97,8 +98,8 @@ export class Gate {
   }
 
   /**
-   * The answer to a tool call while the gate is up. Undefined if the tool may run. The first refusal delivers the interrupts,
-   * the others repeat the same text.
+   * The answer to a tool call while the gate is up. Undefined if the tool may run. The first refusal delivers the interrupts, and
+   * later ones repeat the same text.
    */
   async refuse(call: RefusedCall): Promise<Refusal | undefined> {
     const { context, log, id } = this.#parts.recipient;
@@ -153,7 +154,7 @@ export class Gate {
     return undefined;
   }
 
-  /** The host proves that its model was asked with everything delivered before: all of it counts as read, except pauses. */
+  /** Records that a model request contained everything that was delivered before. All of it counts as read, except pauses. */
   async answered(at: ContactPoint): Promise<void> {
     if (this.#onlyPulled) return;
     const { context, log, id } = this.#parts.recipient;
@@ -161,17 +162,17 @@ export class Gate {
     if (seen.length > 0) await context.store.append(log, readRecords(seen, id, at));
   }
 
-  /** The view shows the model no message, so only `get_notifications` proves that it has read one. */
+  /** Whether only `get_notifications` proves that the model has read a message, because its view shows none. */
   get #onlyPulled(): boolean {
     return isSignal(formatOf(this.#parts.recipient)) && pullName(this.#parts.recipient) !== false;
   }
 
-  /** How a person lifts a pause of this conversation. */
+  /** The command with which a person lifts a pause of this conversation. */
   get lift(): string {
     return liftOf(this.#parts.recipient.context.store, this.#parts.recipient);
   }
 
-  /** How the pauses among these interrupts end: the command that lifts them, and the time when they expire. */
+  /** How the pauses among these interrupts end: the command that lifts them, and when they expire. */
   pausedBy(gate: readonly Item[]): { readonly lift: string | undefined; readonly until: string | undefined } {
     const pauses = gate.filter((item) => item.notification.action === 'pause');
     return {
@@ -185,8 +186,8 @@ export class Gate {
   }
 
   /**
-   * The record of this refusal. After the first ones, one record counts many refusals, because a loop must not grow the log
-   * without end.
+   * The record of this refusal. After the first 100 refusals, one record counts many of them, so that a loop does not fill the
+   * log.
    */
   #refused(
     gate: readonly Item[],
@@ -213,7 +214,7 @@ export class Gate {
     ];
   }
 
-  /** The refusals of these interrupts by this conversation, and the answers of `get_notifications` that contain them now. */
+  /** The refusals that this conversation got for these interrupts, and the answers of `get_notifications` that offer them now. */
   async #past(gate: readonly Item[]): Promise<Past> {
     const { context, log, id } = this.#parts.recipient;
     const seqs = [...new Set(gate.flatMap((item) => item.history))];
@@ -225,14 +226,14 @@ export class Gate {
   }
 }
 
-/** The command that lifts the pauses of a conversation. Empty: no other process reaches the store. */
+/** The command that lifts the pauses of a conversation. Empty if no other process can open the store. */
 export const liftOf = (
   store: Pick<Store, 'private'>,
   { log, id }: { readonly log: LogKey; readonly id: ConversationId },
 ): string => (store.private ? '' : `earpiece resume ${id === 'main' ? log : `${log}#${id}`}`);
 
 type Refused = GateRefusedRecord & { readonly clockAt: number };
-/** A pause does not reuse a text from before 0.1.0, because that text says that reading lifts it. */
+/** Drops the text of a refusal from before 0.1.0, which tells the agent that reading lifts a pause. */
 const refusedIn = ({ text, ...body }: GateRefusedRecord, at: number): Refused => ({
   ...body,
   clockAt: body.clockAt ?? at,
@@ -242,7 +243,10 @@ type Past = { readonly refusals: readonly Refused[]; readonly pulls: readonly Of
 
 const refusalsOf = (item: Item, { refusals }: Past): readonly Refused[] => refusals.filter(({ ids }) => ids.includes(item.id));
 
-/** The proof that the agent has read it: a call was refused, and the agent began another call long enough after that. */
+/**
+ * Words the proof that the agent has read the interrupt: it began another call long enough after a refusal. Undefined without
+ * that proof.
+ */
 function askedAgain(item: Item, past: Past, beganAt: number): string | undefined {
   if (item.notification.action === 'pause' || item.state !== 'closed') return undefined;
   const refusals = refusalsOf(item, past);
@@ -254,16 +258,16 @@ function askedAgain(item: Item, past: Past, beganAt: number): string | undefined
 }
 
 /**
- * Another process answered `get_notifications` with it long enough before the call began, and has not yet confirmed that answer.
- * Two servers of one client are two gateways: without this check the second would refuse a call for an interrupt that the first
- * has just shown.
+ * Whether another process has answered `get_notifications` with the interrupt, long enough before the call began, and has not
+ * confirmed the answer yet. A client with two servers may have two gateways: without this check, the second would refuse a call
+ * for an interrupt that the first has just shown.
  */
 const isBeingRead = (item: Item, { pulls }: Past, beganAt: number): boolean =>
   item.notification.action !== 'pause' &&
   item.state === 'offered' &&
   pulls.some(({ carrier, clockAt }) => carrier === item.carrier && clockAt !== undefined && beganAt - clockAt >= ASKED_AGAIN_MS);
 
-/** The text that an earlier call got for this same set of interrupts, if there is one. `made`: see `RefusedCall`. */
+/** The text that an earlier call got for the same interrupts, if there was one. `made`: see `RefusedCall`. */
 function textOfBefore(gate: readonly Item[], { refusals }: Past, made: boolean): string | undefined {
   const keyOf = (ids: readonly NotificationId[]): string => ids.toSorted().join(' ');
   const key = keyOf(gate.map((item) => item.id));

@@ -6,7 +6,10 @@ import type { Item } from '../../core/items.ts';
 import type { Context } from '../context.ts';
 import { mutesOf } from '../producing/mutes.ts';
 
-/** The oldest comes first, whichever conversation it holds. A filtered or expired interrupt holds no gate up. */
+/**
+ * The interrupts that hold up a gate in any conversation of the agent, oldest first. Filtered and expired interrupts hold no gate
+ * up.
+ */
 export async function gatesOf(context: Context, log: LogKey): Promise<readonly Item[]> {
   const items = await context.store.items(log, { kind: 'gate' });
   if (items.length === 0) return items;

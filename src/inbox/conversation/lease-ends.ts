@@ -1,14 +1,18 @@
 import { agree } from '../../core/clocks.ts';
 import type { CarrierId } from '../../core/records.ts';
 
-/** No lease lasts longer, whatever `lease.lasts` says. */
+/** The longest lease, even if `lease.lasts` is longer. */
 const LONGEST_MS = 30_000;
-/** Leases of other clocks that are watched at the same time. Beyond that the oldest is forgotten and starts again. */
+/**
+ * The most leases with implausible ends that are watched at a time. Beyond this number, the oldest is forgotten and its time
+ * starts again.
+ */
 const WATCHED = 1_000;
 
 /**
- * When a lease ends. The end was computed from its owner's clock. If that clock and this one disagree, a living owner has 30
- * seconds from the time when this process first sees its lease. `othersAlive`: its owner is another process, and lives.
+ * Decides when a lease has ended. The lease's end was computed from its owner's clock. If that clock disagrees with this one, a
+ * living owner has 30 seconds from the time when this process first sees the lease. `othersAlive`: the owner is another process
+ * that lives.
  */
 export class LeaseEnds {
   readonly #seen = new Map<CarrierId, number>();

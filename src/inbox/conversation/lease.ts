@@ -1,6 +1,6 @@
 /**
- * Leases: another program owns the transcript, so a carrier is offered first and confirmed or released later. When the
- * owner dies in between, the lease ends, and the next offer has the same item texts and says that it repeats them.
+ * Leases are for transcripts that another program owns: a carrier is offered first, and confirmed or released later. If the owner
+ * of the lease dies in between, the lease ends. The next offer has the same item texts and marks them as repeated.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
@@ -15,12 +15,15 @@ export type Offer = {
   readonly carrier: CarrierId;
   readonly view: SentView;
   readonly ids: readonly NotificationId[];
-  /** The carrier was sent. `late`: the lease had ended before. The record is written and closes nothing a second time. */
+  /**
+   * Records that the carrier was sent. `late`: the lease had ended before. The record is then written, but closes nothing a
+   * second time.
+   */
   confirm(): Promise<'confirmed' | 'late'>;
   release(reason: ReleasedRecord['reason']): Promise<void>;
 };
 
-/** The conversation that leases, and how long its leases last. */
+/** The conversation that takes a lease, and how long its leases last. */
 export type Lessee = {
   readonly context: Context;
   readonly log: LogKey;
@@ -35,7 +38,8 @@ export const lesseeOf = (recipient: Recipient): Lessee => {
 };
 
 /**
- * For a carry, but not for a refusal. The host may drop the context that a hook returns, and the lease records that possibility.
+ * The lessee for a carrier that is not a refusal. A host may drop the context that a hook returns, so the lease of a hook records
+ * `through`.
  */
 export const carryingLesseeOf = (recipient: Recipient): Lessee =>
   recipient.options.carrier === 'hook' ? { ...lesseeOf(recipient), through: 'hook' } : lesseeOf(recipient);
@@ -64,7 +68,7 @@ export const leaseOf = (
   ...defined({ on: what.on }),
 });
 
-/** The effects of a confirmation besides closing: `by` has read the items in `reads`, and `confirmed` runs last. */
+/** What a confirmation does in addition to closing: it marks the items in `reads` as read by `by`, and calls `confirmed` last. */
 export type OnConfirm = {
   readonly reads?: readonly Item[];
   readonly by?: string;
@@ -72,7 +76,10 @@ export type OnConfirm = {
   readonly confirmed: () => Promise<void>;
 };
 
-/** The offer to settle, exactly once, for a lease that is in the log. A record without ids leases nothing: its offer only reads. */
+/**
+ * The offer of a lease that is in the log. It can be settled once. A record without ids leases nothing: its offer only marks
+ * items as read.
+ */
 export function offerOf({ context, log, id }: Lessee, record: OfferedRecord, on: OnConfirm): Offer {
   const { carrier } = record;
   let done: 'confirmed' | 'released' | undefined;
@@ -109,8 +116,8 @@ export function offerOf({ context, log, id }: Lessee, record: OfferedRecord, on:
 }
 
 /**
- * The records that the model has read these items; without a conversation, for every audience. The gate of all items except
- * pauses falls.
+ * Makes the records that the model has read these items. Without a conversation, they apply to every audience. The gate falls,
+ * except for pauses.
  */
 export function readRecords(items: readonly Item[], conversation: ConversationId | undefined, by: string): Draft[] {
   const isPause = (item: Item): boolean => item.notification.action === 'pause';

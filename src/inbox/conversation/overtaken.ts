@@ -4,9 +4,9 @@ import { isType } from '../../core/records.ts';
 import type { Recipient } from './recipient.ts';
 
 /**
- * The open states that a newer state of their key has overtaken. Another carrier offered the newer one while an offer of the
- * older one was in flight, so the plan does not find the newer one among the open items. `mine`: the items that the
- * conversation may take.
+ * Finds open states that a newer state of their key has overtaken. Another carrier offered the newer state while an offer of the
+ * older one was in flight, so the newer one is not among the open items of the plan. `mine`: the items that the conversation may
+ * take.
  */
 export async function overtaken(
   { context, log }: Recipient,

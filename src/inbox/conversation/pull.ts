@@ -1,6 +1,6 @@
 /**
- * The answer of `get_notifications`. A pull is an offer like any other: it leases the notifications that it shows for the first
- * time, and marks as repeated those that the model may have seen before.
+ * The answer of `get_notifications`. A pull is an offer: it leases the notifications that it shows for the first time. Those that
+ * the model may have seen before are marked as repeated.
  */
 import { EarpieceError } from '../../core/errors.ts';
 import { fault } from '../../core/faults.ts';
@@ -23,7 +23,7 @@ import type { Parts } from './parts.ts';
 import { formatOf, type Recipient } from './recipient.ts';
 import { rendererOf } from './views.ts';
 
-/** One notification as `get_notifications` shows it. Users of the tool know these names. */
+/** One notification as `get_notifications` shows it. The field names are part of the tool's public output. */
 export type PulledNotification = {
   readonly id: string;
   /** `interrupt`, `message` (written by a person), else the kind. */
@@ -37,13 +37,13 @@ export type PulledNotification = {
   /** ISO 8601, UTC. */
   readonly created_at: string;
   readonly task_id?: string;
-  /** The data beside the message: one value, or a list if several notifications were counted together. */
+  /** The data that belongs to the message: one value, or a list if several notifications were counted together. */
   readonly data?: Json;
   readonly count?: number;
   readonly from?: string;
-  /** It may have been shown before, in another answer or in a frame. */
+  /** Whether it may have been shown before, in another answer or in a frame. */
   readonly repeated?: true;
-  /** A pause that reading does not lift: who lifts it, and how. */
+  /** For a pause, which reading does not lift: who lifts it, and how. */
   readonly holds?: string;
 };
 
@@ -52,12 +52,12 @@ export type Pulled = {
   /** The number of notifications that wait after these. */
   readonly more: number;
   readonly withheld: readonly { readonly tool: string; readonly at: string; readonly result: string }[];
-  /** Confirmed after the answer is sent. Undefined if nothing was claimed. */
+  /** The offer to confirm after the answer is sent. Undefined if nothing was claimed. */
   readonly offer?: Offer;
 };
 
 export type PullOptions = {
-  /** False shows without claiming: nothing changes. */
+  /** Whether the pull claims what it shows. With false, nothing changes. */
   readonly mark: boolean;
   readonly limit?: number;
 };
@@ -117,9 +117,9 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT }: Pu
     const appended = drafts.length === 0 ? undefined : await store.append(log, drafts);
     if (appended !== undefined && appended.kind !== 'appended') continue;
     fault('offer.appended');
-    // The state that the append found: another process may have offered and released an item after this one read it.
+    // The state at the append: another process may have offered and released an item after this process read it.
     const offered = new Map((appended?.items ?? []).map((item) => [itemKey(item), item.offers] as const));
-    // Another carrier holds it, and may have shown it. It is listed because it holds the gate up.
+    // Another carrier holds the item and may have shown it. It is listed only because it holds the gate up.
     const isHeld = (item: Item): boolean => item.state === 'offered';
     const shownBefore = (item: Item): boolean => (offered.get(itemKey(item)) ?? 0) > 1 || item.read || isHeld(item);
     return answer(
@@ -135,7 +135,7 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT }: Pu
   throw new EarpieceError('conflict', `the notifications of ${log}#${id} keep changing; try again`, { retryable: true });
 }
 
-/** The open items that a pull shows, and the closings of those that the plan closes now. */
+/** The open items that a pull shows, and the closing records of those that the plan closes now. */
 async function pullable(parts: Parts): Promise<{ readonly open: readonly Item[]; readonly closings: readonly ClosedRecord[] }> {
   const { items, closings, closedIds, decisions } = await compose(parts, { at: 'tool_result', leased: true, decidesOnly: true });
   const kept = (step: Decision['step']): ReadonlySet<string> =>
@@ -148,14 +148,14 @@ async function pullable(parts: Parts): Promise<{ readonly open: readonly Item[];
   return { open, closings };
 }
 
-/** The reader, for `why`: the client, its carrier, and the process. */
+/** Names the reader for `why`: the client, its carrier, and the process. */
 function readerOf({ context, options: { host, hostVersion, carrier } }: Recipient): string {
   const client = [host ?? 'an unnamed client', hostVersion].filter((part) => part !== undefined).join(' ');
   const words = `get_notifications by ${client}${carrier === undefined ? '' : `, ${carrier}`}, process ${context.owner.pid}`;
   return neutralize(words, 200).replace(/\s+/g, ' ');
 }
 
-/** The model can fetch the rest of it: a summary counted it, or its text was cut. */
+/** Whether the model has seen only a part of it: a summary counted it, or its text was cut. */
 const isToldInPart = ({ outcome, text = '' }: Item): boolean =>
   outcome === 'summarized' || (outcome === 'delivered' && tellsOfWhole(text));
 
@@ -176,7 +176,7 @@ function shown(
         : 'message',
     action: n.action ?? null,
     level: n.level,
-    // Each different message that was counted into it gets a separate line.
+    // Each different message of the counted notifications gets its own line.
     message: n.subscriber?.rest
       ? restText({ notification: n, count, differs })
       : [...new Set([n.message, ...differs.flatMap(({ message }) => message ?? [])])].join('\n'),
@@ -202,7 +202,7 @@ function dataShown(n: Notification, differs: Item['differs']): { readonly data?:
   return { data: all.length === 1 ? n.data : all };
 }
 
-/** A text for the events that a storm's line does not list, with all keys that their record names. */
+/** Words the events that a storm's line does not list, with all keys that their record names. */
 function restText({
   notification: { subscriber, data },
   count,

@@ -10,21 +10,26 @@ export type ConversationOptions = {
   readonly host?: string;
   readonly hostVersion?: string;
   readonly process?: PresenceUpdate['process'];
-  /** The process serves many conversations, so a live process proves nothing about each of them. */
+  /** Whether the process serves many conversations, so that a live process does not prove a live conversation. */
   readonly shared?: boolean;
   /** The worktree that the conversation works in. */
   readonly folder?: string;
-  /** The name of this process's carrier, for `doctor`: `gateway:stdio files`. */
+  /** The name of this process's carrier, which `doctor` shows: `gateway:stdio files`. */
   readonly carrier?: string;
-  /** The contact points that the host has; empty: unknown. */
+  /** The contact points that the host has. Empty if they are unknown. */
   readonly points?: readonly ContactPoint[];
-  /** The model can call `get_notifications`. */
+  /** Whether the model can call `get_notifications`. */
   readonly pulls?: boolean;
-  /** The name by which the model knows an Earpiece tool, because another server of its host may have a tool of that name. */
+  /**
+   * Returns the name by which the model knows an Earpiece tool. It may differ because another server of the host has a tool of
+   * that name.
+   */
   readonly nameOf?: (tool: string) => string;
-  /** The other Earpiece tools that it can call. Default: the tools that another carrier of this conversation reported last. */
+  /**
+   * The other Earpiece tools that the model can call. Default: the tools that another carrier of this conversation reported last.
+   */
   readonly has?: readonly string[];
-  /** The mark that its model knows without any frame, from the server's instructions. */
+  /** The mark that the model knows from the server's instructions, without any frame. */
   readonly knownMark?: () => string | undefined;
   /** Overrides the policy's view. */
   readonly view?: ViewName;
@@ -44,7 +49,7 @@ export const policyOf = ({ context, log }: Pick<Recipient, 'context' | 'log'>): 
 
 export const formatOf = (recipient: Recipient): ViewName => recipient.options.view ?? policyOf(recipient).view;
 
-/** The view says only that notifications wait, and shows none of them. */
+/** Whether the view only says that notifications wait, and shows none of them. */
 export const isSignal = (format: ViewName): boolean => format === 'signal_en' || format === 'signal_ja';
 
 /** The name by which its model knows an Earpiece tool. */

@@ -1,7 +1,7 @@
 /**
- * When this process's clock first showed an item. The age of the item counts from then if its stamps prove nothing. A reminder
- * "in 2 h" then comes two hours after that, neither at once nor a year late. The store keeps it, because another process may see
- * the item next.
+ * Records when an item was first seen, by this process's clock. If the item's stamps prove nothing, its age counts from that
+ * time. A reminder "in 2 h" then comes two hours later, and neither at once nor in a year. The store keeps the time for other
+ * processes.
  */
 import { AGREE_MS, queuedAt, type Sighted } from '../../core/clocks.ts';
 import type { LogKey } from '../../core/address.ts';
@@ -9,19 +9,19 @@ import type { Item } from '../../core/items.ts';
 import type { Context } from '../context.ts';
 
 const settingOf = (log: LogKey): string => `sighted ${log}`;
-/** The most items per log; the newest are kept. */
+/** The most items for each log. The newest are kept. */
 const REMEMBERED = 1_000;
-/** The number of records after an item that are searched for the first plausible time. */
+/** How many records after an item are searched for a plausible time. */
 const LOOK_AHEAD = 50;
 
-/** `dry`: does not store first sightings. */
+/** The latest possible queue times of items whose stamps do not tell. With `dry`, first sightings are not stored. */
 export async function sightings(context: Context, log: LogKey, items: readonly Item[], dry: boolean): Promise<Sighted> {
   const { store, witnesses } = context;
   const now = store.now();
   const trusted = await witnesses.trusted();
   const unknown = trusted ? items.filter((item) => queuedAt(item, now) === undefined) : items;
   const sighted: Record<string, number> = {};
-  // A record that was written after the item, by a clock that agrees, is an earlier bound than the current time.
+  // A later record from a clock that agrees with this one is an earlier bound than the current time.
   for (const { id, seq } of trusted ? unknown : []) {
     const after = await store.read({ after: seq, limit: LOOK_AHEAD });
     const at = after.map((record) => queuedAt(record, now)).find((time) => time !== undefined);
@@ -34,7 +34,7 @@ export async function sightings(context: Context, log: LogKey, items: readonly I
   for (const { id } of rest) sighted[id] = isPlausible(known[id], now) ? (known[id] as number) : now;
   const all: Record<string, number> = { ...known };
   for (const { id } of rest) all[id] = sighted[id] as number;
-  // If another process has written meanwhile, this one looks at the item again later.
+  // If another process has written in the meantime, the item is stored at a later delivery.
   if (!dry && rest.some(({ id }) => known[id] !== sighted[id]))
     await store.swapSetting(settingOf(log), stored, Object.fromEntries(Object.entries(all).slice(-REMEMBERED)));
   return sighted;

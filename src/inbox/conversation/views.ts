@@ -5,14 +5,14 @@ import type { Render } from '../../core/views/view.ts';
 
 const render = renderer();
 
-/** TOON is loaded only when needed: each process that carries pays for loading it, and few conversations read TOON. */
+/** Loads the renderer of a view. TOON is loaded only when needed, because loading it takes time and few conversations read it. */
 export async function rendererOf(format: ViewName): Promise<Render> {
   if (format !== 'toon') return render;
   try {
     return (await import('../../core/views/index.ts')).render;
   } catch (error) {
     if (!isGone(error)) throw error;
-    // TOON could not be loaded: JSON takes its place.
+    // TOON could not be loaded, so JSON replaces it.
     return (_format, frame) => render('json', frame);
   }
 }

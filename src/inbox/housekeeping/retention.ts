@@ -6,8 +6,8 @@ import type { Context } from '../context.ts';
 export type Pruned = { readonly records: number; readonly items: number };
 
 /**
- * Removes notifications that closed longer ago than their project keeps them, or than `olderMs`. Open notifications stay,
- * however old.
+ * Removes notifications that closed longer ago than their project's retention time, or than `olderMs`. Open notifications of any
+ * age stay.
  */
 export async function prune(context: Context, olderMs?: number): Promise<Pruned> {
   const { store, policies } = context;
@@ -16,7 +16,7 @@ export async function prune(context: Context, olderMs?: number): Promise<Pruned>
   return store.prune((await pruneTime(context)) - keptMs);
 }
 
-/** The current time, but not after the newest record: a clock that is ahead then removes no notification too early. */
+/** The current time, but not later than the newest record, so that a clock that is ahead removes no notification too early. */
 export async function pruneTime({ store }: Context): Promise<number> {
   const [newest] = await store.read({ newestFirst: true, limit: 1 });
   return newest === undefined ? store.now() : Math.min(store.now(), newest.at);

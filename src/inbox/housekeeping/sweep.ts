@@ -1,6 +1,6 @@
 /**
- * Housekeeping that any long-lived process does for all others from time to time: it records and removes notifications that
- * have ended.
+ * Housekeeping that each long-lived process does for all others from time to time: it closes expired notifications and removes
+ * old ones.
  */
 import { splitLog, type LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
@@ -52,7 +52,7 @@ async function closeExpired({ store }: Context, log: LogKey): Promise<number> {
   );
   const ids = [...new Set(expired.map((item) => item.id))];
   for (const id of ids) {
-    // One append for each id: if a carrier offers one of them meanwhile, only that one stays open.
+    // One append for each id: if a carrier offers an item in the meantime, only that item stays open.
     await store.append(log, [{ type: 'notification_closed', ids: [id], outcome: 'expired', ...OVER }]);
   }
   const held = gates.filter((item) => item.state === 'closed' && isExpired(item, now));

@@ -1,17 +1,17 @@
 /**
- * The clocks of the processes of one store. Each long-lived process records its clock's time. A process that sees another live
- * process with a similar clock may trust its own.
+ * Compares the clocks of the processes of one store. Each long-lived process records its clock's time. A process may trust its
+ * own clock if another live process has a similar one.
  */
 import { agree } from '../../core/clocks.ts';
 import type { Store } from '../../core/ports.ts';
 import type { Owner } from '../../core/records.ts';
 import { systemTime } from '../presence/processes.ts';
 
-/** The setting: the last recorded clock time of each process, epoch ms. */
+/** The setting that holds the last recorded clock time of each process, epoch ms. */
 const CLOCKS = 'clocks';
-/** How often a clock is recorded; two readings that are a day apart still agree. */
+/** How often a clock is recorded. This need not be often: clocks agree if they differ by at most a day. */
 const NOTE_EVERY_MS = 10 * 60_000;
-/** How long an answer is valid. */
+/** How long a result is cached. */
 const ASK_EVERY_MS = 30_000;
 const TRIES = 20;
 
@@ -48,7 +48,7 @@ export class Witnesses {
     }
   }
 
-  /** Another live process has a clock that agrees with this one. */
+  /** Whether another live process has a clock that agrees with this one. */
   async agree(): Promise<boolean> {
     return this.#deps.store.private === true || (await this.#ask()) === 'agrees';
   }
@@ -68,18 +68,21 @@ export class Witnesses {
     return [{ owner, own: true, offByMs: now - right }];
   }
 
-  /** False if this clock is known to be wrong: the operating system's differs, or, if that is unknown, another live process's. */
+  /**
+   * False if this clock is known to be wrong: it differs from the operating system's clock or, if that is unknown, from another
+   * live process's clock.
+   */
   async trusted(): Promise<boolean> {
     const { store } = this.#deps;
     if (store.private === true) return true;
-    // The program chose its own clock, so the operating system's clock does not count against it.
+    // A program may have given the store another clock. The operating system's time says nothing about such a clock.
     const system = agree(store.now(), Date.now()) ? systemTime() : undefined;
     return system === undefined ? (await this.#ask()) !== 'disagrees' : agree(system, store.now());
   }
 
   /**
-   * Whether this clock may decide which notifications are old enough to remove: another live process agrees with it, or no other
-   * one lives and the operating system agrees.
+   * Whether this clock may decide which notifications are old enough to remove. It may if another live process agrees with it, or
+   * if no other process lives and the operating system agrees.
    */
   async mayRemove(): Promise<boolean> {
     if (await this.agree()) return true;

@@ -1,4 +1,4 @@
-/** The life of a conversation's run: it arrives with a connection, begins with its first contact, and leaves. */
+/** The stages of a conversation's run: it arrives with a connection, begins with its first contact, and leaves. */
 import { defined } from '../../core/defined.ts';
 import type { Presence } from '../../core/ports.ts';
 import type { Conversation } from '../conversation/conversation.ts';
@@ -7,13 +7,13 @@ import { joinStanding } from '../producing/standing.ts';
 import { inherit, type Inherited } from './succession.ts';
 
 export type Arrival = {
-  /** Names the connection among those of its conversation. Hooks and Earpiece's own loop have no connection. */
+  /** Names the connection, as a conversation may have several. Hooks and Earpiece's own loop have no connection. */
   readonly connection?: string;
-  /** No call was made yet: until `begin` it may be a health check. */
+  /** True if the connection has made no call yet. Until `begin`, it may be a client's health check. */
   readonly pending?: boolean;
 };
 
-/** Records its presence. Takes nothing: only a conversation that starts to work is an heir. */
+/** Records the presence of a conversation. It inherits nothing yet: only a conversation that starts to work is an heir. */
 export async function arrive(conversation: Conversation, { connection, pending = false }: Arrival = {}): Promise<void> {
   const { inbox, log, id, options } = conversation;
   const there = await inbox.store.presence({ log });
@@ -30,21 +30,21 @@ export async function arrive(conversation: Conversation, { connection, pending =
     ...(connection === undefined ? {} : { connect: { key: connection, process: inbox.owner } }),
   });
   if (began === undefined) return;
-  // A conversation that arrived between the read and the write did not see this one. The one that reads last sees the other.
+  // A conversation that arrived between the read and the write is missing, so this one reads again.
   const missed = besideIn(await inbox.store.presence({ log })).filter((run) => !began.beside.includes(run));
   if (missed.length > 0) await conversation.seen({ began: { ...began, beside: [...began.beside, ...missed] } });
 }
 
 export type Beginning = {
-  /** Its host runs below another host. */
+  /** Whether the host runs below another host. */
   readonly nested?: boolean;
-  /** Its worktree, if no other carrier has reported a worktree. */
+  /** The worktree, used if no other carrier has reported one. */
   readonly folder?: string;
 };
 
 /**
- * Called before the first gate check of a run, and at a host's SessionStart. The conversation takes over its inheritance, and
- * gets the notifications that hold for the whole project. Cheap to repeat; `waits` asks the caller to repeat it.
+ * Begins a run: the conversation takes over what it inherits, and gets the notifications that apply to the whole project. Call it
+ * before the first gate check and at a host's SessionStart. Repeating it is cheap; `waits` asks for a repetition.
  */
 export async function begin(conversation: Conversation, { nested, folder }: Beginning = {}): Promise<Inherited> {
   const { inbox, log, id, options } = conversation;
@@ -66,8 +66,8 @@ export async function begin(conversation: Conversation, { nested, folder }: Begi
 }
 
 /**
- * One of its connections has closed. When the last one closes, the conversation ends, unless its host reports the end itself
- * (`staysUntilTold`).
+ * Records that a connection of the conversation has closed. With the last one, the conversation ends, unless its host reports the
+ * end itself (`staysUntilTold`).
  */
 export async function leave(
   conversation: Conversation,
@@ -84,7 +84,7 @@ export async function leave(
   });
   conversation.forgetSeen();
   if (!known?.pending) return;
-  // No agent worked here, so nobody needs notifications about its servers.
+  // No agent worked in this conversation, so notifications about its servers are obsolete.
   const items = await inbox.store.items(log, { kind: 'held' });
   const own = items.filter((item) => item.audience === id && item.state === 'open' && item.notification.kind.source === 'mcp');
   for (const item of own)
@@ -95,7 +95,7 @@ export async function leave(
         ids: [item.id],
         outcome: 'withdrawn',
         by: 'presence',
-        reason: 'the connection that it is about called no tool and is closed',
+        reason: 'it is about a connection that called no tool and is closed',
       },
     ]);
 }

@@ -15,7 +15,7 @@ import {
 } from '../index.ts';
 import { proves } from '../../../e2e/verifies.ts';
 
-/** A process tree, ending with this process: each one is the child of the one before. */
+/** A line of processes that ends with this process. Each process is the child of the preceding one. */
 function tree(...line: readonly { name: string; args?: readonly string[]; pid?: number }[]): Processes {
   const all = new Map<number, Process>();
   line.forEach(({ name, args = [name], pid }, i) => {
@@ -129,8 +129,7 @@ describe('whose conversation', () => {
     await inbox.queue('shop/claude-code#old', { message: 'for the old one', id: 'n1' });
     await inbox.bind(owner(203), { log, conversation: 'new' as ConversationId });
     expect(await now()).toBe('new');
-    // The same window continues: the new conversation gets the notifications that waited for the old one, which is no longer
-    // active.
+    // The same window continues, so the new conversation gets the notifications of the old one, which is no longer active.
     await inbox.conversation('shop/claude-code#new').seen();
     const offer = await inbox.conversation('shop/claude-code#new').offer({ at: 'tool_result' });
     expect(offer?.ids).toEqual(['n1']);
@@ -144,7 +143,7 @@ describe('whose conversation', () => {
     await inbox.bind(owner(204), { log, conversation: 's1' as ConversationId });
     const offer = await inbox.conversation('shop/claude-code#s1').offer({ at: 'tool_result' });
     expect(offer?.view.text).toContain('early');
-    // It is the same notification, under the same id.
+    // The notification keeps its id.
     expect((await inbox.why('n1'))?.items.map(({ item, receipt }) => [item.audience, receipt])).toEqual([['s1', 'offered']]);
   });
 

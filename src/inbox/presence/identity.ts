@@ -1,10 +1,11 @@
 /**
- * Finds the conversation that a process carries for. In this order: the given address (flag, environment, header); the host
- * process's binding (its session hook binds it, and binds it again after `/clear`); the host's own session id in the
- * environment; the nearest known host among the ancestors; else `#main`, one per agent and never one per process.
+ * Finds the conversation to which a process delivers. It checks in this order: the given address (flag, environment, header); the
+ * host process's binding (its session hook binds it, and binds it again after `/clear`); the host's own session id in the
+ * environment; the nearest known host among the ancestors. If none applies, it is `#main`: one for each agent, and never one for
+ * each process.
  *
- * The host process is the nearest known host among the ancestors. If only the client's name identifies the host, it is the
- * nearest ancestor that is not a shell: such a process can be bound, but names no conversation by itself.
+ * The host process is the nearest known host among the ancestors. If only the client's name identifies the host, the host process
+ * is the nearest ancestor that is not a shell. Such a process can be bound, but names no conversation by itself.
  */
 import { conversationId, logKey, MAIN, nameFrom, parseAddress, type ConversationId, type LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -41,9 +42,9 @@ export type Identity = {
   readonly host?: {
     readonly agent: string;
     readonly process: Owner;
-    /** It runs below another host, in one of that host's tools or hooks. */
+    /** Whether it runs below another host, in one of that host's tools or hooks. */
     readonly nested: boolean;
-    /** It serves an editor, so it runs many sessions at once and its process identifies none of them. */
+    /** Set if the host serves an editor. It then runs many sessions at once, so its process identifies none of them. */
     readonly serves?: true;
   };
 };
@@ -53,9 +54,9 @@ export type IdentityQuestion = {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** An address or a bare agent name, from a flag or a header; `EARPIECE_ADDRESS` is read from `env`. */
   readonly given?: string | undefined;
-  /** `clientInfo.name` of the MCP client, if it is known by now. */
+  /** `clientInfo.name` of the MCP client, if it is known already. */
   readonly client?: string | undefined;
-  /** An HTTP front serves more than one host, so its ancestors identify none of them. */
+  /** False for an HTTP server, whose ancestors do not identify its clients. */
   readonly lookAtAncestors?: boolean;
   readonly processes?: Processes;
 };
@@ -75,7 +76,7 @@ export async function identify(question: IdentityQuestion, store: Pick<Store, 'b
   const bound = owner && (await store.binding(owner));
   const serves = found?.process.args.some((arg) => SERVES.test(arg)) ? { serves: true as const } : {};
   const about = owner && known ? { host: { agent: known.agent, process: owner, nested: found.nested, ...serves } } : {};
-  // A flag that names only an agent does not name the session that its host shows.
+  // A flag that names only an agent leaves the conversation to the host's binding.
   if (bound && (bound.log === log || given !== undefined))
     return { log, conversation: bound.conversation, by: 'binding', ...about };
   const session = known?.sessionVariable && env[known.sessionVariable];
@@ -110,14 +111,17 @@ function nearestHost(processes: Processes): Found | undefined {
   return { known, process, nested: isBelowAnother({ known, process }, line.slice(at + 1)) };
 }
 
-/** A launcher that starts the same program with the same arguments does not count as a second host. */
+/**
+ * Whether another host is among the ancestors. A launcher that starts the same program with the same arguments is not a second
+ * host.
+ */
 function isBelowAnother({ known, process }: Pick<Found, 'known' | 'process'>, above: readonly Process[]): boolean {
   const [parent, ...others] = above;
   const isLauncher = parent !== undefined && hostOf(parent) === known && wordsOf(parent) === wordsOf(process);
   return (isLauncher ? others : above).some((other) => hostOf(other) !== undefined);
 }
 
-/** The arguments after the program's name, and after its script if an interpreter runs it. */
+/** The arguments after the program's name, or after the script if an interpreter runs one. */
 const wordsOf = ({ args }: Process): string => JSON.stringify(args.slice(isInterpreter(args[0]) ? 2 : 1));
 
 function hostOf({ name, args }: Process): KnownHost | undefined {

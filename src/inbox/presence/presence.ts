@@ -19,11 +19,14 @@ export function overBecause(
   const alive = process === undefined ? undefined : isAlive(process);
   if (alive === false) return 'died';
   if (alive === true && !shared) return undefined;
-  // A contact in the future shows a wrong clock, and does not prove that the conversation is active.
+  // A contact time in the future shows a wrong clock, and does not prove that the conversation is active.
   return Math.abs(now - seenAt) > ACTIVE_MS ? 'silent' : undefined;
 }
 
-/** It has not ended and its process lives. If the process cannot be checked, it made contact in the last 30 minutes. */
+/**
+ * Whether the conversation has not ended and its process lives. If the process cannot be checked, whether it made contact in the
+ * last 30 minutes.
+ */
 export const isActive = (context: Looking, presence: Presence, now?: number): boolean =>
   overBecause(context, presence, now) === undefined;
 
@@ -39,7 +42,7 @@ export async function activeOnes(
 export const wasConversation = (context: Looking, presence: Presence): boolean =>
   presence.pending !== true || isActive(context, presence);
 
-/** Names the current run of a conversation; a conversation without a recorded run has had only one. */
+/** Names the current run of a conversation. A conversation without a recorded run has had only one. */
 export const runOf = ({ began, conversation }: Presence): string => began?.run ?? conversation;
 
 export const isSame = (a: Owner | undefined, b: Owner | undefined): boolean =>

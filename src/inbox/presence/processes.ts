@@ -4,10 +4,15 @@ import { hostname } from 'node:os';
 import { basename } from 'node:path';
 import type { Owner } from '../../core/records.ts';
 
-/** Read from `process` instead of imported: an import loads streams and promises too, and each hook call would pay for that. */
+/**
+ * Taken from `process` instead of imported, because an import also loads streams and promises, which slows down each hook call.
+ */
 const { readFileSync, readlinkSync } = process.getBuiltinModule('node:fs');
 
-/** Loaded only if /proc does not answer: it loads half of Node's network code, and a hook pays for that at each start. */
+/**
+ * Loads `node:child_process` only if /proc cannot be read, because it loads much of Node's network code and slows down each hook
+ * call.
+ */
 const run = (file: string, args: string[], options: ExecFileSyncOptionsWithStringEncoding): string =>
   process.getBuiltinModule('node:child_process').execFileSync(file, args, options);
 
@@ -20,13 +25,13 @@ export type Process = {
 };
 
 export interface Processes {
-  /** The host name, and in a container or a sandbox its PID namespace: the ids of processes count only inside of one. */
+  /** The host name, and in a container or a sandbox also the PID namespace, because process ids are valid only inside one. */
   readonly machine: string;
-  /** Undefined: the process does not exist. */
+  /** Reads a process. Undefined if it does not exist. */
   get(pid: number): Process | undefined;
 }
 
-/** The namespace that a Linux kernel begins with has this number everywhere. */
+/** The first PID namespace of a Linux system. It has this number on each system. */
 const FIRST_NAMESPACE = 'pid:[4026531836]';
 
 export const systemProcesses: Processes = {
@@ -34,7 +39,7 @@ export const systemProcesses: Processes = {
   get: process.platform === 'linux' ? fromProc : fromPs,
 };
 
-/** `link`: leads to the PID namespace, where the system has such. */
+/** Names a machine. `link`: the file that links to the PID namespace, on systems that have one. */
 export function machineOf(host: string, link: string): string {
   try {
     const namespace = readlinkSync(link);
@@ -44,7 +49,7 @@ export function machineOf(host: string, link: string): string {
   }
 }
 
-/** The host name of a machine: the same in each of its PID namespaces. */
+/** The host name of a machine, which all of its PID namespaces share. */
 export const hostOf = (machine: string): string => machine.split(' ', 1)[0] ?? machine;
 
 export function selfOwner(processes: Processes = systemProcesses): Owner {
@@ -52,7 +57,7 @@ export function selfOwner(processes: Processes = systemProcesses): Owner {
   return { machine: processes.machine, pid: process.pid, startedAt: self?.startedAt ?? 'unknown' };
 }
 
-/** Undefined: a process of another machine or PID namespace, which cannot be checked here. */
+/** Whether the owner's process lives. Undefined for another machine or PID namespace, which cannot be checked here. */
 export function isAlive(owner: Owner, processes: Processes = systemProcesses): boolean | undefined {
   if (owner.machine !== processes.machine) return undefined;
   const found = processes.get(owner.pid);
@@ -60,7 +65,7 @@ export function isAlive(owner: Owner, processes: Processes = systemProcesses): b
   return owner.startedAt === 'unknown' || found.startedAt === 'unknown' || found.startedAt === owner.startedAt;
 }
 
-/** The kernel's own time, epoch ms, independent of this process's clock. Undefined if the system does not show it. */
+/** The kernel's time, epoch ms, independent of this process's clock. Undefined if the system does not show it. */
 export function systemTime(): number | undefined {
   try {
     const booted = /^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1];
@@ -81,7 +86,7 @@ function fromDate(): number | undefined {
   }
 }
 
-/** From the parent upward, at most 32. */
+/** The ancestors of a process, from the parent upward, at most 32. */
 export function ancestors(processes: Processes = systemProcesses, from: number = process.pid): Process[] {
   const line: Process[] = [];
   let pid = processes.get(from)?.parent ?? process.ppid;

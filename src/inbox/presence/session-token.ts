@@ -1,6 +1,6 @@
 /**
- * Session tokens: the bearer of a conversation's token may read it. Tokens are random, one for each conversation, and kept in
- * the store. An address cannot replace a token, because anybody can guess an address.
+ * Session tokens: a client with a conversation's token may read the conversation. Tokens are random, one for each conversation,
+ * and kept in the store. An address cannot replace a token, because addresses can be guessed.
  */
 import { randomBytes } from 'node:crypto';
 import { logOf, parseAddress, type ConversationId, type LogKey } from '../../core/address.ts';
@@ -19,7 +19,7 @@ export async function sessionTokenOf(store: Store, { log, id }: Place): Promise<
     const known = await store.setting(key);
     if (typeof known === 'string') return known;
     const token = PREFIX + randomBytes(24).toString('base64url');
-    // The target comes first, so that a visible token always has one.
+    // The token's target is written first, so that a token that readers see always has one.
     await store.setSetting(`session token ${token}`, address);
     if (await store.swapSetting(key, undefined, token)) return token;
     await store.setSetting(`session token ${token}`, undefined);

@@ -431,7 +431,7 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
       await inbox.queue('shop/*', { id: 'stop', level: 'critical', message: 'freeze' });
       const whole = store;
       let asked = 0;
-      // Another process withdraws it between the read and the copy.
+      // Another process withdraws the notification between the read and the copy.
       store = new Proxy(whole, {
         get: (of, name) => {
           const value: unknown = Reflect.get(of, name);

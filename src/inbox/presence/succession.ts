@@ -1,6 +1,7 @@
 /**
  * Passes the unread notifications of an ended conversation to its heir: the next conversation of the same agent that begins later
- * in the same worktree. One conditional record moves them: only one of two heirs gets them, and a crash cannot split the move.
+ * in the same worktree. One conditional record moves all of them, so only one of two heirs gets them, and a crash cannot split
+ * the move.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { ANYONE, holderOf, type Item } from '../../core/items.ts';
@@ -18,19 +19,22 @@ export type Heir = {
   readonly id: ConversationId;
   readonly purpose?: string | undefined;
   readonly folder?: string | undefined;
-  /** Its process serves many clients. */
+  /** Whether its process serves many clients. */
   readonly shared?: boolean | undefined;
-  /** Its host runs below another host, like a `claude -p` in a tool. It inherits nothing. */
+  /** Whether its host runs below another host, such as `claude -p` in a tool. Such a conversation inherits nothing. */
   readonly nested?: boolean | undefined;
 };
 
-/** `waits`: an offer of a living process is in flight; its unconfirmed items pass on when the heir asks again. */
+/**
+ * `from`: the conversations that were inherited from. `waits`: an offer of a living process is still in flight, and its items
+ * pass on only when the heir asks again.
+ */
 export type Inherited = { readonly from: readonly ConversationId[]; readonly waits: boolean };
 
 const NOTHING: Inherited = { from: [], waits: false };
 const TRIES = 8;
 
-/** Takes over the unread notifications of conversations that have ended, and had ended when this one began. */
+/** Takes over the unread notifications of conversations that ended before this one began. */
 export async function inherit(context: Context, heir: Heir): Promise<Inherited> {
   const { log, id, nested = false } = heir;
   if (nested) return NOTHING;
@@ -61,20 +65,20 @@ export async function merge(context: Context, { log, from, to }: Succession): Pr
 }
 
 /**
- * Whether the run of `p` ended before the run of `me` began, in the same place and for the same purpose. It compares no
- * clocks: of two runs that lived at the same time, the later one knows the other.
+ * Whether the run of `p` ended before the run of `me` began, in the same place and for the same purpose. It compares no clocks: a
+ * run records which other runs were active when it began.
  */
 function isBefore(p: Presence, me: Presence | undefined, { id, purpose, folder }: Heir): boolean {
   if (p.conversation === id) return false;
   if (me?.began?.beside.includes(runOf(p)) || (me && p.began?.beside.includes(runOf(me)))) return false;
   if (p.folder !== undefined && folder !== undefined && p.folder !== folder) return false;
-  // A container that is started again has another PID namespace, and continues what its last run left.
+  // Only host names are compared, because a restarted container has another PID namespace.
   if (p.process !== undefined && me?.process !== undefined && hostOf(p.process.machine) !== hostOf(me.process.machine))
     return false;
   return p.purpose === undefined || purpose === undefined || p.purpose === purpose;
 }
 
-/** A sub-agent's conversation runs in the process of another one that is active. */
+/** Whether the conversation is a sub-agent's: it runs in the process of another conversation that is active. */
 function isPartOf(context: Context, me: Presence | undefined, { id, shared }: Heir, there: readonly Presence[]): boolean {
   return !shared && there.some((p) => p.conversation !== id && isSame(p.process, me?.process) && isActive(context, p));
 }
@@ -82,8 +86,8 @@ function isPartOf(context: Context, me: Presence | undefined, { id, shared }: He
 type Passed = { readonly any: boolean; readonly waits: boolean };
 
 /**
- * `follows`: the conversations that the heir continues. `parent`: the one that it was forked from. `holds`: `from` may hold
- * unread notifications.
+ * `follows`: the conversations that the heir continues. `parent`: the conversation from which the heir was forked. `holds`:
+ * `from` may hold unread notifications.
  */
 type Line = {
   readonly holds: boolean;
@@ -99,7 +103,7 @@ async function passOn(
   for (let tries = 0; tries < TRIES; tries++) {
     const all = holds ? await held(context, log) : [];
     const has = new Set(all.filter((item) => item.audience === to).map(({ id }) => id));
-    // A fork has its own copies of its parent's notifications, so both conversations get them.
+    // A fork has its own copies of its parent's notifications, so these do not pass on to it.
     const passes = (item: Item): boolean => !isOwnNote(item) && (from !== parent || !has.has(item.id));
     const mine = all.filter((item) => holderOf(item) === from && (why === 'merged' || passes(item)));
     if (why !== 'merged' && (await releaseStale(context, log, mine)) > 0) continue;
@@ -124,7 +128,7 @@ async function passOn(
     const appended = await context.store.append(log, [...closed, record, ...(others?.drafts ?? [])], {
       swaps: others?.swaps ?? [],
     });
-    // Another heir, or a carrier, was faster: read the rest again.
+    // Another heir or a carrier was faster, so the rest is read again.
     if (appended.kind !== 'appended') continue;
     await context.store.touch({ log, conversation: from, passedTo: to });
     return { any: true, waits };
@@ -133,8 +137,8 @@ async function passOn(
 }
 
 /**
- * Each window has its own copy of a notification to all. If the heir itself has a copy, or a conversation that it continues has
- * read one, another unread copy adds nothing.
+ * Finds unread copies that the heir does not need: it has a copy itself, or a conversation that it continues has read one. Each
+ * window has its own copy of a notification to the whole project.
  */
 async function heardBy(
   context: Context,
@@ -159,14 +163,14 @@ const closingOf = (items: readonly Item[], conversation: ConversationId): Closed
   ids: items.map(({ id }) => id),
   outcome: 'known',
   by: 'succession',
-  reason: 'the session that continues it has a copy, or an earlier one has read it',
+  reason: 'the session that takes over has a copy, or an earlier one has read it',
 });
 
-/** An agent's note for its own conversation returns when that conversation is resumed. */
+/** Whether it is an agent's note to itself. Such a note stays, and is delivered when that conversation is resumed. */
 const isOwnNote = ({ notification: { kind, subscriber } }: Item): boolean =>
   (subscriber?.event.type ?? formatKind(kind)).startsWith('agent.self.');
 
-/** The items that some conversation of the log holds: open, offered, or delivered interrupts that nobody has read. */
+/** The items that conversations of the log hold: open, offered, or delivered interrupts that are unread. */
 async function held(context: Context, log: LogKey): Promise<readonly Item[]> {
   const [open, gate] = [await context.store.items(log, { kind: 'held' }), await context.store.items(log, { kind: 'gate' })];
   const delivered = gate.filter(({ state }) => state === 'closed');

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The root of the git worktree that holds `folder`. Outside of any worktree: the folder itself. */
+/** The root of the git worktree that contains `folder`. Outside of a worktree, the folder itself. */
 export function worktreeOf(folder: string): string {
   const start = real(folder);
   for (let at = start; ; at = dirname(at)) {

@@ -13,7 +13,7 @@ const OPEN = new Set<string>();
 /** The conversations that one inbox of this process holds. */
 export class WriterHold {
   readonly #context: Pick<Context, 'store' | 'owner' | 'isAlive'>;
-  /** Distinguishes the inboxes of one process. */
+  /** A name that distinguishes the inboxes of one process. */
   readonly #name: string;
 
   constructor(context: Pick<Context, 'store' | 'owner' | 'isAlive'>, name: string) {
@@ -22,7 +22,7 @@ export class WriterHold {
     OPEN.add(name);
   }
 
-  /** Throws `store_refused` while another inbox that is open holds the conversation. */
+  /** Holds the conversation. Throws `store_refused` while another open inbox holds it. */
   async take(place: Place): Promise<void> {
     const { store, owner, isAlive } = this.#context;
     const key = keyOf(place);
@@ -32,7 +32,7 @@ export class WriterHold {
       if (holder !== undefined && (mine ? holder.inbox === this.#name || OPEN.has(holder.inbox) : isAlive(holder) !== false))
         throw new EarpieceError(
           'store_refused',
-          `process ${holder.pid} writes ${place.log}#${place.id}${mine ? '' : ` on ${holder.machine}`}; end it, or use another conversation`,
+          `process ${holder.pid} writes ${place.log}#${place.id}${mine ? '' : ` on ${holder.machine}`}; end that process, or use another conversation`,
           { data: { holder } },
         );
       if (await store.swapSetting(key, holder, this.#self)) return;

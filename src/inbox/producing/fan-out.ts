@@ -1,6 +1,7 @@
 /**
- * `project/*`: first the intent with all receivers, then one idempotent queue for each agent, then the mark that it is done.
- * After a crash in between, the next process finishes it: the ids are the same, so no agent gets it twice.
+ * Queues for `project/*`: first it records all receivers, then it queues for each agent, then it records that the fan-out is
+ * done. After a crash in between, the next process finishes the fan-out. The ids stay the same, so no agent gets a notification
+ * twice.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -44,16 +45,13 @@ export async function fanOut(context: Context, project: string, notification: No
   return into !== undefined && folded.length === done.length ? { kind: 'folded', id, into, to } : { kind: 'queued', id, to };
 }
 
-/**
- * A resume of the whole project lifts each pause in it, including those of absent conversations, because their heirs would
- * inherit them.
- */
+/** Lifts each pause in the project. Pauses of absent conversations are included, because their heirs would inherit them. */
 async function lift(context: Context, project: string, { id }: Pick<Notification, 'id'>): Promise<void> {
   const liftIn = async (isIn: (log: LogKey) => boolean): Promise<void> => {
     for (const { log, pause } of await pausesIn(context, project))
       if (isIn(log)) await withdraw(context, log, { id: pause }, { by: 'resume', reason: `resumed by ${id}` });
   };
-  // The project's log comes first, so that no conversation gets a pause after its agent's log was searched.
+  // The project's log comes first, so that no conversation gets a pause from it after its agent's log was searched.
   await liftIn(isProjectLog);
   await liftIn((log) => !isProjectLog(log));
 }
@@ -76,7 +74,7 @@ async function nobody(context: Context, project: string): Promise<EarpieceError>
   );
 }
 
-/** Completes a fan-out that an earlier process began and did not finish. */
+/** Completes fan-outs that an earlier process began and did not finish. */
 export async function finishFanOuts(context: Context, project: string): Promise<void> {
   const { unfinished } = await intents(context, project);
   for (const intent of unfinished) await carryOut(context, project, intent, context.policies.policy(project));
@@ -99,7 +97,7 @@ async function carryOut(
   const notification = fromRecord(intent.notification);
   if (notification.action === 'resume') await lift(context, project, intent);
   if (stands(notification)) {
-    // A conversation that began between the read and the intent is missing from both.
+    // Conversations that began after the receivers were listed do not have the notification yet.
     const there = await audienceOf(context, { project }, notification);
     const late = there.filter(({ log, conversation }) => !to.includes(`${log}#${conversation}`));
     for (const { log, conversation, purpose } of late) await joinStanding(context, { log, id: conversation, purpose });

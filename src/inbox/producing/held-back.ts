@@ -1,7 +1,7 @@
-/** `flush` must not throw. */
+/** A writer with notifications that are not queued yet. `flush` must not throw. */
 export type Unwritten = { readonly pending: boolean; flush(): Promise<void> };
 
-/** The writers that hold back notifications for a moment before they queue them: the buses of this inbox. */
+/** The writers that hold notifications back for a moment before they queue them, such as the bus. */
 export class HeldBack {
   readonly #holders = new Set<Unwritten>();
 

@@ -1,10 +1,10 @@
 /**
- * Whether a tool of an Earpiece agent started this process. Such a process acts for the agent: it is not a person, and it
- * cannot lift a person's order.
+ * Finds out whether a tool of an Earpiece agent started this process. Such a process acts for the agent: it does not count as a
+ * person, and cannot lift a person's order.
  *
- * Each process that a tool starts inherits the variables below. A command can remove them from its own environment. So this
- * also reads the environments that its ancestors were started with, if the system shows them (Linux). A command that also
- * leaves the process tree, or writes the database file itself, looks like a person: see docs/agent-permissions.md.
+ * Each process that a tool starts inherits the variables below. A command can remove them from its own environment. So the
+ * initial environments of its ancestors are checked too, if the system shows them (Linux). A command that also leaves the process
+ * tree, or writes the database file itself, looks like a person: see docs/agent-permissions.md.
  */
 import { readFileSync } from 'node:fs';
 import { defined } from '../../core/defined.ts';
@@ -17,20 +17,20 @@ export const HANDLE_VARIABLE = 'EARPIECE_HANDLE';
 /** Holds the address of the agent whose handle this is. */
 export const HANDLE_OF_VARIABLE = 'EARPIECE_HANDLE_OF';
 
-/** The agent that a process belongs to: its `project/agent`, or "" if only the handle is known, and its conversation. */
+/** The agent to which a process belongs: its `project/agent` ("" if only the handle is known) and its conversation. */
 export type InsideAgent = { readonly log: string; readonly conversation?: string };
 
 export type InsideQuestion = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly processes?: Processes;
-  /** The environment that a process was started with. Undefined if the system does not show it. */
+  /** Reads the initial environment of a process. Undefined if the system does not show it. */
   readonly environOf?: (pid: number) => Readonly<Record<string, string | undefined>> | undefined;
 };
 
-/** Undefined: as far as can be known, no Earpiece agent started this process. */
+/** The agent whose tool started this process. Undefined if none is found. */
 export function insideAgent({ env, processes = systemProcesses, environOf = fromProc }: InsideQuestion): InsideAgent | undefined {
-  // The topmost one was started by the agent itself; a process below it may have changed the names. A program can remove the
-  // variables from its own `process.env`, but the system still shows its initial environment.
+  // The agent itself started the topmost process with these variables. A process below it may have changed them, so the topmost
+  // one decides. If a program removes the variables from its own `process.env`, the system still shows its initial environment.
   const marked = [env, environOf(process.pid) ?? {}, ...ancestors(processes).map(({ pid }) => environOf(pid) ?? {})].filter(
     (each) => (each[HANDLE_VARIABLE] ?? '') !== '',
   );
@@ -40,7 +40,7 @@ export function insideAgent({ env, processes = systemProcesses, environOf = from
   return { log, ...defined({ conversation }) };
 }
 
-/** The highest level for an agent's notification, because an agent does not interrupt. */
+/** The highest level of an agent's notification, because an agent must not interrupt. */
 export const AGENT_MAX_LEVEL: Level = 'error';
 
 export const cappedForAgent = (level: Level): Level => (levelRank(level) > levelRank(AGENT_MAX_LEVEL) ? AGENT_MAX_LEVEL : level);
@@ -60,15 +60,15 @@ export function asAgent(input: NotificationInput, { log }: InsideAgent): Notific
 }
 
 /**
- * An agent may withdraw a notification that is neither an interrupt nor a person's, and everything that it queued itself.
- * Throws `not_trusted`.
+ * Throws `not_trusted` unless the agent may withdraw the notification: it queued the notification itself, or this is neither an
+ * interrupt nor from a person.
  */
 export function mayTakeBack({ id, origin, ...notification }: Notification, { log }: InsideAgent): void {
   const own = log !== '' && origin?.agent === log;
   if (!own && (origin?.person !== undefined || isInterrupt(notification))) throw notAPerson(`to withdraw ${id}`, { log });
 }
 
-/** An agent may requeue a notification that is neither an interrupt nor a person's. Throws `not_trusted`. */
+/** Throws `not_trusted` unless the agent may requeue the notification: it is neither an interrupt nor from a person. */
 export function mayRequeue({ id, origin, ...notification }: Notification, inside: InsideAgent): void {
   if (origin?.person !== undefined || isInterrupt(notification)) throw notAPerson(`to queue ${id} again`, inside);
 }

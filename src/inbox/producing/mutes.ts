@@ -1,30 +1,35 @@
-/** Kinds that a person silenced for one agent. The command line, the server and the library share this file. */
+/** Mutes: kinds that a person silenced for one agent. The command line, the server and the library share this file. */
 import type { LogKey } from '../../core/address.ts';
 import { AGREE_MS } from '../../core/clocks.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Mute } from '../../core/filter.ts';
 import type { Context } from '../context.ts';
 
-/** `until`: epoch ms; without it the mute holds until it is lifted. `off` lifts it. */
+/** `until`: epoch ms; without it, the mute lasts until it is lifted. `off` lifts the mute. */
 export type MuteOptions = { readonly until?: number; readonly by: string; readonly off?: boolean };
 
 const settingOf = (log: LogKey): string => `mutes ${log}`;
 const PATTERN = /^(\*|[\w-]{1,64}(\.\*|\.[\w.-]{1,64})?)$/u;
 
-/** Returns the current mutes. Throws `bad_argument` for a pattern that no kind can match and for an end in the past. */
+/**
+ * Sets or lifts a mute, and returns the current mutes. Throws `bad_argument` for a pattern that no kind can match, and for an end
+ * in the past.
+ */
 export async function mute(context: Context, log: LogKey, pattern: string, options: MuteOptions): Promise<readonly Mute[]> {
   const { until = null, by, off = false } = options;
   if (!PATTERN.test(pattern))
     throw new EarpieceError(
       'bad_argument',
-      `pattern ${JSON.stringify(pattern.slice(0, 80))} is not "*", a source, "source.*" or "source.name"`,
+      `pattern ${JSON.stringify(pattern.slice(0, 80))} must be "*", a source, "source.*" or "source.name"`,
       { data: { field: 'pattern' } },
     );
   const key = settingOf(log);
   for (;;) {
     const now = context.store.now();
     if (until !== null && !(until > now))
-      throw new EarpieceError('bad_argument', `until ${until} is over already; it is ${now}`, { data: { field: 'until' } });
+      throw new EarpieceError('bad_argument', `until must be in the future, got ${until}; now it is ${now}`, {
+        data: { field: 'until' },
+      });
     const stored = await context.store.setting(key);
     const all = (stored ?? []) as unknown as readonly Mute[];
     const kept = (await context.witnesses.agree()) ? holding(all, now) : all;
@@ -35,7 +40,7 @@ export async function mute(context: Context, log: LogKey, pattern: string, optio
       [{ type: off ? 'notifications_unmuted' : 'notifications_muted', pattern, until, by }],
       { swaps: [{ key, from: stored, to: mutes.length === 0 ? undefined : mutes }] },
     );
-    // Another process changed them meanwhile: its change is kept too.
+    // If another process has changed the mutes in the meantime, both changes are kept.
     if (appended.kind === 'appended') return mutes;
   }
 }
@@ -45,6 +50,6 @@ export async function mutesOf(context: Context, log: LogKey): Promise<readonly M
   return holding((stored ?? []) as unknown as readonly Mute[], context.store.now());
 }
 
-/** A mute made by a clock ahead of this one would last too long, so it is ignored, and no notification is lost. */
+/** The mutes that apply now. A mute whose clock was ahead of this one would last too long, so it is ignored. */
 const holding = (mutes: readonly Mute[], now: number): readonly Mute[] =>
   mutes.filter(({ until, since = now }) => until === null || (until > now && since <= now + AGREE_MS));

@@ -5,16 +5,16 @@ import type { Policy } from '../../core/policy.ts';
 import type { Ids, Store } from '../../core/ports.ts';
 import { queuedRecord } from '../../core/records.ts';
 
-/** The number of queued notifications in one process before it counts the open ones again. */
+/** How many notifications a process queues before it counts the open ones again. */
 const RECOUNT = 64;
 const SUMMARY_KEY = 'earpiece.dropped';
 
 type LimitDeps = { readonly store: Store; readonly ids: Ids };
 
 /**
- * `maxOpen`: beyond it the oldest notifications of the lowest level close as dropped, and one summary gives their number by kind.
- * A notification that no filter can stop is never dropped. The limit is not checked at each queue: for a moment a log may hold up
- * to `RECOUNT` more for each producer.
+ * Enforces `maxOpen`. Beyond this limit, the oldest notifications of the lowest level close as dropped, and one summary gives
+ * their number by kind. A notification that cannot be filtered is never dropped. The limit is not checked at each queue, so for a
+ * moment a log may hold up to `RECOUNT` more for each producer.
  */
 export class OpenLimit {
   readonly #deps: LimitDeps;
@@ -54,10 +54,10 @@ export class OpenLimit {
       counts.set(kind, (counts.get(kind) ?? 0) + item.count);
     }
     const total = [...counts.values()].reduce((sum, n) => sum + n, 0);
-    // A view never summarizes an error, so an agent always reads that errors were dropped.
+    // The summary of dropped errors is itself an error. No view summarizes an error, so the agent always reads it.
     const level = [...counts.keys()].some((kind) => / (?:error|critical)$/u.test(kind)) ? 'error' : 'warning';
     const what = [...counts].map(([kind, n]) => `${n} ${kind.replace(' ', ' (')})`).join(', ');
-    // If a carrier takes one of them meanwhile, this append fails. Then there is room, and the next count decides.
+    // If a carrier takes one of them in the meantime, this append fails. There is room then, and the next count decides.
     await store.append(log, [
       {
         type: 'notification_closed',

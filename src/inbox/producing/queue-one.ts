@@ -1,4 +1,7 @@
-/** Puts one notification into the log of one agent: counted into an open one of its key if possible, else queued. */
+/**
+ * Puts one notification into the log of one agent. If possible, it is counted into an open notification of its key; else it is
+ * queued.
+ */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import type { Item } from '../../core/items.ts';
@@ -13,7 +16,10 @@ export type QueuedOne =
   | { readonly kind: 'queued' | 'duplicate'; readonly id: NotificationId }
   | { readonly kind: 'folded'; readonly id: NotificationId; readonly into: NotificationId };
 
-/** `conversations`: the audiences. Empty means the agent's first conversation that carries. */
+/**
+ * Queues or folds one notification. `conversations`: the audiences; empty means the agent's first conversation that carries
+ * notifications.
+ */
 export async function queueOne(
   context: Context,
   log: LogKey,
@@ -32,7 +38,7 @@ export async function queueOne(
     ]);
     if (folded.kind === 'appended') return { kind: 'folded', id, into: into.id };
     if (folded.kind === 'duplicate') return { kind: 'duplicate', id };
-    // A carrier took the open one meanwhile, so this one is queued separately.
+    // A carrier took the open notification in the meantime, so this one is queued separately.
   }
   const queued = queuedRecord(
     notification,
@@ -45,14 +51,15 @@ export async function queueOne(
     const appended = await store.append(log, [queued, ...resumeRecords(lifted, `resumed by ${id}`)]);
     if (appended.kind === 'duplicate') return { kind: 'duplicate', id };
     if (appended.kind === 'appended') break;
-    // One of the pauses was delivered or ended meanwhile, so all of them are read again.
+    // One of the pauses was delivered or ended in the meantime, so all of them are read again.
   }
   await context.limit.queued(log, policy);
   return { kind: 'queued', id };
 }
 
 /**
- * An action for an agent goes to each active conversation of its purpose. Any other goes to the first conversation that carries.
+ * The audiences of a notification. An action for an agent goes to each active conversation of its purpose. Any other notification
+ * goes to the first conversation that carries notifications.
  */
 export async function audienceOfAction(
   context: Context,
@@ -63,7 +70,7 @@ export async function audienceOfAction(
   return (await audienceOf(context, { log }, notification)).map((p) => p.conversation);
 }
 
-/** The open, never offered notification of the same key, kind and level that this one can be counted into. */
+/** Finds the open notification into which this one can be counted. It has the same key, kind and level, and was never offered. */
 export async function foldable(
   { store }: Context,
   log: LogKey,

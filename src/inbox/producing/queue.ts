@@ -1,4 +1,4 @@
-/** Puts a producer's notification into the logs: for one agent or conversation, for a whole project, or a second time. */
+/** Queues a producer's notification: for one agent or conversation, for a whole project, or a second time. */
 import {
   formatAddress,
   logOf,
@@ -38,7 +38,7 @@ export async function queue(
   return { ...queued, to: [formatAddress(address)] };
 }
 
-/** The record that `queue` would append for one agent, for a caller that appends it together with other records. */
+/** Makes the record that `queue` would append for one agent, for a caller that appends it together with other records. */
 export async function prepare(
   context: Context,
   log: LogKey,

@@ -3,12 +3,12 @@ import { readPattern } from '../../input/index.ts';
 
 const REDACTED = '[redacted]';
 
-/** Replaces a text in which secrets cannot be found. */
+/** Replaces a text if the patterns that find secrets are invalid. */
 export const UNUSABLE = '[redacted: the setting "redact" is invalid; `earpiece config check` shows it]';
 
-/** Characters times instructions for one text: this takes about a second with the slowest patterns. */
+/** The most work for one text, in characters times instructions: about a second with the slowest patterns. */
 const MAX_WORK = 50_000_000;
-/** The text before a cut may end with the first part of a secret. */
+/** How much of the text before a cut is removed too, because it may end with the first part of a secret. */
 const TAIL = 4_096;
 
 /**
@@ -25,9 +25,9 @@ export function redactor(patterns: readonly string[]): (text: string) => string 
   return (text) => {
     if (text.length <= longest) return clean(text);
     const kept = clean(text.slice(0, longest)).slice(0, -TAIL);
-    return `${kept}[redacted: the rest; the text has ${text.length} characters and its patterns may read ${longest}]`;
+    return `${kept}[redacted: the rest; the text has ${text.length} characters, and at most ${longest} can be searched]`;
   };
 }
 
-/** Cleans every text in a value; names of members stay. */
+/** Redacts every string in a value. Keys stay. */
 export const redactedJson = (value: Json, clean: (text: string) => string): Json => jsonCopy(value, clean) as Json;

@@ -1,4 +1,4 @@
-/** A person's command that lifts pauses: of a conversation, of an agent, or of a whole project. */
+/** Lifts pauses at a person's command: of a conversation, of an agent, or of a whole project. */
 import { logOf, type Address, type ConversationId, type LogKey } from '../../core/address.ts';
 import { ANYONE, type Item } from '../../core/items.ts';
 import type { NotificationId, NotificationInput } from '../../core/notification.ts';
@@ -13,21 +13,20 @@ import { isProjectLog, projectLog } from './standing.ts';
 export type Lifted = {
   readonly log: LogKey;
   readonly id: NotificationId;
-  /** Null: a pause of the agent that no conversation has taken. */
+  /** Null if no conversation has taken the agent's pause. */
   readonly conversation: ConversationId | null;
   readonly message: string;
   /** The person who paused. Null if no person did. */
   readonly person: string | null;
   /** Epoch ms. */
   readonly since: number;
-  /** The conversation gets a notification that it may go on. False: it never saw the pause, so it reads nothing. */
+  /** Whether the conversation is notified that it may continue. False if it never saw the pause. */
   readonly notified: boolean;
 };
 
 /**
- * Lifts every pause of a conversation, an agent or a project. Returns the lifted pauses. A conversation that was shown a pause
- * gets a notification that it may go on. A conversation that was not has nothing to go on with: only the person's own message
- * reaches it, as a message.
+ * Lifts every pause of a conversation, an agent or a project, and returns the lifted pauses. A conversation that has seen its
+ * pause is notified that it may continue. A conversation that has not gets only the person's message, if there is one.
  */
 export async function resume(
   context: Context,
@@ -44,7 +43,7 @@ export async function resume(
     const pauses = await holdingOf(context, log, to.kind === 'conversation' ? [to.conversation] : []);
     const holders = [...new Set(pauses.map(holderOf))];
     const notified = new Set<string>();
-    // A pause that no conversation has taken is lifted together with any other pause of its agent.
+    // A pause that no conversation has taken is lifted together with the other pauses of its agent.
     for (const holder of holders.length > 1 ? holders.filter((each) => each !== ANYONE) : holders) {
       const address = holder === ANYONE ? log : `${log}#${holder}`;
       const shown = pauses.some((item) => holderOf(item) === holder && wasShown(item));
@@ -61,7 +60,7 @@ export async function resume(
   return lifted;
 }
 
-/** Only the latest one of a conversation is worth reading. */
+/** Makes the notification that the agent may continue. Only the latest one of a conversation is delivered. */
 const goOn = (person: string, message = 'Go on.'): NotificationInput => ({
   kind: 'user.resume',
   level: 'info',
@@ -74,7 +73,7 @@ const goOn = (person: string, message = 'Go on.'): NotificationInput => ({
 
 const wasShown = (item: Item): boolean => item.offers > 0 || item.state === 'closed';
 
-/** Lifts the pauses of a conversation that were never shown to it. False: one was shown meanwhile. */
+/** Lifts the pauses that a conversation has never seen. Returns false if one was shown in the meantime. */
 async function liftUnseen(context: Context, log: LogKey, holder: ConversationId, person: string): Promise<boolean> {
   for (;;) {
     const pauses = await pausesOf(context, log, holder === ANYONE ? [] : [holder]);
@@ -85,8 +84,8 @@ async function liftUnseen(context: Context, log: LogKey, holder: ConversationId,
 }
 
 /**
- * Lifts the pauses for conversations that begin later. This comes first, so that no conversation gets one after its agent's log
- * was searched. It notifies nobody: each paused conversation has the pause in its agent's log, and the others are not paused.
+ * Lifts the pauses for conversations that begin later. This comes first, so that no conversation gets such a pause after its
+ * agent's log was searched. It sends no notification: each paused conversation has the pause in its agent's log, too.
  */
 async function liftStanding(context: Context, project: string, person: string): Promise<readonly Lifted[]> {
   await finishFanOuts(context, project);

@@ -3,7 +3,7 @@ import { defined } from '../../core/defined.ts';
 import { makeEvent, notificationFrom, type Emitter, type EventInput } from '../../core/event.ts';
 import type { NotificationInput } from '../../core/notification.ts';
 
-/** The part of an `Inbox` that this needs. */
+/** The part of an `Inbox` that `say` needs. */
 export type QueueInbox = { queue(to: string, input: NotificationInput): Promise<unknown> };
 
 /** `skipped`: a subscriber listens to the event, but queued nothing because of its settings. */
@@ -13,14 +13,16 @@ export type Said =
 
 export type SayOptions = {
   readonly inbox: QueueInbox;
-  /** Without a bus one event is one notification. */
+  /** The bus. Without one, an event becomes one notification. */
   readonly emitter?: Emitter | undefined;
   readonly now: number;
   /** Replaces the event's message if no subscriber's template renders it. */
   readonly plainly?: string;
 };
 
-/** Retrying is safe: the event's id identifies it. Without a bus, it is also the notification's id. */
+/**
+ * Sends an event. Retrying is safe, because the event's id identifies it. Without a bus, this id is also the notification's id.
+ */
 export async function say(
   event: EventInput & { readonly id: string },
   { inbox, emitter, now, plainly }: SayOptions,

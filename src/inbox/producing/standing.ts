@@ -1,6 +1,6 @@
 /**
- * Standing notifications of a whole project: a critical or an action to `project/*` also reaches the conversations that begin
- * while it is open. The project's own log keeps it until it is withdrawn, resumed or expires there.
+ * Standing notifications of a whole project. A critical notification or an action to `project/*` also reaches the conversations
+ * that begin while it is open. The project's own log keeps the notification until it is withdrawn, resumed or expires there.
  */
 import { splitLog, type ConversationId, type LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
@@ -14,12 +14,17 @@ export const projectLog = (project: string): LogKey => `${project}/*` as LogKey;
 
 export const isProjectLog = (log: LogKey): boolean => log.endsWith('/*');
 
-/** A resume has done its work once it has lifted the pauses: a conversation that begins later does not need it. */
+/**
+ * Whether the notification also applies to conversations that begin later. A resume does not: it has lifted the pauses already.
+ */
 export const stands = (notification: Notification): boolean => isInterrupt(notification) && notification.action !== 'resume';
 
 type Comer = { readonly log: LogKey; readonly id: ConversationId; readonly purpose?: string | undefined };
 
-/** Copies each of them once: a conversation that has it, open or closed, gets no second copy. */
+/**
+ * Copies the project's standing notifications to a conversation. A notification that it already has, open or closed, is not
+ * copied again.
+ */
 export async function joinStanding(context: Context, comer: Comer): Promise<void> {
   const now = context.store.now();
   const open = await context.store.items(projectLog(splitLog(comer.log).project), { kind: 'open' });
@@ -46,8 +51,8 @@ async function join(context: Context, { log, id }: Comer, { notification }: Item
 }
 
 /**
- * It was withdrawn between the read and the copy. A withdrawal closes it in the project's log before it searches the agents'
- * logs, so one of the two processes sees the other.
+ * Withdraws a copy whose original was withdrawn between the read and the copy. A withdrawal closes the original in the project's
+ * log before it searches the agents' logs, so one of the two processes sees the other.
  */
 async function letGo(context: Context, { log, id }: Comer, notification: NotificationId): Promise<void> {
   const [whole] = await context.store.items(projectLog(splitLog(log).project), { kind: 'ids', ids: [notification] });
@@ -59,6 +64,6 @@ async function letGo(context: Context, { log, id }: Comer, notification: Notific
     reason: 'it was withdrawn when this conversation began',
   };
   const closed = await context.store.append(log, [{ type: 'notification_closed', outcome: 'withdrawn', ...ending }]);
-  // Another carrier of this conversation has delivered it meanwhile.
+  // Another carrier of this conversation has delivered it in the meantime, so its gate is lifted.
   if (closed.kind !== 'appended') await context.store.append(log, [{ type: 'gate_lifted', ...ending }]);
 }

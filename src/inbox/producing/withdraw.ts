@@ -9,7 +9,7 @@ import { mayTakeBack } from './inside.ts';
 
 type Why = { readonly by: string; readonly reason: string };
 
-/** Withdraws undelivered notifications: by id, or each open one with a key. */
+/** Withdraws undelivered notifications: one by its id, or all open ones of a key. */
 export async function withdraw(
   context: Context,
   log: LogKey,
@@ -36,7 +36,9 @@ async function holdingWithKey(context: Context, log: LogKey, key: string): Promi
   );
 }
 
-/** Withdraws one notification for each audience: an undelivered one closes, a delivered interrupt stops holding the gate. */
+/**
+ * Withdraws one notification for all audiences. An undelivered one closes, and a delivered interrupt no longer holds the gate up.
+ */
 async function withdrawOne(context: Context, log: LogKey, id: NotificationId, why: Why): Promise<Withdrawn['result']> {
   for (;;) {
     const items = await context.store.items(log, { kind: 'ids', ids: [id] });
@@ -62,7 +64,7 @@ async function withdrawOne(context: Context, log: LogKey, id: NotificationId, wh
 const seen = (items: readonly Item[]): 'maybe_seen' | 'withdrawn' =>
   items.some(({ offers }) => offers > 0) ? 'maybe_seen' : 'withdrawn';
 
-/** The pauses that a resume for this audience lifts. Without names: all audiences. */
+/** The pauses that a resume for this audience lifts. An empty audience means all. */
 export async function pausesOf(context: Context, log: LogKey, audience: readonly ConversationId[]): Promise<readonly Item[]> {
   const gates = await context.store.items(log, { kind: 'gate' });
   return gates.filter(
@@ -73,8 +75,8 @@ export async function pausesOf(context: Context, log: LogKey, audience: readonly
 }
 
 /**
- * Pauses that still hold. An expired pause holds nobody, so its end needs no notification. A process with a clock that is known
- * to be wrong cannot know which have expired, and lifts all of them.
+ * The pauses that have not expired. The end of an expired pause needs no notification. If this process's clock is known to be
+ * wrong, it cannot know which pauses have expired, so it returns all.
  */
 export async function holding(context: Context, gates: readonly Item[]): Promise<readonly Item[]> {
   const now = context.store.now();
@@ -82,7 +84,7 @@ export async function holding(context: Context, gates: readonly Item[]): Promise
   return still.length === gates.length || (await context.witnesses.trusted()) ? still : gates;
 }
 
-/** The records that lift the pauses: a pause that was never shown is withdrawn; the gate of the others falls. */
+/** Makes the records that lift the pauses. A pause that was never shown is withdrawn. For the others, the gate falls. */
 export function resumeRecords(pauses: readonly Item[], reason: string): Draft[] {
   const why: Why = { by: 'resume', reason };
   return [

@@ -10,11 +10,11 @@ export type ReceiptName = (typeof RECEIPTS)[number];
 export type ReceiptState = {
   /** The lowest receipt among several audiences: `queued` … `read`, or its outcome. */
   readonly receipt: string;
-  /** It has the requested receipt. */
+  /** Whether it has the requested receipt. */
   readonly reached: boolean;
   /**
-   * It has the receipt or has ended otherwise, so a wait ends. `summarized` is such an end: the model read only a count. The
-   * model can still read the notification, so a wait for `read` continues.
+   * Whether the wait is finished: the notification has the receipt, or can no longer get it. After `summarized`, only a wait for
+   * `read` continues, because the model can still read the notification.
    */
   readonly settled: boolean;
 };
@@ -35,7 +35,7 @@ export function receiptState(items: readonly Item[], until: ReceiptName): Receip
 export type Awaited = {
   readonly id: string;
   readonly logs: readonly LogKey[];
-  /** The copies that count; a caller leaves out those that it may not see. Default: all count. */
+  /** Whether a copy counts. A caller leaves out copies that it may not see. Default: all count. */
   readonly counts?: (item: Item) => boolean;
 };
 
@@ -48,8 +48,9 @@ export type Waiting = {
 };
 
 /**
- * Resolves when it is settled for each log, or after `withinMs`. Undefined if no log has it. Rejects with the signal's
- * reason. A notification that was folded into another one has that one's receipt.
+ * Waits for a receipt of the notification in all its logs, for at most `withinMs`. Resolves with undefined if no log has the
+ * notification. Rejects with the signal's reason. A folded notification has the receipt of the notification into which it was
+ * folded.
  */
 export async function awaitReceipt(
   store: Store,
@@ -65,7 +66,7 @@ export async function awaitReceipt(
     const state = receiptState(items, until);
     const left = deadline - performance.now();
     if (state.settled || left <= 0) return state;
-    // Another process may append without a hint that arrives here.
+    // Another process may append without a wake-up in this process.
     await store.changed(seen, { withinMs: Math.min(left, 1_000), ...(signal ? { signal } : {}) });
     await beforeNextLook?.();
   }

@@ -1,4 +1,4 @@
-/** The verdict on a notification that is not queued, as if it came for an agent now. Writes nothing about it. */
+/** Predicts the verdict on a notification, as if it were queued for an agent now. Writes nothing about it. */
 import { logOf, type Address } from '../../core/address.ts';
 import { settle, type Item } from '../../core/items.ts';
 import type { NotificationInput, Subscribed } from '../../core/notification.ts';
@@ -23,7 +23,7 @@ export async function foretell(inbox: Logs, to: ForOne, input: NotificationInput
   const place = { seq: (await inbox.store.head()) + 1, at: inbox.store.now() };
   const settled = settle(queuedRecord(notification, audience.length === 0 ? {} : { audience }), place, []);
   const [item] = settled.kind === 'settled' ? settled.items : ([] as Item[]);
-  if (item === undefined) throw new TypeError('a notification without an audience');
+  if (item === undefined) throw new TypeError('the notification has no audience');
   const decisions = await outlooksOf(inbox, log, item, [item]);
   return verdictOf(await factsOf(inbox, log, { item, records: [], decisions }));
 }

@@ -1,4 +1,4 @@
-/** When the carriers of an agent would take an open notification: the decision for each of its active conversations. */
+/** Predicts when the carriers of an agent would take an open notification, with a decision for each active conversation. */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { ANYONE, type Item } from '../../core/items.ts';
 import type { Decision } from '../../core/plan.ts';
@@ -9,10 +9,15 @@ import type { Logs } from '../context.ts';
 import { Conversation } from '../conversation/conversation.ts';
 import type { Carrier, Foreseen } from '../conversation/foresee.ts';
 
-/** `rides`: the moments that would take it, if it waits for one of them. */
+/**
+ * The decision for one conversation. `rides`: the contact points that would take the notification, if it waits for one of them.
+ */
 export type Outlook = { readonly conversation: ConversationId; readonly decision: Decision; readonly rides?: Rides };
 
-/** `more`: notifications that are not queued, as if they were; `item` may be one of them. */
+/**
+ * Predicts the decision for each active conversation. `more`: notifications that count as queued although they are not; `item`
+ * may be one of them.
+ */
 export async function outlooksOf(inbox: Logs, log: LogKey, item: Item, more: readonly Item[] = []): Promise<readonly Outlook[]> {
   const there = (await inbox.active({ log })).filter(
     ({ conversation }) => item.audience === ANYONE || item.audience === conversation,
@@ -33,7 +38,10 @@ export async function outlooksOf(inbox: Logs, log: LogKey, item: Item, more: rea
 
 const UNKNOWN: Carrier = { name: '', points: [] };
 
-/** A gateway of an older release has reported no contact points, but has the one that each gateway has. */
+/**
+ * The carriers of a conversation. A gateway of an older release has reported no contact points, so it gets the one that each
+ * gateway has.
+ */
 function carriersOf({ carriers, points = {} }: Presence): readonly Carrier[] {
   const known = Object.keys(carriers).flatMap((name): Carrier[] => {
     const its = points[name] ?? (isGateway(name) ? (['tool_result'] as const) : []);
@@ -44,7 +52,10 @@ function carriersOf({ carriers, points = {} }: Presence): readonly Carrier[] {
 
 const isGateway = (carrier: string): boolean => carrier.startsWith('gateway');
 
-/** One decision for all: each carrier takes it, or some do at their moments, or the reason that keeps it from all. */
+/**
+ * Combines the decisions of all carriers: any carrier takes the notification, some take it at certain contact points, or a reason
+ * keeps it from all.
+ */
 function outlookOf(foreseen: readonly Foreseen[], { id }: Item): Omit<Outlook, 'conversation'> | undefined {
   const all = foreseen.flatMap(({ carrier, at, decisions }) =>
     decisions.filter((decision) => decision.id === id).map((decision) => ({ carrier, at, decision })),

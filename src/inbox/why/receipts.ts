@@ -1,7 +1,7 @@
 import { NEVER_SENT, type Item } from '../../core/items.ts';
 import { isType, type OfferedRecord, type Stored } from '../../core/records.ts';
 
-/** The stages of a notification, and its possible ends. */
+/** The stages that a notification passes through. */
 export const RECEIPTS = ['queued', 'offered', 'delivered', 'observed', 'read'] as const;
 
 export function receiptOf(item: Item): string {

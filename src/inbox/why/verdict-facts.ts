@@ -23,7 +23,7 @@ const ALL: Reader = { item: () => true, conversation: () => true };
 
 type Story = {
   readonly item: Item;
-  /** The records that concern it, oldest first. */
+  /** The records about the item, oldest first. */
   readonly records: readonly Stored[];
   readonly decisions: VerdictFacts['decisions'];
 };
@@ -72,7 +72,9 @@ export async function factsOf(
   };
 }
 
-/** Whether a delivered interrupt held its gate up until it expired. A clock that is known to be wrong does not count. */
+/**
+ * When a delivered interrupt expired, if it held its gate up until then. Undefined if this process's clock is known to be wrong.
+ */
 function gateExpired(
   item: Item,
   records: readonly Stored[],
@@ -84,7 +86,7 @@ function gateExpired(
   return at === undefined ? {} : { gateExpired: at };
 }
 
-/** Calls that the gate answered: the refused ones, or the `made` ones, whose results it withheld. */
+/** How many calls the gate answered: the refused ones, or with `made` those whose results it withheld. */
 const refusalsIn = (records: readonly Stored[], made: boolean): number =>
   records.reduce(
     (sum, { body }) => (isType(body, 'gate_refused') && (body.made ?? false) === made ? sum + (body.times ?? 1) : sum),
@@ -122,7 +124,7 @@ function absenceOf(context: Context, presence: Presence, now: number): Absence |
   return why === 'died' ? 'process_gone' : (why ?? null);
 }
 
-/** The most calls before a result among which its call is searched. */
+/** How many calls before a result are searched for the call of this result. */
 const CALLS = 200;
 
 /** The last carrier that took the notification. `get_notifications` does not count if another carrier had delivered it before. */
@@ -135,7 +137,7 @@ async function rodeOn(context: Context, { id }: Item, records: readonly Stored[]
   if (carrier === undefined) return null;
   const { body, log, seq } = carrier;
   if (isType(body, 'carrier_offered')) {
-    // A refusal is written in the same step as its offer.
+    // A refusal is appended together with its offer.
     const refusal = records.find((record) => record.seq > seq && isType(record.body, 'gate_refused'))?.body;
     const made = body.at_point === 'forced' && refusal !== undefined && isType(refusal, 'gate_refused') && refusal.made;
     return { point: body.at_point, name: body.on ?? null, ...(made ? { made } : {}) };
@@ -147,7 +149,7 @@ async function rodeOn(context: Context, { id }: Item, records: readonly Stored[]
   return { point: 'tool_result', name: call !== undefined && isType(call, 'tool_call_request') ? call.name : null };
 }
 
-/** The wrong clock that hides an open item: this process's own, or that of a gateway of its conversations. */
+/** The wrong clock that hides an open item: the clock of this process, or of a gateway of the item's conversations. */
 async function hiddenBy(
   context: Context,
   item: Item,

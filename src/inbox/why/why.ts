@@ -14,18 +14,18 @@ import { factsOf, type Reader } from './verdict-facts.ts';
 
 export type Receipt = { readonly at: number; readonly seq: number; readonly what: string; readonly detail?: string };
 
-/** The story of one notification for one audience. */
+/** The history of one notification for one audience. */
 export type Why = {
   readonly log: LogKey;
   readonly id: NotificationId;
   readonly items: readonly {
     readonly item: Item;
-    /** `queued`, `offered` …, or its outcome. `maybe_seen` if it was withdrawn after an offer. */
+    /** `queued`, `offered` …, or the outcome. `maybe_seen` if the notification was withdrawn after an offer. */
     readonly receipt: string;
     readonly steps: readonly Receipt[];
-    /** Why it was delivered, waits or ended: one answer from all facts. */
+    /** Why the notification was delivered, waits or ended: one answer from all facts. */
     readonly verdict: Verdict;
-    /** For an open one: the current decision of a carrier for each conversation. */
+    /** For an open notification, the decision of each conversation's carrier now. */
     readonly now: readonly { readonly conversation: ConversationId; readonly decision: Decision }[];
   }[];
 };
@@ -54,7 +54,7 @@ export async function explain(inbox: Logs, id: NotificationId, log?: LogKey, rea
 
 const OVER: Readonly<Record<SucceededRecord['why'], string>> = {
   ended: 'that session ended',
-  died: 'the process of that session is gone',
+  died: 'the process of that session has exited',
   silent: 'that session made no contact for 30 minutes',
   merged: 'both are one session',
 };

@@ -903,12 +903,12 @@ declare class Earpiece implements AsyncDisposable {
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
+type Hash = `sha256:${string}` | `stat:${string}`;
 type Source = {
   readonly name: string;
   start(): Promise<void>;
   stop(): Promise<void>;
 };
-type Hash = `sha256:${string}` | `stat:${string}`;
 type FileContent = string | Uint8Array | {
   readonly hash: string;
 };

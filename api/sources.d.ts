@@ -922,12 +922,12 @@ declare class Earpiece implements AsyncDisposable {
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
+type Hash = `sha256:${string}` | `stat:${string}`;
 type Source = {
   readonly name: string;
   start(): Promise<void>;
   stop(): Promise<void>;
 };
-type Hash = `sha256:${string}` | `stat:${string}`;
 type FilesOptions$1 = {
   readonly emitter: Emitter;
   readonly subject: string;

@@ -501,7 +501,7 @@ export const REQUIREMENTS = {
   },
   'hosts:served': {
     behaviour:
-      'The running earpiece mcp answers the batch ends of Claude Code. If that server is missing, was killed or still starts, a command answers.',
+      'The running earpiece mcp answers the batch ends of Claude Code. While that server is missing or dead, the hook before a tool carries.',
   },
   'hosts:quiet-mark': {
     behaviour:

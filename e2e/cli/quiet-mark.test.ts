@@ -1,12 +1,11 @@
 /** The shell lines of hooks start no process of Earpiece while nothing waits, and one after any change. */
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { logKey, type ConversationId } from '../../src/core/address.ts';
 import { shellLine } from '../../src/hosts/setup/ours.ts';
-import { quietFolder } from '../../src/hosts/quiet-mark.ts';
+import { noteServer, quietFolder } from '../../src/hosts/quiet-mark.ts';
 import { begin, selfOwner } from '../../src/inbox/index.ts';
 import { CLI } from '../built.ts';
 import { Stage } from '../delivery/stage.ts';
@@ -33,10 +32,10 @@ async function scene(shell: string) {
   writeFileSync(node, `#!/bin/sh\n: > '${trace}'\nexec '${process.execPath}' "$@"\n`);
   chmodSync(node, 0o755);
   const variable = 'CLAUDE_CODE_SESSION_ID';
-  const line = (event: string): string =>
-    shellLine({ node, entry: CLI, state }, ['hook', 'claude'], {
+  const line = (event: string, ...words: readonly string[]): string =>
+    shellLine({ node, entry: CLI, state }, ['hook', 'claude', ...words], {
       variable,
-      ...(event === 'PreToolUse' ? { mark: 'free', served: false } : { mark: 'quiet', served: true }),
+      mark: event === 'PreToolUse' ? 'free' : 'quiet',
     });
   return {
     stage,
@@ -48,10 +47,10 @@ async function scene(shell: string) {
       const then = Date.now() / 1_000 - 10;
       for (const file of [stage.db, `${stage.db}-wal`]) if (existsSync(file)) utimesSync(file, then, then);
     },
-    call: ({ session = SESSION, tool = 'Bash', event = 'PreToolUse' } = {}) => {
+    call: ({ session = SESSION, tool = 'Bash', event = 'PreToolUse', served = false } = {}) => {
       rmSync(trace, { force: true });
       const input = { hook_event_name: event, session_id: session, cwd: stage.folder, tool_name: tool, tool_use_id: 't' };
-      const { status, stdout, stderr } = spawnSync(shell, ['-c', line(event)], {
+      const { status, stdout, stderr } = spawnSync(shell, ['-c', served ? line(event, '--served') : line(event)], {
         env: stage.env({
           CLAUDE_CODE_SESSION_ID: session,
           CLAUDE_PID: String(process.pid),
@@ -123,22 +122,35 @@ describe.each(SHELLS)('the hook before a tool, in %s', (shell) => {
     at.settle();
     expect([at.call(), at.call()]).toEqual([LOOKED, QUICK]);
     expect(at.marks()).toEqual([]);
-    // No MCP server runs here, so the command must look for notifications at the end of the batch.
     expect(at.call({ event: 'PostToolBatch' })).toEqual(LOOKED);
     await at.ear.queue('shop/claude-code', { message: 'wait', action: 'pause', level: 'critical' });
     expect(at.call()).toEqual({ ...LOOKED, denied: true });
   });
 
-  it('ends at the end of a batch while the server lives that has answered for this session', async () => {
+  it('carries nothing while the server lives that answers the ends of batches', async () => {
     await using at = await scene(shell);
+    noteServer(at.state, SESSION, selfOwner());
     await at.ear.queue('shop/claude-code', { message: 'WORD' });
-    const server = spawn('sleep', ['100']);
-    mkdirSync(quietFolder(at.state), { recursive: true });
-    writeFileSync(join(quietFolder(at.state), `${SESSION}.server`), `${server.pid}\n`);
-    expect(at.call({ event: 'PostToolBatch' })).toEqual(QUICK);
-    server.kill('SIGKILL');
-    await once(server, 'exit');
-    expect(at.call({ event: 'PostToolBatch' })).toEqual({ ...LOOKED, told: true });
+    at.settle();
+    expect([at.call({ served: true }), at.call({ served: true })]).toEqual([LOOKED, QUICK]);
+  });
+
+  it.each([
+    ['no server has answered', undefined],
+    ['another process has the id of that server', { ...selfOwner(), startedAt: '1' }],
+    ['that server has ended', { pid: 2 ** 30, startedAt: '1' }],
+  ])('carries where %s', async (_case, server) => {
+    await using at = await scene(shell);
+    if (server !== undefined) noteServer(at.state, SESSION, server);
+    await at.ear.queue('shop/claude-code', { message: 'WORD-LATER', deliver: 'turn_end' });
+    at.settle();
+    // It leaves no mark while something is open.
+    expect([at.call({ served: true }), at.call({ served: true })]).toEqual([LOOKED, LOOKED]);
+    await at.ear.queue('shop/claude-code', { message: 'WORD' });
+    expect(at.call({ served: true })).toEqual({ ...LOOKED, told: true });
+    expect(at.call({ served: true })).toEqual(LOOKED);
+    await at.ear.queue('shop/claude-code', { message: 'wait', action: 'pause', level: 'critical' });
+    expect(at.call({ served: true })).toEqual({ ...LOOKED, denied: true });
   });
 
   it('leaves no mark while the last change is recent, because a clock of whole seconds would hide the next one', async () => {

@@ -161,26 +161,29 @@ test('in a cloned repository with its own earpiece and its own registry, only th
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'earpiece-registry-'));
   await using registry = await startRegistryOf(PACKAGE, folder);
   let fromClone: () => readonly string[] = () => ['nothing was cloned'];
-  await hears(
-    {
-      ownServers: true,
-      async onPrepared(home) {
-        fs.writeFileSync(path.join(home, '.npmrc'), `registry=${registry.url}\nignore-scripts=true\nupdate-notifier=false\n`);
-        // As from its repository: no command line lies beside it.
-        const marketplace = path.join(folder, 'marketplace');
-        fs.cpSync(MARKETPLACE, marketplace, { recursive: true });
-        expect(ran(home, 'claude', 'plugin', 'marketplace', 'add', marketplace)).toMatchObject({ code: 0 });
-        expect(ran(home, 'claude', 'plugin', 'install', 'earpiece@earpiece')).toMatchObject({ code: 0 });
-        const work = path.join(home, 'work');
-        fromClone = clonedInto(work, registry.version);
-        // A busy machine may take longer for it than a hook may. This process serves the registry, so it must not wait itself.
-        const args = [...fetching(registry.version, home), '--version'];
-        expect(await promisify(execFile)('npx', args, { cwd: work, env: environment(home) })).toMatchObject({
-          stdout: `${registry.version}\n`,
-        });
-      },
+  using seen = await run('claude', {
+    ownServers: true,
+    script: [...['one', 'two', 'three'].map((id) => ({ calls: [{ shell: `touch ${id}` }] })), { text: 'ALL-DONE' }],
+    async onPrepared(home) {
+      fs.writeFileSync(path.join(home, '.npmrc'), `registry=${registry.url}\nignore-scripts=true\nupdate-notifier=false\n`);
+      // As from its repository: no command line lies beside it.
+      const marketplace = path.join(folder, 'marketplace');
+      fs.cpSync(MARKETPLACE, marketplace, { recursive: true });
+      expect(ran(home, 'claude', 'plugin', 'marketplace', 'add', marketplace)).toMatchObject({ code: 0 });
+      expect(ran(home, 'claude', 'plugin', 'install', 'earpiece@earpiece')).toMatchObject({ code: 0 });
+      const work = path.join(home, 'work');
+      fromClone = clonedInto(work, registry.version);
+      // A busy machine may take longer for it than a hook may. This process serves the registry, so it must not wait itself.
+      const args = [...fetching(registry.version, home), '--version'];
+      expect(await promisify(execFile)('npx', args, { cwd: work, env: environment(home) })).toMatchObject({
+        stdout: `${registry.version}\n`,
+      });
     },
-    () => expect(fromClone()).toEqual([]),
-  );
+    async onToolStep({ step, home }) {
+      if (step === 1) await earpiece(home, databaseIn(home), 'send', '--to', AGENT, 'WORD-INFO the build ended');
+    },
+  });
+  expect({ exitCode: seen.exitCode, leftovers: seen.leftovers }).toEqual({ exitCode: 0, leftovers: [] });
+  expect({ told: told(seen, 'WORD-INFO'), ran: fromClone() }).toEqual({ told: 1, ran: [] });
   fs.rmSync(folder, { recursive: true });
 });

@@ -34,7 +34,7 @@ function install(home: string): void {
     hooks: Record<string, { hooks: { type: string }[] }[]>;
   };
   const typesAt = (event: string) => settings.hooks[event]?.flatMap(({ hooks }) => hooks.map(({ type }) => type));
-  expect([typesAt('PostToolBatch'), typesAt('PreToolUse')]).toEqual([['mcp_tool', 'command'], ['command']]);
+  expect([typesAt('PostToolBatch'), typesAt('PreToolUse')]).toEqual([['mcp_tool'], ['command']]);
 }
 
 const send = (home: string, ...args: readonly string[]): Promise<string> =>
@@ -60,7 +60,7 @@ const SERVER = { earpiece: { command: process.execPath, args: [entry, 'mcp'] } }
 
 test.for([
   { server: 'that runs', before: undefined, place: 'PostToolBatch' },
-  { server: 'that is missing', before: undefined, place: 'PostToolBatch' },
+  { server: 'that is missing', before: undefined, place: 'PreToolUse' },
   { server: 'that was killed', before: 'kill', place: 'PostToolBatch' },
 ] as const)('Claude Code with a server $server reads each notification once, and a pause denies the next call', async (given) => {
   proves('hosts:served');

@@ -7,7 +7,7 @@ import { isAbsolute, join } from 'node:path';
 import { projectPlace, stateFolder, userConfigFile, type Env } from '../config/places.ts';
 import { ancestors, systemProcesses, type Process } from '../inbox/presence/processes.ts';
 import { conversationOfSession } from '../inbox/presence/session-id.ts';
-import { leaveMark, settledSince, type Mark } from '../hosts/quiet-mark.ts';
+import { leaveMark, serverLives, settledSince, type Mark } from '../hosts/quiet-mark.ts';
 import { glance } from '../stores/sqlite/glance.ts';
 import { inputAtOnce, type HookInput } from './hook-input.ts';
 
@@ -44,8 +44,11 @@ export function hasNothingToSay(words: readonly string[], env: Env): boolean {
   try {
     // `earpiece in` needs to see every event.
     if (env['EARPIECE_TERMINAL']) return false;
-    const [host, option, db, ...others] = words;
-    if (host === undefined || host.startsWith('-') || others.length > 0) return false;
+    const [host, ...options] = words;
+    if (host === undefined || host.startsWith('-')) return false;
+    const served = options[0] === '--served';
+    const [option, db, ...others] = served ? options.slice(1) : options;
+    if (others.length > 0) return false;
     if (option !== undefined && (option !== '--db' || db === undefined)) return false;
     const input = inputAtOnce();
     const { hook_event_name: event, session_id: session, cwd } = input ?? {};
@@ -65,13 +68,14 @@ export function hasNothingToSay(words: readonly string[], env: Env): boolean {
       seenWithinMs: SEEN_WITHIN_MS,
       unprovenSince: WITH_TRANSCRIPT.has(host) ? now - LOOKED_FOR_MS : now,
     });
-    const marks: readonly Mark[] = seen === undefined ? [] : seen === 'quiet' ? ['quiet', 'free'] : ['free'];
+    const standsIn = served && seen === 'free' && !serverLives(stateFolder({ env }), session, systemProcesses.get);
+    const marks: readonly Mark[] = seen === undefined || standsIn ? [] : seen === 'quiet' ? ['quiet', 'free'] : ['free'];
     try {
       if (since !== undefined) for (const mark of marks) leaveMark(mark, stateFolder({ env }), session, path, since);
     } catch {
       // The next call asks the database again.
     }
-    return seen === 'quiet' || (seen === 'free' && BEFORE.has(event));
+    return seen === 'quiet' || (seen === 'free' && BEFORE.has(event) && !standsIn);
   } catch {
     return false;
   }

@@ -10,15 +10,17 @@ import {
   attend,
   conversationOf,
   forgetMarks,
+  serverLives,
   TERMINAL_VARIABLE,
   type Attended,
   type Caller,
   type Heard,
   type HookHost,
+  type Moment,
   type Place,
   type Printed,
 } from '../hosts/index.ts';
-import { identify, patience } from '../inbox/index.ts';
+import { identify, patience, systemProcesses } from '../inbox/index.ts';
 import { listKey } from '../sources/follow/key.ts';
 import { complain, handOver } from './terminal.ts';
 import type { GlobalOptions } from './context.ts';
@@ -31,7 +33,12 @@ const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 
 const GOES_ON = 0;
 
-export type HookOptions = GlobalOptions & { readonly as?: string; readonly beside?: string; readonly look?: boolean };
+export type HookOptions = GlobalOptions & {
+  readonly as?: string;
+  readonly beside?: string;
+  readonly look?: boolean;
+  readonly served?: boolean;
+};
 
 /** Answers one call of a hook, and resolves with the exit code. Never throws. */
 export async function hook(host: HookHost, options: HookOptions): Promise<number> {
@@ -65,7 +72,7 @@ async function answered(
       };
     if (heard.moment.kind === 'session_start' && caller.subagent === undefined)
       afterwards = async () => goOnFollowing(place.inbox, caller.folder);
-    return attend(place, host, caller, heard.moment);
+    return attend(place, host, caller, momentOf(heard, options));
   };
   const attended = await within(ask(), () => ear?.lines?.busy?.() ?? false);
   if (attended === undefined) {
@@ -82,6 +89,12 @@ async function answered(
   await afterwards?.();
   await ear?.close();
   return printed.exitCode ?? GOES_ON;
+}
+
+/** The hook before a tool carries for the MCP server, which its host calls at the end of a batch, while that does not live. */
+function momentOf({ moment, caller }: Heard, { served = false }: HookOptions): Moment {
+  if (!served || moment.kind !== 'before_tool') return moment;
+  return { ...moment, carries: !serverLives(stateFolder({ env: process.env }), caller.session, systemProcesses.get) };
 }
 
 /** Starts the process that checks what the project follows, because a session of the project is now active. */

@@ -8,7 +8,7 @@ import { EarpieceError } from '../core/errors.ts';
 import { stateFolder } from '../config/index.ts';
 import { attend, conversationOf, HOOK_HOSTS, noteServer, type Caller, type Place } from '../hosts/index.ts';
 import { HOOK_TOOL } from '../hosts/setup/ours.ts';
-import type { Conversation } from '../inbox/index.ts';
+import { selfOwner, type Conversation } from '../inbox/index.ts';
 import { Talk, TALK_TOOLS } from '../talk/index.ts';
 import type { Toolbox } from '../gateway/riding/toolbox.ts';
 import { FOLLOW_TOOL } from '../sources/follow/tool-shape.ts';
@@ -67,7 +67,7 @@ function hookBox(place: Place): Toolbox {
       const lookUntil = answer.kind === 'nothing' ? (known?.lookUntil ?? 0) : performance.now() + LOOKED_FOR_MS;
       if (sessions.size >= MAX_SESSIONS) sessions.clear();
       sessions.set(caller.session, { conversation, lookUntil });
-      if (ends && known === undefined) noteServer(stateFolder({ env: process.env }), caller.session);
+      if (ends && known === undefined) noteServer(stateFolder({ env: process.env }), caller.session, selfOwner());
       const printed = host.say(answer, input);
       return { text: printed.stdout === '' ? '{}' : printed.stdout, delivery };
     },

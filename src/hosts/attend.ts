@@ -63,7 +63,7 @@ async function answerOf(conversation: Conversation, host: Host, caller: Caller, 
       if (passesGate(moment.tool)) return NOTHING;
       await isThere(conversation, caller);
       if (caller.subagent !== undefined) return refusesSubagent(conversation);
-      return refuses(conversation, moment.tool);
+      return beforeTool(conversation, host, moment);
     case 'after_tool':
       if (caller.subagent !== undefined) return NOTHING;
       await isThere(conversation, caller);
@@ -170,6 +170,17 @@ async function offers(
   }
   const offer = await conversation.offer({ at, on, ...roomOf(host), ...defined({ tools }) });
   return offer === undefined ? NOTHING : leased(offer, { kind: 'tell', text: offer.view.text });
+}
+
+async function beforeTool(
+  conversation: Conversation,
+  host: Host,
+  { tool, carries = false }: { readonly tool: string; readonly carries?: boolean },
+): Promise<Attended> {
+  const refused = await refuses(conversation, tool);
+  if (refused.answer.kind !== 'nothing' || !carries) return refused;
+  // The text comes with the results of this batch, but the model has not been asked since the batch before.
+  return offers(conversation, host, { at: 'tool_result', on: tool });
 }
 
 async function refuses(conversation: Conversation, tool: string): Promise<Attended> {

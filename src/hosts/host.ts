@@ -23,11 +23,10 @@ export type HookEvent = {
   readonly waits?: true;
   /** The shell ends this hook itself while this mark of the session is valid (see `quiet-mark.ts`). Needs `sessionVariable`. */
   readonly marked?: Mark;
-  /**
-   * The host can call the tool `hook` of the running MCP server, with these arguments, which the host fills. The command beside
-   * it ends while that server lives.
-   */
+  /** The host can call the tool `hook` of the running MCP server instead of the command, with these arguments, which it fills. */
   readonly served?: Readonly<Record<string, string>>;
+  /** The hook before a tool: it also carries while the server of a `served` event does not live. */
+  readonly standsIn?: true;
 };
 
 /** The properties of a coding agent on which answers depend, whether a hook or a plugin reports its moments. */

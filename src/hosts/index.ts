@@ -14,7 +14,7 @@ import { pi } from './pi/host.ts';
 
 export { attend, conversationOf, logOfHost, type Place } from './attend.ts';
 export type { Heard, HookHost, Host, Printed } from './host.ts';
-export type { Attended, Caller } from './moment.ts';
+export type { Attended, Caller, Moment } from './moment.ts';
 export { wake } from './wake.ts';
 
 /** The hosts whose hooks `earpiece hook <host>` answers. */
@@ -22,7 +22,7 @@ export const HOOK_HOSTS: readonly HookHost[] = [claude, codex, gemini, qwen, cur
 
 export const HOOK_HOST_NAMES = HOOK_HOSTS.map(({ name }) => name);
 
-export { forgetMarks, noteServer } from './quiet-mark.ts';
+export { forgetMarks, noteServer, serverLives } from './quiet-mark.ts';
 export { stateIn, TERMINAL_VARIABLE } from './terminal-state.ts';
 
 /** The hosts with plugins for `earpiece bridge <host>`. */

@@ -8,8 +8,8 @@ export type Moment =
   /** A session begins or continues. `compacted`: its context was replaced, so the model no longer knows the mark. */
   | { readonly kind: 'session_start'; readonly compacted?: boolean }
   | { readonly kind: 'prompt' }
-  /** The tool has not run yet: the answer may deny it. */
-  | { readonly kind: 'before_tool'; readonly tool: string }
+  /** The tool has not run yet: the answer may deny it. `carries`: nobody carries at the end of the batch. */
+  | { readonly kind: 'before_tool'; readonly tool: string; readonly carries?: boolean }
   | { readonly kind: 'after_tool'; readonly tool: string }
   /** The model is asked now, with everything that it got before. */
   | { readonly kind: 'asked' }

@@ -6,7 +6,7 @@
  */
 
 /** Read from `process` instead of imported: an import also loads streams and promises, which would slow each hook call. */
-const { mkdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } = process.getBuiltinModule('node:fs');
+const { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } = process.getBuiltinModule('node:fs');
 
 /**
  * Some file systems and shells know whole seconds only, so a more recent change could be followed by another one with the same
@@ -72,14 +72,27 @@ export function forgetMarks(state: string, session: string, { over }: { readonly
     }
 }
 
+type Started = { readonly pid: number; readonly startedAt: string };
+
 /** This process answers the batch ends of the session. Never throws. */
-export function noteServer(state: string, session: string): void {
+export function noteServer(state: string, session: string, { pid, startedAt }: Started): void {
   if (!isName(session)) return;
   try {
     mkdirSync(quietFolder(state), { recursive: true, mode: 0o700 });
-    writeFileSync(`${quietFolder(state)}/${session}${SERVER}`, `${process.pid}\n`, { mode: 0o600 });
+    writeFileSync(`${quietFolder(state)}/${session}${SERVER}`, `${pid} ${startedAt}\n`, { mode: 0o600 });
   } catch {
-    // Then a command answers them too.
+    // Then a command carries too.
+  }
+}
+
+/** Whether the process lives that answers the batch ends of the session. Another process may have its id since. Never throws. */
+export function serverLives(state: string, session: string, find: (pid: number) => Started | undefined): boolean {
+  try {
+    if (!isName(session)) return false;
+    const [, pid, startedAt] = /^(\d+) (.+)\n$/.exec(readFileSync(`${quietFolder(state)}/${session}${SERVER}`, 'utf8')) ?? [];
+    return pid !== undefined && find(Number(pid))?.startedAt === startedAt;
+  } catch {
+    return false;
   }
 }
 
@@ -89,20 +102,17 @@ export type Ending = {
   readonly mark: Mark;
   /** Names the session in the hook's environment. */
   readonly variable: string;
-  /** The hook also ends while a server answers for it. */
-  readonly served: boolean;
 };
 
 /**
- * For a POSIX shell: exits if the mark of this session is valid or its server lives. In any doubt it continues. Shells differ for
- * missing files, so it first tests that each file exists.
+ * For a POSIX shell: exits if the mark of this session is valid. In any doubt it continues. Shells differ for missing files, so it
+ * first tests that each file exists.
  */
-export function endsEarly(state: string, { mark, variable, served }: Ending, quote: (word: string) => string): string {
+export function endsEarly(state: string, { mark, variable }: Ending, quote: (word: string) => string): string {
   const file = `s=${quote(`${quietFolder(state)}/`)}"$${variable}"`;
-  const server = `[ -f "$s${SERVER}" ] && read -r p <"$s${SERVER}" && kill -0 "$p" 2>/dev/null && exit 0`;
   const marked =
     `same() { [ -f "$1" ] && [ -f "$2" ] && [ -f "$2.to" ] && [ ! "$1" -ot "$2" ] && [ ! "$1" -nt "$2.to" ]; }; ` +
     `m="$s${ENDINGS[mark]}"; [ -f "$m" ] && read -r d <"$m" && same "$d" "$m" && ` +
     `if [ -e "$m.wal" ]; then same "$d-wal" "$m.wal"; else [ ! -e "$d-wal" ]; fi && exit 0`;
-  return [file, ...(served ? [server] : []), marked].join('; ');
+  return `${file}; ${marked}`;
 }

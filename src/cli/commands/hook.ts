@@ -12,6 +12,7 @@ export function hook(command: CommandLine): void {
     )
     .option('--as <address>', 'the agent of this conversation: agent or project/agent (default: the agent of the host)')
     .option('--beside <session>', 'wait beside a session and wake its idle agent; the hook of a prompt starts this')
+    .option('--served', 'also carry while the MCP server of Earpiece does not live, which the host calls at the end of a batch')
     .option('--wait', 'wait in the background, and wake the idle agent when a notification may; the host starts this')
     .option('--look', 'print the notifications that may wake the idle agent now; the waiting command starts this')
     .action(async (name: string, options: HookOptions) => {

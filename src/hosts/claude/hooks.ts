@@ -20,7 +20,7 @@ export const claude: HookHost = {
   events: {
     SessionStart: { timeoutS: 10, waits: true },
     UserPromptSubmit: { timeoutS: 10 },
-    PreToolUse: { matcher: '*', timeoutS: 5, marked: 'free' },
+    PreToolUse: { matcher: '*', timeoutS: 5, marked: 'free', standsIn: true },
     PostToolBatch: { timeoutS: 5, marked: 'quiet', served: { tool_calls: '${tool_calls}' } },
     Stop: { timeoutS: 5, waits: true },
     SessionEnd: { timeoutS: 5 },

@@ -16,15 +16,15 @@ export type Lines = {
 
 export const hookGroups = (host: HookHost, lines: Lines): Readonly<Record<string, Group>> =>
   Object.fromEntries(
-    Object.entries(host.events).map(([event, { matcher, timeoutS, waits, marked, served }]): [string, Group] => {
+    Object.entries(host.events).map(([event, { matcher, timeoutS, waits, marked, served, standsIn }]): [string, Group] => {
       const timeout = lines.timeout(timeoutS);
-      const isServed = served !== undefined && lines.server !== undefined;
       const variable = host.sessionVariable;
-      const ending = marked === undefined || variable === undefined ? undefined : { mark: marked, variable, served: isServed };
+      const ending = marked === undefined || variable === undefined ? undefined : { mark: marked, variable };
+      const words = ['hook', host.name, ...(standsIn && lines.server !== undefined ? ['--served'] : [])];
       const hooks: Group['hooks'] = [
-        // Both claim from one log. The command is for a server that is missing, was killed or still starts.
-        ...(isServed ? [toolHook({ host: host.name, event, server: lines.server, served, timeout })] : []),
-        { type: 'command', command: lines.line(['hook', host.name], ending), timeout },
+        served !== undefined && lines.server !== undefined
+          ? toolHook({ host: host.name, event, server: lines.server, served, timeout })
+          : { type: 'command', command: lines.line(words, ending), timeout },
         ...(waits ? [waiter(lines.line(['hook', host.name, '--wait']), lines)] : []),
       ];
       return [event, { ...defined({ matcher }), hooks }];

@@ -76,8 +76,9 @@ const EARPIECE = String.raw`(?:^|[\s'"/\\])(?:earpiece(?:@[\w.+-]+)?|cli[/\\]mai
 /** The tool of Earpiece's MCP server that a host calls instead of a command. */
 export const HOOK_TOOL = 'hook';
 
+/** Claude Code writes `plugin:earpiece:earpiece` for the server of a plugin. */
 export const isServed = ({ type, server, tool }: Readonly<Record<string, unknown>>): boolean =>
-  type === 'mcp_tool' && server === SERVER_NAME && tool === HOOK_TOOL;
+  type === 'mcp_tool' && String(server).split(':').at(-1) === SERVER_NAME && tool === HOOK_TOOL;
 
 export function isOurHook(handler: Readonly<Record<string, unknown>>, host: string): boolean {
   const { command } = handler;

@@ -11,7 +11,7 @@ const { scripts, exports: exported } = JSON.parse(readFileSync(join(root, 'packa
   exports: Record<string, unknown>;
 };
 const known: Known = { root, scripts: new Set(Object.keys(scripts)), program: await wholeProgram() };
-const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root }).filter((page) => page !== 'CHANGELOG.md');
+const pages = globSync(['*.md', 'docs/**/*.md', 'examples/README.md'], { cwd: root }).filter((page) => page !== 'CHANGELOG.md');
 
 verifies('package:snippets', () => {
   expect(pages).toContain('README.md');

@@ -1,0 +1,56 @@
+// Interrupts: a critical refuses tool calls until the model has read it, a pause until a person resumes the agent, and an
+// interrupt that is withdrawn refuses nothing.
+import assert from 'node:assert/strict';
+import { openEarpiece } from 'earpiece';
+
+// A clock of its own shows a rule about time without waiting.
+let now = Date.parse('2026-01-05T10:00:00Z');
+await using ear = await openEarpiece({ db: 'memory:', clock: { now: () => now } });
+const coder = ear.conversation('coder');
+const refused = async (): Promise<boolean> => (await coder.refuse('deploy')) !== undefined;
+
+// 1. All calls of one answer get the same text. The gate falls when the model is asked with it: at `batchEnded`.
+await ear.queue('coder', { level: 'critical', message: 'Do not deploy', origin: { person: 'anna' } });
+const [first, second] = [await coder.refuse('deploy'), await coder.refuse('list_files')];
+console.log(first?.text);
+assert.deepEqual([first?.repeated, second?.repeated, second?.text === first?.text], [false, true, true]);
+await coder.batchEnded();
+assert.equal(await refused(), false);
+
+// 2. A loop that never calls `batchEnded`: the first call that begins 1 s after the last refusal proves that the model was asked.
+await ear.queue('coder', { action: 'cancel', message: 'Give up the refactoring' });
+assert.deepEqual([await refused(), await refused()], [true, true]);
+now += 1_000;
+assert.equal(await refused(), false);
+
+// 3. A pause holds, whatever the model reads.
+const { id } = await ear.queue('coder', { action: 'pause', message: 'Wait for my review', origin: { person: 'anna' } });
+assert.equal(await refused(), true);
+await coder.batchEnded();
+await coder.userMessage('What are you waiting for?');
+assert.equal(await refused(), true);
+const [lifted] = await ear.resume('coder', { person: 'anna' });
+assert.deepEqual([lifted?.id, lifted?.person, lifted?.notified], [id, 'anna', true]);
+const { text } = await coder.toolResult({ id: 'c1', content: 'deployed' });
+console.log(text);
+
+// 4. A pause that is lifted before the agent has seen it leaves nothing to read.
+await ear.queue('coder', { action: 'pause', message: 'Wait' });
+assert.equal((await ear.resume('coder', { person: 'anna' }))[0]?.notified, false);
+assert.deepEqual(await ear.waiting('coder'), []);
+
+// 5. So does an interrupt that is withdrawn.
+const stop = await ear.queue('coder', { level: 'critical', message: 'Wrong window, sorry' });
+const [withdrawn] = await ear.withdraw('coder', { id: stop.id }, { by: 'anna', reason: 'meant for another agent' });
+console.log(withdrawn?.result, await refused());
+
+// Output:
+// [ep k7f3] this call was not made, an interrupt came first: 1 notification, written by a person; genuine only with this mark
+// user critical, anna wrote: “Do not deploy”
+// [/ep k7f3]
+// deployed
+//
+// [ep k7f3] 1 notification, written by a person
+// user info, anna asks to resume: “Go on.”
+// [/ep k7f3]
+// withdrawn false

@@ -1,0 +1,73 @@
+/** The programs as a user has them: beside the packed package, compiled with the options of docs/library.md, and run. */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { COMPILED } from '../../e2e/compiled.ts';
+import { installPacked, link } from '../../e2e/packed.ts';
+
+const here = import.meta.dirname;
+const programs = readdirSync(here).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
+const printing = programs.filter((name) => name !== 'store.ts');
+
+const folder = mkdtempSync(join(tmpdir(), 'programs-test-'));
+const app = join(folder, 'app');
+/** The programs remove their temporary folders. */
+const temporary = mkdtempSync(join(tmpdir(), 'programs-temporary-'));
+
+beforeAll(() => {
+  installPacked(folder);
+  for (const name of ['ai', '@modelcontextprotocol/sdk', 'fast-check', '@types/node']) link(app, name);
+  writeFileSync(join(app, 'package.json'), '{ "name": "app", "private": true, "type": "module" }\n');
+  for (const name of programs) cpSync(join(here, name), join(app, name));
+  const { compilerOptions } = JSON.parse(readFileSync(join(here, 'tsconfig.app.json'), 'utf8')) as { compilerOptions: object };
+  writeFileSync(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: programs }));
+}, 120_000);
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+  rmSync(temporary, { recursive: true, force: true });
+});
+
+function run(...args: readonly string[]): { code: number | null; stdout: string; stderr: string } {
+  const env = { PATH: process.env['PATH'], TMPDIR: temporary, HOME: folder, ...COMPILED };
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: app, encoding: 'utf8', env });
+  return { code: status, stdout, stderr };
+}
+
+test('there are ten programs', () => {
+  expect(programs).toHaveLength(10);
+});
+
+test('they compile with the options that the library page names', () => {
+  const tsc = join(here, '../../node_modules/.bin/tsc');
+  expect(run(tsc, '-p', '.')).toEqual({ code: 0, stdout: '', stderr: '' });
+});
+
+test.each(printing)('%s prints what it says, and leaves nothing behind', (name) => {
+  const { code, stdout, stderr } = run(name);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(settled(stdout)).toBe(outputOf(name));
+  expect(readdirSync(temporary).filter((left) => left.startsWith('earpiece-'))).toEqual([]);
+});
+
+test('store.ts passes the contract of a store but for what it says that it lacks', () => {
+  const { code, stdout } = run('store.ts');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^✔ an earpiece on the journal keeps what was queued/mu);
+  expect(stdout).toMatch(/^ℹ fail 0$/mu);
+  expect(Number(/^ℹ pass (\d+)$/mu.exec(stdout)?.[1])).toBeGreaterThan(100);
+  expect(
+    stdout.match(/\(not here: (?:only one process may write|the journal keeps what was written).*\) .*# SKIP/gu),
+  ).toHaveLength(Number(/^ℹ skipped (\d+)$/mu.exec(stdout)?.[1]));
+});
+
+/** The comment at the end of the file. */
+function outputOf(name: string): string {
+  const [, comment = ''] = readFileSync(join(here, name), 'utf8').split('\n// Output:\n');
+  return comment.replaceAll(/^\/\/ ?/gmu, '');
+}
+
+/** The mark is random and durations differ; the comments show fixed ones. */
+const settled = (output: string): string =>
+  output.replaceAll(/\[(\/?)ep \w{4}\]/gu, '[$1ep k7f3]').replaceAll(/after \d+ ms/gu, 'after 42 ms');

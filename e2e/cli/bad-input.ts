@@ -435,7 +435,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'no JSON',
       ...emit('{"type": deploy}'),
       ...usage(
-        'it is not JSON (Unexpected token \'d\', "{"type": deploy}" is not valid JSON); write {"type": "build.failed", "data": {…}}, a list of such, or one a line',
+        'it is not JSON (Unexpected token \'d\', "{"type": deploy}" is not valid JSON); write {"type": "build.failed", "data": {…}}, a list of such objects, or one object per line',
       ),
     },
     {
@@ -443,14 +443,14 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       files: { 'event.json': 'type:\n  deploy\n' },
       args: ['emit', 'event.json'],
       ...usage(
-        'event.json: it is not JSON (Unexpected token \'y\', "type: deploy " is not valid JSON); write {"type": "build.failed", "data": {…}}, a list of such, or one a line',
+        'event.json: it is not JSON (Unexpected token \'y\', "type: deploy " is not valid JSON); write {"type": "build.failed", "data": {…}}, a list of such objects, or one object per line',
       ),
     },
     {
       what: 'an invalid line',
       ...emit('{"type":"cli.event"}\n{"type":'),
       ...usage(
-        'line 2 is not JSON (Unexpected end of JSON input); write {"type": "build.failed", "data": {…}}, a list of such, or one a line',
+        'line 2 is not JSON (Unexpected end of JSON input); write {"type": "build.failed", "data": {…}}, a list of such objects, or one object per line',
       ),
     },
     {
@@ -788,7 +788,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       args: ['subscribers', 'test', 'tool_failure', '-'],
       stdin: { bytes: '{type: "a.b"}', shown: '`{type: "a.b"}`' },
       ...usage(
-        `stdin: it is not JSON (Expected property name or '}' in JSON at position 1 (line 1 column 2)); write {"type": "build.failed", "data": {…}}, a list of such, or one a line`,
+        `stdin: it is not JSON (Expected property name or '}' in JSON at position 1 (line 1 column 2)); write {"type": "build.failed", "data": {…}}, a list of such objects, or one object per line`,
       ),
     },
     {

@@ -428,7 +428,7 @@ describe('an earlier read', () => {
         type: 'source.stale',
         severity: 'warning',
         data: { path: 'a', previous_hash: hashOf('1'), current_hash: hashOf('2') },
-        message: '`a` has changed since it was read before',
+        message: '`a` has changed since it was last read',
       },
     ]);
     // The agent knows the file by this very read, which would close the event unread.
@@ -534,7 +534,7 @@ describe('globs', () => {
     const { source, seen } = world({ globs: ['*.md', '../x'], maxFiles: 2, files: { 'a.md': '', 'b.md': '', 'c.md': '' } });
     await source.start();
     expect(seen.troubles).toEqual([
-      'files: the glob "../x" leads out of the folder: write it from the folder down; it is left out',
+      'files: the glob "../x" leads out of the folder; write a path below the folder; it is left out',
       'files: the globs match more than 2 files; the rest is not watched',
     ]);
   });

@@ -1,6 +1,6 @@
 /**
  * Handles a moment of a coding agent's work, independent of the host's formats. The hook command, the MCP server and the plugin
- * bridges all use this. It leases the notifications of an answer, so that no other carrier of the conversation takes them.
+ * bridges use this. The notifications of an answer are leased, so that no other carrier of the conversation takes them.
  */
 import { logKey, parseAddress, type LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -28,19 +28,21 @@ import { noteState } from './terminal-state.ts';
 export type Place = {
   readonly inbox: Inbox;
   readonly project: string;
-  /** An address or a bare agent name that was given; it wins over the host's own name. */
+  /** An address or an agent's name from the caller, which overrides the host's own name. */
   readonly given?: string | undefined;
-  /** The state file of the Earpiece terminal that the host runs in. */
+  /** The state file of the Earpiece terminal in which the host runs. */
   readonly terminal?: string | undefined;
 };
 
-/** The most times in a row that a turn is held; hosts have separate limits beyond it. */
+/** The most times in a row that a turn is held. Hosts have further limits of their own. */
 const MAX_HOLDS = 3;
-/** How long a new session waits for deliveries in flight to the session before it. */
+/** How long a new session waits for deliveries in flight to the previous session. */
 const INHERIT_WITHIN_MS = 1_500;
 const INHERIT_AGAIN_MS = 50;
 
-/** `known`: the conversation of the session, if the process lives longer than one moment and already has it. */
+/**
+ * Handles one moment. `known` is the conversation of the session, for a process that handles several moments and already has it.
+ */
 export async function attend(place: Place, host: Host, caller: Caller, moment: Moment, known?: Conversation): Promise<Attended> {
   const conversation = known ?? (await conversationOf(place, host, caller));
   if (caller.subagent === undefined) await (moment.kind === 'session_start' ? openUnproven : observe)(conversation, host, caller);
@@ -92,7 +94,7 @@ async function answerOf(conversation: Conversation, host: Host, caller: Caller, 
   }
 }
 
-/** The conversation of a session. Facts that its other carriers recorded, such as the model's tools, apply here too. */
+/** The conversation of a session, with the facts that its other carriers recorded, such as the model's tools. */
 export async function conversationOf(place: Place, host: Host, caller: Caller): Promise<Conversation> {
   const { inbox } = place;
   const id = conversationOfSession(caller.session);
@@ -129,7 +131,10 @@ async function starts(conversation: Conversation, caller: Caller): Promise<Atten
   return { answer: { kind: 'tell', text: instructionsOf(mark) }, confirm: told, release: async () => {} };
 }
 
-/** Records that the host's process shows this session from now on. The session that it showed before continues in this one. */
+/**
+ * Records that the host's process shows this session from now on. This session then continues the one that the process showed
+ * before.
+ */
 async function shows({ inbox, log, id, options }: Conversation, { process }: Caller): Promise<void> {
   if (process === undefined || options.shared) return;
   const bound = await inbox.store.binding(process);
@@ -137,7 +142,9 @@ async function shows({ inbox, log, id, options }: Conversation, { process }: Cal
   await inbox.bind(process, { log, conversation: id });
 }
 
-/** Inherits unread notifications of earlier sessions. A delivery in flight to one of them is settled within a second. */
+/**
+ * Inherits the unread notifications of earlier sessions. A delivery in flight to an earlier session is settled within a second.
+ */
 async function takesOver(conversation: Conversation, { nested, folder }: Caller): Promise<void> {
   const until = performance.now() + INHERIT_WITHIN_MS;
   for (;;) {
@@ -147,7 +154,7 @@ async function takesOver(conversation: Conversation, { nested, folder }: Caller)
   }
 }
 
-/** Hooks that were installed during a session did not see its start. */
+/** Records that the session is active. Hooks that were installed during a session did not get its start. */
 async function isThere(conversation: Conversation, caller: Caller): Promise<void> {
   const known = await conversation.presence();
   if (known !== undefined && known.pending !== true && conversation.inbox.isActive(known)) {
@@ -184,14 +191,14 @@ async function beforeTool(
 }
 
 async function refuses(conversation: Conversation, tool: string): Promise<Attended> {
-  // A host that withholds results instead of refusing calls does so at its gateway: a hook cannot.
+  // A hook can only refuse a call. For a host whose results are withheld, the gateway does that.
   const refusal = await conversation.refuse({ on: tool });
   if (refusal === undefined) return NOTHING;
   const answer: Answer = { kind: 'deny', text: refusal.text };
   return refusal.offer === undefined ? { ...NOTHING, answer } : leased(refusal.offer, answer);
 }
 
-/** A sub-agent has a separate context: it stops, and its parent reads why. */
+/** Stops a sub-agent, which has a separate context. Its parent reads the reason. */
 async function refusesSubagent(conversation: Conversation): Promise<Attended> {
   const gate = await conversation.gate();
   if (gate.length === 0) return NOTHING;
@@ -202,8 +209,8 @@ const SUBAGENT_REFUSED =
   'Not run: an interrupt waits for the main agent. End your work now and report what you have; the main agent reads the interrupt.';
 
 /**
- * Holds the turn for errors and above, which do not wait for the next prompt, and for notifications that ask for the end of the
- * turn.
+ * Holds the turn for notifications of level error and above, which do not wait for the next prompt, and for those whose moment is
+ * the end of the turn.
  */
 async function holds(conversation: Conversation, host: Host, held: boolean): Promise<Attended> {
   if (isSignal(conversation.policy().view)) return NOTHING;

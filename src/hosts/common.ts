@@ -5,7 +5,7 @@ import { SILENT } from './host.ts';
 import { optionalText, text, type Input } from './input.ts';
 import type { Answer, Moment } from './moment.ts';
 
-/** A moment with the caller that the common fields name. */
+/** The content of a hook call: its moment, and the caller from the common fields. */
 export function heard(input: Input, moment: Moment | undefined): Heard | undefined {
   if (moment === undefined) return undefined;
   const subagent = optionalText(input, 'agent_id');
@@ -31,11 +31,11 @@ export const turnEndOf = (input: Input): Moment => ({ kind: 'turn_end', held: in
 
 export const printed = (value: unknown): Printed => ({ stdout: JSON.stringify(value) });
 
-/** The event's own name is repeated, because some agents refuse the whole answer without it. */
+/** The output that adds a context. It repeats the event's name, because some agents refuse an answer without it. */
 export const told = (input: Input, additionalContext: string): Printed =>
   printed({ hookSpecificOutput: { hookEventName: input['hook_event_name'], additionalContext } });
 
-/** Never `continue: false`: in Claude Code and Codex the tools would still run. */
+/** The output for an answer. It never has `continue: false`, because Claude Code and Codex would still run the tools. */
 export function say(answer: Answer, input: Input): Printed {
   switch (answer.kind) {
     case 'nothing':

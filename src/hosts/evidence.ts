@@ -1,6 +1,6 @@
 /**
- * Proves deliveries by the host's own transcript. A hook ends once its bytes are written: if the host is killed right then, the
- * host has the bytes, but its model does not.
+ * Proves deliveries by the host's own transcript. A hook ends once its bytes are written. If the host is killed at that moment,
+ * it has the bytes, but its model has not read them.
  */
 import type { Item } from '../core/items.ts';
 import { isType, type CarrierId } from '../core/records.ts';
@@ -8,11 +8,11 @@ import { Conversation } from '../inbox/index.ts';
 import type { Host } from './host.ts';
 import type { Caller } from './moment.ts';
 
-/** The most deliveries that one look checks, the newest first. */
+/** The most deliveries that are checked at once, the newest first. */
 const LOOKED_AT = 20;
-/** An older delivery is no longer looked for: the host keeps no such file, or has cut it. */
+/** How old a delivery may be to be searched. For an older one, the host keeps no file, or has cut it. */
 const LOOKED_FOR_MS = 10 * 60_000;
-/** The host's clock stamps the entry, while this process rendered its text before the confirmation. */
+/** How far the times of an entry and of its confirmation may differ. The host's clock stamps the entry. */
 const SLACK_MS = 5_000;
 /** The most dead sessions that are checked, the newest first. */
 const SESSIONS = 5;
@@ -27,8 +27,8 @@ export async function observe(conversation: Conversation, host: Host, { transcri
 }
 
 /**
- * Reopens the last deliveries to earlier sessions that died and whose transcripts do not contain them. Each comes again with the
- * same id, flagged as repeated. This includes a session that was resumed after its death.
+ * Reopens the last deliveries to earlier sessions that died, if the transcripts do not contain them. Each is delivered again with
+ * the same id, flagged as repeated. This includes a session that was resumed after its death.
  */
 export async function openUnproven(conversation: Conversation, host: Host, { transcript, nested }: Caller): Promise<void> {
   if (host.transcript === undefined || transcript === undefined || nested) return;
@@ -40,7 +40,7 @@ export async function openUnproven(conversation: Conversation, host: Host, { tra
     .toSorted((a, b) => b.seenAt - a.seenAt);
   for (const { conversation: id, seenAt } of died.slice(0, SESSIONS)) {
     const session = new Conversation(inbox, log, id);
-    // A later look at its transcript has already checked older deliveries.
+    // A later check of the session's transcript has already covered older deliveries.
     const last = (await unprovenOf(session)).filter(({ closedAt = 0 }) => closedAt >= seenAt - SLACK_MS);
     const file = id === conversation.id ? transcript : host.transcript.ofSession(transcript, id);
     const missing = await proven(session, host, file, last);
@@ -49,7 +49,7 @@ export async function openUnproven(conversation: Conversation, host: Host, { tra
   }
 }
 
-/** Items that were carried to this conversation, without proof yet that the model has read them. */
+/** The items that were delivered to this conversation, without proof yet that the model has read them. */
 async function unprovenOf({ inbox, log, id }: Conversation): Promise<readonly Item[]> {
   const unread = await inbox.store.items(log, { kind: 'unread', conversation: id, limit: LOOKED_AT });
   return unread.filter(({ outcome, observed, carrier }) => outcome === 'delivered' && !observed && carrier !== undefined);
@@ -73,7 +73,7 @@ async function proven(
   return items.filter((item) => !found.includes(item));
 }
 
-/** A gateway detects itself when its client died. */
+/** The items that a hook delivered. A gateway detects by itself that its client died. */
 async function handedByHook({ inbox, log }: Conversation, items: readonly Item[]): Promise<readonly CarrierId[]> {
   if (items.length === 0) return [];
   const records = await inbox.store.read({ log, seqs: items.flatMap(({ history }) => history), types: ['carrier_offered'] });

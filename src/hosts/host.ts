@@ -1,4 +1,4 @@
-/** Coding agents. An agent that runs hooks has a table of its events and of the forms of its answers. */
+/** The type of a coding agent. An agent that runs hooks has a table of its events and of the forms of its answers. */
 import type { ContactPoint } from '../core/records.ts';
 import type { Process } from '../inbox/index.ts';
 import type { Answer, Caller, Moment } from './moment.ts';
@@ -12,77 +12,80 @@ export type Printed = { readonly stdout: string; readonly stderr?: string; reado
 
 /** One entry of a host's hook settings. */
 export type HookEvent = {
-  /** The host's own pattern of tool names; undefined: the event takes no pattern. */
+  /** The host's own pattern of tool names. Undefined if the event takes no pattern. */
   readonly matcher?: string;
-  /** The host ends a hook that takes longer, and continues. */
+  /** The time limit in seconds, after which the host ends the hook and continues. */
   readonly timeoutS: number;
   /**
-   * The host also starts this command with `--wait` added, in the background. If the command ends with code 2, the host wakes its
-   * idle agent with the command's stderr. Default: no.
+   * Whether the host also starts this command with `--wait` in the background. If that command ends with code 2, the host wakes
+   * its idle agent with the command's stderr. Default: no.
    */
   readonly waits?: true;
-  /** The shell ends this hook itself while this mark of the session is valid (see `quiet-mark.ts`). Needs `sessionVariable`. */
+  /**
+   * While this mark of the session is valid, the shell line ends the hook without starting Earpiece: see `quiet-mark.ts`. Needs
+   * `sessionVariable`.
+   */
   readonly marked?: Mark;
-  /** The host can call the tool `hook` of the running MCP server instead of the command, with these arguments, which it fills. */
+  /** The arguments with which the host can call the tool `hook` of the running MCP server in place of the command. The host fills them. */
   readonly served?: Readonly<Record<string, string>>;
-  /** The hook before a tool: it also carries while the server of a `served` event does not live. */
+  /** Whether this hook, which runs before a tool, carries notifications while the server of a `served` event does not run. */
   readonly standsIn?: true;
 };
 
 /** The properties of a coding agent on which answers depend, whether a hook or a plugin reports its moments. */
 export interface Host {
-  /** Its name on Earpiece's command line: `claude`, `codex`. */
+  /** The host's name on Earpiece's command line: `claude`, `codex`. */
   readonly name: string;
-  /** Its name for people: `Claude Code`. */
+  /** The host's name for people: `Claude Code`. */
   readonly title: string;
-  /** The agent's name in its address; see `KNOWN_HOSTS`. */
+  /** The agent's name in addresses: see `KNOWN_HOSTS`. */
   readonly agent: string;
-  /** The contact points that its hooks reach. */
+  /** The contact points that the host's hooks or plugin reach. */
   readonly points: readonly ContactPoint[];
-  /** A longer text, in characters, does not reach the model whole. */
+  /** The most characters of a text that reach the model. A longer text is cut. */
   readonly maxChars: number;
-  /** `maxChars` counts bytes of UTF-8. */
+  /** Whether `maxChars` counts bytes of UTF-8. */
   readonly inBytes?: boolean;
-  /** One process shows many sessions at the same time, so the process identifies none of them. Default: no. */
+  /** Whether one process shows many sessions at the same time, so that the process identifies none of them. Default: no. */
   readonly manySessions?: boolean;
-  /** How to find in the host's file of a session what its model has read. Missing if there is no readable file. */
+  /** Reads the host's file of a session, to find the texts that its model has read. Missing if the host has no readable file. */
   readonly transcript?: Transcript;
 }
 
 export type Transcript = {
   /**
-   * Whether the model has read a text since `since` (epoch ms); the returned function answers for one text. It reads only the end
-   * of the file; undefined if the file cannot be read.
+   * Returns a function that tells whether the model has read a text since `since`, in milliseconds since the epoch. Only the end
+   * of the file is read. Undefined if the file cannot be read.
    */
   givenSince(file: string, since: number): ((text: string) => boolean) | undefined;
-  /** The file of another session in the same folder. */
+  /** The path of another session's file, from the path of a session's file. */
   ofSession(file: string, session: string): string;
 };
-/** For a host that wakes its idle session by a separate command. */
+/** Wakes the idle sessions of a host by a separate command. */
 export interface Waker {
   /** Whether a session of this process can be woken. */
   wakes(process: Process): boolean;
-  /** Whether the session of this transcript waits for its person; false if that is uncertain. */
+  /** Whether the session of this transcript waits for its person. False if that is uncertain. */
   isIdle(transcript: string): boolean;
-  /** The program and its arguments. */
+  /** The program that wakes the session, and its arguments. */
   command(process: Process, session: string, message: string): readonly string[];
 }
 
 export interface HookHost extends Host {
-  /** The entries of `earpiece install` in the host's settings: each event by its own name. */
+  /** The entries that `earpiece install` makes in the host's settings, by the host's name of the event. */
   readonly events: Readonly<Record<string, HookEvent>>;
-  /** The environment variable that names the session in its hooks. */
+  /** The environment variable of the host's hooks that names the session. */
   readonly sessionVariable?: string;
-  /** How to wake its idle session from outside. Default: not at all. */
+  /** Wakes an idle session from outside. Default: sessions cannot be woken. */
   readonly waker?: Waker;
 
   /**
-   * Reads the JSON that the host gives a hook. Undefined for an event that Earpiece does not use. Throws `EarpieceError`
-   * (`bad_argument`) for input of another program.
+   * Reads the JSON that the host gives to a hook. Returns undefined for an event that Earpiece does not use. Throws
+   * `EarpieceError` (`bad_argument`) for input of another program.
    */
   hear(input: Readonly<Record<string, unknown>>): Heard | undefined;
 
-  /** The answer in the host's shape. `input` is the input that `hear` parsed. */
+  /** The answer in the host's form. `input` is the input that `hear` parsed. */
   say(answer: Answer, input: Readonly<Record<string, unknown>>): Printed;
 }
 

@@ -1,4 +1,4 @@
-/** The common fields of hook calls. The error for a missing or wrong field names it, with the way out. */
+/** Reads the common fields of hook calls. The error for a missing or wrong field names the field and what to do. */
 import { EarpieceError } from '../core/errors.ts';
 
 export type Input = Readonly<Record<string, unknown>>;

@@ -3,15 +3,18 @@
  */
 import type { CarrierId, Owner } from '../core/records.ts';
 
-/** The moments of an agent's work. A host that cannot detect one never sends it. */
+/** A moment of an agent's work. A host does not report moments that it cannot detect. */
 export type Moment =
-  /** A session begins or continues. `compacted`: its context was replaced, so the model no longer knows the mark. */
+  /** A session begins or continues. `compacted`: the session's context was replaced, so the model no longer knows the mark. */
   | { readonly kind: 'session_start'; readonly compacted?: boolean }
   | { readonly kind: 'prompt' }
-  /** The tool has not run yet: the answer may deny it. `carries`: nobody carries at the end of the batch. */
+  /**
+   * A tool has not run yet, so the answer may deny the call. `carries`: this moment carries notifications, because none are carried
+   * at the end of the batch.
+   */
   | { readonly kind: 'before_tool'; readonly tool: string; readonly carries?: boolean }
   | { readonly kind: 'after_tool'; readonly tool: string }
-  /** The model is asked now, with everything that it got before. */
+  /** The model is asked now, with everything in the session so far. */
   | { readonly kind: 'asked' }
   /** All tools of one model response have ended, and the model is asked next. */
   | { readonly kind: 'batch_end'; readonly tools: readonly string[] }
@@ -23,13 +26,13 @@ export type Moment =
 export type Caller = {
   /** The host's own id of the session; it becomes the conversation's id. */
   readonly session: string;
-  /** A sub-agent of that session: the gate applies to it, and it gets no notifications. */
+  /** A sub-agent of that session. The gate applies to it, but it gets no notifications. */
   readonly subagent?: string;
-  /** The folder that the session works in. */
+  /** The folder in which the session works. */
   readonly folder: string;
   /** The process that runs the session, and other sessions too if the host has `manySessions`. */
   readonly process?: Owner;
-  /** It runs in a tool or a hook of another agent. */
+  /** Whether the session runs in a tool or a hook of another agent. */
   readonly nested?: boolean;
   /** The file in which the host keeps the conversation. */
   readonly transcript?: string;
@@ -38,23 +41,23 @@ export type Caller = {
 /** An instruction to the host. */
 export type Answer =
   | { readonly kind: 'nothing' }
-  /** The model reads this in addition to the message that it gets anyway. */
+  /** The model reads the text in addition to the message that it gets anyway. */
   | { readonly kind: 'tell'; readonly text: string }
-  /** The tool does not run; the model reads this as its result. */
+  /** The tool does not run, and the model reads the text as its result. */
   | { readonly kind: 'deny'; readonly text: string }
-  /** The turn does not end; the model reads this and continues. */
+  /** The turn does not end. The model reads the text and continues. */
   | { readonly kind: 'hold'; readonly text: string };
 
 /**
- * An answer, with functions that report what happened to it: call exactly one of the two. Both may reject, but only after the
- * answer was sent.
+ * An answer, with two functions that settle its delivery. Call exactly one of them, after the answer was sent or failed to be.
+ * Both may reject.
  */
 export type Attended = {
   readonly answer: Answer;
-  /** Identifies the lease, if the answer has one. */
+  /** The id of the lease, if the answer has one. */
   readonly carrier?: CarrierId;
-  /** The host has the bytes. */
+  /** Confirms that the host has the bytes. */
   confirm(): Promise<void>;
-  /** The host did not get them. */
+  /** Releases the notifications, because the host did not get the bytes. */
   release(): Promise<void>;
 };

@@ -1,8 +1,13 @@
-/** Recognizes Earpiece's own tools, which pass every gate: an agent reads and reports with them. */
+/**
+ * Recognizes Earpiece's own tools. Their calls pass every gate, because an agent reads notifications and reports tasks with them.
+ */
 
-/** The prefixes that hosts add to a tool's name: `mcp__files__`, `mcp_files_`, `files_`, `files.`. */
+/**
+ * Matches names with a prefix of Earpiece's server. Hosts add prefixes such as `mcp__files__`, `mcp_files_`, `files_` or
+ * `files.`.
+ */
 const OF_EARPIECE = /^(?:mcp__?)?earpiece(?:__|[_./:-])/i;
-/** The gateway adds this tool to each server that it wraps. */
+/** Matches `get_notifications`, which the gateway adds to each server that it wraps. */
 const PULL = /(?:^|[^a-z])(?:earpiece_)?get_notifications$/i;
 
 export const passesGate = (tool: string): boolean => OF_EARPIECE.test(tool) || PULL.test(tool);

@@ -1,6 +1,7 @@
 /**
- * The file that `earpiece install` adds to an agent that loads plugins. It contains only the path of the Earpiece plugin, so an
- * upgrade of Earpiece upgrades the plugin. If the path no longer exists, the file reports that and the agent continues.
+ * Makes the file that `earpiece install` adds to an agent that loads plugins. The file contains only the path of the Earpiece
+ * plugin, so an upgrade of Earpiece upgrades the plugin. If the path no longer exists, the file reports that and the agent
+ * continues.
  */
 import { dirname, join } from 'node:path';
 import type { BridgeCommand } from './bridge/client.ts';
@@ -8,14 +9,14 @@ import type { BridgeCommand } from './bridge/client.ts';
 export type PluginFile = {
   /** The path below the home folder, if no variable sets another one. */
   readonly user: string;
-  /** A variable that names the folder of the agent's settings, and the file below it. */
+  /** Variables that name the folder of the agent's settings, each with the path of the file below that folder. */
   readonly below: readonly { readonly variable: string; readonly file: string }[];
-  /** Below the root of a project. */
+  /** The path below the root of a project. */
   readonly project: string;
   content(command: BridgeCommand): string;
 };
 
-/** The plugin's own code is beside the command line: in `dist`, or in the sources. */
+/** The path of the plugin's own code, which is next to the command line: in `dist`, or in the sources. */
 const codeOf = (entry: string, host: string, source: string): string =>
   entry.endsWith('.ts') ? join(dirname(entry), '../hosts', source) : join(dirname(entry), `../plugins/${host}.js`);
 

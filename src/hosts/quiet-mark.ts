@@ -1,51 +1,57 @@
 /**
- * Marks sessions that need no hook: small files named by the session, whose times enclose those of the database and of its
- * `-wal`. The shell line of a hook compares the times and ends without a new process. A change of any kind moves one of
- * the times out of its bounds, also into the past: a copy with its old time, or a clock that is set back. Imports no other module
- * of Earpiece, because each hook call loads it.
+ * Marks sessions that need no hook. A mark is a set of small files, named by the session, whose times are just before and after
+ * those of the database and of its `-wal`. The shell line of a hook compares the times, and ends without starting a process if
+ * they fit. Any change of the database moves its time out of these bounds, even a copy with an old time or a clock that is set
+ * back. This module imports no other one of Earpiece, because each hook call loads it.
  */
 
-/** Read from `process` instead of imported: an import also loads streams and promises, which would slow each hook call. */
+/** These are read from `process`, because an import would also load streams and promises and slow each hook call. */
 const { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } = process.getBuiltinModule('node:fs');
 
 /**
- * Some file systems and shells know whole seconds only, so a more recent change could be followed by another one with the same
- * time.
+ * How old a change must be to be marked. Some file systems and shells know only whole seconds, so another change could follow a
+ * recent one with the same time.
  */
 const SETTLED_MS = 2_000;
 
-/** Below the state folder. */
+/** The folder of the marks, below the state folder. */
 export const quietFolder = (state: string): string => `${state}/quiet`;
 
-/** `quiet`: nothing waits for the session. `free`: something may wait, but nothing holds its gate. */
+/** `quiet`: no notification is open for the session. `free`: notifications may be open, but no gate is up. */
 export type Mark = 'quiet' | 'free';
 
 const ENDINGS: Readonly<Record<Mark, string>> = { quiet: '', free: '.free' };
 
 const isName = (session: string): boolean => /^[\w-]{1,100}$/.test(session);
 
-/** The last changes of the two files, epoch ms. */
+/** The times of the last changes of the two files, in milliseconds since the epoch. */
 export type Changed = { readonly database: number; readonly wal: number | undefined };
 
-/** Undefined if the times prove nothing yet. Call this before reading the database. */
+/**
+ * The times of the database, if its last change is old enough to be marked. Undefined otherwise. Call this before reading the
+ * database.
+ */
 export function settledSince(database: string, now: number): Changed | undefined {
   const [main, wal] = [database, `${database}-wal`].map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs);
   return main !== undefined && Math.max(main, wal ?? 0) < now - SETTLED_MS ? { database: main, wal } : undefined;
 }
 
-/** Throws if the folder cannot be written. */
+/** Writes a mark. Throws if the folder cannot be written. */
 export function leaveMark(kind: Mark, state: string, session: string, database: string, { database: main, wal }: Changed): void {
   if (!isName(session) || database.includes('\n')) return;
   mkdirSync(quietFolder(state), { recursive: true, mode: 0o700 });
   const mark = `${quietFolder(state)}/${session}${ENDINGS[kind]}`;
-  // No mark may exist while its bounds come from two moments.
+  // The old mark is removed first, because its files must not be mixed with the new ones.
   rmSync(mark, { force: true });
   if (wal === undefined) rmSync(`${mark}.wal`, { force: true });
   else enclose(`${mark}.wal`, '', wal);
   enclose(mark, `${database}\n`, main);
 }
 
-/** Two files, because Node cannot set nanoseconds: one is a little older than the time, and `.to` a little younger. */
+/**
+ * Makes two files, one a little older than the time, and `.to` a little younger. One file would not suffice, because Node cannot
+ * set nanoseconds.
+ */
 function enclose(file: string, text: string, time: number): void {
   place(`${file}.to`, '', time + 1);
   place(file, text, time - 1);
@@ -59,33 +65,33 @@ function place(file: string, text: string, time: number): void {
   renameSync(draft, file);
 }
 
-/** `over`: the session ends. Never throws. */
+/** Removes the marks of a session. With `over`, the session ends, and the note of its server is removed too. Never throws. */
 export function forgetMarks(state: string, session: string, { over }: { readonly over: boolean }): void {
   if (!isName(session)) return;
-  // The mark goes first, because the other files mean nothing without it.
+  // The mark itself is removed first, because the other files mean nothing without it.
   const marks = Object.values(ENDINGS).flatMap((ending) => ['', '.to', '.wal', '.wal.to'].map((part) => `${ending}${part}`));
   for (const ending of over ? [...marks, SERVER] : marks)
     try {
       rmSync(`${quietFolder(state)}/${session}${ending}`, { force: true });
     } catch {
-      // The mark becomes invalid anyway once a notification is written.
+      // If the removal fails, the next written notification makes the mark invalid.
     }
 }
 
 type Started = { readonly pid: number; readonly startedAt: string };
 
-/** This process answers the batch ends of the session. Never throws. */
+/** Notes the process that answers the batch ends of the session. Never throws. */
 export function noteServer(state: string, session: string, { pid, startedAt }: Started): void {
   if (!isName(session)) return;
   try {
     mkdirSync(quietFolder(state), { recursive: true, mode: 0o700 });
     writeFileSync(`${quietFolder(state)}/${session}${SERVER}`, `${pid} ${startedAt}\n`, { mode: 0o600 });
   } catch {
-    // Then a command carries too.
+    // Without the note, a command carries too.
   }
 }
 
-/** Whether the process lives that answers the batch ends of the session. Another process may have its id since. Never throws. */
+/** Whether the process that answers the batch ends of the session still runs. Another process may have its id now. Never throws. */
 export function serverLives(state: string, session: string, find: (pid: number) => Started | undefined): boolean {
   try {
     if (!isName(session)) return false;
@@ -100,13 +106,13 @@ const SERVER = '.server';
 
 export type Ending = {
   readonly mark: Mark;
-  /** Names the session in the hook's environment. */
+  /** The variable in the hook's environment that names the session. */
   readonly variable: string;
 };
 
 /**
- * For a POSIX shell: exits if the mark of this session is valid. In any doubt it continues. Shells differ for missing files, so it
- * first tests that each file exists.
+ * Makes a line for a POSIX shell that exits if the mark of this session is valid. In doubt, the line continues. Shells differ for
+ * missing files, so the line first tests that each file exists.
  */
 export function endsEarly(state: string, { mark, variable }: Ending, quote: (word: string) => string): string {
   const file = `s=${quote(`${quietFolder(state)}/`)}"$${variable}"`;

@@ -19,7 +19,7 @@ const tell: Answer = { kind: 'tell', text: 'WORDS' };
 const deny: Answer = { kind: 'deny', text: 'WORDS' };
 const hold: Answer = { kind: 'hold', text: 'WORDS' };
 
-/** The fields that hosts in the shape of Claude Code give with each event. */
+/** The fields that hosts with Claude Code's format give with each event. */
 const common = (event: string, more: Input = {}): Input => ({
   session_id: 's-1',
   cwd: '/work',
@@ -47,22 +47,22 @@ const MOMENTS: Readonly<Record<string, readonly (readonly [Input, Moment | undef
       common('AfterTool', { tool_name: 'write_file', tool_response: { llmContent: 'done' } }),
       { kind: 'after_tool', tool: 'write_file' },
     ],
-    // It drops the context of a hook after a failing tool, so no notification may be delivered there.
+    // Gemini drops the context of a hook after a failing tool, so no notification may be delivered there.
     [common('AfterTool', { tool_name: 'read_file', tool_response: { error: { message: 'none' } } }), undefined],
     [common('AfterAgent', { stop_hook_active: false }), { kind: 'turn_end', held: false }],
-    // It fires before each model request, whether or not Gemini compresses.
+    // PreCompress fires before each model request, even if Gemini does not compress.
     [common('PreCompress', { trigger: 'auto' }), undefined],
     [common('SessionEnd'), { kind: 'session_end' }],
   ],
   qwen: [
     [common('SessionStart', { source: 'startup' }), { kind: 'session_start' }],
     [common('UserPromptSubmit', { prompt: 'go', submitted_prompt: 'go' }), { kind: 'prompt' }],
-    // Text added here is missing from its file of the session.
+    // Text that is added here is missing from Qwen Code's file of the session.
     [common('UserPromptSubmit', { prompt: '' }), { kind: 'asked' }],
-    // The text of a turn that was held.
+    // This prompt is the text of a turn that was held.
     [common('UserPromptSubmit', { prompt: 'WORDS' }), { kind: 'asked' }],
     [common('PreToolUse', { tool_name: 'run_shell_command' }), { kind: 'before_tool', tool: 'run_shell_command' }],
-    // It fires after each call of a batch.
+    // Qwen Code fires PostToolBatch after each call of a batch.
     [common('PostToolBatch', { tool_calls: [{ tool_name: 'write_file' }] }), { kind: 'after_tool', tool: 'write_file' }],
     [common('Stop', { stop_hook_active: false }), { kind: 'turn_end', held: false }],
   ],
@@ -84,7 +84,7 @@ const MOMENTS: Readonly<Record<string, readonly (readonly [Input, Moment | undef
     [{ ...CURSOR('beforeSubmitPrompt'), prompt: 'go' }, undefined],
   ],
   copilot: [
-    // It ignores the output of these two hooks.
+    // Copilot ignores the output of these two hooks.
     [common('SessionStart'), undefined],
     [common('UserPromptSubmit'), undefined],
     [common('PreToolUse', { tool_name: 'bash' }), { kind: 'before_tool', tool: 'bash' }],

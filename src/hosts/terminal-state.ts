@@ -1,18 +1,18 @@
 /**
- * The last action of a coding agent in an Earpiece terminal (`earpiece in`). The agent's hooks write it to a file whose path is
- * in their environment. The terminal reads it before it types.
+ * The state of a coding agent in an Earpiece terminal (`earpiece in`). The agent's hooks write the state to a file whose path is
+ * in their environment. The terminal reads the file before it types.
  */
 import { lstatSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import type { ConversationId, LogKey } from '../core/address.ts';
 import type { Moment } from './moment.ts';
 
-/** Holds the path of the file. */
+/** The environment variable with the path of the file. */
 export const TERMINAL_VARIABLE = 'EARPIECE_TERMINAL';
 
 const MAX_BYTES = 10_000;
 
-/** `idle`: its turn has ended and it waits for its person. `at`: epoch ms. */
+/** The state of the agent. `idle`: its turn has ended and it waits for its person. `at` is in milliseconds since the epoch. */
 export type TerminalState = {
   readonly state: 'idle' | 'busy' | 'over';
   readonly log: LogKey;
@@ -21,8 +21,8 @@ export type TerminalState = {
 };
 
 /**
- * Never throws: without the file the terminal types nothing. It replaces only a file of this kind, because the path comes from
- * outside.
+ * Writes the state, and never throws: without the file, the terminal types nothing. Only a file of this kind is replaced, because
+ * the path comes from outside.
  */
 export function noteState(
   path: string,
@@ -49,7 +49,7 @@ function mayReplace(path: string): boolean {
   return found.isFile() && (found.size === 0 || (found.size < MAX_BYTES && stateIn(path)?.state !== undefined));
 }
 
-/** Undefined: no hook has written yet. */
+/** The state in the file. Undefined if no hook has written it yet. */
 export function stateIn(path: string): TerminalState | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as TerminalState;

@@ -4,12 +4,12 @@ import type { Transcript } from './host.ts';
 
 export type Entry = Readonly<Record<string, unknown>>;
 
-/** A file grows to many megabytes, and a single result can be long. Recent entries are at the end. */
+/** How much of a file's end is read. A file grows to many megabytes, and recent entries are at the end. */
 const TAIL_BYTES = 1024 * 1024;
 
 /**
- * `isGiven`: whether the model reads this entry and did not write it itself. `asKept`: the form in which the host stores
- * Earpiece's text; default: unchanged.
+ * Makes a reader of transcripts. `isGiven` returns whether the model reads an entry and did not write it itself. `asKept` returns
+ * the form in which the host stores Earpiece's text; by default, it is unchanged.
  */
 export function transcriptOf({
   isGiven,
@@ -25,7 +25,7 @@ export function transcriptOf({
       const { timestamp } = entry;
       return typeof timestamp === 'string' && Date.parse(timestamp) >= since && isGiven(entry);
     } catch {
-      // Half a line: the tail begins within it, or the host is still writing it.
+      // The line is incomplete, because the tail begins within it or the host is still writing it.
       return false;
     }
   };
@@ -46,7 +46,7 @@ export function transcriptOf({
 export function tailOf(file: string): string | undefined {
   let opened: number | undefined;
   try {
-    // The path comes from the host's input: opening a pipe without a writer would block the hook.
+    // The path comes from the host's input, and opening a pipe without a writer would block the hook.
     opened = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const about = fstatSync(opened);
     if (!about.isFile()) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Waits beside a session of a host that wakes by a separate command, and runs that command when a notification may wake the idle
- * agent. A session has one waiter; it ends with the host's process, and if that process shows another session.
+ * Waits during a session of a host that is woken by a separate command, and runs that command when a notification may wake the
+ * idle agent. A session has one waiter. The waiter ends with the host's process, or when that process shows another session.
  */
 import type { Json } from '../core/json.ts';
 import type { Owner } from '../core/records.ts';
@@ -16,7 +16,7 @@ export type Waited = {
   readonly host: Owner;
   /** Whether the agent waits for its person. */
   readonly isIdle: () => boolean;
-  /** Makes the host ask its model. Rejects if that failed. */
+  /** Wakes the host, so that it asks its model. Rejects if that fails. */
   readonly wake: () => Promise<void>;
 };
 

@@ -7,9 +7,12 @@ import type { Attended, Caller } from './moment.ts';
 import { wakesAt } from './wakes.ts';
 
 export type Woken =
-  /** The host shows another session now, or this one has ended: there is no agent to wake. */
+  /** The host shows another session now, or this one has ended, so there is no agent to wake. */
   | { readonly kind: 'over' }
-  /** `nextAt`: when something may wake without a change of the log, epoch ms. */
+  /**
+   * No notification may wake the agent now. `nextAt` is the time at which one may, without a change of the log, in milliseconds
+   * since the epoch.
+   */
   | { readonly kind: 'waits'; readonly nextAt?: number }
   | { readonly kind: 'wakes'; readonly attended: Attended };
 
@@ -22,13 +25,14 @@ export async function wake(place: Place, host: Host, caller: Caller): Promise<Wo
   const conversation = await conversationOf(place, host, caller);
   const known = await conversation.presence();
   if (known?.endedAt !== undefined) return { kind: 'over' };
-  // Its SessionStart hook has not reported it yet.
+  // The SessionStart hook has not reported the session yet.
   if (known === undefined || bound === undefined) return { kind: 'waits', nextAt: store.now() + 500 };
 
   const { log, id } = conversation;
   const { ids, nextAt } = await wakesAt(conversation, 'idle');
   if (ids.length === 0) return { kind: 'waits', ...defined({ nextAt }) };
-  // Written before the wake: after a crash in between, the agent is not woken, and its next message carries the notifications.
+  // The record is written before the wake. After a crash in between, the agent is not woken, and its next message carries the
+  // notifications.
   await store.append(log, [{ type: 'agent_woken', conversation: id, ids }]);
   const attended = await told(conversation, host);
   return attended === undefined ? { kind: 'waits' } : { kind: 'wakes', attended };

@@ -1,4 +1,4 @@
-/** Finds the notifications that may wake an idle coding agent now. Each wakes it once, whichever process does it. */
+/** Finds the notifications that may wake an idle coding agent now. Each of them wakes it once, even if several processes try. */
 import { defined } from '../core/defined.ts';
 import type { NotificationId } from '../core/notification.ts';
 import type { ContactPoint } from '../core/records.ts';
@@ -8,20 +8,20 @@ import type { Conversation } from '../inbox/index.ts';
 /** The prompt that wakes an agent. Its hook adds the notifications themselves. */
 export const NUDGE = 'Earpiece: notifications wait for you.';
 
-/** More than the largest `wake.max_per_hour`. */
+/** How many records of wakes are read. It must be more than the largest `wake.max_per_hour`. */
 const LOOKED_BACK = 1_000;
 
 type Wakes = {
   readonly ids: readonly NotificationId[];
-  /** The time at which a notification may wake the agent without a change of the log, epoch ms. */
+  /** The time at which a notification may wake the agent without a change of the log, in milliseconds since the epoch. */
   readonly nextAt?: number;
 };
 
-/** Empty: the agent is not woken. Its prompt hook delivers the notifications that wake it. */
+/** The notifications that wake the agent, which its prompt hook then delivers. If there are none, the agent is not woken. */
 export const wakesOf = async (conversation: Conversation): Promise<readonly NotificationId[]> =>
   (await wakesAt(conversation, 'turn_start')).ids;
 
-/** `at`: the contact point that carries to the woken agent. */
+/** The notifications that may wake the agent now. `at` is the contact point that carries them to the woken agent. */
 export async function wakesAt(conversation: Conversation, at: ContactPoint): Promise<Wakes> {
   const { id, inbox, log } = conversation;
   const { store } = inbox;

@@ -350,12 +350,12 @@ describe('stores and sources refuse', () => {
     ['a reminder without a time', remind(undefined), 'remind: when is missing; pass an object'],
     ['a reminder at a time in words', remind('in 10m'), 'remind: when must be an object with at, inMs, afterTurns, got "in 10m"'],
     ['a reminder at no time', remind({}), 'remind: when must be one of {at}, {inMs} and {afterTurns}'],
-    ['a reminder in the past', remind({ at: 5 }), 'remind: when {"at":5} is over; name a time that is to come'],
-    ['a reminder before now', remind({ inMs: -1 }), 'remind: when {"inMs":-1} is over'],
+    ['a reminder in the past', remind({ at: 5 }), 'remind: when {"at":5} has passed; name a future time'],
+    ['a reminder before now', remind({ inMs: -1 }), 'remind: when {"inMs":-1} has passed'],
     [
       'a reminder in five years',
       remind({ inMs: 5 * 366 * 86_400_000 }),
-      'is more than a year away; a reminder may wait for a year',
+      'is more than a year away; a reminder may wait for at most a year',
     ],
     ['a reminder after no turn', remind({ afterTurns: 0 }), 'must be a whole number of turns from 1 to 1000'],
     [

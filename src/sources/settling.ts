@@ -1,10 +1,10 @@
 /**
- * Waits until a frequently changing thing has been quiet for a while, for each key, with one timer for all. A hundred thousand
- * changed files are a hundred thousand entries of a map, not timers.
+ * Waits for each key until it has not changed for a while, with one timer for all keys. A hundred thousand changed files need a
+ * hundred thousand entries of a map, and not as many timers.
  */
 export type SettlingOptions = {
   readonly quietMs: number;
-  /** A key that never gets quiet is due after this time. Default: ten times `quietMs`. */
+  /** The longest wait for a key that keeps changing. Default: ten times `quietMs`. */
   readonly withinMs?: number;
   /** Monotonic, milliseconds. */
   readonly now?: () => number;
@@ -15,7 +15,7 @@ export class Settling<K> {
   readonly #withinMs: number;
   readonly #now: () => number;
   readonly #due: (key: K) => void;
-  /** In the order of the due times: a touched key moves to the end. */
+  /** The keys in the order of their due times. A key that changes moves to the end. */
   #waiting = new Map<K, { readonly first: number; readonly due: number }>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -37,7 +37,7 @@ export class Settling<K> {
     this.#arm(this.#quietMs);
   }
 
-  /** All keys are due now. */
+  /** Makes all keys due now. */
   flush(): void {
     const keys = [...this.#waiting.keys()];
     this.clear();

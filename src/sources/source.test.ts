@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Background, lineOf, startAndStop, troubleTeller } from './source.ts';
 
-/** Modes whose transitions end on request. */
+/** Makes modes whose transitions end on request. */
 function stepped(): { readonly done: string[]; readonly release: () => void } & ReturnType<typeof startAndStop> {
   const done: string[] = [];
   let waiting: (() => void)[] = [];
@@ -56,7 +56,7 @@ test('a stop before the start does nothing, one during the start ends it early, 
   await tick();
   const stopped = stop();
   const again = start();
-  // An aborted start does not count, and begins again.
+  // An aborted start does not count, so the start begins again.
   for (let i = 0; i < 3; i++) await tick().then(release);
   await Promise.all([started, stopped, again]);
   expect(done).toEqual(['enter', 'entered, unwanted', 'leave', 'left', 'enter', 'entered']);

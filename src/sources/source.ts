@@ -1,12 +1,12 @@
 /**
- * Observes things outside of an agent and emits them as events. Shared by all sources: a start and a stop that callers may call
- * twice, early and at the same time, and a count of background work, so that no work outlives the stop.
+ * The parts that all sources share. Start and stop may be called twice, early and at the same time. Background work is counted,
+ * so that no work continues after the stop.
  */
 
 /**
- * - `start` resolves when the source sees all later changes; `stop` when no watcher, timer, process or emit of it is left. Both
- *   may be called at any time, any number of times; the last call counts. A stopped source can be started again.
- * - Neither rejects for an error of the machine: `onTrouble` gets one line about it, and the source is idle.
+ * - `start` resolves when the source sees all later changes. `stop` resolves when the source has no watcher, timer, process or
+ * emit left. Both may be called at any time and repeatedly; the last call counts. A stopped source can be started again.
+ * - Neither rejects for an error of the machine. `onTrouble` gets one line about the error, and the source is idle.
  */
 export type Source = {
   readonly name: string;
@@ -15,15 +15,15 @@ export type Source = {
 };
 
 export type Modes = {
-  /** From stopped to running. `signal` aborts if a stop is called in the meantime; `leave` is then still called. */
+  /** Starts the source. `signal` aborts if `stop` is called in the meantime; `leave` is called even then. */
   readonly enter: (signal: AbortSignal) => Promise<void>;
-  /** From running to stopped. */
+  /** Stops the source. */
   readonly leave: () => Promise<void>;
-  /** An error of one of the two: a bug of Earpiece that must not crash the host. */
+  /** Called if `enter` or `leave` throws, which is a bug of Earpiece and must not crash the host. */
   readonly failed: (error: unknown) => void;
 };
 
-/** Start and stop as `Source` requires: one transition at a time, and no outdated one. */
+/** Makes the `start` and `stop` of a `Source`. One transition runs at a time, and outdated ones are skipped. */
 export function startAndStop({ enter, leave, failed }: Modes): Pick<Source, 'start' | 'stop'> {
   let wanted = false;
   let running = false;
@@ -31,7 +31,7 @@ export function startAndStop({ enter, leave, failed }: Modes): Pick<Source, 'sta
   let last: Promise<void> = Promise.resolve();
   const settle = (): Promise<void> => {
     last = last.then(async () => {
-      // After a stop aborted an entry, `leave` must run before the next entry.
+      // If a stop aborted `enter`, `leave` must run before the next `enter`.
       while (wanted !== running || (running && abort.signal.aborted)) {
         running = !running;
         try {
@@ -57,7 +57,7 @@ export function startAndStop({ enter, leave, failed }: Modes): Pick<Source, 'sta
   };
 }
 
-/** The only way to start work that nobody awaits. Errors of that work go to `failed`. */
+/** Starts work that no caller awaits. Errors of that work go to `failed`. */
 export class Background {
   readonly #failed: (error: unknown) => void;
   #running = new Set<Promise<void>>();
@@ -83,15 +83,15 @@ export class Background {
     }
   }
 
-  /** Resolves when no work runs any more, including work started in the meantime. */
+  /** Resolves when all work has ended, including work that was started in the meantime. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 }
 
 /**
- * Reports a source's errors. The same line is repeated only after a minute, even if its number of ms differs: many failures of
- * one kind are one line. Errors of the receiver are ignored.
+ * Makes a function that reports a source's errors. A line is repeated only after a minute, also if only its number of ms differs.
+ * Errors of the receiver are ignored.
  */
 export function troubleTeller(onTrouble: ((line: string) => void) | undefined, now: () => number): (line: string) => void {
   const said = new Map<string, number>();

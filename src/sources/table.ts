@@ -1,10 +1,10 @@
-/** The sources around an agent, for people who want to know where its notifications come from. */
+/** The list of sources, which shows people where an agent's notifications come from. */
 import type { EVENT_TYPES } from '../bus/event-types.ts';
 
 /**
- * - `runs`: the process that runs it. An agent is one of `earpiece chat` and `earpiece run`; a command is one that a person
- *   types.
- * - `switch`: the setting that turns it on. Without a switch it is always on.
+ * - `runs`: the process that runs the source. `agent` means `earpiece chat` and `earpiece run`; `command` means a command that a
+ * person types.
+ * - `switch`: the setting that turns the source on. A source without a switch is always on.
  */
 export type SourceEntry = {
   readonly what: string;

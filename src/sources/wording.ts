@@ -1,7 +1,10 @@
-/** Formats names of files, branches and commits for lines and keys of events: other people choose these names. */
+/**
+ * Formats names of files, branches and commits for messages and keys of events. The names are untrusted, because other people
+ * choose them.
+ */
 import { hash } from 'node:crypto';
 
-/** The name on one line, whatever its characters. */
+/** The name on one line, with control characters escaped. */
 export const inLine = (text: string): string =>
   text.toWellFormed().replaceAll(
     // oxlint-disable-next-line no-control-regex -- names of files may hold them
@@ -9,9 +12,9 @@ export const inLine = (text: string): string =>
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** The name on one line and in quotes that it cannot end. */
+/** The name on one line in quotes. The name cannot contain the closing quote. */
 export const quoted = (text: string): string => `\`${inLine(text).replaceAll('`', '\\u0060')}\``;
 
-/** Keys are short; the end of a longer name is its most specific part. */
+/** The name as part of a key. A long name becomes a hash and its end, which is its most specific part. */
 export const keyOf = (name: string): string =>
   name.length <= 256 ? name : `${hash('sha256', name).slice(0, 16)}…${name.slice(-200).toWellFormed()}`;

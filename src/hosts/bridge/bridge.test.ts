@@ -140,7 +140,7 @@ describe('the bridge beside a plugin', () => {
     await queue({ id: 'n1', level: 'error' });
     const wake = (await pushed('wake')) as Extract<Push, { push: 'wake' }>;
     expect(wake).toMatchObject({ session: 's1', text: expect.stringContaining('red') as string });
-    // The plugin could not begin a turn: the notification waits for the next message and wakes nobody again.
+    // The plugin could not begin a turn. The notification waits for the next message and wakes no agent again.
     bridge.hear({ do: 'release', id: wake.id });
     await settled();
     state('idle');

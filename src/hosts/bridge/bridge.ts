@@ -1,6 +1,6 @@
 /**
- * The process beside a coding agent, which answers the agent's plugin. It answers through `attend`, like the other entries, and
- * pushes notifications that cannot wait: see `Session`. It ends when the plugin closes its end of the pipe.
+ * The bridge: a process that answers the plugin of a coding agent. The bridge answers through `attend`, like hooks do, and pushes
+ * notifications that cannot wait: see `Session`. It ends when the plugin closes its end of the pipe.
  */
 import { defined } from '../../core/defined.ts';
 import type { CarrierId, Owner } from '../../core/records.ts';
@@ -26,7 +26,7 @@ type Unsettled = Pick<Attended, 'confirm' | 'release' | 'carrier'> & {
   readonly pushed?: 'wake' | 'force';
 };
 
-/** How long an unused session is kept alive while its host shows it. */
+/** How long an unused session counts as active while its host shows it. */
 const STILL_THERE_MS = 10 * 60_000;
 const FORCED_FIRST = 'This call was not made: an interrupt came first. It is in the message that follows.';
 
@@ -35,14 +35,14 @@ export class Bridge {
   readonly #sessions = new Map<string, Promise<Session>>();
   readonly #unsettled = new Map<number, Unsettled>();
   readonly #answering = new Set<number>();
-  /** Questions that the plugin abandoned before they were answered. */
+  /** Questions that the plugin gave up before they were answered. */
   readonly #givenUp = new Set<number>();
   readonly #end = new AbortController();
   readonly #background = new Set<Promise<unknown>>();
   readonly #watching: Promise<void>;
   readonly #stillThere: NodeJS.Timeout;
   #order: Promise<void> = Promise.resolve();
-  /** Ids of pushes are negative, so that they differ from the plugin's ids. */
+  /** The last id of a push. Such ids are negative, so that they differ from the plugin's ids. */
   #pushes = 0;
 
   constructor(options: BridgeOptions) {
@@ -60,7 +60,7 @@ export class Bridge {
     this.#run(this.#heard(line));
   }
 
-  /** The host has ended, so its sessions end too. */
+  /** Ends all sessions, because the host has ended. */
   async close(): Promise<void> {
     this.#end.abort();
     clearInterval(this.#stillThere);
@@ -74,7 +74,7 @@ export class Bridge {
     }
   }
 
-  /** Receipts that arrived before a question are settled before its answer. */
+  /** Handles a line after the lines before it, so that earlier receipts are settled before a question is answered. */
   async #heard(line: FromPlugin): Promise<void> {
     const before = this.#order;
     const isQuestion = line.do === 'ask' && line.moment.kind !== 'asked';
@@ -143,7 +143,7 @@ export class Bridge {
     const { place, host } = this.#options;
     if (moment.kind === 'before_tool' && session.forcing) return refused(FORCED_FIRST);
     const caller = this.#caller(whose);
-    // A gateway with the tool for pulls may have started meanwhile.
+    // A gateway with the tool `get_notifications` may have started in the meantime.
     if (moment.kind === 'prompt') session.conversation = await conversationOf(place, host, caller);
     if (moment.kind === 'prompt' || moment.kind === 'before_tool') await this.#route(session, whose);
     if (moment.kind === 'session_start' && moment.compacted) await session.conversation.seen({ mark: '' });
@@ -157,13 +157,13 @@ export class Bridge {
     return attended;
   }
 
-  /** A gateway below the host's process asks which session is shown: the session that works now. */
+  /** Records which session of the host works now. A gateway that the host started asks for this. */
   async #route({ conversation: { inbox, log, id } }: Session, { subagent }: Whose): Promise<void> {
     const { host, process } = this.#options;
     if (!host.manySessions || subagent !== undefined) return;
     const bound = await inbox.store.binding(process);
     if (bound?.log === log && bound.conversation === id) return;
-    // The first session takes over notifications from the time before it. Later sessions are other conversations.
+    // The first session inherits notifications that were queued before it. Later sessions are other conversations.
     if (bound === undefined) await inbox.bind(process, { log, conversation: id });
     else await inbox.store.bind(process, { log, conversation: id });
   }
@@ -209,7 +209,7 @@ export class Bridge {
     else if (this.#answering.has(id)) this.#givenUp.add(id);
   }
 
-  /** The process that offered it may have died before it wrote the receipt: the transcript proves the delivery. */
+  /** Confirms a delivery that the transcript proves. The process that offered it may have died before it wrote the receipt. */
   async #seen(session: Session, carrier: CarrierId, evidence: string): Promise<void> {
     const { inbox, log, id } = session.conversation;
     const items = await inbox.store.items(log, { kind: 'carrier', carrier });
@@ -244,7 +244,7 @@ export class Bridge {
   }
 }
 
-/** Moments that need no answer if no notification waits. */
+/** The moments that need no answer if no notification is open. */
 const AMONG_WORK: ReadonlySet<Moment['kind']> = new Set<Moment['kind']>(['before_tool', 'after_tool', 'asked', 'batch_end']);
 
 const NOTHING: Attended = { answer: { kind: 'nothing' }, confirm: async () => {}, release: async () => {} };

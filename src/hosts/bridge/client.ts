@@ -1,9 +1,9 @@
 /**
- * The plugin's end of the pipe. It runs inside the agent, on Node or Bun, so it needs only `node:child_process`. No failure of
- * the bridge stops the agent: without an answer in time, the agent continues.
+ * The plugin's end of the pipe. This code runs inside the agent, on Node or Bun, so it needs only `node:child_process`. No
+ * failure of the bridge stops the agent. If there is no answer in time, the agent continues.
  *
- *   down ──a session begins, or the pause is over──▶ starting ──it says ready──▶ up
- *   starting, up ──it ends, or says nothing──▶ down, with a pause that doubles
+ *  down ──a session begins, or the pause is over──▶ starting ──it says ready──▶ up
+ *  starting, up ──it ends, or says nothing──▶ down, with a pause that doubles
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { defined } from '../../core/defined.ts';
@@ -11,7 +11,7 @@ import type { Moment } from '../moment.ts';
 import { lines, type FromBridge, type FromPlugin, type Push, type Reply, type Whose } from './protocol.ts';
 
 export type BridgeCommand = {
-  /** Earpiece's Node and command line, by absolute path. */
+  /** The absolute paths of Earpiece's Node and command line. */
   readonly node: string;
   readonly entry: string;
   readonly args?: readonly string[];
@@ -26,7 +26,7 @@ export type ClientOptions = {
   readonly wake: (push: Handed & { readonly session: string }) => void;
   readonly force: (push: Handed & { readonly session: string }) => void;
   readonly show: (text: string) => void;
-  /** A bridge has started, for the first time or again, and knows the state of each session. */
+  /** Called when a bridge has started, for the first time or again, and knows the state of each session. */
   readonly began?: () => void;
 };
 
@@ -84,7 +84,7 @@ export class BridgeClient {
     try {
       child = this.#spawned();
     } catch (error) {
-      // Some runtimes throw here and emit no event.
+      // Some runtimes throw here, and emit no event.
       this.#later(`cannot be started (${error instanceof Error ? error.message : String(error)})`);
       return;
     }
@@ -109,7 +109,7 @@ export class BridgeClient {
         told = told.slice(end + 1);
       }
     });
-    // The agent may end when it has nothing to do, although this plugin waits.
+    // The agent may end when it has nothing to do. The plugin's wait must not keep it alive.
     child.unref();
     for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as { unref?: () => void } | null)?.unref?.();
   }
@@ -132,7 +132,7 @@ export class BridgeClient {
     const generation = this.#generation;
     const reply = this.#ready ? await this.#answered(id, { do: 'ask', id, moment, ...whose }) : undefined;
     if (reply === undefined) {
-      // An answer that arrives now has no receiver.
+      // The plugin no longer waits, so an answer that arrives now is released.
       this.#write({ do: 'release', id });
       if (moment.kind !== 'before_tool' || !this.#gates.has(whose.session)) return undefined;
       return { kind: 'deny', text: GATE_UP, confirm: () => {}, release: () => {} };
@@ -156,7 +156,7 @@ export class BridgeClient {
     this.#letGo();
   }
 
-  /** Records the state that a moment implies for the bridge. */
+  /** Records the state of a session that follows from a moment. */
   #note(whose: Whose, { kind }: Moment): void {
     if (whose.subagent !== undefined) return;
     if (kind === 'session_end') this.#states.delete(whose.session);
@@ -235,9 +235,10 @@ export class BridgeClient {
   #answered(id: number, line: FromPlugin): Promise<Reply | undefined> {
     return new Promise((resolve) => {
       let steps = 0;
-      // A bridge that has just started opens its log for the first answer.
+      // A bridge that has just started must open its log before its first answer.
       const withinMs = this.#warm ? ANSWER_WITHIN_MS : START_WITHIN_MS;
-      // Each step counts once, even if its timer is late: if this process was suspended, the answer may already be there, unread.
+      // The time limit counts steps of a timer. If this process was suspended, the answer may have arrived and may still be
+      // unread, so that time must not count.
       const timer = setInterval(() => {
         if (++steps < STEPS) return;
         finish(undefined);

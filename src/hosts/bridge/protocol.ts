@@ -1,6 +1,6 @@
 /**
- * The protocol between a plugin inside a coding agent and the Earpiece process beside it: one JSON object per line. The plugin
- * asks at each moment of the agent's work and settles the deliveries. The bridge pushes notifications that cannot wait for a
+ * The protocol between a plugin inside a coding agent and its bridge, a separate Earpiece process: one JSON object per line. The
+ * plugin asks at each moment of the agent's work, and settles deliveries. The bridge pushes notifications that cannot wait for a
  * moment.
  */
 import type { Moment } from '../moment.ts';
@@ -8,25 +8,25 @@ import type { Moment } from '../moment.ts';
 /** The session of a moment, in the host's own names. */
 export type Whose = {
   readonly session: string;
-  /** The id of a sub-agent's own session; `session` is the one that it works for. */
+  /** The id of a sub-agent's own session. `session` is then the session for which the sub-agent works. */
   readonly subagent?: string;
   readonly folder: string;
   readonly transcript?: string;
 };
 
 /**
- * `asking`: a request to the model streams. `working`: tools run. `idle`: it waits for its person, and a notification may wake
- * it.
+ * The state of a session. `asking`: a request to the model streams. `working`: tools run. `idle`: the session waits for its
+ * person, and a notification may wake it.
  */
 export type SessionState = 'idle' | 'asking' | 'working';
 
 export type FromPlugin =
   | ({ readonly do: 'ask'; readonly id: number; readonly moment: Moment } & Whose)
-  /** The host received the answer or push with this id. `evidence`: the place where the host stores it. */
+  /** The host received the answer or push with this id. `evidence` is the place where the host stores its text. */
   | { readonly do: 'confirm'; readonly id: number; readonly evidence?: string }
   | { readonly do: 'release'; readonly id: number }
   | ({ readonly do: 'state'; readonly state: SessionState } & Whose)
-  /** The host's transcript contains the text of this lease, whichever process offered it. */
+  /** The host's transcript contains the text of this lease, which another process may have offered. */
   | ({ readonly do: 'seen'; readonly carrier: string; readonly evidence: string } & Whose);
 
 export type Reply = {
@@ -41,9 +41,9 @@ export type Push =
   | { readonly push: 'wake'; readonly id: number; readonly session: string; readonly text: string; readonly carrier?: string }
   /** The streaming request ends now, and the next one has this text. */
   | { readonly push: 'force'; readonly id: number; readonly session: string; readonly text: string; readonly carrier?: string }
-  /** The answer that the plugin uses if no other answer comes in time. */
+  /** The state of the gate, which the plugin applies if no answer comes in time. */
   | { readonly push: 'gate'; readonly session: string; readonly up: boolean }
-  /** For the person: a notification waits for their decision. */
+  /** A text for the person: a notification waits for their decision. */
   | { readonly push: 'show'; readonly session: string; readonly text: string };
 
 export type FromBridge = Reply | Push | { readonly ready: true };

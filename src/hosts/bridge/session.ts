@@ -1,10 +1,10 @@
 /**
- * One session of a host as the bridge sees it between moments, with the texts that are pushed to it. The state comes from the
- * plugin.
+ * One session of a host between the moments that the plugin reports, and the texts that are pushed to it. The state comes from
+ * the plugin.
  *
- *   idle ──asked──▶ asking ──a tool──▶ working ──asked──▶ asking ──the turn ends──▶ idle
+ * idle ──asked──▶ asking ──a tool──▶ working ──asked──▶ asking ──the turn ends──▶ idle
  *
- * While it is idle, a notification may wake it. While a request streams, a critical or a cancel ends that request.
+ * A notification may wake an idle session. A critical notification or a cancel ends a request that streams.
  */
 import type { Item } from '../../core/items.ts';
 import { formatKind, isInterrupt, type NotificationId } from '../../core/notification.ts';
@@ -13,12 +13,12 @@ import { isSignal, type Conversation } from '../../inbox/index.ts';
 import type { Attended } from '../moment.ts';
 import type { Push, SessionState } from './protocol.ts';
 
-/** A text to push, and how it is settled. */
+/** A text to push, with the functions that settle its delivery. */
 export type Pushed = Pick<Attended, 'confirm' | 'release' | 'carrier'> & { readonly text: string };
 
 export type SessionOptions = {
   readonly maxChars: number;
-  /** Hands it to the plugin. */
+  /** Sends a text to the plugin. */
   readonly push: (kind: 'wake' | 'force', pushed: Pushed) => void;
   readonly tell: (push: Extract<Push, { push: 'gate' | 'show' }>) => void;
 };
@@ -32,12 +32,15 @@ export class Session {
   readonly #options: SessionOptions;
   #state: SessionState | undefined;
   #gateUp = false;
-  /** An id wakes the agent once, whichever process does it. */
+  /** The notifications that have woken the agent. Each of them wakes it once, even if several processes try. */
   #woken: Promise<Set<NotificationId>> | undefined;
   readonly #shown = new Set<NotificationId>();
-  /** Its request was ended for an interrupt, which is part of the next request. */
+  /** Whether the session's request was ended for an interrupt, which is part of the next request. */
   #forcing = false;
-  /** After a forced request, the next one may run to its end, unless a person or an action asks for another interruption. */
+  /**
+   * Whether a request may be ended for an interrupt. The request after a forced one may run to its end, unless a person or an
+   * action interrupts again.
+   */
   #mayForce = true;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
@@ -50,7 +53,7 @@ export class Session {
     this.#options = options;
   }
 
-  /** Its calls are refused, because the interrupt that ended its request is in the next one. */
+  /** Whether calls are refused, because the interrupt that ended the request is in the next request. */
   get forcing(): boolean {
     return this.#forcing;
   }
@@ -63,13 +66,13 @@ export class Session {
     this.look();
   }
 
-  /** Looks for notifications now, or once more after a look that is in progress. */
+  /** Checks for notifications now, or once more after a check that is running. */
   look(): void {
     if (this.#again || this.#closed) return;
     this.#again = true;
     this.#looking = this.#looking.then(async () => {
       this.#again = false;
-      // If the store cannot be read, the next look comes with its next change.
+      // If the store cannot be read, its next change leads to another check.
       if (!this.#closed) await this.#look().catch(() => undefined);
     });
   }
@@ -80,7 +83,7 @@ export class Session {
     await this.#looking;
   }
 
-  /** A pushed notification did not reach the model. */
+  /** Records that a pushed notification did not reach the model. */
   missed(kind: 'wake' | 'force'): void {
     if (kind === 'force') this.#forcing = false;
   }

@@ -1,6 +1,7 @@
 /**
- * Claude Code. Measured with 2.1.330: PostToolBatch fires once before the next model request, after denied and failing calls
- * too, so it carries for the whole batch. A hook's context over 10,000 characters is cut.
+ * The hooks of Claude Code. Measured with 2.1.330: PostToolBatch fires once before the next model request, after denied and
+ * failing calls too, so it carries the notifications of the whole batch. Claude Code cuts a hook's context above 10,000
+ * characters.
  */
 import { defined } from '../../core/defined.ts';
 import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';
@@ -53,7 +54,7 @@ export const claude: HookHost = {
           hookSpecificOutput: { hookEventName, permissionDecision: 'deny', permissionDecisionReason: answer.text },
         });
       case 'hold':
-        // The model reads a reason twice, the second time with the hook's command line; it reads a context once.
+        // The model reads a context once, but a reason twice, the second time with the hook's command line.
         return printed({
           decision: 'block',
           reason: HELD,
@@ -92,7 +93,7 @@ const toolsOf = (calls: unknown): readonly string[] =>
       })
     : [];
 
-/** The reason that the person and the model read. */
+/** The reason for a held turn, which the person and the model read. */
 const HELD = 'A notification arrived before the turn ended.';
 
 const printed = (value: unknown): Printed => ({ stdout: JSON.stringify(value) });

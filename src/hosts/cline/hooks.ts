@@ -1,6 +1,6 @@
 /**
- * Cline, by its hook reference; not run here. A hook that ends with an error blocks the call. The context that a hook adds
- * reaches the next request, up to 50 KB.
+ * The hooks of Cline, from its hook reference and not tested with Cline itself. A hook that ends with an error blocks the call.
+ * The context that a hook adds reaches the next request, up to 50 KB.
  */
 import { printed } from '../common.ts';
 import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';
@@ -42,7 +42,7 @@ export const cline: HookHost = {
       case 'tell':
         return printed({ cancel: false, contextModification: answer.text });
       case 'deny':
-        // The person reads the error, and the model the context.
+        // The person reads the error, and the model reads the context.
         return printed({ cancel: true, errorMessage: answer.text, contextModification: answer.text });
       case 'hold':
         return SILENT;

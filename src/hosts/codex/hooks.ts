@@ -1,7 +1,7 @@
 /**
- * Codex. Measured with 0.169: a hook's context arrives as a separate developer message before the result; over 10,000 bytes it
- * is cut. PostToolUse fires after each call, in parallel for parallel ones, and not after a denied call or a failing MCP tool.
- * The output must not contain a field that Codex does not know.
+ * The hooks of Codex. Measured with 0.169: a hook's context becomes a separate developer message before the result, and is cut
+ * above 10,000 bytes. PostToolUse fires after each call, in parallel for parallel calls, but not after a denied call or a failing
+ * MCP tool. The output must not contain a field that Codex does not know.
  */
 import { eventOf, heard, say, startOf, turnEndOf } from '../common.ts';
 import type { Heard, HookHost } from '../host.ts';
@@ -35,7 +35,7 @@ export const codex: HookHost = {
 
 function momentOf(input: Input): Moment | undefined {
   switch (eventOf(input)) {
-    // The terminal fires it with the first prompt.
+    // In a terminal, this event fires with the first prompt.
     case 'SessionStart':
       return startOf(input);
     case 'UserPromptSubmit':

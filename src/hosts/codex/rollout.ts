@@ -1,19 +1,19 @@
 /**
  * Reads Codex's file of a session, `sessions/<year>/<month>/<day>/rollout-<time>-<session>.jsonl`. Measured with 0.169: a turn is
- * between `task_started` and `task_complete` or `turn_aborted`; a hook's context is a developer message. The file has all of them
- * by the time of the request.
+ * between `task_started` and `task_complete` or `turn_aborted`, and a hook's context is a developer message. The file has these
+ * entries by the time of the request.
  */
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { tailOf, transcriptOf, type Entry } from '../transcript.ts';
 
 const TURN = /"type":"(task_started|task_complete|turn_aborted)"/;
-/** A session is in the folder of the day on which it began. */
+/** How many days back a session's file is searched. The file is in the folder of the day on which the session began. */
 const DAYS = 4;
 
 export const transcript = transcriptOf({ isGiven, ofSession });
 
-/** Whether the session waits for its person. Undefined: the file does not show it. */
+/** Whether the session waits for its person. Undefined if the file does not show that. */
 export function isIdle(file: string): boolean | undefined {
   const lines = tailOf(file)?.split('\n') ?? [];
   for (const line of lines.toReversed()) {
@@ -30,7 +30,7 @@ function isGiven({ type, payload }: Entry): boolean {
   return item['type'] === 'message' ? item['role'] !== 'assistant' : String(item['type']).endsWith('_output');
 }
 
-/** Returns a path that does not exist if the session is older. */
+/** The path of another session's file. If the session is older, the path does not exist. */
 function ofSession(file: string, session: string): string {
   const root = dirname(dirname(dirname(dirname(file))));
   const days = ofNames(root).flatMap((year) =>

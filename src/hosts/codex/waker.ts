@@ -1,12 +1,12 @@
 /**
- * How an idle Codex terminal is woken: `codex queue` puts a message into the session's queue, and the terminal takes it within the
- * 10 s of its poll. Measured with 0.169: a draft of the person does not stop it, and the queue of `codex exec` is lost.
+ * Wakes an idle Codex terminal: `codex queue` puts a message into the session's queue, which the terminal polls every 10 s.
+ * Measured with 0.169: the person's draft does not stop the message, and the queue of `codex exec` is lost.
  */
 import type { Process } from '../../inbox/index.ts';
 import type { Waker } from '../host.ts';
 import { isIdle } from './rollout.ts';
 
-/** Commands of Codex without a terminal that reads its queue. */
+/** Matches commands of Codex that have no terminal to read the queue. */
 const WITHOUT_TERMINAL = /^(exec|e|review|app-server|mcp-server)$/;
 
 export const waker: Waker = {

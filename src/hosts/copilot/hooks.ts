@@ -1,6 +1,6 @@
 /**
- * GitHub Copilot CLI, by its hooks reference; not run here. Events with a capital letter have the same fields as in other agents.
- * It ignores the output of SessionStart and UserPromptSubmit.
+ * The hooks of GitHub Copilot CLI, from its hooks reference and not tested with Copilot itself. Events with a capital letter have
+ * the same fields as in other agents. Copilot ignores the output of SessionStart and UserPromptSubmit.
  */
 import { eventOf, heard, printed, turnEndOf } from '../common.ts';
 import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';

@@ -1,6 +1,6 @@
 /**
- * Cursor, by its documentation of hooks.json; not run here. A prompt's hook cannot add context, and postToolUse fires after
- * successful calls only. The editor shows many conversations in one process.
+ * The hooks of Cursor, from its documentation of hooks.json and not tested with Cursor itself. A prompt's hook cannot add
+ * context, and postToolUse fires only after successful calls. The editor shows many conversations in one process.
  */
 import { defined } from '../../core/defined.ts';
 import { eventOf, printed } from '../common.ts';
@@ -63,7 +63,7 @@ function momentOf(input: Input): Moment | undefined {
     case 'postToolUse':
       return { kind: 'after_tool', tool: text(input, 'tool_name') };
     case 'stop':
-      // A turn that a person stopped is not held.
+      // If a person stopped the turn, it is not held.
       return input['status'] === 'completed' ? { kind: 'turn_end', held: Number(input['loop_count'] ?? 0) > 0 } : undefined;
     case 'sessionEnd':
       return { kind: 'session_end' };

@@ -1,7 +1,7 @@
 /**
- * Gemini CLI. Measured with 0.61: a hook's context is part of the result, in `<hook_context>`, with `<` and `>` escaped. A
- * long result with its context is cut to its last 32,000 characters. No event reports the end of a batch: PreCompress fires
- * before each model request, whether or not Gemini compresses.
+ * The hooks of Gemini CLI. Measured with 0.61: a hook's context is part of the result, in `<hook_context>`, with `<` and `>`
+ * escaped. A long result with its context is cut to its last 32,000 characters. No event reports the end of a batch. PreCompress
+ * fires before each model request, even if Gemini does not compress.
  */
 import { eventOf, heard, printed, startOf, told, turnEndOf } from '../common.ts';
 import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';

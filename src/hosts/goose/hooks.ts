@@ -1,7 +1,7 @@
 /**
- * Goose, by its guide to hooks; not run here. Its hooks add no context: they deny a call and hold a turn. A notification below
- * error waits for `get_notifications` or for a wrapped MCP server. It has no matcher, because the matcher `*` is not a valid
- * regular expression.
+ * The hooks of Goose, from its guide to hooks and not tested with Goose itself. Its hooks can deny a call and hold a turn, but
+ * add no context. A notification below error waits for `get_notifications` or for a wrapped MCP server. The entries have no
+ * matcher, because `*` is not a valid regular expression.
  */
 import { printed } from '../common.ts';
 import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';
@@ -50,7 +50,7 @@ function momentOf(input: Input): Moment | undefined {
     case 'PreToolUse':
       return { kind: 'before_tool', tool: text(input, 'tool_name') };
     case 'Stop':
-      // Its input does not show whether the turn was held before; Goose itself limits such repetitions.
+      // The input does not show whether the turn was held before. Goose itself limits such repetitions.
       return { kind: 'turn_end', held: false };
     case 'SessionEnd':
       return { kind: 'session_end' };

@@ -1,6 +1,7 @@
 /**
- * Kimi Code CLI, by its guide to hooks; not run here. The model reads the stdout of UserPromptSubmit, the reason of a denied
- * call, and the stderr of a Stop hook that ends with 2. Its other events only observe.
+ * The hooks of Kimi Code CLI, from its guide to hooks and not tested with Kimi itself. The model reads the stdout of
+ * UserPromptSubmit, the reason of a denied call, and the stderr of a Stop hook that ends with code 2. The output of other events
+ * is ignored.
  */
 import { eventOf, heard, say, turnEndOf } from '../common.ts';
 import type { Heard, HookHost, Printed } from '../host.ts';

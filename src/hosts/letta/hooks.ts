@@ -1,6 +1,6 @@
 /**
- * Letta Code, by its guide to hooks and their types; not run here. A hook blocks with exit code 2 and its stderr; the model reads
- * the plain stdout of SessionStart and UserPromptSubmit, and the JSON of PostToolUse.
+ * The hooks of Letta Code, from its guide to hooks and not tested with Letta itself. A hook blocks with exit code 2 and its
+ * stderr. The model reads the plain stdout of SessionStart and UserPromptSubmit, and the JSON of PostToolUse.
  */
 import { told } from '../common.ts';
 import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';

@@ -1,6 +1,7 @@
 /**
- * opencode. Measured with 1.18.33: a plugin's edit of a result reaches the model only for built-in tools, and no plugin gets a
- * failing call, so a separate message delivers after those. A result above 51,200 bytes goes to a file.
+ * The host opencode. Measured with 1.18.33: a plugin's change of a result reaches the model only for built-in tools, and no
+ * plugin gets a failing call. After MCP tools and failing calls, a separate message delivers. A result above 51,200 bytes is
+ * written to a file.
  */
 import type { Host } from '../host.ts';
 

@@ -4,7 +4,7 @@
  * - a prompt: a synthetic part after the person's words;
  * - a built-in tool's result: text after it;
  * - an MCP tool's result and a failing call, which no hook can change: a synthetic message after them;
- * - a call while the gate is closed: the call fails with Earpiece's text;
+ * - a call while the gate is up: the call fails with Earpiece's text;
  * - the end of the turn, an idle session, a request that streams: a synthetic message in the next request.
  *
  * It runs on Bun, in opencode's own process, and throws only refusals.
@@ -19,7 +19,7 @@ type Shown = {
   readonly whose: Whose;
   agent?: string;
   model?: Model;
-  /** Handed over, but opencode has not confirmed it yet. */
+  /** Texts that were passed to opencode, which has not confirmed them yet. */
   readonly pending: Set<Handed>;
   held: boolean;
   forcing: boolean;
@@ -32,9 +32,9 @@ const IDLE_WITHIN_MS = 5_000;
 
 export function opencode({ client, directory }: Input, command: BridgeCommand): Hooks {
   const sessions = new Map<string, Promise<Shown>>();
-  /** Calls with a result that this plugin could add to or refuse. */
+  /** Calls that this plugin has refused, or to whose results it can add text. */
   const handled = new Set<string>();
-  // `opencode run` ends when its session is idle, so it can neither be woken nor be interrupted for another request.
+  // `opencode run` ends when its session is idle, so it cannot be woken, nor interrupted for another request.
   const runsOnce = process.argv.slice(1).includes('run');
   const quietly = async (work: Promise<unknown>): Promise<void> => void (await work.catch(() => undefined));
 
@@ -43,7 +43,9 @@ export function opencode({ client, directory }: Input, command: BridgeCommand): 
     void quietly(client.app.log({ body: { service: 'earpiece', level: 'warn', message: line } }));
   };
   const show = (message: string): void =>
-    void quietly(client.tui.showToast({ body: { title: 'Earpiece: write something to hear it', message, variant: 'warning' } }));
+    void quietly(
+      client.tui.showToast({ body: { title: 'Earpiece: send a message to deliver it', message, variant: 'warning' } }),
+    );
 
   const bridge = new BridgeClient({
     command,
@@ -82,13 +84,13 @@ export function opencode({ client, directory }: Input, command: BridgeCommand): 
       parts: [partOf(handed)],
     },
   });
-  /** A message that starts no turn: the next request of the running turn contains it. */
+  /** Adds a message without starting a turn. The next request of the running turn contains the message. */
   const inject = async (shown: Shown, handed: Handed): Promise<void> => {
     shown.pending.add(handed);
     const prompt = promptOf(shown, handed);
     await settled(shown, handed, client.session.prompt({ ...prompt, body: { ...prompt.body, noReply: true } }));
   };
-  /** A message that begins a turn. */
+  /** Begins a turn with a message. */
   const begin = async (shown: Shown, handed: Handed): Promise<void> => {
     shown.pending.add(handed);
     await settled(shown, handed, client.session.promptAsync(promptOf(shown, handed)));
@@ -174,7 +176,7 @@ export function opencode({ client, directory }: Input, command: BridgeCommand): 
   return {
     dispose: async () => bridge.close(),
 
-    // Not awaited, because opencode's events must not wait for Earpiece's work.
+    // The work is not awaited, because it must not delay opencode's events.
     event: async ({ event }) => void heard(event).catch(() => undefined),
 
     'chat.message': async ({ sessionID }, { message, parts }) => {
@@ -229,8 +231,8 @@ export function opencode({ client, directory }: Input, command: BridgeCommand): 
 }
 
 /**
- * Parts are read in the order of their ids: `prt_`, twelve hexadecimal digits that grow with time, and fourteen random
- * characters.
+ * Makes a part's id that follows the others. opencode orders parts by their ids: `prt_`, twelve hexadecimal digits that grow with
+ * time, and fourteen random characters.
  */
 function partIdAfter(parts: readonly Part[]): string {
   const last = parts.at(-1)?.id ?? '';

@@ -1,10 +1,10 @@
 /** The part of pi 0.87's extension API that Earpiece's extension uses. */
 
-/** A message of an extension; the model reads it as a user's. */
+/** A message of an extension. The model reads it as a user message. */
 export type CustomMessage = {
   readonly customType: string;
   readonly content: string;
-  /** Shown to the person too. */
+  /** Whether the message is shown to the person too. */
   readonly display: boolean;
   readonly details?: Readonly<Record<string, unknown>>;
 };

@@ -3,10 +3,10 @@
  *
  * - a prompt: a message after the person's words;
  * - a finished batch of tools, failing ones too: a message after all results;
- * - a call while the gate is closed: the call is blocked with Earpiece's text;
+ * - a call while the gate is up: the call is blocked with Earpiece's text;
  * - the end of a run: a message, and one more request;
- * - an idle session, a request that streams (after its abort): a new turn. Such a turn begins with a line in the person's place:
- *   only then does it keep the system prompt of other extensions, and with it the prompt cache.
+ * - an idle session, a request that streams (after its abort): a new turn. It begins with a line in place of the
+ *   person's words. Otherwise it would lose the system prompt of other extensions, and with it the prompt cache.
  *
  * pi blocks a tool if a handler throws, so no handler throws.
  */
@@ -16,19 +16,22 @@ import type { Whose } from '../bridge/protocol.ts';
 import type { Boundary, Context, CustomMessage, Entry, Pi } from './api.ts';
 
 const TYPE = 'earpiece';
-/** The prompt of such a turn. It must say that no person wrote it, because it appears where a person usually writes. */
+/**
+ * The prompt of a turn that Earpiece begins. It must say that no person wrote it, because it appears in place of a person's
+ * words.
+ */
 const WOKEN = '[earpiece] This session was idle. No human typed this; the notification follows.';
 const FORCED = '[earpiece] The answer was ended for an interrupt. No human typed this; the interrupt follows.';
 const BEGINS_WITHIN_MS = 10_000;
-/** The most leases of an earlier process that are checked: that process may not know that they were delivered. */
+/** The most leases of an earlier process that are checked. That process may have ended before it confirmed them. */
 const LOOK_BACK = 20;
 
 export function pi(api: Pi, command: BridgeCommand): void {
   let bridge: BridgeClient | undefined;
   let now: Context | undefined;
-  /** Handed over, but the session does not show it yet. */
+  /** Texts that were passed to pi and are not in its session yet. */
   const pending = new Set<Handed>();
-  /** The turn that is about to begin with it. */
+  /** The turn that is about to begin, and the text that it delivers. */
   let beginning: { readonly line: string; readonly handed: Handed; readonly timer: NodeJS.Timeout } | undefined;
   let forced: Handed | undefined;
   let held = false;
@@ -41,7 +44,7 @@ export function pi(api: Pi, command: BridgeCommand): void {
       ...defined({ transcript }),
     };
   };
-  /** Without a terminal or a client, pi ends with the run, and cannot be woken. */
+  /** Whether pi stays after a run. Without a terminal or a client, pi ends with the run, and cannot be woken. */
   const stays = (ctx: Context): boolean => ctx.mode === 'tui' || ctx.mode === 'rpc';
   const say = (line: string): void => {
     if (now?.hasUI) now.ui.notify(line, 'warning');
@@ -55,7 +58,7 @@ export function pi(api: Pi, command: BridgeCommand): void {
     ...(carrier === undefined ? {} : { details: { id: carrier } }),
   });
 
-  /** Messages in pi's session count as delivered. */
+  /** Confirms the texts that are in pi's session. */
   const confirmStored = (ctx: Context): void => {
     if (pending.size === 0) return;
     const branch = ctx.sessionManager.getBranch();
@@ -107,7 +110,7 @@ export function pi(api: Pi, command: BridgeCommand): void {
       wake,
       force,
       show: (text) => {
-        if (now?.hasUI) now.ui.notify(`Earpiece: write something to hear it.\n${text}`, 'warning');
+        if (now?.hasUI) now.ui.notify(`Earpiece: send a message to deliver it.\n${text}`, 'warning');
       },
       began: () => {
         if (now === undefined) return;

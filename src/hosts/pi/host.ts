@@ -1,6 +1,6 @@
 /**
- * pi. Measured with 0.87.1: `turn_end` comes after each batch of tools, failing ones too, and the next request contains the
- * text that it appends.
+ * The host pi. Measured with 0.87.1: `turn_end` fires after each batch of tools, even if tools fail, and the next request
+ * contains the text that its handler appends.
  */
 import type { Host } from '../host.ts';
 

@@ -1,8 +1,9 @@
 /**
- * Qwen Code. Measured with 0.24.4: PostToolBatch fires after each call of a batch, also of failing and unknown tools. Its text is
- * part of the result, and stays whole if Qwen Code cuts the result or puts it into a file. The file of the session has it too.
- * UserPromptSubmit also fires before each model request with results or the text of a held turn. Text added then is missing from
- * the file, so a resumed session would not know it. Only a person's prompt comes with `submitted_prompt`.
+ * The hooks of Qwen Code. Measured with 0.24.4: PostToolBatch fires after each call of a batch, also of failing and unknown
+ * tools. The hook's text is part of the result, and stays whole if Qwen Code cuts the result or writes it to a file. The file of
+ * the session has this text too. UserPromptSubmit also fires before each model request with results or the text of a held turn.
+ * Text that a hook adds to such a request is missing from the file, so a resumed session would not know the text. Only a person's
+ * prompt has the field `submitted_prompt`.
  */
 import { eventOf, heard, say, startOf, turnEndOf } from '../common.ts';
 import type { Heard, HookHost } from '../host.ts';

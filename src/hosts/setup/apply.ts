@@ -1,4 +1,7 @@
-/** Writes planned changes: each file whole or not at all, and recorded before the write, so that the change can be undone. */
+/**
+ * Writes planned changes. Each file is written whole or not at all. The change is recorded before the write, so that it can be
+ * undone.
+ */
 import { existsSync, readFileSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, sep } from 'node:path';
 import { replaceFile } from '../../config/replace.ts';
@@ -6,15 +9,15 @@ import { EarpieceError } from '../../core/errors.ts';
 import { changes, type FilePlan } from './plan.ts';
 import { digest, MAX_BYTES, type InstallBook } from './record.ts';
 
-/** A process that was killed in the middle leaves a draft, which counts as abandoned after 10 s. */
+/** How long a write may wait for another process. The draft of a process that was killed counts as abandoned after 10 s. */
 const WITHIN_MS = 12_000;
 
-/** Throws `conflict` if another program has changed the file since it was planned. */
+/** Writes the planned file. Throws `conflict` if another program has changed the file since it was planned. */
 export async function install(plan: FilePlan, book: InstallBook): Promise<void> {
   const { host, scope, project, file, before, after } = plan;
   if (after === undefined || !changes(plan)) return;
   const known = book.get(file);
-  // The file is as the installation wrote it, so the recorded earlier content stays valid.
+  // If the file is as the installation wrote it, the recorded earlier content stays valid.
   const same = known !== undefined && before !== undefined && known.written.includes(digest(before));
   book.put({
     host,
@@ -28,7 +31,7 @@ export async function install(plan: FilePlan, book: InstallBook): Promise<void> 
   await write(plan, after);
 }
 
-/** Throws like `install`. */
+/** Removes Earpiece's entries from the file. Throws like `install`. */
 export async function uninstall(plan: FilePlan, book: InstallBook): Promise<void> {
   const { file, before, after } = plan;
   const known = book.get(file);
@@ -41,7 +44,7 @@ export async function uninstall(plan: FilePlan, book: InstallBook): Promise<void
   for (const folder of left) passOn(folder, book);
 }
 
-/** Another Earpiece file is still in the folder: uninstalling that file removes the folder. */
+/** Records a folder for another Earpiece file in it. The uninstall of that file then removes the folder. */
 function passOn(folder: string, book: InstallBook): void {
   const heir = book.list().find(({ file }) => file.startsWith(`${folder}${sep}`));
   if (heir === undefined || heir.folders.includes(folder)) return;
@@ -60,7 +63,7 @@ const write = async ({ file, before, scope, isPrivate = scope === 'user' }: File
 
 function remove(file: string, before: string): void {
   if (readFileSync(file, 'utf8') !== before) throw changedMeanwhile(file);
-  // A link that a person made stays.
+  // If a person made the file a link, the link stays, and its target is removed.
   rmSync(realpathSync(file));
 }
 
@@ -77,7 +80,7 @@ function missingFolders(folder: string): readonly string[] {
   return existsSync(folder) || dirname(folder) === folder ? [] : [...missingFolders(dirname(folder)), folder];
 }
 
-/** False if the folder is not empty. */
+/** Removes a folder. Returns false if it is not empty. */
 function removeEmpty(folder: string): boolean {
   try {
     rmdirSync(folder);

@@ -1,4 +1,4 @@
-/** The plugin's folder is made of the tables that `earpiece install` writes; `--update` writes it again. */
+/** Checks that the plugin's folder has the tables that `earpiece install` writes. `--update` writes the folder again. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

@@ -1,6 +1,7 @@
 /**
- * Claude Code's plugin: the hooks and the MCP server of `earpiece install`, in a folder that Claude Code loads by itself. It knows
- * no path of a machine, so its lines look for Earpiece: beside the plugin, on the PATH, and with npx.
+ * Makes the plugin for Claude Code: the hooks and the MCP server of `earpiece install`, in a folder that Claude Code loads by
+ * itself. The plugin contains no path of a machine, so its lines search for Earpiece next to the plugin, on the PATH, and with
+ * npx.
  */
 import { claude } from '../claude/hooks.ts';
 import { endsEarly, type Ending } from '../quiet-mark.ts';
@@ -10,13 +11,13 @@ import { fetching, firstOf, onPath, SERVER_NAME } from './ours.ts';
 /** The name of the plugin, and of its marketplace: Claude Code calls it `earpiece@earpiece`. */
 export const PLUGIN = 'earpiece';
 
-/** The command line, where the plugin lies in the package. */
+/** The path of the command line, if the plugin is in the package. */
 const BESIDE = '$CLAUDE_PLUGIN_ROOT/../../dist/cli/main.js';
 
-/** The state folder, as `stateFolder` finds it. A relative `XDG_STATE_HOME` finds no mark, which costs time only. */
+/** The state folder, as `stateFolder` finds it. With a relative `XDG_STATE_HOME`, no mark is found, which costs only time. */
 const STATE = '${XDG_STATE_HOME:-$HOME/.local/state}/earpiece';
 
-/** The files by their paths below the marketplace. */
+/** The files of the plugin, by their paths below the marketplace. */
 export function claudePlugin({
   version,
   description,
@@ -38,7 +39,7 @@ export function claudePlugin({
   };
 }
 
-/** The shell reads the variables; Claude Code itself would put in a path that may hold a quote. */
+/** The shell expands the variables. Claude Code itself would insert a path, which may contain a quote. */
 const lines =
   (fetched: string) =>
   (words: readonly string[], ending?: Ending): string => {

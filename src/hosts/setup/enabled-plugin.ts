@@ -1,4 +1,4 @@
-/** The plugin of Earpiece that Claude Code has enabled, as its own settings say. */
+/** Finds the plugin of Earpiece that is enabled in Claude Code's settings. */
 import { join } from 'node:path';
 import { jsonAt } from '../../config/edit-json.ts';
 import { PLUGIN } from './claude-plugin.ts';
@@ -7,7 +7,10 @@ import { isOurHook } from './ours.ts';
 import { look } from './plan.ts';
 import type { EnabledPlugin } from './setup.ts';
 
-/** `settings`: the files that may enable or disable it, the last one decides. `plugins`: the folder of Claude Code's plugins. */
+/**
+ * The enabled plugin, if any. `settings` are the files that may enable or disable it; the last one decides. `plugins` is the
+ * folder of Claude Code's plugins.
+ */
 export function enabledPlugin(settings: readonly string[], plugins: string): EnabledPlugin | undefined {
   const switches = Object.assign({}, ...settings.map((file) => jsonAt(look(file).text ?? '', ['enabledPlugins']))) as object;
   const name = Object.entries(switches).find(([each, on]) => on === true && each.startsWith(`${PLUGIN}@`))?.[0];

@@ -1,4 +1,4 @@
-/** The hooks of a host, a group for each event: for its settings, and for a plugin. */
+/** Makes the hooks of a host for its settings or for a plugin, with a group for each event. */
 import { defined } from '../../core/defined.ts';
 import type { HookHost } from '../host.ts';
 import type { Ending } from '../quiet-mark.ts';
@@ -6,11 +6,11 @@ import type { Group } from './hook-settings.ts';
 import { HOOK_TOOL } from './ours.ts';
 
 export type Lines = {
-  /** For a POSIX shell. `ending`: when the shell alone may end the hook. */
+  /** Makes a line for a POSIX shell. `ending` is the condition for the shell to end the hook without Earpiece. */
   line(words: readonly string[], ending?: Ending): string;
-  /** Milliseconds or seconds, as the host counts them. */
+  /** Converts seconds to the host's unit, milliseconds or seconds. */
   timeout(seconds: number): number;
-  /** The host's name of our MCP server, whose tool it can call as a hook. */
+  /** The host's name for Earpiece's MCP server, whose tool the host can call as a hook. */
   readonly server?: string;
 };
 
@@ -31,7 +31,7 @@ export const hookGroups = (host: HookHost, lines: Lines): Readonly<Record<string
     }),
   );
 
-/** If the host's limit ends it, the next end of a turn starts a new one. */
+/** The time limit of the waiting command. If the host ends it, the next end of a turn starts a new one. */
 const WAITS_S = 7 * 24 * 3_600;
 
 const waiter = (command: string, lines: Lines): Group['hooks'][number] => ({
@@ -49,7 +49,7 @@ type ToolHook = {
   readonly timeout: number;
 };
 
-/** No command: the host fills in the braces and calls the running server. */
+/** Makes a hook without a command. The host fills in the braces and calls the running server. */
 const toolHook = ({ host, event, server, served, timeout }: ToolHook): Group['hooks'][number] => ({
   type: 'mcp_tool',
   server,

@@ -9,7 +9,7 @@ export type Group = { readonly matcher?: string; readonly hooks: readonly Readon
 
 export type HookSettings = {
   readonly file: string;
-  /** The wanted entries by event, one group for each. */
+  /** The group of entries for each event. */
   readonly wanted: Readonly<Record<string, Group>>;
   readonly isOurs: (handler: Readonly<Record<string, unknown>>) => boolean;
 };
@@ -67,7 +67,7 @@ function withoutEmpty(edited: Edited, event: string, file: string): Edited {
 const hasOurs = (text: string, event: string, settings: HookSettings): boolean =>
   groupsOf(text, event).some((group) => handlersOf(group).some(ours(settings)));
 
-/** The text without Earpiece's handlers of these events; a group without any other handler is removed too. */
+/** The text without Earpiece's handlers of these events. If a group has no other handler, it is removed too. */
 function without(text: string, settings: HookSettings, of: (event: string) => boolean): Edited {
   let edited: Edited = { kind: 'text', text };
   for (const event of eventsOf(text).filter(of))
@@ -82,7 +82,7 @@ function without(text: string, settings: HookSettings, of: (event: string) => bo
   return edited;
 }
 
-/** Whether the wanted handler is there exactly once. */
+/** Whether the text has the wanted handler exactly once. */
 function isCurrent(text: string, event: string, group: Group, settings: HookSettings): boolean {
   const own = groupsOf(text, event).filter((each) => handlersOf(each).some(ours(settings)));
   return own.length === 1 && isDeepStrictEqual(own[0], group);

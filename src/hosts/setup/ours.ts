@@ -1,4 +1,4 @@
-/** How other programs start Earpiece, and how to recognize Earpiece's own entries, including those of an older version. */
+/** Makes the commands with which other programs start Earpiece, and recognizes Earpiece's own entries of any version. */
 
 import { defined } from '../../core/defined.ts';
 import { endsEarly, type Ending } from '../quiet-mark.ts';
@@ -11,13 +11,19 @@ export type Ours = {
   readonly fetched?: readonly string[];
   /** The database, if another process of this user cannot find it by itself. */
   readonly db?: string;
-  /** The state folder with the marks of quiet sessions; undefined: no hook checks for a mark. */
+  /** The state folder with the marks of quiet sessions. Undefined if no hook checks for a mark. */
   readonly state?: string;
-  /** Put one gateway in front of the agent's servers. Wrapped servers stay wrapped without this option. */
+  /**
+   * Whether to put one gateway in front of the agent's servers. Servers that are already wrapped stay wrapped without this
+   * option.
+   */
   readonly wrap?: boolean;
-  /** Show open notifications in the agent's status line, if it has one. An installed one stays without this option. */
+  /**
+   * Whether to show open notifications in the agent's status line, if the agent has one. An installed status line stays without
+   * this option.
+   */
   readonly statusLine?: boolean;
-  /** Names of hosts whose command can call a server's tool as a hook. */
+  /** The names of hosts that can call a server's tool as a hook. */
   readonly serves?: readonly string[];
 };
 
@@ -47,7 +53,10 @@ export function shellLine(ours: Ours, words: readonly string[], ending?: Ending)
   ]);
 }
 
-/** For a POSIX shell: becomes the first program whose condition holds. `exec` leaves no shell behind: a hook is one process. */
+/**
+ * Makes a line for a POSIX shell that runs the first program whose condition holds. With `exec` no shell remains, so a hook is
+ * one process.
+ */
 export const firstOf = (programs: readonly (readonly [condition: string, program: string])[]): string =>
   [...programs.map(([condition, program]) => `${condition} && exec ${program}`), `echo ${quote(GONE)} >&2`].join('; ');
 
@@ -57,7 +66,7 @@ const GONE = 'earpiece: its files or its Node are gone, so notifications wait; r
 
 export type Program = { readonly command: string; readonly args: readonly string[] };
 
-/** Program and arguments for hosts that start a program without a shell. */
+/** The program and its arguments, for hosts that start a program without a shell. */
 export function programOf(ours: Ours, words: readonly string[]): Program {
   const args = [...words, ...flags(ours)];
   return ours.fetched === undefined
@@ -86,7 +95,7 @@ export function isOurHook(handler: Readonly<Record<string, unknown>>, host: stri
   return typeof command === 'string' && new RegExp(`${EARPIECE} hook ${host}(?![\\w-])`, 'u').test(command);
 }
 
-/** Whether a server in a settings file is Earpiece's, by its start command, however the file spells it. */
+/** Whether a server in a settings file is Earpiece's, by any spelling of its start command. */
 export const isOurServer = (words: readonly string[]): boolean =>
   new RegExp(`${EARPIECE} mcp(?![\\w-])`, 'u').test(words.join(' '));
 

@@ -1,7 +1,7 @@
-/** A file that belongs to Earpiece as a whole: a plugin in the agent's plugin folder. */
+/** Plans a file that belongs to Earpiece as a whole, such as a plugin in the agent's plugin folder. */
 import type { Part } from './setup.ts';
 
-/** The first line of every plugin file that an installation writes, of any version. */
+/** Matches the first line of every plugin file that an installation of any version writes. */
 const OURS = /^\/\/ Earpiece: /u;
 
 export const isOwnFile = (text: string | undefined): boolean => OURS.test(text ?? '');

@@ -14,15 +14,15 @@ export type FilePlan = {
   readonly scope: Scope;
   readonly project: string;
   readonly file: string;
-  /** The entries of Earpiece in the file, in plain words. */
+  /** Earpiece's entries in the file, in words for people. */
   readonly what: readonly string[];
   readonly isPrivate?: boolean;
-  /** Undefined: the file does not exist. */
+  /** The present content. Undefined if the file does not exist. */
   readonly before: string | undefined;
   readonly after: string | undefined;
   /** The content before the first installation, as far as known. */
   readonly base: string | undefined;
-  /** The reason why this file cannot be changed, and the way out. If there is one, no file of its host is changed. */
+  /** The reason why this file cannot be changed, and what to do. If it is set, no file of the host is changed. */
   readonly problem?: string;
 };
 
@@ -58,7 +58,7 @@ function withoutUs(parts: readonly Part[], text: string, known: Recorded | undef
   return bare.kind === 'text' ? bare.text : text;
 }
 
-/** `setup`: the setup of the host, whose parts are searched if nothing is recorded. */
+/** Plans the removal from one host. If nothing is recorded, the parts of its `setup` are searched. */
 export function planUninstall(setup: Setup, places: readonly Place[], ours: Ours, book: InstallBook): readonly FilePlan[] {
   const plans = new Map<string, FilePlan>();
   const recorded = book.list().filter(({ host }) => host === setup.name);
@@ -70,13 +70,16 @@ export function planUninstall(setup: Setup, places: readonly Place[], ours: Ours
   return [...plans.values()];
 }
 
-/** Its host now keeps its settings in another place, so it is unknown which entries in it are Earpiece's. */
+/**
+ * The plan for a recorded file that the host no longer uses, because it keeps its settings elsewhere now. Earpiece's entries in
+ * this file cannot be recognized.
+ */
 function elsewhere({ host, scope, project, file, base, written }: Recorded): FilePlan {
   const there = look(file);
   const plan = { host, scope, project, file, what: [], before: there.text, base: base ?? undefined };
   if (there.text === undefined || !written.includes(digest(there.text))) {
     const problem =
-      there.text === undefined ? there.problem : `${file} has been changed since; remove the entries of earpiece by hand`;
+      there.text === undefined ? there.problem : `${file} has changed since the installation; remove Earpiece's entries by hand`;
     return { ...plan, after: there.text, ...defined({ problem }) };
   }
   return { ...plan, after: base ?? undefined, ...stuck(file) };
@@ -96,7 +99,7 @@ function without(setup: Setup, place: Place, file: string, parts: readonly Part[
   if (record?.written.includes(digest(before))) return { ...plan, before, after: base, base, ...stuck(file) };
   const removed = all(parts.toReversed(), before, (part, text) => part.remove(text, base));
   if (removed.kind === 'problem') return { ...plan, before, after: before, base, problem: formatProblem(removed.problem) };
-  // A file that only Earpiece needed is removed too.
+  // If only Earpiece needed the file, it is removed.
   const left = removed.text.replace(/^\ufeff/u, '').trim();
   const gone = removed.text !== before && (left === '' ? record?.base == null : left === '{}' && record?.base === null);
   const after = gone ? undefined : removed.text;
@@ -127,11 +130,11 @@ export function look(file: string): { readonly text?: string; readonly problem?:
     if (code === 'ENOENT') return {};
     if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
       return { problem: `${file} is not UTF-8; save it as UTF-8 in your editor first` };
-    return { problem: `${file} cannot be read (${code ?? message}); look at it, then run the command again` };
+    return { problem: `${file} cannot be read (${code ?? message}); correct that, then run the command again` };
   }
 }
 
-/** The reason why a file cannot be replaced, found before any file is changed. */
+/** The reason why a file cannot be replaced. This is checked before any file is changed. */
 function hindrance(file: string): string | undefined {
   try {
     const target = existsSync(file) ? realpathSync(file) : file;

@@ -1,4 +1,4 @@
-/** Agents that load an Earpiece plugin. */
+/** The setups of agents that load an Earpiece plugin. */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { opencode } from '../opencode/host.ts';
@@ -22,10 +22,10 @@ const plugin = (name: keyof typeof PLUGIN_FILES, place: Place, { node, entry, db
     PLUGIN_FILES[name].content({ node, entry, ...(db === undefined ? {} : { args: ['--db', db] }) }),
   );
 
-/** The folder of its settings: the plugin's file lies two levels below it. */
+/** The folder of the agent's settings. The plugin's file is two levels below that folder. */
 const folderOf = (name: keyof typeof PLUGIN_FILES, place: Place): string => dirname(dirname(fileOf(PLUGIN_FILES[name], place)));
 
-/** opencode reads both files; a person with comments in the settings uses the second. */
+/** The path of opencode's settings. opencode reads two files; a person who writes comments uses the second. */
 function opencodeConfig(place: Place): string {
   const folder = place.scope === 'project' ? place.project : folderOf('opencode', place);
   const jsonc = join(folder, 'opencode.jsonc');

@@ -1,6 +1,6 @@
 /**
- * The record of the installation: for each file a copy of the bytes before it, and the bytes that it wrote. The record is written
- * before the file: if the process is killed in between, uninstall can still undo everything.
+ * Keeps the record of the installation: for each file, a copy of its bytes before, and a digest of the bytes that were written.
+ * The record is written before the file, so uninstall can undo everything even if the process is killed in between.
  */
 import { createHash } from 'node:crypto';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { EarpieceError } from '../../core/errors.ts';
 import { keepPrivate, makeFolders, readLimited } from '../../input/index.ts';
 import type { Scope } from './setup.ts';
 
-/** Large, because Claude Code keeps its whole history beside its servers. */
+/** The largest file. It is large, because Claude Code keeps its whole history in one file with its servers. */
 export const MAX_BYTES = 64 * 1_048_576;
 
 export type Recorded = {
@@ -18,21 +18,21 @@ export type Recorded = {
   readonly scope: Scope;
   readonly project: string;
   readonly file: string;
-  /** The text before the first installation; null: the file did not exist. */
+  /** The text before the first installation. Null if the file did not exist. */
   readonly base: string | null;
-  /** SHA-256 of each text that Earpiece wrote over it. */
+  /** The SHA-256 of each text that Earpiece wrote to the file. */
   readonly written: readonly string[];
-  /** Folders that Earpiece made, the outermost first. */
+  /** The folders that Earpiece made for the file, the outermost first. */
   readonly folders: readonly string[];
 };
 
-/** In the stored book, a base is the SHA-256 of its backup. */
+/** The stored book, in which a base is the SHA-256 of its backup. */
 type Book = { readonly version: 1; readonly files: Readonly<Record<string, Recorded>> };
 
 export interface InstallBook {
   /** Throws `bad_config` if the book exists and cannot be read, because it is then unknown what was installed. */
   check(): void;
-  /** Why the saved bytes of a file cannot be read, for people; undefined if they can be read, or are lost. */
+  /** The reason, for people, why the saved bytes of a file cannot be read. Undefined if they can be read, or are lost. */
   trouble(file: string): string | undefined;
   list(): readonly Recorded[];
   get(file: string): Recorded | undefined;
@@ -45,7 +45,9 @@ export function installBook(at: Surroundings): InstallBook {
   const index = join(folder, 'files.json');
   const backupOf = (file: string): string => join(folder, `${digest(file).slice(0, 24)}.before`);
   const files = (): Book['files'] => readState(index, isBook)?.files ?? {};
-  /** A lost or changed backup does not count: uninstall then removes only Earpiece's own entries. */
+  /**
+   * The record with its backup. A lost or changed backup does not count, so uninstall then removes only Earpiece's own entries.
+   */
   const whole = (stored: Recorded): Recorded | undefined => {
     if (stored.base === null) return stored;
     try {
@@ -87,7 +89,7 @@ export function installBook(at: Surroundings): InstallBook {
   };
 }
 
-/** Readable by its owner only, because settings may hold keys. */
+/** Writes a backup that only its owner can read, because settings may contain keys. */
 function keep(file: string, text: string): void {
   const draft = `${file}.${process.pid}`;
   try {

@@ -8,7 +8,7 @@ import type { Part } from './setup.ts';
 
 type Server = { readonly file: string; readonly path: readonly string[] };
 
-/** `entry`: the server in the format of the file. */
+/** The part that adds the server to a JSON file. `entry` is the server in the format of the file. */
 export function jsonServerPart({ file, path, entry }: Server & { readonly entry: unknown }): Part {
   const own = [...path, SERVER_NAME];
   return {
@@ -34,7 +34,7 @@ export function jsonServerPart({ file, path, entry }: Server & { readonly entry:
   };
 }
 
-/** `entry`: plain values by key. */
+/** The part that adds the server to a TOML file. `entry` holds plain values by key. */
 export function tomlServerPart({
   file,
   path,
@@ -85,7 +85,7 @@ const taken = (file: string): Edited => ({
 const member = (value: unknown, key: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
 
-/** The words of the command that starts a server: `command` and `args`, or a `command` that holds both. */
+/** The words of the command that starts a server: `command` and `args`, or a `command` with both. */
 function wordsOf(server: unknown): readonly string[] {
   return [member(server, 'command'), member(server, 'args')].flat().filter((word): word is string => typeof word === 'string');
 }

@@ -1,6 +1,6 @@
 /**
- * The settings of each agent: installed, installed again, installed by a newer version, and uninstalled. The test starts no
- * process.
+ * Tests the settings of each agent: installed, installed again, installed by a newer version, and uninstalled. No process is
+ * started.
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

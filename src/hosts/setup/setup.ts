@@ -1,4 +1,6 @@
-/** The changes of `earpiece install` for an agent: the files, and the Earpiece entries in them. Each host has one table. */
+/**
+ * The changes that `earpiece install` makes for an agent: the files, and the Earpiece entries in them. Each host has one table.
+ */
 import type { Edited } from '../../config/edit.ts';
 import type { HookHost } from '../host.ts';
 import type { Ours } from './ours.ts';
@@ -21,36 +23,36 @@ export type Part = {
   readonly file: string;
   /** The text that a person reads before they agree: `hooks at Stop`. */
   readonly what: string;
-  /** Adds Earpiece's entries, which replace older ones of Earpiece. */
+  /** Adds Earpiece's entries, in place of older ones. */
   add(text: string): Edited;
   /** Removes Earpiece's entries. `base`: the text before the first installation, in which empty tables stay. */
   remove(text: string, base?: string): Edited;
-  /** An Earpiece file that only its user may read. */
+  /** Whether only its user may read the file, which belongs to Earpiece. */
   readonly isPrivate?: true;
-  /** For the MCP server: whether the text contains Earpiece's server. */
+  /** Whether the text contains Earpiece's MCP server. Only for the part that adds it. */
   readonly hasServer?: (text: string) => boolean;
 };
 
-/** Why an agent runs no hooks at all, and what a person can do about it. */
+/** The reason why an agent runs no hooks, and what a person can do. */
 export type Disabled = { readonly why: string; readonly advice: string };
 
 /** An Earpiece hook in a settings file. Without a command, the host calls the MCP server. */
 export type FoundHook = { readonly event: string; readonly command?: string };
 
-/** The same hooks in a plugin of Earpiece that the host has enabled. */
+/** A plugin of Earpiece that is enabled at the host, with the same hooks. */
 export type EnabledPlugin = {
-  /** As the host names it. */
+  /** The host's name for the plugin. */
   readonly name: string;
-  /** Undefined where the host does not say. */
+  /** The folder of the plugin. Undefined if the host does not show it. */
   readonly folder?: string;
   readonly hooks: readonly FoundHook[];
 };
 
-/** For a host with hooks in its settings. */
+/** The hooks in the settings of a host. */
 export type Hooks = {
   readonly host: HookHost;
   file(place: Place): string;
-  /** Earpiece's hooks in such a file. */
+  /** Earpiece's hooks in the text of a settings file. */
   found(text: string): readonly FoundHook[];
   disabled(place: Place): Disabled | undefined;
   enabledPlugin(place: Place): EnabledPlugin | undefined;
@@ -62,7 +64,7 @@ export type WrapSettings = {
   readonly path: readonly string[];
   /** The path of the list of wrapped servers. */
   readonly list: string;
-  /** The names that the agent uses for the environment of a server, and for a server that it starts. */
+  /** The agent's name for the environment of a server. */
   readonly env: 'env' | 'environment';
   entry(
     program: { readonly command: string; readonly args: readonly string[] },
@@ -71,18 +73,21 @@ export type WrapSettings = {
 };
 
 export interface Setup {
-  /** Its name on Earpiece's command line. */
+  /** The host's name on Earpiece's command line. */
   readonly name: string;
   readonly title: string;
-  /** The commands that start it. */
+  /** The commands that start the agent. */
   readonly commands: readonly string[];
-  /** The agent is in use if one of these folders exists. */
+  /** Folders that show that the agent is in use, if one of them exists. */
   folders(place: Place): readonly string[];
   parts(place: Place, ours: Ours): readonly Part[];
   readonly hooks?: Hooks;
-  /** The place of its MCP servers, if one gateway can be put in front of them; or the reason why that is impossible. */
+  /**
+   * The place of the agent's MCP servers, if one gateway can be put in front of them. Otherwise the reason why that is
+   * impossible.
+   */
   readonly wraps: ((place: Place, ours: Ours) => WrapSettings) | { readonly not: string };
-  /** For a host that loads an Earpiece plugin. */
+  /** The plugin file, for a host that loads an Earpiece plugin. */
   readonly plugin?: { file(place: Place): string; isOurs(text: string | undefined): boolean };
   /** A step that the person must take before the entries have an effect, in one sentence. */
   readonly next?: string;

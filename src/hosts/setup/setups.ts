@@ -1,4 +1,4 @@
-/** The agents that `earpiece install` knows. */
+/** The setups of the agents that `earpiece install` knows. */
 import { join } from 'node:path';
 import { jsonAt } from '../../config/edit-json.ts';
 import { readToml } from '../../config/index.ts';
@@ -23,9 +23,9 @@ type HookSetup = Omit<Setup, 'name' | 'title' | 'parts' | 'hooks' | 'plugin' | '
   server(place: Place, program: Program): Part;
   /** The place of the agent's MCP servers in a JSON file. */
   servers?(place: Place): { readonly file: string; readonly path: readonly string[]; readonly type?: 'stdio' };
-  /** If the host knows plugins: the settings that enable them, the strongest last, and their folder. */
+  /** For a host with plugins: the settings that enable them, with the overriding ones last, and the folder of the plugins. */
   plugins?(place: Place): readonly [settings: readonly string[], folder: string];
-  /** Settings that turn every hook off: the file and the key of each. */
+  /** The settings that can turn all hooks off, each with its file and key. */
   switches(place: Place): readonly Switch[];
 };
 
@@ -67,7 +67,7 @@ const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
         ];
       }),
     ],
-    // Everybody who clones the project gets its settings.json, so the paths of this machine do not belong there.
+    // Every clone of the project has its settings.json, so paths of this machine must not be in it.
     hooksFile: (place) =>
       place.scope === 'user' ? join(claudeFolder(place), 'settings.json') : join(place.project, '.claude', 'settings.local.json'),
     timeout: seconds,
@@ -124,7 +124,7 @@ const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
 /** A setting that turns hooks off with this value. */
 type Switch = { readonly file: string; readonly path: readonly string[]; readonly off: boolean };
 
-/** The folders of Claude Code's administrator settings: Linux, macOS. */
+/** The folders of Claude Code's administrator settings, on Linux and macOS. */
 const MANAGED = ['etc/claude-code', 'Library/Application Support/ClaudeCode'];
 
 function turnedOff(switches: readonly Switch[]): Disabled | undefined {

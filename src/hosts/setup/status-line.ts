@@ -6,7 +6,7 @@ import { shellLine, type Ours } from './ours.ts';
 import type { Part } from './setup.ts';
 
 const OWN = ['statusLine'];
-/** Runs both commands on the same input. The line break ends a possible comment in the first one. */
+/** Matches a command that runs two commands on the same input. The line break ends a possible comment in the first command. */
 const BOTH = /^i=\$\(cat\); printf %s "\$i" \| \(([^]*)\n\); printf %s "\$i" \| \([^]* statusline[^]*\)$/u;
 const ALONE = /(?:earpiece(?:@[\w.+-]+)?|cli[/\\]main\.[jt]s)['"]? statusline/u;
 
@@ -37,7 +37,7 @@ export function statusLinePart(file: string, ours: Ours): Part {
   };
 }
 
-/** The person's own command in that setting. */
+/** The person's own command in the status line's setting. */
 function theirs(line: Line | undefined): string | undefined {
   const command = line?.command;
   if (typeof command !== 'string') return undefined;

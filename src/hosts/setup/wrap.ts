@@ -1,7 +1,7 @@
 /**
- * `earpiece install --wrap` puts one gateway process in front of an agent's MCP servers. Their commands move to a list that only
- * the user can read. The values of their environment stay in the agent's own settings: the gateway's entry holds each under a
- * separate name, and the list contains those names.
+ * Makes the changes of `earpiece install --wrap`, which puts one gateway process in front of an agent's MCP servers. The commands
+ * of the servers move to a list that only the user can read. The values of their environment stay in the agent's own settings.
+ * The gateway's entry has each value under a separate name, and the list contains these names.
  */
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -15,22 +15,22 @@ import { digest } from './record.ts';
 import type { Part, Place, WrapSettings } from './setup.ts';
 
 /**
- * The gateway's name in the agent's settings. It must differ from the beginning of Earpiece's own names, because the tools behind
- * it pass no gate.
+ * The gateway's name in the agent's settings. It must not begin like Earpiece's own names, because calls of the wrapped tools
+ * must not pass the gate.
  */
 export const WRAPPED = 'servers';
 
-/** One list for each file of servers, because a project has its own. */
+/** The path of the list. Each file of servers has its own list, because a project has its own servers. */
 export const listOf = (host: string, { scope, project }: Place, { state = '' }: Ours): string =>
   join(state, 'wrapped', `${host}${scope === 'user' ? '' : `-${digest(project).slice(0, 12)}`}.json`);
 
 type Table = Readonly<Record<string, string>>;
 type Server = { readonly command: string; readonly args: readonly string[]; readonly env: Table; readonly cwd?: string };
 
-/** Keys of an entry that keep their meaning behind a gateway. */
+/** The keys of an entry that have the same meaning with a gateway. */
 const KNOWN = new Set(['type', 'command', 'args', 'env', 'environment', 'cwd', 'enabled', 'timeout', 'description']);
 
-/** The wrapped servers of an agent, and why the others are not wrapped. */
+/** The servers of an agent to wrap, and the others, each with the reason why it is not wrapped. */
 export type Wrapping = { readonly taken: Readonly<Record<string, Server>>; readonly left: Readonly<Record<string, string>> };
 
 export function wrappingOf(text: string, { path, env }: WrapSettings): Wrapping {
@@ -66,7 +66,7 @@ function reasonAgainst(name: string, table: Readonly<Record<string, unknown>>, w
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 
-/** Values that each program reads in its own way. */
+/** Values that programs read in different ways, and that a gateway therefore cannot keep. */
 const UNKEPT = [
   {
     keys: ['command', 'args'],
@@ -80,10 +80,13 @@ const UNKEPT = [
   },
 ] as const;
 
-/** `$NAME`, `${NAME}`, `{env:NAME}`, `{file:path}`: each agent knows some of these, and the gateway may know others. */
+/**
+ * Matches `$NAME`, `${NAME}`, `{env:NAME}` and `{file:path}`. Each agent knows some of these forms, and the gateway may know
+ * others.
+ */
 const REFERENCE = /\$[A-Za-z_{]|\{(?:env|file):/u;
 
-/** Changes of two files: the agent's settings, and Earpiece's list. */
+/** The changes of two files: the agent's settings, and Earpiece's list. */
 export function wrapParts(settings: WrapSettings, ours: Ours): readonly Part[] {
   const { file, path, list } = settings;
   const listed = serversIn(look(list).text ?? '');
@@ -139,17 +142,17 @@ const isOurs = (entry: unknown): boolean =>
     [tableOf(entry)['command'], tableOf(entry)['args']].flat().filter((word): word is string => typeof word === 'string'),
   );
 
-/** The environment of a server in the form that the gateway's entry holds. */
+/** The environment of a server as it is in the gateway's entry. */
 const kept = (server: string, { env }: Server): Table =>
   Object.fromEntries(Object.entries(env).map(([name, value]) => [keptVariable(server, name), value]));
 
-/** A server in Earpiece's list: it refers to the values of its environment and does not contain them. */
+/** A server as it is in Earpiece's list. It refers to the values of its environment, and does not contain them. */
 const referring = (server: string, each: Server): Server => ({
   ...each,
   env: Object.fromEntries(Object.keys(each.env).map((name) => [name, `\${${keptVariable(server, name)}}`])),
 });
 
-/** The original entry, used if no copy of its bytes was kept. */
+/** The original entry of a server, for use if no copy of its bytes was kept. */
 function original({ command, args, env, cwd }: Server, values: Table, settings: WrapSettings): Readonly<Record<string, unknown>> {
   const own = Object.fromEntries(
     Object.entries(env).map(([name, reference]) => [name, values[reference.slice(2, -1)] ?? reference]),

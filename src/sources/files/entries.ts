@@ -1,4 +1,4 @@
-/** The files that a source follows: those that the agent has read, and those that its globs match. */
+/** Keeps the files that a source follows: those that the agent has read, and those that the globs match. */
 import { dirname } from 'node:path';
 import type { Content } from './knowledge.ts';
 
@@ -7,33 +7,33 @@ export type Entry = {
   known?: Content;
   state?: string;
   told?: Content | undefined;
-  /** Read by the agent; otherwise it matches the globs. */
+  /** Whether the agent has read the file. If not, the globs match it. */
   read: boolean;
-  /** Known from an earlier process, and not checked since. */
+  /** Whether the file is known only from an earlier process, and not checked since. */
   seeded: boolean;
-  /** How many writes of the agent are running. */
+  /** The number of the agent's writes to the file that run now. */
   writing: number;
-  /** It looked missing, empty or half written: a second check must confirm that. */
+  /** Whether the last check found the file missing, empty or half written. A second check must confirm that. */
   doubted: boolean;
   /** The latest work on this file. */
   last: Promise<unknown>;
 };
 
 type EntriesDeps = {
-  /** The most files to remember among those that were read. */
+  /** The most files that are remembered because the agent read them. */
   readonly maxFiles: number;
-  /** The globs match this path. */
+  /** Whether the globs match this path. */
   readonly isInGlobs: (path: string) => boolean;
-  /** A file in this folder was read for the first time. */
+  /** Called when a file in this folder is read for the first time. */
   readonly follow: (folder: string) => void;
 };
 
 export class Entries {
   readonly #deps: EntriesDeps;
   readonly #byPath = new Map<string, Entry>();
-  /** The files that the agent has read; those not read for longest come first. */
+  /** The files that the agent has read, ordered by the last read, oldest first. */
   readonly #reads = new Set<Entry>();
-  /** Folders of files that were read. */
+  /** The folders of files that the agent has read. */
   readonly #folders = new Set<string>();
 
   constructor(deps: EntriesDeps) {
@@ -52,7 +52,7 @@ export class Entries {
     return this.#folders;
   }
 
-  /** How many files are followed only because of the globs. */
+  /** The number of files that are followed only because of the globs. */
   get unread(): number {
     return this.#byPath.size - this.#reads.size;
   }
@@ -74,7 +74,7 @@ export class Entries {
     return entry;
   }
 
-  /** The agent has read it now. Beyond `maxFiles`, the file not read for longest is forgotten. */
+  /** Records that the agent reads the file now. Above `maxFiles`, the file with the oldest read is forgotten. */
   isRead(entry: Entry): void {
     entry.read = true;
     this.#byPath.set(entry.path, entry);
@@ -90,7 +90,7 @@ export class Entries {
     if (oldest !== undefined) this.forget(oldest);
   }
 
-  /** Forgets the agent's read. An existing file in the globs is still followed. */
+  /** Forgets that the agent has read the file. If the file exists and the globs match it, it is still followed. */
   forget(entry: Entry): void {
     this.#reads.delete(entry);
     entry.read = false;

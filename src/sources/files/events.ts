@@ -1,4 +1,4 @@
-/** The events of files. Pure. */
+/** Makes the events of files, without I/O. */
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { defined } from '../../core/defined.ts';
 
@@ -11,7 +11,7 @@ type FileEvent = Omit<EventInput, 'source' | 'subject'>;
 
 export type FileChange = 'changed' | 'deleted' | 'created' | 'restored';
 
-/** `read`: by the agent; a file that only the globs match is less urgent. */
+/** A change of a file. `read`: the agent has read the file. A file that only the globs match is less urgent. */
 export type SeenChange = {
   readonly path: string;
   readonly change: FileChange;
@@ -37,7 +37,10 @@ export function fileEvent(root: string, { path, change, read, current, previous 
   };
 }
 
-/** Without `about`: this read shows the agent the present content, but not that the earlier content was different. */
+/**
+ * The event for a file whose content differs from an earlier read. It has no `about`, because the present read does not show the
+ * agent that the content changed.
+ */
 export function staleEvent(root: string, path: string, previous: Hash, current: Hash): FileEvent {
   const shown = shownPath(root, path);
   return {
@@ -45,13 +48,13 @@ export function staleEvent(root: string, path: string, previous: Hash, current: 
     severity: 'warning',
     data: { path: shown, previous_hash: previous, current_hash: current },
     key: keyOf(shown),
-    message: `${quoted(shown)} has changed since it was read before`,
+    message: `${quoted(shown)} has changed since it was last read`,
   };
 }
 
 export const aboutFile = (root: string, path: string): string => `file:${resolve(root, path)}`;
 
-/** Relative to the root, if it lies inside. */
+/** The path relative to the root, if it is inside the root. */
 export function shownPath(root: string, path: string): string {
   const absolute = resolve(root, path);
   const inside = relative(root, absolute);

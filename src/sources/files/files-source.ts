@@ -1,7 +1,7 @@
 /**
- * Emits changes to the files that an agent works with. The watcher only hints that a path may have changed. The events follow
- * from the agent's knowledge of a file and its present content. So it does not matter how an editor saves; a touch and the
- * agent's own writes are ignored; and restoring a file withdraws its event.
+ * Emits changes to the files that an agent works with. The watcher only reports that a path may have changed. The source then
+ * compares the file's present content with the content that the agent knows. So it does not matter how an editor saves, and a
+ * touch or the agent's own write emits nothing. If a file gets its earlier content back, its event is withdrawn.
  */
 import { existsSync, type Stats } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
@@ -21,52 +21,55 @@ export type FilesOptions = {
   readonly emitter: Emitter;
   /** The subject of the events: `project/agent#conversation`. */
   readonly subject: string;
-  /** The folder that paths are relative to. */
+  /** The folder to which paths are relative. */
   readonly root: string;
   /**
-   * Files below the root whose changes are emitted as info although the agent did not read them: `src/**`, `*.{json,toml}`,
-   * `!src/generated/**`. Never `.git`, `node_modules` and files that `.gitignore` excludes. Default: none.
+   * Globs of files whose changes are emitted as info although the agent did not read them: `src/**`, `*.{json,toml}`,
+   * `!src/generated/**`. `.git`, `node_modules` and files that `.gitignore` excludes never match. Default: none.
    */
   readonly globs?: readonly string[];
-  /** How long a path must be quiet before the source checks it, in ms. Default 100. */
+  /** How long a path must stay unchanged before the source checks it, in ms. Default 100. */
   readonly debounceMs?: number;
   /**
-   * The most files to remember: read files and files in the globs. Above it, the read files not read for longest are forgotten,
-   * and the last found files in the globs are left out. Default 100,000.
+   * The most files to remember. Above it, the read files with the oldest reads are forgotten, and files that the globs match are
+   * left out, the last found first. Default 100,000.
    */
   readonly maxFiles?: number;
-  /** The knowledge of an earlier process when it ended, from `known()`. */
+  /** What an earlier process knew when it ended, from its `known()`. */
   readonly known?: Readonly<Record<string, string>>;
-  /** One line for each error outside of the events. */
+  /** Called with each error outside of the events, as one line. */
   readonly onTrouble?: (line: string) => void;
 };
 
 /**
- * The content that the agent read or wrote: all bytes of the file (a text as UTF-8), or their hash. Not a part of the file, and
- * not a conversion.
+ * The content that the agent read or wrote: all bytes of the file (a text as UTF-8), or their hash. It must not be a part of the
+ * file, nor a conversion of it.
  */
 export type FileContent = string | Uint8Array | { readonly hash: string };
 
-/** Paths are relative to the root, or absolute. No error of a file rejects these methods. */
+/** A source of file events. Paths are relative to the root, or absolute. An error of a file never rejects these methods. */
 export type FilesSource = Source & {
   /**
-   * The agent has read this file; from now on the source emits its changes. Without `content`, this method reads the file. If an
-   * earlier read saw other content and no event reported the change, `source.stale` is emitted. If awaited, that event rides on
-   * the result of this read.
+   * Records that the agent has read this file, so that the source emits later changes. Without `content`, this method reads the
+   * file. If an earlier read saw other content and no event reported the change, `source.stale` is emitted. If you await this
+   * method, that event rides on the result of the read.
    */
   noteRead(path: string, content?: FileContent): Promise<void>;
-  /** The agent has just written it. Prefer `withOwnWrite`, which also sees changes of others directly before. */
+  /**
+   * Records that the agent has just written this file. Prefer `withOwnWrite`, which also finds changes that others made directly
+   * before.
+   */
   noteWrite(path: string, content?: FileContent): Promise<void>;
-  /** All changes to these files while `write` runs count as the agent's. Returns and throws like `write`. */
+  /** Runs `write`. All changes to these files in the meantime count as the agent's. Returns and throws like `write`. */
   withOwnWrite<T>(paths: string | readonly string[], write: () => T | Promise<T>): Promise<T>;
-  /** The agent's present knowledge by absolute path, for the next process. */
+  /** What the agent knows of each file now, by absolute path, for the next process. */
   known(): Readonly<Record<string, Hash>>;
-  /** The subject that a tool showing the file returns in `ToolOutcome.knows`. */
+  /** The fact that a tool returns in `ToolOutcome.knows` when it shows the file. */
   about(path: string): string;
 };
 
 const WORKERS = 16;
-/** Emits that may run before the next check. */
+/** The most emits that may run before the next check. */
 const EMITS = 10_000;
 const EMPTY = hashOf('');
 
@@ -112,7 +115,7 @@ class Files implements FilesSource {
     this.#emits = new Background(failed);
     this.#settling = new Settling({ quietMs: debounceMs }, (entry) => this.#enqueue(entry));
     for (const [path, hash] of Object.entries(known)) {
-      // No earlier process can have written this value.
+      // A value that is not a hash cannot come from an earlier process.
       if (!isHash(hash)) continue;
       const entry = this.#entries.at(this.#absolute(path));
       this.#entries.isRead(entry);
@@ -148,7 +151,7 @@ class Files implements FilesSource {
       const differs = read && told === undefined && known !== undefined && known !== now;
       return differs && known !== 'absent' && now !== 'absent' ? { previous: known, current: now } : undefined;
     });
-    // The file may have changed after the read, before it was watched.
+    // The file may have changed after the read and before the watch began.
     this.#touch(entry);
     if (stale === undefined || this.#mode === 'stopped') return;
     const event = staleEvent(this.#root, path, stale.previous, stale.current);
@@ -168,7 +171,7 @@ class Files implements FilesSource {
 
   async withOwnWrite<T>(paths: string | readonly string[], write: () => T | Promise<T>): Promise<T> {
     const entries = (typeof paths === 'string' ? [paths] : paths).flatMap((path) => this.#noted(path) ?? []);
-    // Changes until now are not the agent's, and could not be distinguished from them after its write.
+    // Changes until now are not the agent's. Find them now, because they cannot be distinguished after the agent's write.
     if (this.#mode === 'watching') await Promise.all(entries.map((entry) => this.#check(entry, { sure: true })));
     for (const entry of entries) entry.writing++;
     try {
@@ -202,7 +205,7 @@ class Files implements FilesSource {
       trouble: this.#trouble,
     });
     this.#watcher = watcher;
-    // Known before the start, or changed during a stop: the watcher does not see files removed in that time.
+    // Check the files that were known before the start, because the watcher misses files that were removed earlier.
     for (const entry of this.#entries.all) if (!entry.seeded) this.#touch(entry);
     watcher.add([...(watched ? [this.#root] : []), ...this.#entries.folders]);
     await watcher.ready(signal);
@@ -213,7 +216,7 @@ class Files implements FilesSource {
     this.#mode = 'stopping';
     await this.#watcher?.close();
     this.#watcher = undefined;
-    // Pending changes are emitted now: no later check follows.
+    // No later check follows, so pending changes are emitted now.
     this.#settling.flush();
     await this.#looks.idle();
     await this.#emits.idle();
@@ -221,16 +224,19 @@ class Files implements FilesSource {
     this.#settling.clear();
   }
 
-  /** All files in the folders of read files are followed, so that the next read file is already watched. */
+  /**
+   * Whether the watcher ignores a path. All files in the folders of read files are watched, so that the next file to be read is
+   * already watched.
+   */
   #ignored(path: string, stats: Stats | undefined): boolean {
     // A folder may have replaced a file.
     if (this.#entries.folders.has(path) || this.#entries.has(path)) return false;
-    // The target of a link to a folder is somewhere else. If the globs match it there, it is followed there.
+    // The target of a link to a folder is elsewhere. If the globs match the target's own path, it is followed there.
     if (stats?.isSymbolicLink() && leadsToNoFile(path)) return true;
     const isFolder = stats?.isDirectory();
     if (isFolder !== true && this.#entries.folders.has(dirname(path))) return false;
     if (isFolder === true) return !this.#scope.folder(path);
-    // Before the first check, both may be true.
+    // Before the first check, a path may be a file or a folder.
     if (this.#scope.file(path) || (basename(path) === '.gitignore' && this.#scope.folder(dirname(path)))) return false;
     return isFolder === false || !this.#scope.folder(path);
   }
@@ -277,12 +283,12 @@ class Files implements FilesSource {
     });
   }
 
-  /** Checks the file and emits its changes. `sure`: no second check if it looks missing or empty. */
+  /** Checks the file and emits its changes. With `sure`, no second check follows if the file is missing or empty. */
   async #check(entry: Entry, { sure }: { readonly sure: boolean }): Promise<void> {
     await alone(entry, async () => {
       if (entry.known === undefined && entry.state === undefined) return;
       const seen = await look(entry.path);
-      // The write's end leads to another check.
+      // The end of the write leads to another check.
       if (entry.writing > 0) return;
       if (seen.kind === 'unclear') return this.#unclear(entry, seen.why);
       const now: Content = seen.kind === 'gone' ? 'absent' : seen.hash;
@@ -307,7 +313,7 @@ class Files implements FilesSource {
         case 'created':
           this.#tell(entry, verdict.kind, now, { current: now, previous: verdict.previous });
       }
-      // The file came and went, so the source need not remember it.
+      // The file was created and deleted between two checks, so the source need not remember it.
       if (!entry.read && entry.known === 'absent' && now === 'absent') this.#entries.forget(entry);
     });
   }
@@ -323,7 +329,7 @@ class Files implements FilesSource {
     const event = fileEvent(this.#root, { path: entry.path, change, read: entry.read, current, previous });
     this.#emits.run(() =>
       this.#emit(event).catch((error: unknown) => {
-        // The next check treats it as new.
+        // The next check treats the change as new.
         if (entry.told === told) entry.told = before;
         this.#lost(error);
       }),
@@ -345,19 +351,19 @@ class Files implements FilesSource {
     this.#entries.isRead(entry);
   }
 
-  /** Its state is unclear now, so the earlier knowledge stays. */
+  /** Handles a file whose state is unclear. Its earlier content still counts as known. */
   #unknown(entry: Entry): undefined {
     if (entry.known === undefined && entry.state === undefined && entry.writing === 0) this.#entries.forget(entry);
   }
 
-  /** Undefined if its state is unclear. */
+  /** The content of a file. Undefined if the file's state is unclear. */
   async #contentOf(entry: Entry, content: FileContent | undefined): Promise<Content | undefined> {
     if (typeof content === 'string' && content.length <= HASHED_BYTES / 3) return hashOf(content);
     if (content instanceof Uint8Array && content.length <= HASHED_BYTES) return hashOf(content);
     if (typeof content === 'object' && 'hash' in content) {
       if (isHash(content.hash)) return content.hash;
       this.#trouble(
-        `${JSON.stringify(content.hash)} is not a hash: write "sha256:" and 64 hexadecimal digits; the file is read instead`,
+        `${JSON.stringify(content.hash)} is not a hash; it must be "sha256:" and 64 hexadecimal digits, so the file is read instead`,
       );
     }
     const seen = await look(entry.path);
@@ -376,7 +382,7 @@ class Files implements FilesSource {
     if (why !== undefined) this.#trouble(`${entry.path} cannot be read (${why}); its changes are emitted when it can`);
   }
 
-  /** The watched entry of a file that the agent uses. Undefined for a path that cannot be a file on disk. */
+  /** The entry of a file that the agent uses, which is then watched. Undefined for a path that cannot be a file on disk. */
   #noted(path: string): Entry | undefined {
     const absolute = this.#absolute(path);
     return /^\/(proc|sys|dev)\//.test(absolute) ? undefined : this.#entries.at(absolute);

@@ -70,9 +70,9 @@ test('globs of a source: later ones exclude, unusable ones are named', () => {
     '/repo/src/x',
   ]);
   expect(scope.problems).toEqual([
-    'the glob "/etc/*" leads out of the folder: write it from the folder down; it is left out',
+    'the glob "/etc/*" leads out of the folder; write a path below the folder; it is left out',
     'the glob "!" is empty; it is left out',
-    'the glob "../x" leads out of the folder: write it from the folder down; it is left out',
+    'the glob "../x" leads out of the folder; write a path below the folder; it is left out',
   ]);
   expect([globProblem('src/**'), globProblem('{a,b}'.repeat(12))]).toEqual([
     undefined,
@@ -154,7 +154,7 @@ describe('.gitignore', () => {
         });
         return new Set(out.toString().split('\0'));
       } catch (error) {
-        // Exit code 1: none of them.
+        // Exit code 1 means that none of the paths is ignored.
         if ((error as { status?: number }).status === 1) return new Set();
         throw error;
       }

@@ -1,7 +1,8 @@
 /**
- * Patterns of paths: `*`, `?`, `[a-z]`, `[!a]` inside a name, `**` over folders, `\` before a literal character. Names that begin
- * with a dot are ordinary names. Matching goes name by name with one point to backtrack to, never by a regular expression: a
- * hostile `.gitignore` pattern such as `*a*a*a*a*b` would keep a regular expression busy for hours.
+ * Matches paths against patterns: `*`, `?`, `[a-z]` and `[!a]` inside a name, `**` for any folders, `\` before a literal
+ * character. Names that begin with a dot are ordinary names. Names are compared one after the other, with one point to return to,
+ * and not with a regular expression. A hostile `.gitignore` pattern such as `*a*a*a*a*b` would keep a regular expression busy for
+ * hours.
  */
 type Part =
   | { readonly kind: 'text'; readonly text: string }
@@ -9,7 +10,7 @@ type Part =
   | { readonly kind: 'class'; readonly has: (char: string) => boolean }
   | { readonly kind: 'star' };
 
-/** Matches one name of a path. `over`: a `**`, for any number of names. */
+/** A part of a pattern for one name of a path. `over` is a `**`, for any number of names. */
 type Segment =
   | { readonly kind: 'over' }
   | { readonly kind: 'text'; readonly text: string }
@@ -23,12 +24,12 @@ export const parsePattern = (pattern: string): Pattern =>
     .filter((name) => name !== '')
     .map(parseSegment);
 
-/** `names`: the names of the path, without empty ones. */
+/** Whether the pattern matches a path. `names` are the names of the path, without empty ones. */
 export function matches(pattern: Pattern, names: readonly string[]): boolean {
   return wildcard(pattern, names, (segment) => segment.kind === 'over', nameMatches);
 }
 
-/** True if a path below this folder may match. Only checks the part before the first `**`. */
+/** Whether a path below this folder may match. Only the part before the first `**` is checked. */
 export function mayMatchBelow(pattern: Pattern, folder: readonly string[]): boolean {
   for (const [i, name] of folder.entries()) {
     const segment = pattern[i];
@@ -41,7 +42,7 @@ export function mayMatchBelow(pattern: Pattern, folder: readonly string[]): bool
 
 const MOST = 256;
 
-/** Expands `{a,b}`. Undefined for more than 256 results. */
+/** Expands `{a,b}`. Undefined if there are more than 256 results. */
 export function expandBraces(pattern: string): readonly string[] | undefined {
   const done: string[] = [];
   const open = [pattern];
@@ -77,8 +78,8 @@ function innermost(pattern: string): { readonly from: number; readonly to: numbe
 }
 
 /**
- * Whether `items` fit `pattern`, in which a star matches any number of them. Parts before the last star need no second check,
- * so the work is at most the product of both lengths.
+ * Whether `items` fit `pattern`, in which a star matches any number of them. Only the last star is ever extended, so the work is
+ * at most the product of both lengths.
  */
 function wildcard<P, I>(
   pattern: readonly P[],
@@ -142,7 +143,7 @@ function parseSegment(name: string): Segment {
   return texts.length === parts.length ? { kind: 'text', text: texts.join('') } : { kind: 'parts', parts };
 }
 
-/** A `[` without its `]` is literal. */
+/** Parses a `[…]`. A `[` without its `]` is literal. */
 function parseClass(
   chars: readonly string[],
   from: number,

@@ -1,8 +1,8 @@
 /**
- * Decides which paths below a folder are not worth following: `.git`, `node_modules`, temporary files of editors, and the files
- * that `.gitignore` files from that folder down exclude. They are read here, once for each folder, because a process of `git
- * check-ignore` for each question costs too much. So `.git/info/exclude`, a user's global file and files above the folder do not
- * count, and a changed `.gitignore` takes effect after `forget`.
+ * Decides which paths below a folder are not followed: `.git`, `node_modules`, temporary files of editors, and files that the
+ * `.gitignore` files in and below the folder exclude. Each `.gitignore` is read once, because a `git check-ignore` process for
+ * each path costs too much. So `.git/info/exclude`, a user's global file and files above the folder do not count, and a changed
+ * `.gitignore` takes effect after `forget`.
  */
 import { join } from 'node:path';
 
@@ -38,17 +38,18 @@ export class Ignored {
   }
 
   /**
-   * `names`: the names of the path from the root down. `kind` is unknown before the first check: then false may change later.
+   * Whether a path is ignored. `names` are the names of the path from the root down. While `kind` is unknown, before the first
+   * check, the answer false may change later.
    */
   has(names: readonly string[], kind: 'file' | 'folder' | 'unknown'): boolean {
     const last = names.at(-1);
     if (last === undefined) return false;
-    // All paths below an ignored folder are ignored, whatever the ignore files in it say.
+    // All paths below an ignored folder are ignored, even if an ignore file in that folder includes them.
     if (this.#folder(names.slice(0, -1))) return true;
     return ALWAYS.some((pattern) => matches(pattern, [last])) || this.#says(names, kind);
   }
 
-  /** Read the rules of this folder again. */
+  /** Makes the next check read the rules of this folder again. */
   forget(folder: readonly string[]): void {
     this.#rules.delete(folder.join('/'));
     this.#folders.clear();
@@ -61,7 +62,7 @@ export class Ignored {
     return ignored;
   }
 
-  /** The last matching rule of the nearest file with a matching rule counts. */
+  /** Whether the rules ignore a path. The nearest file with a matching rule decides, by its last matching rule. */
   #says(names: readonly string[], kind: 'file' | 'folder' | 'unknown'): boolean {
     for (let depth = names.length - 1; depth >= 0; depth--) {
       const inside = names.slice(depth);
@@ -87,7 +88,7 @@ function read(file: string): readonly Rule[] {
   try {
     return parseIgnore(readLimited(file, MAX_BYTES).toString('utf8'));
   } catch {
-    // Missing or unreadable: it ignores nothing.
+    // A missing or unreadable file ignores nothing.
     return NO_RULES;
   }
 }

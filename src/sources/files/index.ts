@@ -1,4 +1,4 @@
-/** Emits changes to files by others than the agent. */
+/** The files source, which emits changes to files that others than the agent make. */
 export { fileEvent, shownPath, type FileChange } from './events.ts';
 export { filesSource, type FilesOptions, type FilesSource } from './files-source.ts';
 export { hashOf, look, stateOf } from './look.ts';

@@ -1,19 +1,19 @@
-/** The agent's knowledge of one file, the last event about it, and the result of a check against them. Pure. */
+/** Compares a file's content with the content that the agent knows and with the last event about the file, without I/O. */
 import type { Hash } from './look.ts';
 
 /** The possible contents of a path. */
 export type Content = Hash | 'absent';
 
 /**
- * - `known`: the content that the agent read or wrote last, or that the first check of the globs found. Undefined: not yet
- *   checked.
+ * - `known`: the content that the agent read or wrote last, or that the first check of the globs found. Undefined if the file was
+ * not checked yet.
  * - `state`: for a file in the globs at that time, without its content.
- * - `told`: the content in the last event. Undefined: no event since `known`.
+ * - `told`: the content in the last event. Undefined if there was no event since `known`.
  */
 export type Knowledge = { readonly known?: Content; readonly state?: string; readonly told?: Content | undefined };
 
 export type Judgement =
-  /** No event; `known` is the new knowledge. */
+  /** There is no event. `known` is the content that the agent now knows. */
   | { readonly kind: 'same'; readonly known: Content }
   | { readonly kind: 'again' }
   | { readonly kind: 'restored' }

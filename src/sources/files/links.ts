@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** A symbolic link that leads to a folder, or to itself. */
+/** Whether a symbolic link leads to a folder, or to itself. */
 export function leadsToNoFile(link: string): boolean {
   try {
     return statSync(link, { throwIfNoEntry: false })?.isDirectory() === true;
@@ -10,7 +10,7 @@ export function leadsToNoFile(link: string): boolean {
   }
 }
 
-/** The folder of this path lies elsewhere: a symbolic link is between it and the root. */
+/** Whether a symbolic link is between the root and the folder of this path, so that the folder is elsewhere. */
 export function isBehindLink(root: string, path: string): boolean {
   try {
     const folder = dirname(path);

@@ -3,8 +3,8 @@ import { hash, createHash } from 'node:crypto';
 import { constants, open, stat, type FileHandle } from 'node:fs/promises';
 
 /**
- * `sha256:` and 64 hexadecimal digits. For a file above 16 MB: `stat:` with its size and its time. Reading such a file at each
- * change would cost more than an event for a mere touch.
+ * The hash of a content: `sha256:` and 64 hexadecimal digits. For a file above 16 MB, `stat:` with its size and time, because
+ * reading it at each change would cost more than an event for a mere touch.
  */
 export type Hash = `sha256:${string}` | `stat:${string}`;
 
@@ -21,14 +21,14 @@ const CHUNK = 1_048_576;
 
 export const hashOf = (content: string | Uint8Array): Hash => `sha256:${hash('sha256', content, 'hex')}`;
 
-/** Changes with each write to a file, and needs no read. */
+/** A text that changes with each write to a file, made without a read. */
 export const stateOf = (stats: { readonly size: number; readonly mtimeMs: number }): string => `${stats.size}:${stats.mtimeMs}`;
 
-/** `moving`: another program wrote to it during the read, or still writes to it. Never rejects. */
+/** Reads a file's content. `moving`: another program wrote to the file during the read, or still writes. Never rejects. */
 export async function look(path: string): Promise<Look> {
   let handle: FileHandle | undefined;
   try {
-    // Opening a pipe waits for its other side, and opening a device may have any effect, so check the type first.
+    // Check the type first, because opening a pipe waits for its other side, and opening a device may have side effects.
     const before = await stat(path);
     if (before.isDirectory()) return { kind: 'gone' };
     if (!before.isFile()) return { kind: 'unclear' };
@@ -43,12 +43,12 @@ export async function look(path: string): Promise<Look> {
     const { code, message } = error as NodeJS.ErrnoException;
     return code === 'ENOENT' || code === 'ENOTDIR' ? { kind: 'gone' } : { kind: 'unclear', why: code ?? message };
   } finally {
-    // The read has succeeded even if the close fails.
+    // If the close fails, the read has still succeeded.
     await handle?.close().catch(() => {});
   }
 }
 
-/** In pieces, so that a large file does not block other work. A short read of a regular file is its end. */
+/** Hashes a file in pieces, so that a large file does not block other work. A short read means the end of a regular file. */
 async function hashed(handle: FileHandle, size: number): Promise<Hash> {
   const buffer = Buffer.allocUnsafe(Math.min(size + 1, CHUNK));
   const { bytesRead } = await handle.read(buffer, 0, buffer.length);

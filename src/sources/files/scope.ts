@@ -12,13 +12,13 @@ export type Scope = {
   file(path: string): boolean;
   /** Whether this folder must be scanned. */
   folder(path: string): boolean;
-  /** An ignore file has changed. */
+  /** Called when an ignore file has changed. */
   changed(path: string): void;
 };
 
 /**
- * `globs`: paths from the root with `*`, `?`, `[a-z]`, `**` over folders and `{a,b}`. A glob with a leading `!` excludes paths
- * that earlier ones match.
+ * Makes a scope from globs, which are paths from the root with `*`, `?`, `[a-z]`, `**` for any folders, and `{a,b}`. A glob with
+ * a leading `!` excludes paths that earlier globs match.
  */
 export function scopeOf(root: string, globs: readonly string[]): Scope {
   const ignored = new Ignored(root);
@@ -33,7 +33,7 @@ export function scopeOf(root: string, globs: readonly string[]): Scope {
     return (expandBraces(takes ? glob.slice(1) : glob) ?? []).map((one) => ({ takes, pattern: parsePattern(one) }));
   });
   const gives = rules.filter(({ takes }) => !takes).map(({ pattern }) => pattern);
-  /** Undefined if it is not below the root. */
+  /** The names of a path from the root down. Undefined if the path is not below the root. */
   const namesOf = (path: string): readonly string[] | undefined => {
     const inside = relative(root, path);
     if (inside === '') return [];
@@ -60,10 +60,10 @@ export function scopeOf(root: string, globs: readonly string[]): Scope {
   };
 }
 
-/** Undefined if it is usable, otherwise its error. */
+/** The error of a glob. Undefined if the glob is usable. */
 export function globProblem(glob: string): string | undefined {
   const path = glob.startsWith('!') ? glob.slice(1) : glob;
   if (path.trim() === '') return 'is empty';
-  if (path.startsWith('/') || path.split('/').includes('..')) return 'leads out of the folder: write it from the folder down';
+  if (path.startsWith('/') || path.split('/').includes('..')) return 'leads out of the folder; write a path below the folder';
   return expandBraces(path) === undefined ? 'expands to more than 256 globs by its braces' : undefined;
 }

@@ -1,4 +1,4 @@
-/** A watcher of folders, reduced to hints: a path may have changed. */
+/** Watches folders, and reports only that a path may have changed. */
 import type { Stats } from 'node:fs';
 import { resolve } from 'node:path';
 import { watch, type FSWatcher } from 'chokidar';
@@ -6,11 +6,11 @@ import { watch, type FSWatcher } from 'chokidar';
 import { lineOf } from '../source.ts';
 
 export type Hints = {
-  /** May be called before the type is known, and again with `stats`. */
+  /** Whether to ignore a path. May be called before the type is known, and again with `stats`. */
   readonly ignored: (path: string, stats: Stats | undefined) => boolean;
-  /** Whether every hint at this path is wanted, even without an event. */
+  /** Whether every hint about this path is wanted, even if the watcher emits no event. */
   readonly follows: (path: string) => boolean;
-  /** `added`: the watcher did not know the file before. */
+  /** Called for a path that may have changed. `added` is set if the watcher did not know the file before. */
   readonly hint: (path: string, added?: Stats) => void;
   readonly trouble: (line: string) => void;
 };
@@ -19,10 +19,10 @@ export class FolderWatch {
   readonly #watcher: FSWatcher;
 
   constructor({ ignored, follows, hint, trouble }: Hints) {
-    // A check after the save decides, and it reports files that cannot be read.
+    // The source checks a file after the save, and reports files that cannot be read. So the watcher does neither.
     this.#watcher = watch([], { atomic: false, ignorePermissionErrors: true, ignored: (path, stats) => ignored(path, stats) });
     this.#watcher.on('error', (error) => {
-      // A link that leads to itself cannot be watched; a read of it reports the error.
+      // A link that leads to itself cannot be watched. Reading it reports the error.
       if ((error as NodeJS.ErrnoException).code !== 'ELOOP') trouble(watchTrouble(error));
     });
     this.#watcher.on('all', (event, path, stats) => hint(path, event === 'add' ? stats : undefined));
@@ -35,12 +35,12 @@ export class FolderWatch {
     });
   }
 
-  /** Missing folders are found when they appear. */
+  /** Watches more folders. A missing folder is watched when it appears. */
   add(folders: readonly string[]): void {
     this.#watcher.add([...folders]);
   }
 
-  /** Resolves when all folders added before are watched, or `signal` aborts. Call it once. */
+  /** Resolves when all folders that were added are watched, or when `signal` aborts. Call this once. */
   async ready(signal: AbortSignal): Promise<void> {
     await new Promise<void>((done) => {
       this.#watcher.once('ready', () => done());

@@ -1,4 +1,4 @@
-/** Compares two states of a repository. Pure. */
+/** Compares two states of a repository, without I/O. */
 import type { Conflict, GitState, Upstream } from './state.ts';
 
 /** The emitted events that are not yet withdrawn. */
@@ -14,7 +14,7 @@ export type Change =
       readonly detached: boolean;
       readonly wasDetached: boolean;
     }
-  /** `before`: the earlier commit of the upstream. */
+  /** The upstream has moved. `before` is its earlier commit. */
   | {
       readonly kind: 'moved';
       readonly branch: string;
@@ -43,12 +43,15 @@ function upstream(before: GitState, now: GitState, told: Told): readonly Change[
   const [was, is] = [before.upstream, now.upstream];
   if (now.branch === undefined || is?.at === undefined) return [];
   if (is.behind === 0) return told.upstream === is.name ? [{ kind: 'up_to_date', branch: now.branch, upstream: is.name }] : [];
-  // Another branch has another upstream: a different commit is then not a move.
+  // Another branch has another upstream, so a different commit does not mean that an upstream has moved.
   if (before.branch !== now.branch || was?.at === undefined || was.name !== is.name || was.at === is.at) return [];
   return [{ kind: 'moved', branch: now.branch, upstream: { ...is, at: is.at }, before: was.at }];
 }
 
-/** Emitted again if it grows or belongs to another step, but not while somebody resolves it file by file. */
+/**
+ * The changes of a conflict. It is emitted again if more files conflict or if it belongs to another step, but not while its files
+ * are resolved one by one.
+ */
 function conflict(before: GitState, now: GitState, told: Told): readonly Change[] {
   const [was, is] = [before.conflict, now.conflict];
   if (is === undefined) return told.conflict ? [{ kind: 'resolved' }] : [];

@@ -41,7 +41,7 @@ test('it ends in time, with what it started, and cannot ask anybody anything', a
   stop.abort();
   expect(await running).toEqual({ kind: 'stopped', why: 'aborted' });
   expect(await of('echo', { signal: stop.signal })).toEqual({ kind: 'stopped', why: 'aborted' });
-  // There is no terminal, the input is empty, and git's ways to ask are switched off.
+  // There is no terminal, the input is empty, and git's prompts are switched off.
   expect(await of('read answer < /dev/tty || cat; echo "$GIT_TERMINAL_PROMPT$GIT_OPTIONAL_LOCKS$LC_ALL"')).toEqual({
     kind: 'ok',
     out: '00C\n',

@@ -1,7 +1,7 @@
 /** Runs the `git` of this machine without a shell and without prompts, and leaves no processes behind. */
 import { spawn } from 'node:child_process';
 
-/** - `failed`: `line` is the last line of its output. `missing`: git or the folder does not exist. */
+/** - `failed`: `line` is the last line of git's output. `missing`: git or the folder does not exist. */
 export type Answer =
   | { readonly kind: 'ok'; readonly out: string }
   | { readonly kind: 'failed'; readonly code: number | null; readonly line: string }
@@ -13,14 +13,14 @@ export type CommandOptions = { readonly withinMs?: number; readonly signal?: Abo
 /** Runs one command in `root`. Never rejects. */
 export type Git = (args: readonly string[], options?: CommandOptions) => Promise<Answer>;
 
-/** The output for a hundred thousand conflicting files is about this long. */
+/** The most output that is read, about that for a hundred thousand conflicting files. */
 const MOST_BYTES = 16 * 1_048_576;
 
 export function gitIn(root: string, program = 'git'): Git {
   return (args, { withinMs = 10_000, signal } = {}) => {
     const { promise, resolve } = Promise.withResolvers<Answer>();
     if (signal?.aborted) return Promise.resolve({ kind: 'stopped', why: 'aborted' });
-    // A separate session: git cannot ask anybody for a password, and its children can be ended with it.
+    // In a separate session, git cannot ask for a password, and its children can be ended too.
     const child = spawn(program, [...CONFIG, ...args], {
       cwd: root,
       env: environment(),
@@ -33,7 +33,7 @@ export function gitIn(root: string, program = 'git'): Git {
       try {
         if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
       } catch {
-        // It has ended in the meantime.
+        // The process has ended in the meantime.
       }
     };
     const abort = (): void => end('aborted');
@@ -70,10 +70,12 @@ export function gitIn(root: string, program = 'git'): Git {
   };
 }
 
-/** A monitor would stay as a process; signatures would appear in the log output. */
+/**
+ * Settings for every call. Otherwise git's file monitor would stay as a process, and signatures would appear in the log output.
+ */
 const CONFIG = ['-c', 'core.fsmonitor=false', '-c', 'log.showSignature=false', '-c', 'maintenance.auto=false', '-c', 'gc.auto=0'];
 
-/** Variables of a git hook or a test: they would lead git to another repository than that of its folder. */
+/** Variables, set by a git hook or a test, that would make git use another repository than that of the folder. */
 const LEADS_ELSEWHERE =
   /^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|PREFIX|CEILING_DIRECTORIES|GRAFT_FILE|SHALLOW_FILE|CONFIG|CONFIG_PARAMETERS|CONFIG_COUNT|LITERAL_PATHSPECS|TRACE.*)$/;
 
@@ -82,7 +84,7 @@ function environment(): Record<string, string | undefined> {
   return {
     ...env,
     LC_ALL: 'C',
-    // Reading must not write to the repository: the next check would see that write.
+    // A read must not write to the repository, because the next check would find that write.
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
     GIT_ASKPASS: '',
@@ -91,7 +93,7 @@ function environment(): Record<string, string | undefined> {
   };
 }
 
-/** Names and passwords in URLs must not be shown. */
+/** The last line of git's errors, without names and passwords in URLs. */
 function lastLine(errors: string): string {
   const lines = errors
     .split('\n')

@@ -1,10 +1,10 @@
-/** The details of a change that only git knows. */
+/** Asks git for the details of a change. */
 import type { Change } from './changes.ts';
 import type { Git } from './command.ts';
 import type { Details } from './events.ts';
 import { arrivedBetween, lastMove } from './state.ts';
 
-/** Undefined if the change turns out to be none. */
+/** The details of a change. Undefined if the details show that nothing has changed. */
 export async function detailsOf(git: Git, change: Change): Promise<Details | undefined> {
   switch (change.kind) {
     case 'switched': {

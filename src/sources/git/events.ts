@@ -1,4 +1,4 @@
-/** The events of a repository. Pure. */
+/** Makes the events of a repository, without I/O. */
 import { defined } from '../../core/defined.ts';
 import type { EventInput } from '../../core/event.ts';
 import { inLine, keyOf, quoted } from '../wording.ts';
@@ -7,12 +7,12 @@ import type { Arrived } from './state.ts';
 
 type GitEvent = Omit<EventInput, 'source' | 'subject'>;
 
-/** Details of a change that only git knows: who switched, and which commits arrived. */
+/** Details of a change that only git knows: the person who switched the branch, and the commits that arrived. */
 export type Details = { readonly by?: string | undefined; readonly arrived?: Arrived | undefined };
 
 const MOST_FILES = 20;
 
-/** `own`: the agent itself is the cause. Then the change is not notified, and only withdraws open events. */
+/** The event of a change. `own`: the agent itself caused the change, so the event only withdraws earlier ones. */
 export function gitEvent(top: string, change: Change, { by, arrived }: Details, own: boolean): GitEvent {
   switch (change.kind) {
     case 'switched': {

@@ -1,6 +1,6 @@
 /**
- * Emits changes to a repository that others also work in: a switched branch, a moved upstream, a merge conflict. The watcher
- * only hints that git's folder may have changed. The events follow from git's present answers, compared with its earlier ones.
+ * Emits changes to a repository that others also work in: a switched branch, a moved upstream, a merge conflict. The watcher only
+ * reports that git's folder may have changed. The source then compares git's present answers with the earlier ones.
  */
 import { basename, relative, sep } from 'node:path';
 import { watch, type FSWatcher } from 'chokidar';
@@ -20,25 +20,27 @@ export type GitOptions = {
   readonly subject: string;
   /** A folder in the work tree. */
   readonly root: string;
-  /** How long git's folder must be quiet before the source checks it, in ms. Default 100. */
+  /** How long git's folder must stay unchanged before the source checks it, in ms. Default 100. */
   readonly debounceMs?: number;
-  /** Check at this interval even without a hint, for file systems that give none. Default 0: never. */
+  /** The interval of checks without a report of the watcher, for file systems that report no changes. Default 0: never. */
   readonly pollMs?: number;
-  /** Fetch from the upstream's remote at this interval, beginning at the start. Uses the network. Default 0: never. */
+  /**
+   * The interval of fetches from the upstream's remote, which use the network. The first fetch is at the start. Default 0: never.
+   */
   readonly fetchEveryMs?: number;
-  /** One line for each error outside of the events. */
+  /** Called with each error outside of the events, as one line. */
   readonly onTrouble?: (line: string) => void;
-  /** Default: the `git` in the PATH. */
+  /** The path of git. Default: the `git` in the PATH. */
   readonly program?: string;
 };
 
 export type GitSource = Source & {
   /**
-   * All changes to the repository while `command` runs count as the agent's. For commands that end: changes by others in that
-   * time are not emitted. Returns and throws what `command` does.
+   * Runs `command`. All changes to the repository in the meantime count as the agent's, and others' changes are not emitted. So
+   * pass only commands that end. Returns and throws like `command`.
    */
   withOwnCommand<T>(command: () => T | Promise<T>): Promise<T>;
-  /** The agent has just changed something: the present state counts as known. Never rejects. */
+  /** Records that the agent has just changed the repository, so that the present state counts as known. Never rejects. */
   noteOwnChange(): Promise<void>;
 };
 
@@ -62,15 +64,15 @@ class Repository implements GitSource {
   #known: GitState | undefined;
   #told: Told = NOTHING_TOLD;
   #ownCommands = 0;
-  /** The agent acted after the last check began, so the next check's result counts as known. */
+  /** Whether the agent acted after the last check began. The next check's result then counts as known. */
   #adopt = false;
-  /** The last check may have seen an incomplete change. */
+  /** Whether the last check may have seen an incomplete change. */
   #doubted = false;
   #stopping = false;
   #watcher: FSWatcher | undefined;
   #fetching = new AbortController();
   #timers: NodeJS.Timeout[] = [];
-  /** Checks, one after the other. */
+  /** The last check. Checks run one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: GitOptions) {
@@ -90,7 +92,7 @@ class Repository implements GitSource {
   }
 
   async withOwnCommand<T>(command: () => T | Promise<T>): Promise<T> {
-    // Changes until now are not the agent's, and could not be distinguished from them after its command.
+    // Changes until now are not the agent's. Find them now, because they cannot be distinguished after the agent's command.
     if (this.#ownCommands === 0) await this.#lookNow();
     this.#ownCommands++;
     try {
@@ -129,7 +131,7 @@ class Repository implements GitSource {
     for (const timer of this.#timers.splice(0)) clearTimeout(timer);
     await this.#watcher?.close();
     this.#watcher = undefined;
-    // Pending changes are emitted now: no later check follows.
+    // No later check follows, so pending changes are emitted now.
     this.#settling.flush();
     await this.#background.idle();
     for (const timer of this.#timers.splice(0)) clearTimeout(timer);
@@ -154,7 +156,7 @@ class Repository implements GitSource {
     });
   }
 
-  /** For callers that wait: it never rejects. */
+  /** Checks now, for callers that wait. Never rejects. */
   async #lookNow(): Promise<void> {
     try {
       await this.#look();
@@ -163,7 +165,7 @@ class Repository implements GitSource {
     }
   }
 
-  /** Asks git and emits the changes; one check after the other. */
+  /** Asks git and emits the changes. */
   async #look(): Promise<void> {
     const mine = this.#last.then(() => this.#lookAlone());
     this.#last = mine.catch(() => {});
@@ -173,7 +175,7 @@ class Repository implements GitSource {
   async #lookAlone(): Promise<void> {
     const places = this.#places;
     if (places === undefined) {
-      // Changes of the agent during a stop are unknown, so the next start begins from the present state.
+      // Changes by the agent while the source is stopped are unknown, so the next start begins from the present state.
       if (this.#adopt) this.#known = undefined;
       return;
     }
@@ -183,12 +185,13 @@ class Repository implements GitSource {
     this.#adopt = false;
     const found = await readState(this.#git, places);
     if (found.kind === 'trouble') this.#trouble(`${places.top} cannot be read: ${found.line}`);
-    // A check during git's work may see an incomplete change, such as a conflict of an unknown operation. It is checked again.
+    // While git works, a check may see an incomplete change, such as a conflict of an unknown operation. Then the source checks
+    // again.
     const { conflict } = found.kind === 'found' ? found.value : {};
     const doubtful = found.kind === 'moving' || (conflict?.operation === 'other' && !own && !this.#doubted && !this.#stopping);
     if (doubtful) this.#settling.touch('look');
     this.#doubted = doubtful;
-    // The agent acted in the meantime: this state may be older than that, and the check after it still follows.
+    // The agent acted during the check, so this state may be outdated. Another check follows.
     if (found.kind !== 'found' || doubtful || this.#ownCommands > 0 || this.#adopt) {
       this.#adopt ||= own;
       return;
@@ -208,7 +211,7 @@ class Repository implements GitSource {
     this.#told = toldAfter(this.#told, change);
     const event = gitEvent(top, change, details, own);
     const { emitter, subject } = this.#options;
-    // In the order of the calls. The next check does not wait until the last event is durable.
+    // Events are emitted in order, but the next check does not wait until the last event is durable.
     this.#background.run(async () => {
       try {
         await emitter.emit({ ...event, source: 'git', subject });
@@ -240,11 +243,12 @@ class Repository implements GitSource {
 
 const OWN = /^(HEAD|index|(MERGE|CHERRY_PICK|REVERT|REBASE)_HEAD|rebase-(merge|apply)|config\.worktree)$/;
 const COMMON = /^(packed-refs|config|refs|refs\/remotes(\/.*)?)$/;
-/** The folder in which newer repositories keep all references; each work tree has one. */
+/** Matches the folder in which newer repositories keep all references. Each work tree has one. */
 const REFTABLE = /^reftable(\/tables\.list)?$/;
 
 /**
- * Only the files in git's folders that concern a branch, an upstream or a conflict, because objects and logs change all the time.
+ * Whether a file in git's folders concerns a branch, an upstream or a conflict. Other files, such as objects and logs, change
+ * often.
  */
 function matters(own: string, common: string, path: string): boolean {
   if (path === own || path === common) return true;

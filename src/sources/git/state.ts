@@ -5,20 +5,21 @@ import { join, resolve } from 'node:path';
 import type { Answer, Git } from './command.ts';
 
 /**
- * `own`: the folder of this work tree. `common`: the folder of the repository; the same folder if there is a single work tree.
+ * The folders of a repository. `own` is git's folder of this work tree, and `common` that of the repository. With a single work
+ * tree, both are the same folder.
  */
 export type Places = { readonly top: string; readonly own: string; readonly common: string };
 
 export type GitState = {
-  /** During a rebase, the branch that is rebased. Undefined: HEAD is detached. */
+  /** The branch, or during a rebase the branch that is rebased. Undefined if HEAD is detached. */
   readonly branch: string | undefined;
-  /** Undefined: there is no commit yet. */
+  /** The commit of HEAD. Undefined if there is no commit yet. */
   readonly head: string | undefined;
   readonly upstream: Upstream | undefined;
   readonly conflict: Conflict | undefined;
 };
 
-/** `at`: the commit of the remote-tracking branch; undefined if that branch was deleted. */
+/** The upstream of the branch. `at` is the commit of the remote-tracking branch, or undefined if that branch was deleted. */
 export type Upstream = {
   readonly name: string;
   readonly at: string | undefined;
@@ -29,7 +30,7 @@ export type Upstream = {
 export const OPERATIONS = ['merge', 'rebase', 'am', 'cherry-pick', 'revert', 'other'] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
-/** `step`: the commit that is merged or picked, so that two conflicts of one rebase differ. */
+/** A conflict. `step` is the commit that is merged or picked, which distinguishes two conflicts of one rebase. */
 export type Conflict = { readonly operation: Operation; readonly step: string | undefined; readonly files: readonly string[] };
 
 export type Found<T> = { readonly kind: 'found'; readonly value: T } | { readonly kind: 'trouble'; readonly line: string };
@@ -46,7 +47,7 @@ export async function placesOf(git: Git, root: string): Promise<Found<Places>> {
   return { kind: 'found', value: { top, own, common: resolve(root, common) } };
 }
 
-/** - `moving`: git works on the repository, and still did after several reads. */
+/** - `moving`: git was still working on the repository after several reads. */
 export async function readState(git: Git, places: Places): Promise<Found<GitState> | { readonly kind: 'moving' }> {
   for (let tries = 0; tries < 3; tries++) {
     const before = stampOf(places);
@@ -67,7 +68,7 @@ const STAMPED = [
   'reftable/tables.list',
 ];
 
-/** The parts of a state fit together only if none of them was written between the reads. */
+/** A text that changes when a part of the state is written. If it changes during the reads, the parts do not fit together. */
 const stampOf = ({ own }: Places): string =>
   STAMPED.map((name) => {
     const stats = statSync(join(own, name), { bigint: true, throwIfNoEntry: false });
@@ -80,7 +81,7 @@ async function readOnce(git: Git, { own }: Places): Promise<Found<GitState>> {
     git(['rev-parse', '-q', '--verify', 'HEAD^{commit}']),
     git(['ls-files', '--unmerged', '-z', '--full-name', '--', ':/']),
   ]);
-  // These two commands report "no" by their exit code.
+  // These two commands answer "no" by their exit code.
   for (const answer of [pointer, commit])
     if (answer.kind !== 'ok' && !(answer.kind === 'failed' && answer.code === 1)) return troubled(answer);
   if (unmerged.kind !== 'ok') return troubled(unmerged);
@@ -116,7 +117,7 @@ async function upstreamOf(git: Git, ref: string): Promise<Found<Upstream | undef
   };
 }
 
-/** Found like in git's own prompt: by the files that an unfinished operation leaves in its folder. */
+/** The unfinished operation. Like git's own prompt, this checks the files that the operation leaves in git's folder. */
 function operationIn(own: string): {
   readonly operation: Operation;
   readonly step?: string | undefined;
@@ -149,7 +150,7 @@ function operationIn(own: string): {
   return { operation, step };
 }
 
-/** The author of the last switch, and whether it was a switch: git's note about the last move of HEAD. */
+/** The last move of HEAD from git's reflog: its author, and what it was. */
 export async function lastMove(git: Git): Promise<{ readonly by: string; readonly what: string } | undefined> {
   const answer = await git(['log', '-g', '-1', '--format=%gn%x00%gs', 'HEAD', '--']);
   const [by, what] = answer.kind === 'ok' ? answer.out.trim().split('\0') : [];
@@ -158,7 +159,7 @@ export async function lastMove(git: Git): Promise<{ readonly by: string; readonl
 
 export type Arrived = { readonly commits: readonly string[]; readonly count: number; readonly rewritten: boolean };
 
-/** The commits between two commits of the upstream: the newest five subjects first. */
+/** The number of commits between two commits of the upstream, and the subjects of the newest five. */
 export async function arrivedBetween(git: Git, from: string, to: string): Promise<Arrived> {
   const [log, counts] = await Promise.all([
     git(['log', '-5', '--format=%s', `${from}..${to}`, '--']),

@@ -1,4 +1,4 @@
-/** Problem matchers: what a compiler, a test runner or a server says is wrong. */
+/** Problem matchers, which find the errors that compilers, test runners and servers print. */
 export { problemsIn } from './reader.ts';
 export { fingerprintOf, placeOf, sayProblem, type Problem } from './problem.ts';
 export { OpenProblems, type Open } from './rounds.ts';

@@ -1,7 +1,7 @@
 /** A problem that a program printed: a compiler's error, a failing test, an exception. */
 
 export type Problem = {
-  /** The matcher that found it: `tsc`, `vitest`. */
+  /** The matcher that found the problem: `tsc`, `vitest`. */
   readonly tool: string;
   readonly severity: 'error' | 'warning';
   readonly message: string;
@@ -13,15 +13,15 @@ export type Problem = {
   readonly column?: number;
 };
 
-/** The same problem has the same fingerprint, also when lines above it are added or removed. */
+/** The identity of a problem. It stays the same when lines above the problem are added or removed. */
 export const fingerprintOf = ({ tool, file = '', code = '', test = '', message }: Problem): string =>
   [tool, file, code, test, message].join('\0');
 
-/** `src/cart.ts:3:7`. Undefined if no file is known. */
+/** The place of a problem, such as `src/cart.ts:3:7`. Undefined if no file is known. */
 export const placeOf = ({ file, line, column }: Problem): string | undefined =>
   file === undefined ? undefined : [file, line, column].filter((part) => part !== undefined).join(':');
 
-/** One line for a reader: the failing test, the message, the place. */
+/** The problem in one line for a reader: the failing test, the message and the place. */
 export function sayProblem(problem: Problem): string {
   const { test, code, message, file } = problem;
   const place = placeOf(problem);

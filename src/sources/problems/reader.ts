@@ -4,11 +4,11 @@ import type { Matcher, Parts, Step } from './matcher.ts';
 import type { Problem } from './problem.ts';
 import { SHIPPED } from './shipped.ts';
 
-/** A longer line is cut before it is matched. */
+/** The most characters of a line that are matched. A longer line is cut. */
 const LINE_CHARS = 2_000;
 const MESSAGE_CHARS = 400;
 
-/** A problem whose first lines were read; more may follow. */
+/** A problem whose first lines were read. More lines may follow. */
 type Begun = { readonly parts: Parts; readonly next: number; readonly skipped: number };
 
 export class ProblemReader {
@@ -19,7 +19,7 @@ export class ProblemReader {
     this.#matchers = matchers;
   }
 
-  /** `line`: without escape sequences. Returns the problems that it completes. */
+  /** Reads one line without escape sequences. Returns the problems that the line completes. */
   read(line: string): readonly Problem[] {
     const cut = line.slice(0, LINE_CHARS);
     const found: Problem[] = [];
@@ -31,14 +31,14 @@ export class ProblemReader {
     return found;
   }
 
-  /** The problems that only lack lines that need not come. */
+  /** Ends the output. Returns the problems that lack only optional lines. */
   end(): readonly Problem[] {
     const found: Problem[] = [];
     for (const matcher of this.#matchers) this.#abandon(matcher, found);
     return found;
   }
 
-  /** True if the line alone is a problem. */
+  /** Begins a problem if the line matches. Returns true if the line alone is a problem. */
   #begin(matcher: Matcher, line: string, found: Problem[]): boolean {
     const parts = matcher.steps[0].match(line);
     if (parts === undefined) return false;
@@ -46,7 +46,7 @@ export class ProblemReader {
     return this.#advance(matcher, { parts, next: 1, skipped: 0 }, found);
   }
 
-  /** True if the line completes the problem that this matcher has begun. */
+  /** Continues the problem that this matcher has begun. Returns true if the line completes it. */
   #goOn(matcher: Matcher, line: string, found: Problem[]): boolean {
     const begun = this.#begun.get(matcher);
     if (begun === undefined) return false;
@@ -79,7 +79,7 @@ export class ProblemReader {
     return problem !== undefined;
   }
 
-  /** The missing lines will not come. */
+  /** Ends the problem that this matcher has begun. It is found if only optional lines are missing. */
   #abandon(matcher: Matcher, found: Problem[]): void {
     const begun = this.#begun.get(matcher);
     if (begun === undefined) return;
@@ -102,7 +102,7 @@ export function problemsIn(lines: readonly string[], matchers?: readonly Matcher
   return [...lines.flatMap((line) => reader.read(line)), ...reader.end()];
 }
 
-/** The first line that names a part decides it, except `more`, which is collected. */
+/** The parts of several lines. The first line with a part decides, except that all lines with `more` are collected. */
 function merged(before: Parts, parts: Parts): Parts {
   const more = [before.more, parts.more].filter((text) => text !== undefined).join(', ');
   return { ...parts, ...defined(before), ...(more === '' ? {} : { more }) };

@@ -1,26 +1,26 @@
 /**
- * The open problems of a program that goes on. A round is one build or one run of tests. At the end of a round
- * exactly the problems of that round are open; in between, new problems are added.
+ * Keeps the open problems of a program that keeps running. A round is one build or one run of tests. At the end of a round, the
+ * problems of that round are the only open ones. During a round, new problems are added.
  */
 import type { Matcher, Rounds } from './matcher.ts';
 import { fingerprintOf, type Problem } from './problem.ts';
 import { ProblemReader } from './reader.ts';
 import { ROUNDS } from './shipped.ts';
 
-/** A problem with how often it was printed in its round. */
+/** A problem, and how often it was printed in its round. */
 export type Open = { readonly problem: Problem; readonly count: number };
 type Found = Map<string, Open>;
 
-/** More different problems of one tool are not kept. */
+/** The most different problems of one tool that are kept. */
 const MAX_OPEN = 500;
 
 export class OpenProblems {
   readonly #reader: ProblemReader;
   readonly #rounds: Readonly<Record<string, Rounds>>;
-  /** By tool: what is open, and what the present round has found. */
+  /** The open problems of each tool. `#round` holds those of the present round. */
   readonly #open = new Map<string, Found>();
   readonly #round = new Map<string, Found>();
-  /** Tools in a round that no line ends. */
+  /** The tools in a round whose end no line shows. */
   readonly #unending = new Set<string>();
 
   constructor(matchers?: readonly Matcher[], rounds: Readonly<Record<string, Rounds>> = ROUNDS) {
@@ -28,7 +28,7 @@ export class OpenProblems {
     this.#rounds = rounds;
   }
 
-  /** `line`: without escape sequences. */
+  /** Reads one line without escape sequences. */
   read(line: string): void {
     this.#add(this.#reader.read(line));
     for (const [tool, { begins, ends, clean }] of Object.entries(this.#rounds)) {
@@ -49,14 +49,17 @@ export class OpenProblems {
     }
   }
 
-  /** The program has been silent: unfinished problems are whole, and a round without an end is over. */
+  /**
+   * Called when the program has printed nothing for a while. Completes unfinished problems, and ends rounds whose end no line
+   * shows.
+   */
   silent(): void {
     this.#end();
     for (const tool of this.#unending) this.#settle(tool);
     this.#unending.clear();
   }
 
-  /** The program has ended well: nothing is wrong. */
+  /** Removes all problems, because the program has ended without an error. */
   clear(): void {
     this.#end();
     this.#open.clear();
@@ -79,7 +82,7 @@ export class OpenProblems {
         all.set(problem.tool, found);
         const fingerprint = fingerprintOf(problem);
         if (found.size >= MAX_OPEN && !found.has(fingerprint)) continue;
-        // The round counts anew: a problem that each build prints again is one problem.
+        // Each round counts from 1, because a problem that each build prints again is one problem.
         const count = all === this.#round ? (found.get(fingerprint)?.count ?? 0) + 1 : (found.get(fingerprint)?.count ?? 1);
         found.set(fingerprint, { problem, count });
       }

@@ -1,7 +1,7 @@
-/** The matchers that come with the package. The first that completes a problem takes the line. */
+/** The matchers that come with the package. If several match a line, the first that completes a problem counts. */
 import { step, type Matcher, type Rounds } from './matcher.ts';
 
-/** `src/cart.ts:3:7`, as most tools write a place. */
+/** The pattern of a place as most tools write it: `src/cart.ts:3:7`. */
 const FILE = String.raw`(?<file>[^\s():]+)`;
 
 export const SHIPPED: readonly Matcher[] = [
@@ -36,7 +36,7 @@ export const SHIPPED: readonly Matcher[] = [
     ],
   },
   {
-    // From Vite 8 on.
+    // For Vite 8 and later.
     tool: 'vite',
     steps: [
       step(/^\[(?<code>[\w:-]+)\] (?<message>\S.*)$/u),
@@ -44,7 +44,7 @@ export const SHIPPED: readonly Matcher[] = [
     ],
   },
   {
-    // Before Vite 8.
+    // For versions before Vite 8.
     tool: 'vite',
     steps: [
       step(/^error during build:$/u),
@@ -169,7 +169,7 @@ export const SHIPPED: readonly Matcher[] = [
 const RESTARTED =
   /^\[nodemon\] restarting|^Restarting '|^\[tsx\] (?:rerunning|restarting)|Detected change in .+, reloading|WatchFiles detected changes/u;
 
-/** Tools that are not named here say nothing about rounds: their problems stay until the program ends well. */
+/** The rounds of tools that show them. The problems of other tools stay open until the program ends without an error. */
 export const ROUNDS: Readonly<Record<string, Rounds>> = {
   tsc: {
     begins: /Starting (?:incremental )?compilation|Starting compilation in watch mode/u,

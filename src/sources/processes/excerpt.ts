@@ -3,22 +3,22 @@
  * the name and the assertion of a failure first, and a long code frame or stack after it.
  */
 
-/** Excerpts are chosen from this many of the last lines. */
+/** The number of last lines from which an excerpt is chosen. */
 export const EXCERPT_FROM = 200;
-/** The limit for all lines together, since an event and a model's context hold them. */
+/** The most characters of all lines together, because they become part of an event and of a model's context. */
 const TOTAL_CHARS = 16_000;
 
-/** Headings under which runners list their failures (vitest, node --test, jest, pytest, cargo). */
+/** Matches the headings under which test runners list failures (vitest, node --test, jest, pytest, cargo). */
 const HEADING = /\bfailed tests?\b|\bfailing tests\b|^=+ FAILURES =+$|^failures:|^Summary of all failing tests/iu;
-/** A line that begins the report of one failure. */
+/** Matches a line that begins the report of one failure. */
 const FAILURE =
   /^\s*(?:FAIL\b|not ok\b|[✖✗×]\s|●\s|---? FAIL|E\s{2,})|\berror(?:\[\w+\]| TS\d+)?:|\bpanicked at\b|^Traceback\b/iu;
-/** The beginning of the excerpt gets two thirds of the lines, its end the others. */
+/** The share of the lines for the beginning of the failure. The end gets the others. */
 const HEAD_SHARE = 2 / 3;
 export const GAP = '…';
 
 /**
- * At most `most` of `lines` and 16,000 characters, oldest first. For a failure: its beginning and its end; otherwise the last
+ * Returns at most `most` of `lines` and 16,000 characters, oldest first: the beginning and the end of a failure, or else the last
  * lines.
  */
 export function excerpt(lines: readonly string[], most: number, failed: boolean): readonly string[] {

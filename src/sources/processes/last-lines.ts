@@ -5,10 +5,10 @@
 import { StringDecoder } from 'node:string_decoder';
 import { clean } from '../../handles/text.ts';
 
-/** The kept part of a growing unfinished line, and the shown part of a line. */
+/** The most characters that are kept of an unfinished line, and shown of any line. */
 const PENDING_CHARS = 8_192;
 const LINE_CHARS = 400;
-/** The limit for all lines together. */
+/** The most characters of all lines together. */
 const TOTAL_CHARS = 80_000;
 
 export class LastLines {
@@ -20,7 +20,7 @@ export class LastLines {
     this.#lines = lines;
   }
 
-  /** One of the command's streams. Takes bytes in any pieces. */
+  /** Returns a function for the bytes of one of the command's streams. The bytes may come in any pieces. */
   stream(): (chunk: Buffer) => void {
     const decoder = new StringDecoder('utf8');
     let pending = '';
@@ -28,7 +28,7 @@ export class LastLines {
     return (chunk) => {
       const parts = (pending + decoder.write(chunk)).split('\n');
       pending = (parts.pop() ?? '').slice(-PENDING_CHARS);
-      // Some of these lines may be blank, so somewhat more lines are kept than wanted.
+      // Some of these lines may be blank, so more lines are kept than wanted.
       for (const line of parts.slice(-4 * this.#lines)) this.#raw.push(line.slice(-PENDING_CHARS));
       if (this.#raw.length > 8 * this.#lines) this.#raw.splice(0, this.#raw.length - 4 * this.#lines);
     };
@@ -50,6 +50,6 @@ export class LastLines {
   }
 }
 
-/** Binary output is useless to a reader, and costs a model about a token per byte. */
+/** Shown in place of binary output, which is useless to a reader and costs a model about a token per byte. */
 const BINARY = '(no text)';
 const isText = (line: string): boolean => line.split('\ufffd').length - 1 <= line.length / 8;

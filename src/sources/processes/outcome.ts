@@ -5,24 +5,24 @@ import { checksum } from '../../core/event.ts';
 import type { Level } from '../../core/notification.ts';
 import { placeOf, problemsIn, sayProblem, type Problem } from '../problems/index.ts';
 
-/** The result. `timedOut`: the time limit ended it. */
+/** How the command ended. `timedOut`: the time limit ended it. */
 export type Outcome =
   | { readonly kind: 'exited'; readonly code: number; readonly timedOut: boolean }
   | { readonly kind: 'killed'; readonly signal: string; readonly timedOut: boolean }
-  /** As in shells: 127 for a missing command, 126 for one that cannot run. */
+  /** The command did not start. As in shells, the code is 127 if it does not exist, and 126 if it cannot run. */
   | { readonly kind: 'not_started'; readonly code: 126 | 127; readonly reason: string };
 
 export type Ended = {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** A name for people; default: the command line. */
+  /** A name for people. Default: the command line. */
   readonly name?: string | undefined;
   readonly subject: string;
   readonly outcome: Outcome;
   readonly durationMs: number;
   readonly lastLines: readonly string[];
-  /** The problems in its whole output. Default: those in `lastLines`. */
+  /** The problems in the command's whole output. Default: those in `lastLines`. */
   readonly problems?: readonly Problem[];
   readonly levelOnFailure: Level;
 };
@@ -30,8 +30,8 @@ export type Ended = {
 export const isFailure = (outcome: Outcome): boolean => outcome.kind !== 'exited' || outcome.code !== 0 || outcome.timedOut;
 
 /**
- * `process.ended`, or `process.failed` for a failure. The newest event of the same command in the same folder replaces unread
- * older ones: only the present state counts.
+ * `process.ended`, or `process.failed` for a failure. An event replaces unread older events of the same command in the same
+ * folder, because only the present state counts.
  */
 export function eventOf(ended: Ended): EventInput {
   const { outcome, cwd, durationMs, lastLines } = ended;
@@ -65,7 +65,7 @@ export function eventOf(ended: Ended): EventInput {
 
 const MAX_PROBLEMS = 20;
 
-/** Each once: a runner names a failing test where it fails, and again at its end. */
+/** The errors, each once. A test runner names a failing test where it fails, and again at the end. */
 function errorsIn(problems: readonly Problem[]): readonly Problem[] {
   const errors = problems.filter(({ severity }) => severity === 'error');
   return [...new Map(errors.map((problem) => [sayProblem(problem), problem])).values()];
@@ -98,12 +98,12 @@ function howItWent(outcome: Outcome, durationMs: number): string {
 }
 
 const SAYS_FAILURE = /\b(?:fail(?:s|ed|ing|ures?)?|\w*errors?|panic(?:ked)?|\w*exception|fatal|not ok|cannot|denied)\b|[✖✗×]/iu;
-/** `0 failed`, `fail 0`, `errors: 0`. */
+/** Matches `0 failed`, `fail 0` and `errors: 0`. */
 const SAYS_NONE = /\b(?:0|no) (?:fail\w*|errors?)\b|\b(?:fail\w*|errors?):? 0\b/iu;
-/** Lines that package managers print for any failed script. */
+/** Matches lines that package managers print for any failed script. */
 const CHATTER = /^npm (?:error|ERR!)|^ ?ELIFECYCLE|^error Command failed with exit code|Lifecycle script/u;
 
-/** The most informative line: for a failure the last line about a failure, otherwise the last with words in it. */
+/** The most informative line. For a failure, the last line about a failure; otherwise the last line with words. */
 function tellingLine(lines: readonly string[], failed: boolean): string | undefined {
   const said = lines.filter((line) => /[\p{L}\p{N}]/u.test(line) && !CHATTER.test(line));
   const line =
@@ -113,7 +113,7 @@ function tellingLine(lines: readonly string[], failed: boolean): string | undefi
   return line === undefined ? undefined : cut(line.trim(), 200);
 }
 
-/** The command in a form that a person could type. */
+/** The command line as a person could type it. */
 export function commandLine(command: string, args: readonly string[]): string {
   return [command, ...args]
     .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
@@ -122,7 +122,7 @@ export function commandLine(command: string, args: readonly string[]): string {
 
 const cut = (text: string, chars: number): string => (text.length > chars ? `${text.slice(0, chars - 1).toWellFormed()}…` : text);
 
-/** `350 ms`, `12 s`, `2 min 5 s`, `1 h 3 min`. */
+/** A duration in words: `350 ms`, `12 s`, `2 min 5 s`, `1 h 3 min`. */
 function words(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   const s = Math.round(ms / 1_000);

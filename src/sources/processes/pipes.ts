@@ -1,6 +1,6 @@
 /**
- * Makes pipes like a shell's. Node gives a child sockets: a script that writes to `/dev/stderr` fails on them, and a program
- * whose reader has closed gets an error other than SIGPIPE. So these are FIFOs whose names are deleted once they are open.
+ * Makes pipes like a shell's. Node gives a child sockets. On a socket, a script that writes to `/dev/stderr` fails, and a program
+ * whose reader has closed gets an error other than SIGPIPE. So these pipes are FIFOs whose names are deleted once they are open.
  */
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
@@ -9,10 +9,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 
-/** `write` is for the child. Close it after handing it over, so that `read` ends when all others have closed it. */
+/** A pipe. `write` is for the child. Close it here after the child has it, so that `read` ends when the child closes it. */
 export type Pipe = { readonly read: Readable; readonly write: number };
 
-/** Undefined if FIFOs are unavailable (no `mkfifo`, no folder for them). */
+/** Makes pipes. Undefined if FIFOs are unavailable, because `mkfifo` or a folder for them is missing. */
 export function makePipes(count: number): readonly Pipe[] | undefined {
   let folder: string | undefined;
   const open: number[] = [];
@@ -25,7 +25,7 @@ export function makePipes(count: number): readonly Pipe[] | undefined {
     const names = Array.from({ length: count }, (_, i) => join(folder ?? '', String(i)));
     execFileSync('mkfifo', ['-m', '600', ...names], { stdio: 'ignore' });
     return names.map((name) => {
-      // A nonblocking reader opens first. So the writer, which blocks as children expect, does not wait.
+      // The reader opens first and does not block, so that the writer, which blocks as children expect, does not wait.
       const fd = keep(openSync(name, constants.O_RDONLY | constants.O_NONBLOCK));
       const write = keep(openSync(name, constants.O_WRONLY));
       return { read: new Socket({ fd, readable: true, writable: false }), write };

@@ -1,7 +1,7 @@
 /**
- * Runs any command and notifies an agent of its end, with its last lines. The caller sees the same output and the same exit
- * code. The event is durable once this resolves with `told`. If this process itself is killed with SIGKILL, no notification is
- * sent.
+ * Runs any command and notifies an agent of its end, with its last lines. The output and the exit code do not change for the
+ * caller. When `runAndTell` resolves with `told`, the event is durable. If this process is killed with SIGKILL, no notification
+ * is sent.
  */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';
@@ -20,36 +20,42 @@ export type RunAndTellOptions = {
   readonly command: string;
   readonly args?: readonly string[];
   readonly emitter: Emitter;
-  /** The address to notify. */
+  /** The address of the agent to notify. */
   readonly subject: string;
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
   /** A name for people, instead of the command line. */
   readonly name?: string | undefined;
-  /** How many lines of its output the agent reads: from the first failure on, then the last ones. Default 20. */
+  /** How many lines of the output the agent reads: lines from the first failure on, and the last lines. Default 20. */
   readonly lines?: number;
   /** Default `error`. */
   readonly levelOnFailure?: Level;
-  /** Ends the command after this time: SIGTERM, and SIGKILL 5 s later. */
+  /** The time limit. After it the command gets SIGTERM, and SIGKILL 5 s later. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Pass on SIGINT, SIGTERM, SIGHUP and SIGQUIT that this process gets. A second one gives up the notification. Default false.
+   * Whether to pass SIGINT, SIGTERM, SIGHUP and SIGQUIT on to the command. After the command's end, a signal cancels the
+   * notification. Default false.
    */
   readonly forwardSignals?: boolean;
-  /** The destination of its output. Default: this process's streams. */
+  /** The destination of the command's output. Default: the streams of this process. */
   readonly stdout?: Writable;
   readonly stderr?: Writable;
-  /** Called if the command loses its terminal: all streams are the same terminal, and `@lydell/node-pty` is not installed. */
+  /**
+   * Called if the command gets no terminal although all streams are the same terminal, because `@lydell/node-pty` is not
+   * installed.
+   */
   readonly withoutTerminal?: () => void;
   /** How long to retry the notification while the store fails. Default 5 s. */
   readonly tellWithinMs?: number;
 };
 
 export type RanAndTold = {
-  /** As in a shell: 128 plus the number for a signal, 127 and 126 for a command that did not start, 124 for a timeout. */
+  /**
+   * The exit code as in a shell: 128 plus the number of a signal, 127 or 126 if the command did not start, 124 after a timeout.
+   */
   readonly exitCode: number;
   readonly outcome: Outcome;
-  /** The event that was, or should have been, emitted. You may emit it again: its id prevents a duplicate. */
+  /** The event that was emitted, or failed to be. You may emit it again, because its id prevents a duplicate. */
   readonly event: Event;
   readonly telling: { readonly kind: 'told'; readonly emitted: Emitted } | { readonly kind: 'untold'; readonly error: unknown };
 };
@@ -104,7 +110,7 @@ export async function runAndTell(options: RunAndTellOptions): Promise<RanAndTold
   }
 }
 
-/** Its id is the same each time, so a retry never notifies twice. */
+/** Emits the event, with retries. The event's id prevents a second notification. */
 async function tell(
   emitter: Emitter,
   event: Event,
@@ -113,7 +119,7 @@ async function tell(
 ): Promise<RanAndTold['telling']> {
   const deadline = performance.now() + withinMs;
   const stopped = new Promise<never>((_, reject) => {
-    const stop = (): void => reject(new EarpieceError('timeout', 'a signal came before the notification was written'));
+    const stop = (): void => reject(new EarpieceError('timeout', 'the notification was not written: a signal arrived first'));
     if (givenUp?.aborted) stop();
     else givenUp?.addEventListener('abort', stop, { once: true });
   });
@@ -129,7 +135,7 @@ async function tell(
   }
 }
 
-/** As a shell would say it. */
+/** The exit code that a shell would give to this outcome. */
 export function exitCodeOf(outcome: Outcome): number {
   switch (outcome.kind) {
     case 'not_started':
@@ -143,12 +149,12 @@ export function exitCodeOf(outcome: Outcome): number {
   }
 }
 
-/** The exit code of `timeout` in the coreutils. */
+/** The exit code after a timeout, as `timeout` of the coreutils has it. */
 const TIMED_OUT = 124;
 
 const HANDED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
-/** Signals go to the command while it runs. After its end, a signal gives up the notification. */
+/** Passes signals on to the command while it runs. After its end, a signal cancels the notification. */
 export function catchSignals(): {
   readonly to: (signal: (name: NodeJS.Signals) => void) => void;
   readonly ended: () => AbortSignal;

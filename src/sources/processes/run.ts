@@ -1,7 +1,7 @@
 /**
- * Runs a command so that its caller sees no difference: stdin is this process's stdin, and output passes at once. It gets a
- * terminal if all three streams are the same terminal and the optional `@lydell/node-pty` is installed. Otherwise it gets pipes:
- * a program that checks finds no terminal, and may omit its colours.
+ * Runs a command so that its caller sees no difference. The command gets this process's stdin, and its output passes at once. The
+ * command gets a terminal if all three streams are the same terminal and the optional `@lydell/node-pty` is installed. Otherwise
+ * it gets pipes, so a program may omit its colours.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { accessSync, closeSync, constants as fs, statSync } from 'node:fs';
@@ -20,21 +20,22 @@ export type RunOptions = {
   readonly env: NodeJS.ProcessEnv;
   readonly stdout: Writable;
   readonly stderr: Writable;
-  /** Bytes as they arrive; behind a terminal all of them are `stdout`. */
+  /** Called with bytes as they arrive. In a terminal, all of them are `stdout`. */
   readonly wrote: (stream: 'stdout' | 'stderr', chunk: Buffer) => void;
   readonly timeoutMs?: number | undefined;
-  /** Called before the start if it would get a terminal with `@lydell/node-pty` installed. */
+  /** Called before the start if only the missing `@lydell/node-pty` prevents a terminal. */
   readonly withoutTerminal?: (() => void) | undefined;
-  /** Called once it runs, with functions to pass a signal to it and, behind a terminal, to type into it. */
+  /** Called when the command runs, with a function to send it a signal and, in a terminal, one to type into it. */
   readonly started?: (signal: (name: NodeJS.Signals) => void, type?: (keys: string) => void) => void;
-  /** Behind a terminal: a person pressed keys. */
+  /** Called in a terminal when a person presses keys. */
   readonly keyPressed?: ((keys: Buffer) => void) | undefined;
 };
 
-/** Between SIGTERM and SIGKILL, after its time limit. */
+/** The time from SIGTERM to SIGKILL, after the time limit. */
 const GRACE_MS = 5_000;
 /**
- * Processes that it left behind may hold its streams open. After this much silence following its end, the streams count as ended.
+ * How long the streams may be silent after the command's end until they count as ended. Processes that the command left running
+ * may keep them open.
  */
 const SILENCE_MS = 200;
 
@@ -49,8 +50,8 @@ export async function run(options: RunOptions): Promise<Outcome> {
 }
 
 async function behindPipes(options: RunOptions): Promise<Outcome> {
-  // In a terminal it stays in the group that gets Ctrl+C and Ctrl+Z. Elsewhere it leads a separate group, so that all its
-  // children can be ended with it.
+  // In a terminal, the command stays in the group that gets Ctrl+C and Ctrl+Z. Otherwise it leads a separate group, so that its
+  // children can be ended too.
   const terminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
   const pipes = makePipes(2);
   let child: ChildProcess;
@@ -95,7 +96,7 @@ async function behindPipes(options: RunOptions): Promise<Outcome> {
   timer.stop();
   if (exit instanceof Error) return notStarted(options.command, exit);
   while (!(await within(closed, SILENCE_MS))) {
-    // After a stop of this process, timers fire before pending input is read: read that first.
+    // After this process was stopped, timers fire before pending input is read. Read the input first.
     await new Promise(setImmediate);
     if (performance.now() - wroteAt >= SILENCE_MS && !stdout.isPaused() && !stderr.isPaused()) break;
   }
@@ -124,11 +125,11 @@ async function behindTerminal(options: RunOptions, { spawn: spawnPty }: typeof N
     options.keyPressed?.(bytes);
     pty.write(bytes as unknown as string);
   };
-  // From here on keys go to the command, including Ctrl+C: its terminal makes a signal of it.
+  // From here on, keys go to the command. Its terminal turns Ctrl+C into a signal.
   stdin.setRawMode(true).on('data', typed).resume();
   stdout.on('resize', resize);
   const reading = pty.onData((data) => {
-    // Raw bytes: with `encoding: null` these are buffers, whatever the types say.
+    // With `encoding: null` the data are buffers, although the types say text.
     const chunk = data as unknown as Buffer;
     options.wrote('stdout', chunk);
     if (options.stdout.write(chunk)) return;
@@ -151,7 +152,7 @@ type Exit = { readonly code: number | null; readonly signal: string | null };
 const outcomeOf = ({ code, signal }: Exit, timedOut: boolean): Outcome =>
   signal === null ? { kind: 'exited', code: code ?? 1, timedOut } : { kind: 'killed', signal, timedOut };
 
-/** Passes data as fast as `to` accepts it. When `to` closes, `from` is closed too, so the command notices as usual. */
+/** Passes data as fast as `to` accepts it. When `to` closes, `from` is closed too, as without Earpiece. */
 function passOn(from: Readable, to: Writable, seen: (chunk: Buffer) => void): Promise<void> {
   const gone = (): void => void from.destroy();
   const goOn = (): void => void from.resume();
@@ -166,7 +167,7 @@ function passOn(from: Readable, to: Writable, seen: (chunk: Buffer) => void): Pr
     from.once('error', gone);
     from.once('close', () => {
       to.off('drain', goOn);
-      // A standard stream keeps the listener: it can report an error after the last write.
+      // A standard stream keeps the listener, because it can report an error after the last write.
       if (to !== process.stdout && to !== process.stderr) to.off('error', gone);
       resolve();
     });
@@ -182,14 +183,14 @@ function endAfter(
   let timer = setTimeout(() => {
     over = true;
     signal('SIGTERM');
-    // A stopped process does not act on the signal before it continues.
+    // A stopped process handles the signal only after it continues.
     signal('SIGCONT');
     timer = setTimeout(() => signal('SIGKILL'), GRACE_MS);
   }, ms);
   return { stop: () => clearTimeout(timer), over: () => over };
 }
 
-/** The error that a shell would report before a start; undefined if the command can start. */
+/** The error that a shell would report before the start. Undefined if the command can start. */
 function cannotStart({ command, cwd, env }: RunOptions): Outcome | undefined {
   if (!isFolder(cwd)) return { kind: 'not_started', code: 126, reason: `the folder ${cwd} does not exist` };
   const candidates = command.includes('/')
@@ -218,7 +219,7 @@ function mayRun(file: string): boolean {
   }
 }
 
-/** Skips a folder of the PATH that this user may not read. */
+/** Whether a path is a file. False in a folder that this user may not read. */
 function isFile(path: string): boolean {
   try {
     return statSync(path).isFile();

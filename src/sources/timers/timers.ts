@@ -1,4 +1,4 @@
-/** Reminders. No clock runs: a reminder is queued at once, durably, and rides at the first contact point after its time. */
+/** Makes reminders without a timer. A reminder is queued durably at once, and rides on the first message after its time. */
 import { randomUUID } from 'node:crypto';
 import type { Emitted, Emitter, EventInput } from '../../core/event.ts';
 import type { Item } from '../../core/items.ts';
@@ -14,16 +14,19 @@ export type Reminder = {
   readonly subject: string;
   readonly message: string;
   readonly when: When | { readonly inMs: number };
-  /** With the same key, the newest replaces the older ones. */
+  /** A key. The newest reminder with a key replaces the older ones. */
   readonly key?: string | undefined;
   readonly level?: ReminderLevel;
-  /** Counted from the reminder's time; after turns, which have no time, from now. Default 24 h, after turns 7 d. */
+  /**
+   * How long the reminder stays valid after its time. Default 24 h. For a reminder after turns, the time counts from now. Default
+   * then 7 d.
+   */
   readonly ttlMs?: number | undefined;
 };
 
 export type Timers = { remind(reminder: Reminder): Promise<Emitted> };
 
-/** For programs. `now`: epoch ms. */
+/** Makes the source of reminders for programs. `now` returns milliseconds since the epoch. */
 export const timersSource = ({ emitter, now = Date.now }: { emitter: Emitter; now?: () => number }): Timers => ({
   remind: async (reminder) => {
     checkWhen(reminder.when, now());
@@ -31,10 +34,11 @@ export const timersSource = ({ emitter, now = Date.now }: { emitter: Emitter; no
   },
 });
 
-/** Throws `bad_argument` for an invalid reminder. */
+/** The event of a reminder. Throws `bad_argument` for an invalid one. */
 export function reminderEvent(reminder: Reminder, made: { readonly id: string; readonly now: number }): EventInput {
   const { message, when, key, level = 'info', ttlMs } = reminder;
-  if (message.trim() === '') throw new EarpieceError('bad_argument', 'a reminder needs a text; write what it is about');
+  if (message.trim() === '')
+    throw new EarpieceError('bad_argument', 'the text of the reminder is blank; write what the reminder is about');
   if (message.length > LIMITS.messageChars - PREFIX.length)
     throw new EarpieceError(
       'bad_argument',
@@ -68,17 +72,17 @@ export function reminderEvent(reminder: Reminder, made: { readonly id: string; r
 export const isReminder = ({ notification }: Pick<Item, 'notification'>): boolean =>
   (notification.subscriber?.event.type ?? formatKind(notification.kind)) === 'timer.fired';
 
-/** The id for people: the one it was created with, not that of its notification. */
+/** The reminder's id for people, from the id of its notification. */
 export function reminderId(notificationId: string): string {
   const [, id] = /^timers\/([^~]+)/u.exec(notificationId) ?? [];
   return id ?? notificationId;
 }
 
-/** Whether a typed word means this one: its id, its notification's id, or its key. */
+/** Whether a typed word is the reminder's id, its notification's id, or its key. */
 export const isMeant = (word: string, { notification }: Pick<Item, 'notification'>): boolean =>
   reminderId(notification.id) === word || notification.id === word || notification.key === keyOf(word);
 
-/** Short enough to be typed. */
+/** Makes an id that is short enough to type. */
 export const shortId = (): string => `r${randomUUID().replaceAll('-', '').slice(0, 8)}`;
 
 const SOURCE = 'timers';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { proves } from '../../../e2e/verifies.ts';
 import { parseWhen, showTime } from './when.ts';
 
-/** A Saturday, eleven o'clock in Berlin; the clocks there are changed that night. */
+/** A Saturday, eleven o'clock in Berlin. The clocks there change that night. */
 const NOW = Date.parse('2026-03-28T10:00:00Z');
 const BERLIN = { now: NOW, timeZone: 'Europe/Berlin' };
 const at = async (text: string, here = BERLIN): Promise<string> => {
@@ -26,11 +26,11 @@ describe('a time in words', () => {
     // A time that has already passed today means tomorrow.
     ['at 9', '2026-03-29T07:00Z'],
     ['9am', '2026-03-29T07:00Z'],
-    // The clocks go forward tonight, and nine means nine by the new time.
+    // The clocks go forward tonight, and nine means nine by the clocks of tomorrow.
     ['tomorrow at 9', '2026-03-29T07:00Z'],
     ['in 3 days', '2026-03-31T09:00Z'],
     ['in a week at 9', '2026-04-04T07:00Z'],
-    // Hours are elapsed hours, also across that night.
+    // Hours are elapsed hours, even if the clocks change.
     ['in 24 hours', '2026-03-29T10:00Z'],
     ['friday at 8', '2026-04-03T06:00Z'],
     ['on friday at 8', '2026-04-03T06:00Z'],

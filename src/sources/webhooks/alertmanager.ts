@@ -1,4 +1,4 @@
-/** The webhook of Prometheus' Alertmanager, version 4 of its payload: one event for each alert. */
+/** Converts the webhooks of Prometheus' Alertmanager, in version 4 of its payload: one event for each alert. */
 import { defined } from '../../core/defined.ts';
 import type { EventInput } from '../../core/event.ts';
 import { checksum } from '../../core/event.ts';
@@ -9,8 +9,8 @@ import { Refused, WEBHOOK_LIMITS, type Payload } from './receiver.ts';
 const LABELS_TOLD = 5;
 
 /**
- * `alert.firing` and `alert.resolved`; the newest state of an alert replaces the older one. Alertmanager repeats firing alerts:
- * the same alert with the same start time is the same event.
+ * The events `alert.firing` and `alert.resolved`. The newest state of an alert replaces the older one. Alertmanager repeats
+ * firing alerts; an alert with the same start time is the same event.
  */
 export function alertEvents(payload: Payload): readonly Omit<EventInput, 'source' | 'subject'>[] {
   const { alerts, version } = payload;
@@ -26,7 +26,7 @@ export function alertEvents(payload: Payload): readonly Omit<EventInput, 'source
     throw new Refused(413, 'too_big', `the payload has ${alerts.length} alerts, at most ${WEBHOOK_LIMITS.events} are allowed`);
   const omitted = Number(payload['truncatedAlerts'] ?? 0);
   return (alerts as readonly unknown[]).map((alert, i) => {
-    if (!isTable(alert as Payload)) throw new Refused(422, 'bad_event', `alert ${i + 1} of the list is not an object`);
+    if (!isTable(alert as Payload)) throw new Refused(422, 'bad_event', `alert ${i + 1} of the list must be an object`);
     return alertEvent(alert as Payload, i === 0 && omitted > 0 ? omitted : undefined);
   });
 }
@@ -69,7 +69,7 @@ function alertEvent(alert: Payload, omitted: number | undefined): Omit<EventInpu
   };
 }
 
-/** At most 50 labels, each of at most 500 characters. */
+/** The texts of an object: at most 50 labels, each of at most 500 characters. */
 function textsOf(json: unknown): Readonly<Record<string, string>> {
   if (!isTable(json as Payload)) return {};
   const table = json as Payload;

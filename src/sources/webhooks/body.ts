@@ -1,4 +1,4 @@
-/** Parses untrusted bytes as JSON, with limits checked before any other code reads the value. */
+/** Parses untrusted bytes as JSON, and checks limits before any other code reads the value. */
 import { nestsDeeper, type Json } from '../../core/json.ts';
 import { Refused, WEBHOOK_LIMITS } from './receiver.ts';
 

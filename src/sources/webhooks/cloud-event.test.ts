@@ -183,7 +183,10 @@ describe('a file of them', () => {
   it.each([
     ['', /^there is no event: the input is blank$/u],
     ['[]', /^there is no event: the list is empty$/u],
-    ['{"type": }', /^it is not JSON \(.*\); write \{"type": "build.failed", "data": \{…\}\}, a list of such, or one a line$/u],
+    [
+      '{"type": }',
+      /^it is not JSON \(.*\); write \{"type": "build.failed", "data": \{…\}\}, a list of such objects, or one object per line$/u,
+    ],
     ['{\n"type": \n}', /^it is not JSON/u],
     ['{"type":"a"}\n{"type":', /^line 2 is not JSON/u],
     ['{"type":"a"}\n{"id":"b"}', /^line 2: event attribute type is missing/u],

@@ -1,7 +1,7 @@
 /**
- * Reads and writes events as CloudEvents 1.0 in JSON. `subject` is the address. Earpiece adds these extension attributes:
- * `severity`, `message`, `key`, `supersede`, `about`, `purpose`, `ttlms` (milliseconds) and `deliver` (a moment such as
- * `turn_start`, an RFC 3339 time, or `turns:3`). Other extension attributes are not kept.
+ * Reads and writes events as CloudEvents 1.0 in JSON. The attribute `subject` is the address. Earpiece adds these extension
+ * attributes: `severity`, `message`, `key`, `supersede`, `about`, `purpose`, `ttlms` (milliseconds) and `deliver` (a moment such
+ * as `turn_start`, an RFC 3339 time, or `turns:3`). Other extension attributes are not kept.
  */
 import { defined } from '../../core/defined.ts';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
@@ -29,8 +29,8 @@ const KNOWN: readonly string[] = Object.values(ATTRIBUTES).flat();
 type Table = { readonly [name: string]: Json };
 
 /**
- * Throws `bad_event` with the attribute, its value and the allowed values. Checks that need only the values (the form of a
- * type, the size of data) follow when the event is emitted.
+ * Reads an event. Throws `bad_event` with the attribute, its value and the allowed values. The form of the type and the size of
+ * the data are checked later, when the event is emitted.
  */
 export function eventFromCloudEvent(json: Json, defaults: CloudEventDefaults = {}): EventInput {
   if (!isTable(json))
@@ -62,7 +62,7 @@ export function eventFromCloudEvent(json: Json, defaults: CloudEventDefaults = {
     );
   }
   const { supersede, ttlms } = json;
-  // In HTTP headers all attribute values are texts.
+  // In HTTP headers, all values of attributes are texts.
   if (supersede !== undefined && ![true, false, 'true', 'false'].some((word) => word === supersede))
     throw wrong('supersede', supersede, 'must be true or false');
   if (ttlms !== undefined && !(Number.isSafeInteger(Number(ttlms)) && Number(ttlms) > 0))
@@ -84,7 +84,7 @@ export function eventFromCloudEvent(json: Json, defaults: CloudEventDefaults = {
   };
 }
 
-/** The inverse of `eventFromCloudEvent`. An event's `origin` is private and left out. */
+/** Makes a CloudEvent from an event. The event's `origin` is private and left out. */
 export function cloudEventOf(event: Event): Record<string, Json> {
   const { key, about, supersede, ttlMs, purpose, deliver, message } = event;
   return {
@@ -124,7 +124,7 @@ function jsonIn(given: string): readonly { readonly json: Json; readonly where: 
   try {
     whole = JSON.parse(text) as Json;
   } catch (error) {
-    // Several lines with a valid first line are one event per line. Otherwise the text is one value with an error in it.
+    // If the first of several lines is valid, each line is an event. Otherwise the whole text is one value with an error.
     if (lines.length === 1 || !isJson(lines[0]?.line ?? '')) throw noJson('it', error);
     return lines.map(({ line, where }) => {
       try {
@@ -152,7 +152,7 @@ const noJson = (what: string, error: unknown): EarpieceError =>
   bad(
     undefined,
     // The parser quotes the text, which may have several lines.
-    `${what} is not JSON (${(error as Error).message.replace(/\s+/g, ' ')}); write {"type": "build.failed", "data": {…}}, a list of such, or one a line`,
+    `${what} is not JSON (${(error as Error).message.replace(/\s+/g, ' ')}); write {"type": "build.failed", "data": {…}}, a list of such objects, or one object per line`,
   );
 
 function checkNames(json: Table): void {
@@ -203,7 +203,7 @@ function deliverText(deliver: Deliver): string {
   return 'afterTurns' in deliver ? `turns:${deliver.afterTurns}` : `after:${deliver.afterTool}`;
 }
 
-/** The data of an event is an object; any other value gets a name: `value`, `text` or `base64`. */
+/** The data of an event, which must be an object. Any other value gets a name: `value`, `text` or `base64`. */
 function dataOf(json: Table, contentType: string | undefined): Event['data'] {
   const { data, data_base64: base64 } = json;
   if (base64 !== undefined) {
@@ -220,7 +220,7 @@ function dataOf(json: Table, contentType: string | undefined): Event['data'] {
 export const isJsonType = (contentType: string): boolean =>
   /^(?:application|text)\/(?:[\w.+-]+\+)?json(?:$|[\s;])/iu.test(contentType.trim());
 
-/** Bytes as an event's data. Throws `bad_event` for invalid JSON. */
+/** Makes an event's data from bytes. Throws `bad_event` for invalid JSON. */
 export function asData(bytes: Buffer, contentType: string | undefined): Event['data'] {
   if (bytes.length === 0) return {};
   if (contentType === undefined || isJsonType(contentType)) {
@@ -237,7 +237,7 @@ export function asData(bytes: Buffer, contentType: string | undefined): Event['d
   try {
     if (/^text\//iu.test(contentType)) return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch {
-    // Not UTF-8, so bytes.
+    // The data are not UTF-8, so they stay bytes.
   }
   return { base64: bytes.toString('base64') };
 }

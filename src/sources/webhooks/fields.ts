@@ -1,8 +1,11 @@
-/** Reads fields of untrusted data: a value of the wrong type counts as missing. */
+/** Reads fields of untrusted data. A value of the wrong type counts as missing. */
 import type { Json } from '../../core/json.ts';
 import { SEVERITIES, type Severity } from '../../core/event.ts';
 
-/** Reads by a dotted path; numbers are positions in lists. Only own properties: `constructor` is an ordinary name. */
+/**
+ * Reads the value at a dotted path. Numbers are positions in lists. Only own properties count, so `constructor` is an ordinary
+ * name.
+ */
 export function at(json: Json | undefined, path: string): Json | undefined {
   let value = json;
   for (const name of path.split('.')) {
@@ -12,7 +15,7 @@ export function at(json: Json | undefined, path: string): Json | undefined {
   return value;
 }
 
-/** A nonblank text in one line, up to a maximum length. A number or a boolean becomes text. */
+/** The text at a path in one line, cut to a maximum length. A number or a boolean becomes text. Undefined for a blank text. */
 export function textAt(json: Json | undefined, path: string, chars = 200): string | undefined {
   const value = at(json, path);
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
@@ -36,7 +39,7 @@ export function severityOf(word: string | undefined): Severity | undefined {
   return SEVERITIES.find((severity) => WORDS[severity].test(text));
 }
 
-/** A part of a type: forbidden characters become `_`. */
+/** A text as a part of a type. Forbidden characters become `_`. */
 export const typePart = (text: string): string =>
   text
     .trim()

@@ -1,4 +1,4 @@
-/** Converts GitHub's webhooks: `github.<event>.<action>`, with a sentence that a person would write. */
+/** Converts GitHub's webhooks to events `github.<event>.<action>`, each with a message for people. */
 import type { EventInput, Severity } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
 import { at, textAt, typePart } from './fields.ts';
@@ -11,7 +11,7 @@ type Told = {
   readonly message: string;
   readonly severity?: Severity;
   readonly data?: Readonly<Record<string, Json | undefined>>;
-  /** The key of the state: the newest event replaces the older ones. */
+  /** The key of a state, whose newest event replaces the older ones. */
   readonly state?: string;
 };
 
@@ -23,7 +23,7 @@ type Context = {
   readonly repository: string;
 };
 
-/** `delivery`: GitHub's id of the delivery. Undefined for a ping. */
+/** The event of a delivery, whose id from GitHub is `delivery`. Undefined for a ping. */
 export function githubEvent(payload: Payload, event: string, delivery: string): GithubEvent | undefined {
   if (!/^[a-z0-9_]{1,64}$/u.test(event))
     throw new Refused(
@@ -200,7 +200,7 @@ function generic({ event, action, sender, repository }: Context): Told {
   return { message: `${what} in ${repository} by ${sender}` };
 }
 
-/** Actions are participles, except these. */
+/** The verb of an action. Most of GitHub's actions are participles; the others are listed here. */
 const did = (action: string | undefined): string =>
   action === 'synchronize'
     ? 'pushed to'
@@ -231,7 +231,7 @@ function urlOf(payload: Payload, event: string): string | undefined {
   return (link === undefined ? undefined : textAt(payload, link, 500)) ?? textAt(payload, 'repository.html_url', 500);
 }
 
-/** Untrusted words: `constructor` is an ordinary word. */
+/** Makes a map for lookups by untrusted words, in which `constructor` is an ordinary word. */
 function tableOf<T>(entries: Readonly<Record<string, T>>): ReadonlyMap<string, T> {
   return new Map(Object.entries(entries));
 }

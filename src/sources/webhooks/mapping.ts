@@ -7,13 +7,16 @@ import { isTable, rfc3339 } from './cloud-event.ts';
 import { at, severityOf, textAt, typePart } from './fields.ts';
 import { Refused, type WebhookMap } from './receiver.ts';
 
-/** The fields that need no map. */
+/** The fields of an event that a map can fill. */
 export type Mapped = Pick<EventInput, 'type' | 'data'> &
   Partial<Pick<EventInput, 'id' | 'time' | 'severity' | 'message' | 'subject'>>;
 
 const PLACE = /\{([\w$@-]+(?:\.[\w$@-]+)*)\}/gu;
 
-/** Throws `Refused` if the map names an `id` and the payload lacks it: a repetition could not be recognized. */
+/**
+ * The event of a payload. Throws `Refused` if the map names an `id` that the payload lacks, because a repetition could not be
+ * recognized.
+ */
 export function mapped(payload: Json, map: WebhookMap, receiver: string): Mapped {
   const id = map.id === undefined ? undefined : filled(map.id, payload);
   if (map.id !== undefined && (id === undefined || id.trim() === ''))
@@ -44,7 +47,10 @@ function filled(text: string, payload: Json, missing?: string): string | undefin
   return whole ? made : undefined;
 }
 
-/** The author of the configuration may choose any prefix. A type from the sender begins with the receiver's name. */
+/**
+ * The type of the event. The author of the configuration may choose any prefix. A type that the sender chooses gets the
+ * receiver's name as its prefix.
+ */
 function typeOf(payload: Json, template: string | undefined, receiver: string): string {
   const own = `webhook.${typePart(receiver)}`;
   const type = typePart((template === undefined ? undefined : filled(template, payload)) ?? '');
@@ -52,7 +58,7 @@ function typeOf(payload: Json, template: string | undefined, receiver: string): 
   return template?.startsWith('{') ? `${own}.${type}` : type;
 }
 
-/** The data of the event: the whole payload, or a part of it. A payload that is too big is replaced by a note. */
+/** The data of the event: the whole payload, or a part of it. A note replaces a payload that is too large. */
 function dataOf(payload: Json, template: string | undefined): NonNullable<EventInput['data']> {
   const path = template?.replace(/^\{(.*)\}$/u, '$1');
   const part = path === undefined ? payload : at(payload, path);
@@ -62,7 +68,7 @@ function dataOf(payload: Json, template: string | undefined): NonNullable<EventI
   return chars <= EVENT_LIMITS.dataBytes ? data : { left_out: `${chars} characters, more than an event may hold` };
 }
 
-/** In RFC 3339, or seconds or milliseconds since 1970. */
+/** Reads a time in RFC 3339, or as seconds or milliseconds since 1970. */
 function timeOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const number = /^\d{9,14}(?:\.\d+)?$/u.test(text) ? Number(text) : undefined;

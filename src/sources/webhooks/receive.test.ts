@@ -111,17 +111,17 @@ describe('who may send', () => {
     [
       'GitHub: by another secret',
       github({ body: ISSUE, headers: { 'x-hub-signature-256': hex(bytes(ISSUE), 'another secret') } }),
-      '401 wrong_signature: the signature in x-hub-signature-256 does not match this body and our secret',
+      "401 wrong_signature: the signature in x-hub-signature-256 does not match this body and the receiver's secret",
     ],
     [
       'GitHub: of another body',
       github({ body: ISSUE, headers: { 'x-hub-signature-256': hex(Buffer.from('{}')) } }),
-      '401 wrong_signature: the signature in x-hub-signature-256 does not match this body and our secret',
+      "401 wrong_signature: the signature in x-hub-signature-256 does not match this body and the receiver's secret",
     ],
     [
       'GitHub: half a signature',
       github({ body: ISSUE, headers: { 'x-hub-signature-256': hex(bytes(ISSUE)).slice(0, 40) } }),
-      '401 wrong_signature: the signature in x-hub-signature-256 does not match this body and our secret',
+      "401 wrong_signature: the signature in x-hub-signature-256 does not match this body and the receiver's secret",
     ],
     [
       'GitHub: only the old SHA-1',
@@ -144,33 +144,33 @@ describe('who may send', () => {
     [
       'Standard: none of several',
       standard({ body: { type: 'a' }, headers: { 'webhook-signature': 'v1,AAAA v1a,BBBB' } }),
-      '401 wrong_signature: no v1 signature in webhook-signature matches this message and our secret',
+      "401 wrong_signature: no v1 signature in webhook-signature matches this message and the receiver's secret",
     ],
     [
       'Standard: of another id',
       standard({ body: { type: 'a' }, headers: { 'webhook-id': 'msg_2' } }),
-      '401 wrong_signature: no v1 signature in webhook-signature matches this message and our secret',
+      "401 wrong_signature: no v1 signature in webhook-signature matches this message and the receiver's secret",
     ],
     [
       'Standard: of another time',
       standard({ body: { type: 'a' }, headers: { 'webhook-timestamp': String(NOW / 1_000 + 1) } }),
-      '401 wrong_signature: no v1 signature in webhook-signature matches this message and our secret',
+      "401 wrong_signature: no v1 signature in webhook-signature matches this message and the receiver's secret",
     ],
     ['Standard: five minutes old', standard({ body: { type: 'a' }, at: NOW - 300_000 }), 'taken'],
     [
       'Standard: too old',
       standard({ body: { type: 'a' }, at: NOW - 301_000 }),
-      '401 too_old: webhook-timestamp is 301 s behind our clock; at most 300 s are allowed',
+      "401 too_old: webhook-timestamp is 301 s behind this server's clock; at most 300 s are allowed",
     ],
     [
       'Standard: from the future',
       standard({ body: { type: 'a' }, at: NOW + 400_000 }),
-      '401 too_old: webhook-timestamp is 400 s ahead of our clock; at most 300 s are allowed',
+      "401 too_old: webhook-timestamp is 400 s ahead of this server's clock; at most 300 s are allowed",
     ],
     [
       'Standard: no time',
       standard({ body: { type: 'a' }, headers: { 'webhook-timestamp': 'now' } }),
-      '400 malformed: the header webhook-timestamp is not a number of seconds',
+      '400 malformed: the header webhook-timestamp must be a number of seconds',
     ],
     [
       'Standard: no id',
@@ -186,12 +186,12 @@ describe('who may send', () => {
     [
       'a wrong one',
       bearer({ kind: 'json' })({ body: {}, headers: { authorization: `Bearer ${SECRET}x` } }),
-      '401 wrong_signature: the bearer token in authorization is not our secret',
+      "401 wrong_signature: the bearer token in the header authorization is not the receiver's secret",
     ],
     [
       'Basic instead',
       bearer({ kind: 'json' })({ body: {}, headers: { authorization: `Basic ${SECRET}` } }),
-      '401 wrong_signature: the bearer token in authorization is not our secret',
+      "401 wrong_signature: the bearer token in the header authorization is not the receiver's secret",
     ],
     [
       'a header of its own, in hex',
@@ -355,7 +355,7 @@ describe('what may be sent', () => {
     [
       'an alert that is none',
       () => bearer({ kind: 'alertmanager' })({ body: { alerts: [7] } }),
-      '422 bad_event: alert 1 of the list is not an object',
+      '422 bad_event: alert 1 of the list must be an object',
     ],
     [
       'no id where the map wants one',
@@ -380,7 +380,7 @@ describe('the same again', () => {
   it('is recognized by its signed part, whatever its headers; only once it is remembered', () => {
     const window = replayWindow();
     const first = github({ body: ISSUE }, window.seen);
-    // Its emit failed, so the retry of the sender is accepted.
+    // The emit failed, so the sender's retry is accepted.
     expect(refused(github({ body: ISSUE }, window.seen))).toBe('taken');
     if (first.kind === 'events') window.remember(first.deliveries);
     expect(refused(github({ body: ISSUE, headers: { 'x-github-delivery': 'd-2' } }, window.seen))).toBe(
@@ -588,7 +588,7 @@ describe('what becomes of it', () => {
         data: { id: 7 },
       },
     ]);
-    // Missing values are not invented, and inherited properties count as missing.
+    // Missing values stay missing, and inherited properties count as missing.
     expect(
       events(
         bearer({
@@ -611,7 +611,7 @@ describe('what becomes of it', () => {
     expect(events(bearer({ kind: 'json', map: { type: '{t}' } })({ body: { t: 'tool.call.failure' } }))[0]?.type).toBe(
       'webhook.ci.tool.call.failure',
     );
-    // Without a map, the data is the whole payload, unless that is too large; two payloads that look alike are two events.
+    // Without a map, the data is the whole payload, unless that is too large. Two equal payloads are two events.
     expect(events(bearer({ kind: 'json' })({ body: ['a'] }))[0]).toEqual({
       type: 'webhook.ci',
       source: 'webhook/ci',

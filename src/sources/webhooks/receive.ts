@@ -1,8 +1,8 @@
 /**
- * Judges a webhook request: returns its events, or the reason for a refusal. It reads no clock, opens nothing, and never throws
- * for a request. Webhooks are kept apart from Earpiece's own sources. Their source is `webhook/<name>`, and their level is at
- * most `error`. A prefix keeps their keys apart, so they cannot count into, replace or withdraw other notifications. The types
- * of Earpiece's own sources are refused.
+ * Reads a webhook request, and returns its events or the reason for a refusal. This code reads no clock, opens no file, and never
+ * throws for a request. Webhooks are separate from Earpiece's own sources: the source is `webhook/<name>`, and the level is at
+ * most `error`. Keys get a prefix, so that webhooks cannot merge with, replace or withdraw other notifications. The types of
+ * Earpiece's own sources are refused.
  */
 import { EVENT_TYPES } from '../../bus/event-types.ts';
 import { formatAddress, parseAddress } from '../../core/address.ts';
@@ -19,15 +19,15 @@ import { Refused, WEBHOOK_LIMITS, type Payload, type Refusal, type WebhookReceiv
 import { bodyId, checkSignature, type Headers } from './signatures.ts';
 
 export type WebhookRequest = {
-  /** Names in lower case. */
+  /** The headers, with names in lower case. */
   readonly headers: Headers;
-  /** The unchanged bytes: signatures cover bytes. */
+  /** The unchanged bytes of the body, because signatures are made over bytes. */
   readonly body: Buffer;
   readonly receiver: WebhookReceiver;
-  /** Epoch ms of the log's clock, which never runs backwards. */
+  /** The time of the log's clock, which never runs backwards, in milliseconds since the epoch. */
   readonly now: number;
   /**
-   * Epoch ms of the system clock, for the age of a signature. A log clock that once ran ahead must not refuse every request.
+   * The time of the system clock, for the age of a signature. The log's clock may be ahead, which must not refuse every request.
    * Default: `now`.
    */
   readonly clock?: number;
@@ -37,8 +37,8 @@ export type WebhookRequest = {
 
 export type Received =
   /**
-   * The events to emit, in this order; none for a ping. Remember `deliveries` once all events are durable, and not before: a
-   * sender repeats a failed delivery.
+   * The events to emit in this order; a ping has none. Remember `deliveries` once all events are durable, and not before, because
+   * a sender repeats a failed delivery.
    */
   { readonly kind: 'events'; readonly events: readonly EventInput[]; readonly deliveries: readonly string[] } | Refusal;
 
@@ -47,7 +47,7 @@ export function receive(request: WebhookRequest): Received {
     checkSize(request.body);
     checkSignature({ ...request, now: request.clock ?? request.now });
     const { events, deliveries } = read(request);
-    // A sender that repeats a delivery has not received the answer. The delivery has arrived, so the answer is success without
+    // A sender repeats a delivery if it has not received the answer. The first one has arrived, so the answer is success without
     // events.
     if (deliveries.some((id) => request.seen?.(id)))
       throw new Refused(200, 'replayed', 'this delivery was received before; nothing changed');
@@ -62,7 +62,7 @@ export function receive(request: WebhookRequest): Received {
   }
 }
 
-/** Without source and subject, which the receiver sets. `to` is the receiver that the request names. */
+/** An event from a request, without source and subject, which the receiver sets. `to` is the address that the request names. */
 type Read = Omit<EventInput, 'source' | 'subject'> & { readonly to?: string | undefined };
 
 function read(request: WebhookRequest): { events: readonly Read[]; deliveries: readonly string[] } {
@@ -73,7 +73,7 @@ function read(request: WebhookRequest): { events: readonly Read[]; deliveries: r
     case 'github': {
       const [event, delivery] = [needed(headers, 'x-github-event'), needed(headers, 'x-github-delivery')];
       const told = githubEvent(payloadOf(githubBody(request)), event, delivery);
-      // GitHub's delivery id is not signed. The signed body identifies a repetition, whatever its headers.
+      // GitHub's delivery id is not signed, so the signed body identifies a repetition.
       const id = bodyId(body);
       return { events: told === undefined ? [] : [{ ...told, id }], deliveries: [id] };
     }
@@ -102,7 +102,7 @@ function read(request: WebhookRequest): { events: readonly Read[]; deliveries: r
 function fromMap(payload: Json, { receiver }: WebhookRequest, id: string | undefined): Read {
   const { subject, ...event } = mapped(payload, receiver.map ?? {}, receiver.name);
   const { project } = parseAddress(receiver.to);
-  // The author of the map declared this an agent.
+  // By the map, this text names an agent.
   const to = subject === undefined || subject.includes('/') ? subject : `${project}/${subject}`;
   return { ...event, ...defined({ id }), to };
 }
@@ -131,7 +131,7 @@ function cloudEvents({ headers, body }: WebhookRequest): readonly Read[] {
   return [fromCloudEvent({ ...rest, ...(type === '' ? {} : { datacontenttype: type }), data: asData(body, type || undefined) })];
 }
 
-/** The sender's source is part of the unique id. Fields that could affect other notifications are left out. */
+/** Reads a CloudEvent. The sender's source becomes part of the id. Fields that could affect other notifications are left out. */
 function fromCloudEvent(json: Json): Read {
   const {
     source,
@@ -160,7 +160,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   'user',
 ]);
 
-/** Source, address, key and level now come from the receiver. */
+/** The event with source, address, key and level from the receiver. */
 function checked({ to, key, id, ...event }: Read, { receiver, now }: WebhookRequest): EventInput {
   const source = `webhook/${receiver.name}`;
   const { id: _made, ...made } = makeEvent(
@@ -177,7 +177,10 @@ function checked({ to, key, id, ...event }: Read, { receiver, now }: WebhookRequ
   return { ...made, id: id.length <= EVENT_LIMITS.textChars ? id : `${id.slice(0, 200)}~${checksum(id)}` };
 }
 
-/** A receiver for a whole project accepts the name of one of the project's agents. Any other receiver has a fixed address. */
+/**
+ * The address of an event. If the receiver is for a whole project, the request may name one of the project's agents. Any other
+ * receiver has a fixed address.
+ */
 function addressee(to: string, wanted: string | undefined): string {
   const own = parseAddress(to);
   if (own.kind !== 'project' || wanted === undefined) return to;
@@ -196,7 +199,7 @@ function json({ headers, body }: WebhookRequest): Json {
   return jsonOf(body);
 }
 
-/** GitHub sends JSON, or by an old default a form that contains JSON. */
+/** The payload of a GitHub request, which is JSON or a form that contains JSON. */
 function githubBody(request: WebhookRequest): Json {
   if (!/^application\/x-www-form-urlencoded/iu.test(request.headers['content-type'] ?? '')) return json(request);
   const payload = new URLSearchParams(request.body.toString('utf8')).get('payload');
@@ -215,7 +218,7 @@ function needed(headers: Headers, name: string): string {
   return value;
 }
 
-/** Header values of CloudEvents are percent-encoded. */
+/** Decodes the value of a CloudEvents header, which is percent-encoded. */
 function decoded(name: string, value: string): string {
   try {
     return decodeURIComponent(value.trim().replace(/^"(.*)"$/u, '$1'));

@@ -5,27 +5,27 @@ export const WEBHOOK_KINDS = ['cloudevents', 'github', 'standard', 'alertmanager
 export type WebhookKind = (typeof WEBHOOK_KINDS)[number];
 
 /**
- * Maps a foreign payload to an event: `{path.to.a.value}` in a text becomes the payload's value there. A text without braces is
- * the same for every event. `data` is one such path, to keep a part instead of the whole payload.
+ * Maps a foreign payload to an event. `{path.to.a.value}` in a text becomes the payload's value at that path. A text without
+ * braces is the same for every event. `data` is a path to the part of the payload to keep.
  */
 export type WebhookMap = {
   readonly type?: string;
   readonly id?: string;
   readonly severity?: string;
   readonly message?: string;
-  /** An agent of the receiver's project; only for a receiver of the whole project. */
+  /** An agent of the receiver's project, for a receiver of the whole project. */
   readonly subject?: string;
   readonly time?: string;
   readonly data?: string;
 };
 
-/** The configuration of a receiver (`webhooks.<name>`). `to` is a whole address. */
+/** The configuration of a receiver (`webhooks.<name>`). `to` is a full address. */
 export type WebhookSettings = {
   readonly kind: WebhookKind;
   readonly to: string;
   /** The name of the environment variable that holds the secret. */
   readonly secretEnv: string;
-  /** For kind `json`: the header with an HMAC-SHA256 of the body, instead of a bearer token. */
+  /** For the kind `json`, the header with an HMAC-SHA256 of the body, in place of a bearer token. */
   readonly signatureHeader?: string;
   readonly map?: WebhookMap;
 };
@@ -37,7 +37,10 @@ export const WEBHOOK_LIMITS = { bodyBytes: 4 * 1_048_576, events: 1_000, depth: 
 
 const MIN_SECRET = 8;
 
-/** Adds the secret. A receiver must have a secret: otherwise anybody who can reach the port could write to the agent. */
+/**
+ * Makes a receiver with its secret. The secret is required, because otherwise anybody who can reach the port could write to the
+ * agent.
+ */
 export function receiverFrom(
   name: string,
   { secretEnv, ...settings }: WebhookSettings,
@@ -57,7 +60,7 @@ export function receiverFrom(
     : refuse(`needs a longer secret in ${secretEnv}: at least ${MIN_SECRET} characters`);
 }
 
-/** The reason for a refusal. `status` is for HTTP; `code` is stable and for programs, `reason` for people. */
+/** A refused request. `status` is for HTTP. `code` is stable and for programs, and `reason` is for people. */
 export type Refusal = {
   readonly kind: 'refused';
   readonly status: 200 | 400 | 401 | 413 | 415 | 422;
@@ -74,7 +77,7 @@ export type Refusal = {
   readonly reason: string;
 };
 
-/** Carries a refusal up from the parsers; `receive` turns it back into a value. */
+/** The error with which parsers refuse a request. `receive` turns the error into a value. */
 export class Refused extends Error {
   readonly refusal: Refusal;
 

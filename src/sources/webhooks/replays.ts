@@ -1,12 +1,15 @@
-/** Remembers recent deliveries, to recognize a repetition at once. For older ones, the ids of events in the log do that. */
+/**
+ * Remembers recent deliveries, to recognize a repetition at once. Repetitions of older deliveries are recognized by the ids of
+ * events in the log.
+ */
 export type Replays = {
   /** For `receive`. */
   readonly seen: (id: string) => boolean;
-  /** Call it when a delivery's events are durable, and not before: a sender repeats a failed delivery. */
+  /** Remembers a delivery. Call this when its events are durable, and not before, because a sender repeats a failed delivery. */
   readonly remember: (ids: readonly string[]) => void;
 };
 
-/** Beyond `max` the oldest are forgotten. */
+/** Makes a memory of at most `max` deliveries. Above that, the oldest are forgotten. */
 export function replayWindow(max = 10_000): Replays {
   const known = new Set<string>();
   return {

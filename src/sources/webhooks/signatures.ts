@@ -1,16 +1,16 @@
-/** Verifies the sender of a request. Every comparison takes the same time, however many characters are right. */
+/** Verifies the sender of a request. A comparison takes the same time for every wrong value. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { Refused, type WebhookReceiver } from './receiver.ts';
 
-/** Names in lower case. */
+/** The headers of a request, with names in lower case. */
 export type Headers = Readonly<Record<string, string | undefined>>;
 
 type Signed = { readonly headers: Headers; readonly body: Buffer; readonly receiver: WebhookReceiver; readonly now: number };
 
-/** Standard Webhooks: how far the sender's clock may differ from this one. */
+/** How far the sender's clock may differ from this one, by Standard Webhooks. */
 const TOLERANCE_MS = 5 * 60_000;
 
-/** Throws `Refused` unless the request has the signature of its kind. */
+/** Checks the signature of a request. Throws `Refused` if it is missing or wrong. */
 export function checkSignature(signed: Signed): void {
   switch (signed.receiver.kind) {
     case 'github':
@@ -28,10 +28,10 @@ export function checkSignature(signed: Signed): void {
   }
 }
 
-/** An id that is the same for every repetition of a body, whatever its headers: headers are not signed. */
+/** The id of a body. Every repetition of the body has the same id. Headers do not count, because they are not signed. */
 export const bodyId = (body: Buffer): string => createHash('sha256').update(body).digest('hex').slice(0, 40);
 
-/** Hex, with or without `sha256=` before it, or base64. */
+/** Checks an HMAC in hex, with or without `sha256=` before it, or in base64. */
 function checkHmac({ headers, body, receiver }: Signed, header: string): void {
   const given = headers[header]?.trim();
   if (!given) throw new Refused(401, 'unsigned', `the header ${header} with the signature is missing`);
@@ -40,7 +40,8 @@ function checkHmac({ headers, body, receiver }: Signed, header: string): void {
   const right = /^[0-9a-f]{64}$/iu.test(text)
     ? same(Buffer.from(text, 'hex'), mac)
     : header !== 'x-hub-signature-256' && same(Buffer.from(text, 'base64'), mac);
-  if (!right) throw new Refused(401, 'wrong_signature', `the signature in ${header} does not match this body and our secret`);
+  if (!right)
+    throw new Refused(401, 'wrong_signature', `the signature in ${header} does not match this body and the receiver's secret`);
 }
 
 function checkBearer({ headers, receiver }: Signed): void {
@@ -48,7 +49,7 @@ function checkBearer({ headers, receiver }: Signed): void {
   if (!given) throw new Refused(401, 'unsigned', 'the header authorization is missing; it must hold "Bearer" and the secret');
   const [, token] = /^bearer\s+(\S.*?)\s*$/iu.exec(given) ?? [];
   if (token === undefined || !same(digest(Buffer.from(token)), digest(receiver.secret)))
-    throw new Refused(401, 'wrong_signature', 'the bearer token in authorization is not our secret');
+    throw new Refused(401, 'wrong_signature', "the bearer token in the header authorization is not the receiver's secret");
 }
 
 function checkStandard({ headers, body, receiver, now }: Signed): void {
@@ -59,21 +60,25 @@ function checkStandard({ headers, body, receiver, now }: Signed): void {
   };
   const [id, timestamp, signatures] = [need('webhook-id'), need('webhook-timestamp'), need('webhook-signature')];
   const at = /^\d{1,12}$/.test(timestamp) ? Number(timestamp) * 1_000 : Number.NaN;
-  if (Number.isNaN(at)) throw new Refused(400, 'malformed', 'the header webhook-timestamp is not a number of seconds');
+  if (Number.isNaN(at)) throw new Refused(400, 'malformed', 'the header webhook-timestamp must be a number of seconds');
   const mac = createHmac('sha256', receiver.secret).update(`${id}.${timestamp}.`).update(body).digest();
-  // All signatures are checked: during a change of the secret, a sender signs with both.
+  // All signatures are checked, because a sender signs with both secrets while a secret is changed.
   const right = signatures
     .split(/\s+/u)
     .filter((each) => each.startsWith('v1,'))
     .map((each) => same(Buffer.from(each.slice(3), 'base64'), mac));
   if (!right.includes(true))
-    throw new Refused(401, 'wrong_signature', 'no v1 signature in webhook-signature matches this message and our secret');
-  // Only a sender with a valid signature sees this.
+    throw new Refused(
+      401,
+      'wrong_signature',
+      "no v1 signature in webhook-signature matches this message and the receiver's secret",
+    );
+  // Only a sender with a valid signature gets this reason.
   if (Math.abs(now - at) > TOLERANCE_MS)
     throw new Refused(
       401,
       'too_old',
-      `webhook-timestamp is ${Math.round(Math.abs(now - at) / 1_000)} s ${at < now ? 'behind' : 'ahead of'} our clock; at most ${TOLERANCE_MS / 1_000} s are allowed`,
+      `webhook-timestamp is ${Math.round(Math.abs(now - at) / 1_000)} s ${at < now ? 'behind' : 'ahead of'} this server's clock; at most ${TOLERANCE_MS / 1_000} s are allowed`,
     );
 }
 

@@ -76,7 +76,7 @@ for (const [name, command] of SERVERS)
       git('add', '.');
       git('commit', '-qm', 'one');
       await shell.says(['follow', 'lsp', '--to', 'coder', '--keep', '--', ...command]);
-      await until(seen, (says) => says === '0 changed files, nothing is wrong');
+      await until(seen, (says) => says === '0 changed files, no errors');
       file('price.ts', "export const price: number = 'three';\n");
       file('cart.ts', "import { price } from './price';\nexport const sum: string = price + 1;\n");
       file('old.ts', `${OLD_ERROR}export const none = nothing;\n`);
@@ -97,7 +97,7 @@ it('after kill -9 the next process looks at the same files: nothing is reported 
   const follow = (): Promise<string> =>
     shell.says(['follow', 'lsp', '--to', 'coder', '--keep', '--', join(BIN, 'tsc'), '--lsp', '--stdio']);
   await follow();
-  await until(seen, (says) => says === '0 changed files, nothing is wrong');
+  await until(seen, (says) => says === '0 changed files, no errors');
   file('a.ts', 'export const a: number = "one";\n');
   file('b.ts', 'export const b: number = "two";\n');
   await until(open, (all) => all.length === 2);

@@ -199,7 +199,7 @@ describe('GitHub that does not answer as it should', () => {
     const [failed] = await open();
     for (const [status, says] of [
       [401, 'GitHub refuses the sign-in (HTTP 401); sign in again: gh auth login --hostname github.localhost'],
-      [404, 'it is gone, or your sign-in may not see it any more (HTTP 404)'],
+      [404, 'it no longer exists, or your sign-in may not read it (HTTP 404)'],
     ] as const) {
       github.mood = { kind: 'status', status };
       expect(await look()).toMatchObject({ trouble: { says, lasting: true }, nextAt: now + 15 * 60_000 });

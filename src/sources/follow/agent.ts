@@ -1,6 +1,6 @@
 /**
- * Follows another agent until its turn ends, until an interrupt blocks it, or until its session ends, and then is over. The host of
- * that agent reports the ends of its turns and sessions; a session whose process was killed ends here.
+ * Follows another agent until its turn ends, an interrupt blocks it, or its session ends; the follower then ends too. The host of
+ * that agent reports the ends of turns and sessions. If a session's process was killed, this follower ends the session.
  */
 import { splitLog, type LogKey } from '../../core/address.ts';
 import type { Inbox } from '../../inbox/index.ts';
@@ -27,7 +27,7 @@ export function agentFollower({ log: named, until }: AgentWhat, { to }: Followed
   };
 }
 
-/** Nobody follows it any more. */
+/** Removes the request to report the end of an agent's turn, because no follower needs it any more. */
 export async function forgetAgent(inbox: Pick<Inbox, 'store'>, { log, until }: AgentWhat, { to }: Followed): Promise<void> {
   if (until !== 'blocked') await forget(inbox, log as LogKey, { by: to, state: until });
 }

@@ -1,6 +1,6 @@
 /**
- * Follows a program that runs in the person's terminal: the errors that it prints stand until a later build no longer prints
- * them, or until the program ends well.
+ * Follows a program that runs in the person's terminal. An error that it prints is open until a later build no longer prints it,
+ * or until the program ends without an error.
  */
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -12,22 +12,24 @@ import { keepState, stateOf, type Followed, type State } from './list.ts';
 import type { Surroundings } from './look-after.ts';
 import { tell } from './tell.ts';
 
-/** Problems that are printed together are reported together. */
+/** How long to wait for more problems, so that problems that are printed together are reported together. */
 const TOGETHER_MS = 300;
 const SILENT_MS = 700;
-/** Nobody was there, or the store failed. */
+/** The delay before another report, if no agent was active or the store failed. */
 const AGAIN_MS = 5_000;
 
 export type Output = {
   readonly stdout: (chunk: Buffer) => void;
   readonly stderr: (chunk: Buffer) => void;
-  /** The program has ended. `well`: nothing is wrong any more. Resolves when the end is reported. */
+  /**
+   * Records the end of the program. `well`: it ended without an error, so no problem is open. Resolves when the end is reported.
+   */
   readonly ended: (well: boolean) => Promise<void>;
 };
 
 type Place = Pick<Surroundings, 'store' | 'now'> & { readonly emitter: Emitter };
 
-/** Never throws. `onTrouble` gets the error of a failed report at the end. */
+/** Follows the output of a program, and never throws. `onTrouble` gets the error if the last report fails. */
 export function followOutput(place: Place, followed: Followed, onTrouble: (error: Error) => void): Output {
   const problems = new OpenProblems();
   const telling = new Telling(place, followed);
@@ -69,7 +71,7 @@ export function followOutput(place: Place, followed: Followed, onTrouble: (error
   };
 }
 
-/** Tells one set of problems after the other. */
+/** Reports the open problems, one set after the other. */
 class Telling {
   readonly #place: Place;
   readonly #followed: Followed;
@@ -95,7 +97,7 @@ class Telling {
     if (wanted === this.#said) return;
     try {
       const told = await tell(this.#followed, before, { standing, news: [], whole: true }, emitter);
-      const summary = standing.length === 0 ? 'nothing is wrong' : `${standing.length} open, last: ${standing.at(-1)?.message}`;
+      const summary = standing.length === 0 ? 'no problems' : `${standing.length} open, last: ${standing.at(-1)?.message}`;
       const after: State = { turn: before.turn + 1, told, summary, lookedAt: now() };
       await keepState(store, this.#followed.uid, after);
       fault('follow.kept');

@@ -1,4 +1,7 @@
-/** Follows the files of a folder that match globs: each that is changed, created or deleted. The events are those of the sources of `earpiece chat`. */
+/**
+ * Follows the files of a folder that match globs, and reports each that is changed, created or deleted. The events are those of
+ * the files source of `earpiece chat`.
+ */
 import { readdir, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { EventInput } from '../../core/event.ts';
@@ -8,7 +11,7 @@ import { CannotLook, type Follower } from './follower.ts';
 import type { What } from './list.ts';
 
 const EVERY_MS = 5_000;
-/** A file that was written just now may be half written. */
+/** How old a change must be to be reported, because a file that was just written may be incomplete. */
 const QUIET_MS = 300;
 const MAX_FILES = 5_000;
 
@@ -31,7 +34,7 @@ export function filesFollower({ folder, globs }: Extract<What, { kind: 'files' }
         if (found.kind === 'unclear' || (found.kind === 'file' && found.moving)) return false;
         const current = found.kind === 'gone' ? 'absent' : found.hash;
         const event = fileEvent(folder, { path, change: current === 'absent' ? 'deleted' : change, read: false, current });
-        // The agent may have changed it itself.
+        // The agent itself may have made the change, so the message names no other program.
         const message = `${quoted(shownPath(folder, path))} ${event.type === 'file.changed' ? 'has changed' : `was ${event.data?.['change'] as string}`}`;
         events.push({ ...event, message, source: 'files', subject: '' });
         return true;
@@ -53,7 +56,7 @@ export function filesFollower({ folder, globs }: Extract<What, { kind: 'files' }
 
 type Found = ReadonlyMap<string, { readonly state: string; /** Epoch ms. */ readonly at: number }>;
 
-/** Links are not followed. */
+/** The files in the folder that match. Links are not followed. */
 async function filesIn(folder: string, scope: Scope): Promise<Found> {
   const found = new Map<string, { state: string; at: number }>();
   const folders = [folder];

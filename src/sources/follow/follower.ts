@@ -1,6 +1,6 @@
 /**
- * A follower looks at one thing outside: a pull request, a log file, an address. A look returns states and news. A state
- * stands until a look no longer finds it; then its notification is withdrawn. News happen once.
+ * A follower checks one thing outside: a pull request, a log file, an address. A check returns states and news. A state is open
+ * until a check no longer finds it, and then its notification is withdrawn. News are reported once.
  */
 import type { Event, EventInput, Severity } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
@@ -12,40 +12,40 @@ type Told = {
   readonly data: Event['data'];
 };
 
-/** A state that lasts. `key`: the same state, unique in this follower. Another `fingerprint` is reported anew. */
+/** A state that lasts. `key` identifies the state in this follower. A state whose `fingerprint` changes is reported again. */
 export type Standing = Told & { readonly key: string; readonly fingerprint: string };
 
-/** Something that happened once. The same `id` is reported once. News with one `key` are counted in one line. */
+/** An event that happened once. News with the same `id` are reported once. News with one `key` are counted in one line. */
 export type News = Told & { readonly id: string; readonly key?: string };
 
 export type Look = {
-  /** All that stands now. A state that is missing here is over. */
+  /** All open states. A state that is missing here has ended. */
   readonly standing: readonly Standing[];
   readonly news: readonly News[];
   /** Complete events of a source, with their own keys, for the subscribers of that source. Their `subject` is filled in. */
   readonly events?: readonly EventInput[];
-  /** The memory for the next look. */
+  /** The follower's memory for its next check. */
   readonly state: Json;
-  /** For `earpiece following`. */
+  /** One line for `earpiece following`. */
   readonly summary: string;
-  /** When to look again, in ms. */
+  /** The time until the next check, in ms. */
   readonly againMs: number;
-  /** It ended, so nobody looks any more: `merged`. */
+  /** The reason why the thing has ended, such as `merged`. It is then no longer checked. */
   readonly over?: string;
 };
 
 export interface Follower {
-  /** `state`: what the last whole look gave. Throws `CannotLook` if the thing cannot be seen. */
+  /** Checks the thing. `state` is the state from the last complete check. Throws `CannotLook` if the thing cannot be checked. */
   look(state: Json | undefined, signal: AbortSignal): Promise<Look>;
-  /** For a follower that keeps a process between its looks: one object then looks until this is called. */
+  /** Ends a follower that keeps a process between its checks. Until then, one object makes all checks. */
   end?(): Promise<void>;
 }
 
-/** The thing cannot be seen now. The message says why, and what to do. */
+/** The error if a thing cannot be checked now. The message says why, and what to do. */
 export class CannotLook extends Error {
-  /** It will not pass by itself, so the agent hears of it at once. */
+  /** Whether the problem lasts until a person solves it. The agent is then notified at once. */
   readonly lasting: boolean;
-  /** Look again after this time at the earliest. */
+  /** The shortest time until the next check, in ms. */
   readonly againMs: number | undefined;
 
   constructor(message: string, { lasting = false, againMs }: { readonly lasting?: boolean; readonly againMs?: number } = {}) {

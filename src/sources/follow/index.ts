@@ -1,4 +1,4 @@
-/** Follows things outside of an agent, and tells it when they change. */
+/** Follows things outside of an agent, and notifies the agent when they change. */
 import type { Inbox } from '../../inbox/index.ts';
 import { agentFollower } from './agent.ts';
 import { filesFollower } from './files.ts';
@@ -19,7 +19,7 @@ export { lookAfter, lookOnce, nameOf } from './look-after.ts';
 export { findPr } from './pr/pr.ts';
 export { unfollow } from './unfollow.ts';
 
-/** A command's own process looks after it. */
+/** Makes the follower of a thing. A command has none here, because the process that runs it also follows it. */
 export function followerOf(followed: Followed, inbox: Inbox): Follower {
   const { what } = followed;
   switch (what.kind) {

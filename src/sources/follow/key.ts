@@ -1,2 +1,5 @@
-/** The setting that keeps a project's list. Separate, for hooks that only ask whether there is one. */
+/**
+ * The key of the setting with a project's list of followers. It has its own file, for hooks that only check whether the list
+ * exists.
+ */
 export const listKey = (project: string): string => `followers of ${project}`;

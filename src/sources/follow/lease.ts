@@ -1,13 +1,13 @@
 /**
- * The lease of the process that looks after a project's followers: one at a time. It ends with its process. If
- * nobody can check that process, because it ran in another container, the lease ends when it is no longer renewed.
+ * The lease of the process that runs a project's followers; there is one at a time. The lease ends with its process. If that
+ * process cannot be checked, because it runs in another container, the lease ends when it is no longer renewed.
  */
 import type { Json } from '../../core/json.ts';
 import type { Store } from '../../core/ports.ts';
 import type { Owner } from '../../core/records.ts';
 
 type Kept = Pick<Store, 'now' | 'setting' | 'swapSetting'>;
-/** `at`: when it was taken or renewed last. */
+/** A lease. `at` is the time when it was last taken or renewed. */
 type Lease = Owner & { readonly at: number };
 type IsAlive = (owner: Owner) => boolean | undefined;
 
@@ -17,17 +17,17 @@ export const RENEW_MS = 30_000;
 const leaseKey = (project: string): string => `followers' process of ${project}`;
 const leaseIn = (value: Json | undefined): Lease | undefined => value as unknown as Lease | undefined;
 
-/** The process that has the lease now. */
+/** The process that holds the lease now. */
 export async function looker(store: Kept, project: string, isAlive: IsAlive): Promise<Owner | undefined> {
   const lease = leaseIn(await store.setting(leaseKey(project)));
   return lease !== undefined && holds(lease, isAlive, store.now()) ? lease : undefined;
 }
 
-/** A lease of the future shows a wrong clock, and proves nothing. */
+/** Whether a lease is valid. A lease with a time in the future comes from a wrong clock and is not. */
 const holds = (lease: Lease, isAlive: IsAlive, now: number): boolean =>
   isAlive(lease) ?? Math.abs(now - (lease.at ?? 0)) <= LASTS_MS;
 
-/** False if another process has the lease. */
+/** Takes the lease. Resolves to false if another process holds it. */
 export async function takeLease(store: Kept, project: string, own: Owner, isAlive: IsAlive): Promise<boolean> {
   const before = await store.setting(leaseKey(project));
   const lease = leaseIn(before);
@@ -35,7 +35,7 @@ export async function takeLease(store: Kept, project: string, own: Owner, isAliv
   return store.swapSetting(leaseKey(project), before, { ...own, at: store.now() });
 }
 
-/** False if another process has taken it: this one must end. */
+/** Renews the lease. Resolves to false if another process has taken it, so that this process must end. */
 export const renewLease = (store: Kept, project: string, own: Owner): Promise<boolean> =>
   change(store, project, own, { ...own, at: store.now() });
 

@@ -1,6 +1,6 @@
 /**
- * The followers of a project. The list is one value of the store, and each follower's state is another. Only commands of this user
- * write them: nothing in a repository can add to the list.
+ * The followers of a project. The list is one value of the store, and each follower's state is another one. Only commands of this
+ * user write these values, so nothing in a repository can add to the list.
  */
 import { EarpieceError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
@@ -15,7 +15,7 @@ export type What =
   | { readonly kind: 'pr'; readonly host: string; readonly repo: string; readonly number: number; readonly title?: string }
   | { readonly kind: 'log'; readonly file: string; readonly match: string }
   | { readonly kind: 'url'; readonly url: string; readonly value?: string }
-  /** `log`: the agent, as `project/agent`. */
+  /** `log` is the agent, as `project/agent`. */
   | { readonly kind: 'agent'; readonly log: string; readonly until: Until }
   | { readonly kind: 'files'; readonly folder: string; readonly globs: readonly string[] }
   | { readonly kind: 'git'; readonly folder: string }
@@ -23,25 +23,25 @@ export type What =
   | { readonly kind: 'command'; readonly command: string; readonly folder: string };
 
 export type Followed = {
-  /** For people: `f1`. A free one is used again. */
+  /** The id for people, such as `f1`. A free id is used again. */
   readonly id: string;
-  /** Never used again. */
+  /** An id that is never used again. */
   readonly uid: string;
   readonly what: What;
   /** The address that is notified. */
   readonly to: string;
-  /** It goes on without a session. */
+  /** Whether it is followed even without an active session. */
   readonly keep?: true;
-  /** An agent asked for it. */
+  /** The agent that asked for it, if an agent did. */
   readonly by?: string;
-  /** The least time between two looks, where it is not the default. */
+  /** The shortest time between two checks, if it is not the default. */
   readonly everyMs?: number;
-  /** A log's match, or an address that fails. */
+  /** The level of a line that matches, or of an address that fails. */
   readonly level?: 'info' | 'warning' | 'error';
   readonly since: number;
-  /** Somebody asked for a look at once, then. */
+  /** The time at which a person or an agent asked for a check at once. */
   readonly asked?: number;
-  /** The process of a command. Other kinds are looked after together. */
+  /** The process that follows a command. One process follows all other kinds. */
   readonly process?: Owner;
 };
 
@@ -49,15 +49,15 @@ export type Trouble = { readonly says: string; readonly since: number; readonly 
 
 /** The memory of a follower: its reports, and the state of its source. */
 export type State = {
-  /** Grows with each write. It makes the ids of events. */
+  /** A number that grows with each write. It is part of the ids of events. */
   readonly turn: number;
-  /** The fingerprints of reported states that stand, by key. */
+  /** The fingerprints of reported states that are open, by key. */
   readonly told: Readonly<Record<string, string>>;
   readonly source?: Json;
   readonly summary?: string;
   readonly lookedAt?: number;
   readonly nextAt?: number;
-  /** When this was written. */
+  /** The time when this state was written. */
   readonly keptAt?: number;
   readonly trouble?: Trouble;
 };
@@ -67,7 +67,7 @@ export const NEW: State = { turn: 0, told: {} };
 type Kept = Pick<Store, 'setting' | 'setSetting' | 'swapSetting'>;
 
 export const MAX_FOLLOWED = 50;
-/** An agent may add as many. */
+/** The most followers that an agent may add. */
 export const MAX_OF_AN_AGENT = 10;
 
 const stateKey = (uid: string): string => `follower ${uid}`;
@@ -78,7 +78,7 @@ export async function following(store: Kept, project: string): Promise<readonly 
 
 const listIn = (value: Json | undefined): readonly Followed[] => (Array.isArray(value) ? (value as Followed[]) : []);
 
-/** Throws `conflict` if others change the list all the time. */
+/** Changes the list. Throws `conflict` if others keep changing it. */
 async function change(store: Kept, project: string, to: (list: readonly Followed[]) => readonly Followed[]): Promise<void> {
   for (let tries = 0; tries < TRIES; tries++) {
     const before = await store.setting(listKey(project));
@@ -86,7 +86,7 @@ async function change(store: Kept, project: string, to: (list: readonly Followed
     const value = after.length === 0 ? undefined : (after as unknown as Json);
     if (await store.swapSetting(listKey(project), before, value)) return;
   }
-  throw new EarpieceError('conflict', `what ${project} follows keeps changing; try again`, { retryable: true });
+  throw new EarpieceError('conflict', `the list of what ${project} follows keeps changing; try again`, { retryable: true });
 }
 
 const TRIES = 20;
@@ -99,10 +99,10 @@ const sameKey = (what: What): string => {
 
 export type Added = {
   readonly followed: Followed;
-  /** It was followed before; it is looked at again now. */ readonly known: boolean;
+  /** The thing was already followed, so it is checked again now. */ readonly known: boolean;
 };
 
-/** Adds it, or changes the one that follows the same thing for the same address. */
+/** Adds a follower, or changes the one that follows the same thing for the same address. */
 export async function add(
   store: Kept & Pick<Store, 'now'>,
   project: string,
@@ -140,7 +140,7 @@ function freeId(list: readonly Followed[]): string {
   for (let n = 1; ; n++) if (list.every(({ id }) => id !== `f${n}`)) return `f${n}`;
 }
 
-/** Returns what it was. Undefined if nothing has this id. */
+/** Removes a follower and returns it. Resolves to undefined if no follower has this id. */
 export async function remove(store: Kept, project: string, id: string): Promise<Followed | undefined> {
   let removed: Followed | undefined;
   await change(store, project, (list) => {

@@ -7,12 +7,12 @@ import { CannotLook, type Follower, type Look, type News } from './follower.ts';
 import type { Followed, What } from './list.ts';
 
 const EVERY_MS = 1_000;
-/** The limits of one look. */
+/** The limits of one check. */
 const CHUNK_BYTES = 1_048_576;
 const MAX_LINES = 50;
 const LINE_CHARS = 300;
 
-/** The file by its inode, how far it was read, and the last line that matched. */
+/** The file's inode, how far it was read, and the last line that matched. */
 type Place = { readonly ino: number; readonly offset: number; readonly last?: string };
 
 export function logFollower({ file, match }: Extract<What, { kind: 'log' }>, { level = 'warning' }: Followed): Follower {
@@ -31,8 +31,8 @@ export function patternOf(match: string): Pattern {
 
 function lookAt(file: string, pattern: Pattern, level: News['severity'], before: Place | undefined): Look {
   const opened = openOf(file);
-  // A file that comes later is read from its beginning.
-  if (opened === undefined) return look({ ino: 0, offset: 0 }, [], { summary: 'the file is not there yet' });
+  // A file that is created later is read from its beginning.
+  if (opened === undefined) return look({ ino: 0, offset: 0 }, [], { summary: 'the file does not exist yet' });
   try {
     const { ino, size } = fstatSync(opened);
     // Earlier lines are not reported.
@@ -84,7 +84,7 @@ function openOf(file: string): number | undefined {
 
 type Line = { readonly at: number; readonly line: string };
 
-/** Whole lines with their places. An unfinished line waits, unless it fills all that is read at once. */
+/** The complete lines with their positions. An unfinished line waits for the next check, unless it fills the whole read. */
 function linesIn(bytes: Buffer, start: number): { readonly news: readonly Line[]; readonly end: number } {
   const news: Line[] = [];
   let from = 0;

@@ -11,7 +11,7 @@ import { GRACE_MS, isDue, LONGEST_MS, lookAfter, lookOnce, type Surroundings } f
 
 const MINUTE = 60_000;
 
-/** A store's settings, a clock, and the reports: each id once, as the log does it. */
+/** A store's settings, a clock, and the reports. Each id is reported once, as in a log. */
 class Place {
   readonly settings = new Map<string, Json>();
   readonly told: string[] = [];
@@ -137,7 +137,7 @@ describe('a look', () => {
     place.heard = false;
     place.sees = () => ({ news: [{ ...wrong('n'), id: 'n1', message: 'news' }], state: 'further' });
     await place.look(followed);
-    expect(await stateOf(place.store, 'u1')).toMatchObject({ told: {}, summary: 'no agent is there to hear it' });
+    expect(await stateOf(place.store, 'u1')).toMatchObject({ told: {}, summary: 'no agent is active to read it' });
     expect((await stateOf(place.store, 'u1')).source).toBeUndefined();
     place.heard = true;
     await place.look(followed);
@@ -227,7 +227,7 @@ describe('what cannot be seen', () => {
 describe('the process that looks', () => {
   proves('follow:sessions', 'follow:pace');
 
-  /** Runs it until the clock shows this. */
+  /** Runs the followers until the clock shows this time. */
   async function until(place: Place, at: number, more: Partial<Surroundings> = {}): Promise<void> {
     const stop = new AbortController();
     const sleep = async (ms: number): Promise<void> => {

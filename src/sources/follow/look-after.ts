@@ -1,6 +1,6 @@
 /**
- * Looks after the followers of a project, in one process. It goes by the wall clock, looked at each second, so that a machine
- * that slept looks as soon as it is awake.
+ * Runs the followers of a project in one process. The wall clock is read each second, so that checks resume as soon as the
+ * machine wakes from sleep.
  */
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -16,7 +16,7 @@ export type Surroundings = {
   readonly project: string;
   readonly emitter: Emitter;
   readonly followerOf: (followed: Followed) => Follower;
-  /** Some conversation of the project is active. */
+  /** Whether some conversation of the project is active. */
   readonly isAnyoneThere: () => Promise<boolean>;
   /** Epoch ms. */
   readonly now: () => number;
@@ -25,19 +25,22 @@ export type Surroundings = {
 };
 
 const TICK_MS = 1_000;
-/** A state in which nothing has changed is written so often, for `earpiece following`. */
+/** How often an unchanged state is written, for `earpiece following`. */
 const KEEP_EVERY_MS = 60_000;
-/** So long the process waits for the next session. */
+/** How long the process waits for the next session. */
 export const GRACE_MS = 60_000;
-/** Sessions are asked for so often. */
+/** How often to check for active sessions. */
 const THERE_EVERY_MS = 5_000;
 const AT_ONCE = 4;
-/** Transient trouble is reported after this many looks in a row. */
+/** After how many failed checks in a row a transient problem is reported. */
 const TOLD_AFTER = 3;
 export const LONGEST_MS = 15 * 60_000;
 const FIRST_WAIT_MS = 15_000;
 
-/** Resolves when nothing is followed, or nobody has been there for a minute and nothing is kept. */
+/**
+ * Runs the followers. Resolves when nothing is followed, or when no session was active for a minute and nothing is followed
+ * without one.
+ */
 export async function lookAfter(around: Surroundings): Promise<void> {
   const { store, project, now, signal } = around;
   const looks = new Looks(around);
@@ -58,13 +61,16 @@ export async function lookAfter(around: Surroundings): Promise<void> {
   await looks.ended();
 }
 
-/** The looks of one process: the longest overdue first, and some of each kind at once, so that slow ones delay no others. */
+/**
+ * The checks of one process. The longest overdue check runs first, and a few of each kind run at once, so that slow checks do not
+ * delay others.
+ */
 class Looks {
   readonly #around: Surroundings;
   readonly #states = new Map<string, State>();
   readonly #running = new Map<string, { readonly kind: string; readonly work: Promise<void> }>();
   #list: readonly Followed[] = [];
-  /** Followers that keep a process between their looks. */
+  /** Followers that keep a process between their checks. */
   readonly #lasting = new Map<string, Follower>();
 
   constructor(around: Surroundings) {
@@ -75,7 +81,7 @@ class Looks {
     return this.#running.size > 0;
   }
 
-  /** Starts what is due. */
+  /** Starts the checks that are due. */
   async at(list: readonly Followed[]): Promise<void> {
     for (const { uid } of list)
       if (!this.#states.has(uid) && !this.#running.has(uid)) this.#states.set(uid, await stateOf(this.#around.store, uid));
@@ -123,7 +129,7 @@ class Looks {
       if (after === undefined) this.#list = this.#list.filter((each) => each.uid !== uid);
       else this.#states.set(uid, after);
     } catch {
-      // The store failed: the next look reads the state again.
+      // If the store failed, the next check reads the state again.
     } finally {
       this.#running.delete(uid);
       if (!this.#around.signal.aborted) this.#fill();
@@ -131,11 +137,14 @@ class Looks {
   }
 }
 
-/** A clock that went backwards makes it due, too. */
+/** Whether a check is due. It is also due if the clock went backwards. */
 export const isDue = ({ asked = 0 }: Followed, { nextAt, lookedAt }: State, now: number): boolean =>
   nextAt === undefined || now >= nextAt || (lookedAt !== undefined && (now < lookedAt || asked > lookedAt));
 
-/** One look: see, tell, write down. Returns the new state; undefined if the follower has ended. */
+/**
+ * Makes one check, reports its findings, and writes the state. Resolves to the new state, or to undefined if the follower has
+ * ended.
+ */
 export async function lookOnce(around: Surroundings, followed: Followed, before: State): Promise<State | undefined> {
   const { store, project, emitter, signal, now } = around;
   const seen = await see(around.followerOf(followed), before, signal);
@@ -151,7 +160,7 @@ export async function lookOnce(around: Surroundings, followed: Followed, before:
     } else told = await tell(followed, before, { ...seen, whole: true }, emitter);
   } catch (error) {
     if (!(error instanceof EarpieceError) || error.code !== 'nobody_there') throw error;
-    unheard = 'no agent is there to hear it';
+    unheard = 'no agent is active to read it';
   }
   if (!(seen instanceof CannotLook) && unheard === undefined && seen.over !== undefined) {
     await remove(store, project, followed.id);
@@ -168,7 +177,7 @@ export async function lookOnce(around: Surroundings, followed: Followed, before:
     ...defined({ trouble }),
   };
   if (isUnchanged(before, after)) return after;
-  // Somebody may have ended it meanwhile: then nothing of it stays.
+  // A command may have ended the follower in the meantime. Then everything about it is removed.
   if ((await following(store, project)).every(({ uid }) => uid !== followed.uid)) {
     await tellEnd(followed, after, emitter);
     await keepState(store, followed.uid, undefined);
@@ -197,7 +206,7 @@ async function see(follower: Follower, { source }: State, signal: AbortSignal): 
   }
 }
 
-/** The next look begins at the same place again if nobody heard the report. */
+/** The state after a check. If no agent was there for the report, the next check begins at the same place. */
 function stateAfter(
   { source, summary }: State,
   seen: Look | CannotLook,
@@ -221,7 +230,9 @@ function waitAfter({ everyMs = 0 }: Followed, seen: Look | CannotLook, trouble: 
   return Math.max(everyMs, seen.lasting ? LONGEST_MS : back, seen.againMs ?? 0);
 }
 
-/** The agent hears that nobody sees the thing. It is withdrawn when it can be seen again. */
+/**
+ * The state for a thing that cannot be checked, which notifies the agent. It is withdrawn when the thing can be checked again.
+ */
 function standingOf(followed: Followed, { says }: Trouble): Standing {
   return {
     key: 'trouble',

@@ -1,4 +1,7 @@
-/** Follows the repository of a folder: a switched branch, a moved upstream, a conflict. The events are those of the sources of `earpiece chat`. */
+/**
+ * Follows the repository of a folder, and reports a switched branch, a moved upstream and a conflict. The events are those of the
+ * git source of `earpiece chat`.
+ */
 import type { EventInput } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
 import { changesBetween, gitEvent, gitIn, detailsOf, NOTHING_TOLD, placesOf, readState, toldAfter } from '../git/index.ts';
@@ -7,7 +10,7 @@ import { CannotLook, type Follower } from './follower.ts';
 import type { What } from './list.ts';
 
 const EVERY_MS = 5_000;
-/** Git works on the repository. */
+/** The time until the next check while git works on the repository. */
 const SOON_MS = 500;
 
 type Seen = { readonly git: GitState; readonly told: Told; readonly doubted: boolean };
@@ -24,7 +27,7 @@ export function gitFollower({ folder }: Extract<What, { kind: 'git' }>): Followe
       const soon = { standing: [], news: [], summary: 'git works on it', againMs: SOON_MS };
       if (found.kind === 'moving') return { ...soon, state: state ?? null };
       const now = found.value;
-      // A look during git's work may see an incomplete change, such as a conflict of an unknown operation.
+      // While git works, a check may find an incomplete change, such as a conflict of an unknown operation.
       if (before !== undefined && now.conflict?.operation === 'other' && !before.doubted)
         return { ...soon, state: { ...before, doubted: true } as unknown as Json };
       const events: EventInput[] = [];

@@ -1,16 +1,19 @@
 /**
- * Reports the findings of a look; the caller then writes the state. A crash in between repeats the look. The ids of the events
- * are the same, so nothing is reported twice, and everything that the source still has is found again.
+ * Reports the findings of a check. The caller then writes the state. After a crash in between, the check is repeated. The events
+ * have the same ids, so nothing is reported twice.
  */
 import { checksum, type Emitter, type EventInput } from '../../core/event.ts';
 import { fault } from '../../core/faults.ts';
 import type { Look, News, Standing } from './follower.ts';
 import type { Followed, State } from './list.ts';
 
-/** `whole`: states that are missing are over. */
+/** The findings of a check. `whole`: states that are missing have ended. */
 type Found = Pick<Look, 'standing' | 'news' | 'events'> & { readonly whole: boolean };
 
-/** Returns the reported states that stand. Throws what `emit` throws: `nobody_there` if no conversation would hear it. */
+/**
+ * Reports findings, and returns the reported states that are open. Throws the errors of `emit`, such as `nobody_there` if no
+ * conversation is active.
+ */
 export async function tell(followed: Followed, before: State, found: Found, emitter: Emitter): Promise<State['told']> {
   const told = new Map(Object.entries(before.told));
   const now = new Set(found.standing.map(({ key }) => key));
@@ -81,7 +84,7 @@ const over = (followed: Followed, { turn }: State, key: string): EventInput => (
   key: keyOf(followed, key),
 });
 
-/** For a follower that ends: what still waits about it is withdrawn. */
+/** Withdraws the open notifications of a follower that ends. */
 export async function tellEnd(followed: Followed, state: State, emitter: Emitter): Promise<void> {
   for (const key of Object.keys(state.told)) await emitter.emit(over(followed, state, key));
 }

@@ -1,4 +1,4 @@
-/** The tool `follow` as a model sees it. Separate, so that a server lists it without loading what it does. */
+/** The tool `follow` as a model sees it. It has its own file, so that a server can list the tool without loading its code. */
 export const FOLLOW_TOOL = {
   name: 'follow',
   description:

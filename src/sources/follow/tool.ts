@@ -1,4 +1,7 @@
-/** `follow`: the tool by which an agent follows things. It reaches less than the command: what the agent could read anyway. */
+/**
+ * The tool `follow`, with which an agent follows things. Unlike the command, the tool follows only things that the agent could
+ * read anyway.
+ */
 import { realpathSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
 import { defined } from '../../core/defined.ts';
@@ -15,17 +18,17 @@ import { unfollow } from './unfollow.ts';
 
 export type FollowCall = {
   readonly args: unknown;
-  /** The agent's log, and the folder that it works in. */
+  /** The agent's log, and the folder in which the agent works. */
   readonly log: string;
   readonly folder: string;
   readonly project: string;
   readonly inbox: Pick<Inbox, 'store' | 'ids'>;
   readonly emitter: Emitter;
-  /** Starts the process that looks. */
+  /** Starts the process that runs the followers. */
   readonly start: () => Promise<unknown>;
 };
 
-/** The answer, as JSON. Throws the agent's mistake, as a sentence for the agent. */
+/** Answers a call with JSON. If the agent made a mistake, throws an error that names it. */
 export async function answerFollow(call: FollowCall): Promise<object> {
   const { stop, ...asked } = argumentsIn(call.args);
   const { inbox, project, log } = call;
@@ -104,7 +107,10 @@ async function whatOf({ folder }: FollowCall, { pull_request: pr, log, match, ur
   return { kind: 'url', url: ofThisMachine(url ?? '') };
 }
 
-/** A file that a link leads out of the project would be read for the agent past its own permissions. */
+/**
+ * The path of a file in the project. A link must not lead out of the project, because the agent could then read a file past its
+ * own permissions.
+ */
 function inside(folder: string, file: string): string {
   let real: string;
   let root: string;

@@ -1,4 +1,4 @@
-/** Ends what a project follows. */
+/** Ends a follower of a project. */
 import type { Emitter } from '../../core/event.ts';
 import type { Inbox } from '../../inbox/index.ts';
 import { forgetAgent } from './agent.ts';
@@ -7,7 +7,7 @@ import { tellEnd } from './tell.ts';
 
 type Place = { readonly inbox: Pick<Inbox, 'store'>; readonly project: string; readonly emitter: Emitter };
 
-/** Unread notifications of it are withdrawn. Returns what it was; undefined if nothing has this id. */
+/** Ends a follower and withdraws its unread notifications. Resolves to the follower, or to undefined if none has this id. */
 export async function unfollow({ inbox, project, emitter }: Place, id: string): Promise<Followed | undefined> {
   const removed = await remove(inbox.store, project, id);
   if (removed === undefined) return undefined;

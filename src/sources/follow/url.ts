@@ -1,4 +1,4 @@
-/** Follows an address: that it fails, that it works again, and how one value of its JSON changes. */
+/** Follows an address, and reports when it fails, when it works again, and how one value of its JSON changes. */
 import { defined } from '../../core/defined.ts';
 import type { Json } from '../../core/json.ts';
 import { at } from '../webhooks/fields.ts';
@@ -9,7 +9,7 @@ const EVERY_MS = 30_000;
 const WITHIN_MS = 10_000;
 const MAX_BYTES = 1_048_576;
 
-/** `value`: as JSON text. `changes` makes the ids of news. */
+/** The result of a request. `value` is JSON text. `changes` is part of the ids of news. */
 type Seen = { readonly etag?: string; readonly answers: string; readonly value?: string; readonly changes: number };
 
 type Answer = {
@@ -20,7 +20,7 @@ type Answer = {
 };
 
 export function urlFollower({ url, value: path }: Extract<What, { kind: 'url' }>, { level = 'error', by }: Followed): Follower {
-  // An agent's address is one of this machine, and so it must not lead elsewhere.
+  // An agent may follow only addresses of this machine, so a redirect is not followed.
   const redirect = by === undefined ? 'follow' : 'manual';
   return {
     look: async (state, signal) => {
@@ -101,14 +101,14 @@ async function valueIn({ body }: Response, path: string): Promise<string | undef
   let bytes = 0;
   for await (const part of body ?? []) {
     bytes += part.length;
-    if (bytes > MAX_BYTES) throw new CannotLook(`its answer is larger than ${MAX_BYTES / 1_048_576} MB`, { lasting: true });
+    if (bytes > MAX_BYTES) throw new CannotLook(`the answer is larger than ${MAX_BYTES / 1_048_576} MB`, { lasting: true });
     parts.push(part);
   }
   let json: Json;
   try {
     json = JSON.parse(Buffer.concat(parts).toString('utf8')) as Json;
   } catch {
-    throw new CannotLook('its answer is not JSON, so it has no values to follow', { lasting: true });
+    throw new CannotLook('the answer is not JSON, so it has no values to follow', { lasting: true });
   }
   const value = at(json, path);
   return value === undefined ? 'missing' : JSON.stringify(value).slice(0, 300).toWellFormed();
@@ -124,7 +124,7 @@ const downOf = (url: string, severity: Standing['severity'], answers: string): S
 });
 
 function reasonOf(error: unknown): string {
-  if (error instanceof Error && error.name === 'TimeoutError') return `nothing within ${WITHIN_MS / 1_000} s`;
+  if (error instanceof Error && error.name === 'TimeoutError') return `no answer within ${WITHIN_MS / 1_000} s`;
   const cause = error instanceof Error ? error.cause : undefined;
   const { code } = (cause ?? {}) as NodeJS.ErrnoException;
   return code ?? (error instanceof Error ? error.message : String(error));

@@ -1,4 +1,4 @@
-/** A language server as a child process: the documents that it has open, and the errors that it finds in them. */
+/** Runs a language server as a child process, with its open documents and the errors that it finds in them. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -13,11 +13,14 @@ import type {
 } from 'vscode-languageserver-protocol';
 import { CannotLook } from '../follower.ts';
 
-/** A large project takes its time to load. */
+/** How long a server may take to start. A large project takes long to load. */
 const STARTS_WITHIN_MS = 60_000;
 const ANSWERS_WITHIN_MS = 30_000;
 const ENDS_WITHIN_MS = 1_000;
-/** A server that publishes first sends the errors of the syntax, and then those of the types. */
+/**
+ * How long a server must publish nothing until its errors count as complete. It first publishes syntax errors, and then type
+ * errors.
+ */
 const QUIET_MS = 500;
 
 type Document = { readonly version: number; readonly text: string; readonly openedAt: number };
@@ -26,10 +29,10 @@ export class LanguageServer {
   readonly #child: ChildProcess;
   readonly #connection: MessageConnection;
   readonly #documents = new Map<string, Document>();
-  /** By document. Missing: nothing was published yet. */
+  /** The published errors by document. A document is missing if nothing was published for it yet. */
   readonly #found = new Map<string, readonly Diagnostic[]>();
   #publishedAt = 0;
-  /** It is asked for errors, and does not publish them. */
+  /** Whether the server must be asked for errors, because it does not publish them. */
   #isAsked = false;
   #said = '';
   #ended: string | undefined;
@@ -41,7 +44,7 @@ export class LanguageServer {
 
   /** Throws `CannotLook`. */
   static async start([program = '', ...args]: readonly string[], folder: string, signal: AbortSignal): Promise<LanguageServer> {
-    // With its children in one group, which ends with it.
+    // The server and its children are one process group, so that all of them can be ended.
     const child = spawn(program, args, { cwd: folder, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
     const missing = new Promise<never>((_, reject) => {
       child.once('error', (error: NodeJS.ErrnoException) =>
@@ -66,7 +69,7 @@ export class LanguageServer {
     }
   }
 
-  /** Why it has ended. */
+  /** The reason why the server has ended. Undefined while it runs. */
   get ended(): string | undefined {
     return this.#ended;
   }
@@ -86,7 +89,10 @@ export class LanguageServer {
     else this.#notify('textDocument/didChange', { textDocument: { uri, version }, contentChanges: [{ text }] });
   }
 
-  /** On disk it is so, too: for the files that import it. `type`: 1 created, 2 changed, 3 deleted. */
+  /**
+   * Notifies the server that the document has changed on disk, for files that import it. `type` is 1 for created, 2 for changed,
+   * 3 for deleted.
+   */
   saved(path: string, type: 1 | 2 | 3): void {
     if (type !== 3 && this.has(path)) this.#notify('textDocument/didSave', { textDocument: { uri: uriOf(path) } });
     this.#notify('workspace/didChangeWatchedFiles', { changes: [{ uri: uriOf(path), type }] });
@@ -98,7 +104,7 @@ export class LanguageServer {
     this.#notify('textDocument/didClose', { textDocument: { uri: uriOf(path) } });
   }
 
-  /** The errors of the open documents. Undefined while they may still change. */
+  /** The errors in the open documents. Resolves to undefined while they may still change. */
   async errors(): Promise<ReadonlyMap<string, readonly Diagnostic[]> | undefined> {
     if (this.#isAsked) {
       for (const path of this.#documents.keys()) {
@@ -109,14 +115,14 @@ export class LanguageServer {
         if (report?.kind === 'full') this.#found.set(path, report.items);
       }
     } else if (performance.now() - this.#publishedAt < QUIET_MS) return undefined;
-    // Some servers say nothing of a document that is not part of the project.
+    // Some servers publish nothing for a document that is not part of the project.
     for (const [path, { openedAt }] of this.#documents)
       if (!this.#found.has(path) && performance.now() - openedAt > ANSWERS_WITHIN_MS) this.#found.set(path, []);
     const errors = (all: readonly Diagnostic[]): readonly Diagnostic[] => all.filter(({ severity = 1 }) => severity === 1);
     return new Map([...this.#found].filter(([path]) => this.has(path)).map(([path, all]) => [path, errors(all)]));
   }
 
-  /** As `errors`, when each of these documents was read. Undefined if that takes too long. */
+  /** Resolves to the errors once the server has read each of these documents, or to undefined if that takes too long. */
   async errorsOf(paths: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, readonly Diagnostic[]> | undefined> {
     const until = performance.now() + ANSWERS_WITHIN_MS;
     while (performance.now() < until && this.#ended === undefined && !signal.aborted) {
@@ -137,7 +143,7 @@ export class LanguageServer {
     try {
       if (this.#child.pid !== undefined) process.kill(-this.#child.pid, 'SIGTERM');
     } catch {
-      // It has ended.
+      // The server has ended.
     }
   }
 
@@ -169,7 +175,7 @@ export class LanguageServer {
     await connection.sendNotification('initialized', {});
   }
 
-  /** Rejects when it ends. */
+  /** Rejects when the server ends. */
   #exit(program: string): Promise<never> {
     const ended = new Promise<never>((_, reject) => {
       this.#child.once('close', (code, signal) => {
@@ -197,5 +203,5 @@ async function tooLong(program: string, signal: AbortSignal): Promise<never> {
 
 const uriOf = (path: string): string => pathToFileURL(path).href;
 
-/** Servers escape differently. */
+/** Whether two URIs are the same. Servers escape characters differently. */
 const isSame = (a: string, b: string): boolean => a === b || decodeURIComponent(a) === decodeURIComponent(b);

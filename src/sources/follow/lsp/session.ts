@@ -1,4 +1,4 @@
-/** A running language server, the files that have changed since it is followed, and the new errors in them. */
+/** A running language server, the files that have changed since the follower began, and the new errors in them. */
 import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 import type { Diagnostic } from 'vscode-languageserver-protocol';
@@ -13,13 +13,13 @@ import { languageOf } from './languages.ts';
 import { LanguageServer } from './server.ts';
 
 const EVERY_MS = 1_000;
-/** Beyond it the file that was not changed for longest is closed. */
+/** The most open files. Above that, the file with the oldest change is closed. */
 const MAX_FILES = 200;
 const MAX_BYTES = 1_048_576;
 const MAX_ERRORS = 50;
 
 type LspWhat = Extract<What, { kind: 'lsp' }>;
-/** How often each error was in the last commit when the file first changed. */
+/** How often a file had each error in the last commit, read when the file first changed. */
 type Before = Readonly<Record<string, number>>;
 /** By path. */
 export type Files = Readonly<Record<string, Before>>;
@@ -68,7 +68,7 @@ export class Session {
     if (changed.length > 0) await this.#read(changed, signal);
     const paths = [...this.#files.keys()];
     const errors = this.#standing === undefined ? await this.#server.errorsOf(paths, signal) : await this.#server.errors();
-    // Until the server has read each file, the earlier reports stand.
+    // Until the server has read each file, the earlier reports stay open.
     if (errors !== undefined && paths.every((path) => errors.has(path))) this.#standing = this.#standingIn(errors);
     if (this.#standing === undefined) throw new CannotLook(this.#server.ended ?? 'the language server did not answer in time');
     const open = this.#standing.length;
@@ -76,7 +76,7 @@ export class Session {
       standing: this.#standing,
       news: [],
       state: Object.fromEntries(this.#files) as Json,
-      summary: `${counted(this.#files.size, 'changed file')}, ${open === 0 ? 'nothing is wrong' : counted(open, 'error')}`,
+      summary: `${counted(this.#files.size, 'changed file')}, ${open === 0 ? 'no errors' : counted(open, 'error')}`,
       againMs: EVERY_MS,
     };
   }
@@ -106,7 +106,9 @@ export class Session {
     for (const path of [...this.#files.keys()].slice(0, -MAX_FILES)) this.#forget(path);
   }
 
-  /** The errors of the last commit in these files. All changed files are as they were there while the server looks for them. */
+  /**
+   * The errors that these files had in the last commit. The server checks all changed files with their content of that commit.
+   */
   async #before(paths: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Before>> {
     const git = gitIn(this.#what.folder);
     const committed = async (path: string): Promise<string | undefined> => {
@@ -174,10 +176,10 @@ export class Session {
 
 type Fresh = { readonly diagnostic: Diagnostic; readonly count: number };
 
-/** Each error once, with how often the file has it more often than before. */
+/** The new errors, each once. The count says how many more times than before the file has the error. */
 function newIn(all: readonly Diagnostic[], before: Before): readonly Fresh[] {
   const first = new Map<string, Diagnostic>();
-  // Which of several equal ones is new, nobody knows.
+  // If the file has several equal errors, the last one is shown.
   for (const diagnostic of all) first.set(nameOf(diagnostic), diagnostic);
   const now = timesOf(all);
   return [...first].flatMap(([name, diagnostic]) => {
@@ -201,7 +203,7 @@ function codeOf({ code, source }: Diagnostic): string | undefined {
   return typeof code === 'number' && /^(?:ts|typescript|js)$/u.test(source ?? '') ? `TS${code}` : String(code);
 }
 
-/** Undefined: it is not there, or too large. */
+/** The text of a file. Undefined if the file does not exist or is too large. */
 async function textOf(path: string): Promise<string | undefined> {
   const text = await readFile(path, 'utf8').catch(() => undefined);
   return text === undefined || text.length > MAX_BYTES ? undefined : text;

@@ -1,4 +1,6 @@
-/** The checks of a pull request's newest commit: which failed, in which step, and the lines that say why. */
+/**
+ * Reads the checks of a pull request's newest commit: the failed ones, the failing step of each, and the lines with the cause.
+ */
 import { defined } from '../../../core/defined.ts';
 import type { Json } from '../../../core/json.ts';
 import { at, textAt } from '../../webhooks/fields.ts';
@@ -8,17 +10,17 @@ import { failureIn } from './job-log.ts';
 import { bodyOf, listOf, pages, type Page } from './pages.ts';
 
 export type Check = {
-  /** A check's id changes with each run. */
+  /** The id of the check, which changes with each run. */
   readonly id: string;
   readonly name: string;
   readonly went: 'pending' | 'passed' | 'failed' | 'other';
   readonly url?: string;
   readonly title?: string;
-  /** A job of GitHub Actions has steps and a log. */
+  /** Whether the check is a job of GitHub Actions, which has steps and a log. */
   readonly isJob?: true;
 };
 
-/** `failed`: what was found out about a failing check, by its id. */
+/** `failed` holds the details of failing checks, by id. */
 export type ChecksState = {
   readonly sha: string;
   readonly runs: readonly Page<Check>[];
@@ -30,7 +32,7 @@ export type Checks = { readonly state: ChecksState; readonly all: readonly Check
 
 export type Pull = { readonly repo: string; readonly number: number };
 
-/** The most failing checks whose logs one look reads. */
+/** The most failing checks whose logs are read at once. */
 const MAX_DETAILS = 5;
 
 export async function checksOf(place: GhPlace, pull: Pull, sha: string, before: ChecksState | undefined): Promise<Checks> {
@@ -121,7 +123,7 @@ async function standingOf(place: GhPlace, { repo, number }: Pull, sha: string, c
 type Job = { readonly step?: string; readonly says?: string; readonly lines: readonly string[] };
 const NO_JOB: Job = { lines: [] };
 
-/** The log may be gone, or not readable for this sign-in: then the check is reported without it. */
+/** The details of a job. If its log no longer exists or this sign-in may not read it, the check is reported without the log. */
 async function jobOf(place: GhPlace, repo: string, { id }: Check): Promise<Job> {
   const path = `repos/${repo}/actions/jobs/${id.slice('run:'.length)}`;
   try {

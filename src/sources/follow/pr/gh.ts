@@ -1,4 +1,4 @@
-/** Asks GitHub through the user's own `gh`, with its sign-in, without a shell and without prompts. */
+/** Sends requests to GitHub with the user's own `gh` and its sign-in, without a shell and without prompts. */
 import { spawn } from 'node:child_process';
 import { defined } from '../../../core/defined.ts';
 import { CannotLook } from '../follower.ts';
@@ -9,7 +9,7 @@ export type GhPlace = {
   readonly signal?: AbortSignal;
 };
 
-/** `same`: nothing has changed since the answer with this ETag. */
+/** The answer to a request. `same`: nothing has changed since the answer with this ETag. */
 export type GhAnswer =
   | { readonly kind: 'same' }
   | { readonly kind: 'ok'; readonly etag?: string; readonly body: string }
@@ -18,7 +18,7 @@ export type GhAnswer =
 const WITHIN_MS = 30_000;
 const MAX_BYTES = 16 * 1_048_576;
 
-/** One GET. Throws `CannotLook` for what makes every request fail: no `gh`, no sign-in, no network, a rate limit. */
+/** Sends a GET. Throws `CannotLook` if every request would fail: without `gh`, sign-in or network, or at a rate limit. */
 export async function get(place: GhPlace, path: string, etag?: string): Promise<GhAnswer> {
   const tag = etag === undefined ? [] : ['-H', `If-None-Match: ${etag}`];
   const { out, said } = await gh(place, ['api', '-i', '--hostname', place.host, ...tag, path]);
@@ -43,7 +43,7 @@ export async function get(place: GhPlace, path: string, etag?: string): Promise<
   return { kind: 'refused', status, body };
 }
 
-/** The time to wait, in ms, where the answer is about a rate limit. */
+/** The time to wait, in ms, if the answer reports a rate limit. */
 function limited(status: number, headers: ReadonlyMap<string, string>, body: string): number | undefined {
   if (status !== 403 && status !== 429) return undefined;
   const after = Number(headers.get('retry-after'));
@@ -64,7 +64,7 @@ function noAnswer(host: string, said: string): CannotLook {
   return new CannotLook(`gh had no answer from ${host}: ${said === '' ? 'it said nothing' : said}`);
 }
 
-/** `said`: the last line of `gh` on stderr. */
+/** Whether `gh` is not signed in. `said` is its last line on stderr. */
 export const isSignedOut = (said: string): boolean => /gh auth login|authentication/iu.test(said);
 
 const headersIn = (text: string): ReadonlyMap<string, string> =>
@@ -77,14 +77,14 @@ const headersIn = (text: string): ReadonlyMap<string, string> =>
 
 export type GhRan = { readonly code: number | null; readonly out: string; /** The last line of stderr. */ readonly said: string };
 
-/** Runs `gh`. Throws `CannotLook` if there is none, if it takes too long, or if `signal` aborts. */
+/** Runs `gh`. Throws `CannotLook` if it is not installed, takes too long, or if `signal` aborts. */
 export function gh({ env = process.env, signal }: Omit<GhPlace, 'host'>, args: readonly string[], cwd?: string): Promise<GhRan> {
   const { promise, resolve, reject } = Promise.withResolvers<GhRan>();
   if (signal?.aborted) return Promise.reject(new CannotLook('this process ends'));
   const child = spawn('gh', [...args], {
     ...defined({ cwd }),
     env: { ...env, ...QUIET },
-    // A separate session: it cannot ask anybody for a password.
+    // In a separate session, `gh` cannot ask for a password.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -94,7 +94,7 @@ export function gh({ env = process.env, signal }: Omit<GhPlace, 'host'>, args: r
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // It has ended in the meantime.
+      // The process has ended in the meantime.
     }
   };
   const abort = (): void => end(new CannotLook('this process ends'));
@@ -110,7 +110,7 @@ export function gh({ env = process.env, signal }: Omit<GhPlace, 'host'>, args: r
   child.stdout.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     out.push(chunk);
-    // The end of a log says why a job failed.
+    // The end of a log says why a job failed, so the middle is dropped.
     while (bytes > MAX_BYTES && out.length > 1) bytes -= (out.splice(1, 1)[0] as Buffer).length;
   });
   child.stderr.on('data', (chunk: Buffer) => (errors = `${errors}${chunk.toString('utf8')}`.slice(-4_096)));

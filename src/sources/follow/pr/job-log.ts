@@ -1,12 +1,12 @@
-/** The lines that matter in the log of a job of GitHub Actions. */
+/** Finds the lines about a failure in the log of a job of GitHub Actions. */
 import { clean } from '../../../handles/text.ts';
 import { problemsIn, sayProblem } from '../../problems/index.ts';
 import { excerpt } from '../../processes/excerpt.ts';
 
-/** `2026-11-23T08:14:02.1234567Z text`. A second per line is enough to tell its step. */
+/** Matches the time of a line: `2026-11-23T08:14:02.1234567Z text`. The second is enough to find the line's step. */
 const STAMP = /^\uFEFF?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+Z ?/u;
 const MARKER = /^##\[(\w+)\]/u;
-/** Said of each step that fails, and no cause. */
+/** Matches lines that appear for each step that fails, and that name no cause. */
 const CHATTER = /^Process completed with exit code|^The process '.*' failed with exit code|^(?:npm error|npm ERR!)/u;
 
 const MAX_LINES = 8;
@@ -15,12 +15,12 @@ const LINE_CHARS = 300;
 export type Step = { readonly startedAt?: string; readonly completedAt?: string };
 
 export type Failure = {
-  /** The first problem in it, in one line. Undefined if none was recognized. */
+  /** The first problem in the log, in one line. Undefined if none was recognized. */
   readonly says?: string;
   readonly lines: readonly string[];
 };
 
-/** Pure. `log`: as the API returns it. `step`: the times of the failing step, if it is known. */
+/** The failure in a log, as the API returns it. `step` has the times of the failing step, if they are known. */
 export function failureIn(log: string, step: Step = {}): Failure {
   const all = log.split('\n').flatMap((raw) => {
     const at = STAMP.exec(raw)?.[1];
@@ -37,7 +37,7 @@ export function failureIn(log: string, step: Step = {}): Failure {
   return { ...(says === undefined ? {} : { says: says.slice(0, 400) }), lines: excerpt(lines, MAX_LINES, true) };
 }
 
-/** Without the header of each group: the command, its shell and its environment. */
+/** The lines without the header of each group, which has the command, its shell and its environment. */
 function bodyOf(lines: readonly string[]): readonly string[] {
   const body: string[] = [];
   let header = false;
@@ -53,6 +53,6 @@ function bodyOf(lines: readonly string[]): readonly string[] {
   return body;
 }
 
-/** The stamps of a step have whole seconds. */
+/** Whether a time is within a step. The times of a step are whole seconds. */
 const isIn = (at: string, { startedAt = '', completedAt = '9' }: Step): boolean =>
   at >= startedAt.slice(0, 19) && at <= (completedAt === '9' ? completedAt : completedAt.slice(0, 19));

@@ -1,24 +1,24 @@
-/** Lists of GitHub's API, asked for with the ETag of each page. */
+/** Reads lists of GitHub's API, with the ETag of each page. */
 import { defined } from '../../../core/defined.ts';
 import type { Json } from '../../../core/json.ts';
 import { CannotLook } from '../follower.ts';
 import { get, type GhAnswer, type GhPlace } from './gh.ts';
 
-/** A page that was read: its ETag, and what was kept of its items. */
+/** A page that was read: its ETag, and the kept parts of its items. */
 export type Page<T> = { readonly etag?: string; readonly items: readonly T[]; readonly isFull: boolean };
 
 const PER_PAGE = 100;
 const MAX_PAGES = 5;
 
 export type PageQuery<T> = {
-  /** Without `per_page` and `page`. */
+  /** The path without `per_page` and `page`. */
   readonly path: string;
   readonly known?: readonly Page<T>[] | undefined;
   readonly itemsOf: (body: Json) => readonly Json[];
   readonly keep: (item: Json) => T;
 };
 
-/** Throws `CannotLook`. A page that has not changed costs nothing of the rate limit. */
+/** Reads all pages of a list. A page that has not changed does not count for the rate limit. Throws `CannotLook`. */
 export async function pages<T>(place: GhPlace, { path, known = [], itemsOf, keep }: PageQuery<T>): Promise<readonly Page<T>[]> {
   const read: Page<T>[] = [];
   for (let page = 1; page <= MAX_PAGES; page++) {
@@ -40,7 +40,7 @@ function pageOf<T>(answer: GhAnswer, itemsOf: (body: Json) => readonly Json[], k
 
 /** The JSON of an answer. Throws `CannotLook` with the reason of a refusal. */
 export function bodyOf(answer: GhAnswer): Json {
-  if (answer.kind === 'same') throw new CannotLook('GitHub answers HTTP 304 without being asked for changes');
+  if (answer.kind === 'same') throw new CannotLook('GitHub answers HTTP 304, but the request had no ETag');
   if (answer.kind === 'refused') throw refusal(answer.status);
   try {
     return JSON.parse(answer.body) as Json;
@@ -51,9 +51,9 @@ export function bodyOf(answer: GhAnswer): Json {
 
 function refusal(status: number): CannotLook {
   const why: Readonly<Record<number, string>> = {
-    403: 'your sign-in may not read it (HTTP 403): gh auth refresh',
-    404: 'it is gone, or your sign-in may not see it any more (HTTP 404)',
-    410: 'it is gone (HTTP 410)',
+    403: 'your sign-in may not read it (HTTP 403); run gh auth refresh',
+    404: 'it no longer exists, or your sign-in may not read it (HTTP 404)',
+    410: 'it no longer exists (HTTP 410)',
     451: 'it is blocked (HTTP 451)',
   };
   return new CannotLook(why[status] ?? `GitHub answers HTTP ${status}`, { lasting: status in why });

@@ -1,4 +1,4 @@
-/** Follows a pull request of GitHub: checks, reviews, comments, conflicts, its end. */
+/** Follows a pull request of GitHub: its checks, reviews, comments, conflicts and end. */
 import { defined } from '../../../core/defined.ts';
 import type { Json } from '../../../core/json.ts';
 import { at, textAt } from '../../webhooks/fields.ts';
@@ -9,7 +9,7 @@ import { get, gh, isSignedOut, type GhPlace } from './gh.ts';
 import { bodyOf } from './pages.ts';
 import { saidOn, type SaidState } from './said.ts';
 
-/** While checks run, and else. */
+/** The time between two polls while checks run, and otherwise. */
 export const PENDING_MS = 30_000;
 export const QUIET_MS = 60_000;
 
@@ -30,7 +30,7 @@ type PrState = {
   readonly checks: ChecksState;
   readonly said: SaidState;
   readonly me: string | null;
-  /** The commit whose checks had all passed before the first look, which is not reported. */
+  /** The commit whose checks had all passed before the first poll. That is not reported. */
   readonly passedBefore?: string;
 };
 
@@ -44,7 +44,7 @@ async function lookAt(what: PrWhat, place: GhPlace, before: PrState | undefined)
   const isSame = answer.kind === 'same' && before !== undefined;
   const pull = isSame ? before.pull : pullOf(bodyOf(answer), answer.kind === 'ok' ? answer.etag : undefined, before?.pull);
   const me = before === undefined ? await whoAmI(place) : before.me;
-  // A pull request changes when somebody writes on it.
+  // A review or comment changes the pull request, so an unchanged one has no new ones.
   const said = isSame
     ? { news: [], state: before.said }
     : await saidOn(place, what, { me: me ?? undefined, before: before?.said });
@@ -83,7 +83,7 @@ function pullOf(body: Json, etag: string | undefined, before: PullState | undefi
   return {
     sha,
     base: textAt(body, 'base.ref', 120) ?? 'its base',
-    // After a push GitHub first has to find out.
+    // After a push, GitHub needs time to find conflicts.
     dirty: mergeable === 'unknown' ? (before?.dirty ?? false) : mergeable === 'dirty',
     open: state === 'open',
     merged: at(body, 'merged') === true,
@@ -91,7 +91,7 @@ function pullOf(body: Json, etag: string | undefined, before: PullState | undefi
   };
 }
 
-/** A token of an app has no user. */
+/** The signed-in user. Null for a token of an app. */
 async function whoAmI(place: GhPlace): Promise<string | null> {
   const answer = await get(place, 'user');
   return answer.kind === 'ok' ? (textAt(bodyOf(answer), 'login', 80) ?? null) : null;
@@ -172,7 +172,9 @@ function ended(
 
 const NO_CHECKS: ChecksState = { sha: '', runs: [], statuses: [], failed: {} };
 
-/** The pull request of a number, a URL, a branch, or the branch of the folder. Throws `CannotLook` with what `gh` says. */
+/**
+ * Finds a pull request by a number, a URL, a branch, or the branch of the folder. Throws `CannotLook` with the message of `gh`.
+ */
 export async function findPr(
   folder: string,
   which: string | undefined,
@@ -186,7 +188,7 @@ export async function findPr(
   if (code !== 0 && isSignedOut(said)) throw new CannotLook('gh is not signed in; sign in: gh auth login', { lasting: true });
   if (code !== 0) throw new CannotLook(said === '' ? `gh pr view ended with code ${code}` : said);
   const found = JSON.parse(out) as Readonly<Record<'state' | 'title' | 'url', string>> & { readonly number: number };
-  if (found.state !== 'OPEN') throw new CannotLook(`${found.url} is ${found.state.toLowerCase()} already`);
+  if (found.state !== 'OPEN') throw new CannotLook(`${found.url} is already ${found.state.toLowerCase()}`);
   const url = new URL(found.url);
   const repo = /^\/([\w.-]+\/[\w.-]+)\/pull\/\d+/u.exec(url.pathname)?.[1];
   if (repo === undefined) throw new CannotLook(`gh names the address ${found.url}, which is not a pull request's`);

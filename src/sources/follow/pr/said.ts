@@ -1,4 +1,4 @@
-/** The words of people on a pull request: reviews with their comments, and comments. */
+/** Reads the reviews and comments of people on a pull request. */
 import { defined } from '../../../core/defined.ts';
 import type { Json } from '../../../core/json.ts';
 import { textAt } from '../../webhooks/fields.ts';
@@ -7,7 +7,9 @@ import type { Pull } from './checks.ts';
 import type { GhPlace } from './gh.ts';
 import { listOf, pages } from './pages.ts';
 
-/** `since`: the newest that was seen, ISO. `seen`: the ids of what came in that second. */
+/**
+ * The comments that were read. `since` is the time of the newest one, in ISO form. `seen` holds the ids of those in that second.
+ */
 export type SaidState = { readonly since: string; readonly seen: readonly string[] };
 
 type Said = {
@@ -15,16 +17,19 @@ type Said = {
   readonly at: string;
   readonly by: string;
   readonly text: string;
-  /** For a review: `APPROVED`, `CHANGES_REQUESTED`, `COMMENTED`. */
+  /** The verdict of a review: `APPROVED`, `CHANGES_REQUESTED` or `COMMENTED`. */
   readonly verdict?: string;
-  /** For a comment on the code: its review, and its place. */
+  /** The review of a comment on the code. */
   readonly review?: string;
   readonly place?: string;
 };
 
 const MAX_SHOWN = 5;
 
-/** `me`: the signed-in user, whose own words are not reported. Without `before` all that is there is known. */
+/**
+ * The new reviews and comments. Those of `me`, the signed-in user, are not reported. Without `before`, all existing ones count as
+ * known.
+ */
 export async function saidOn(
   place: GhPlace,
   pull: Pull,
@@ -101,7 +106,7 @@ function saidOf(item: Json, kind: string): Said {
   const review = textAt(item, 'pull_request_review_id');
   return {
     id: `${kind}:${textAt(item, 'id') ?? ''}`,
-    // A draft review has no time: only its author sees it.
+    // A draft review has no time. Only its author can read it.
     at: textAt(item, 'submitted_at') ?? textAt(item, 'created_at') ?? '',
     by: textAt(item, 'user.login', 80) ?? 'somebody',
     text: textAt(item, 'body', 300) ?? '',

@@ -68,7 +68,7 @@ export function hasNothingToSay(words: readonly string[], env: Env): boolean {
       seenWithinMs: SEEN_WITHIN_MS,
       unprovenSince: WITH_TRANSCRIPT.has(host) ? now - LOOKED_FOR_MS : now,
     });
-    const standsIn = served && seen === 'free' && !serverLives(stateFolder({ env }), session, systemProcesses.get);
+    const standsIn = served && seen === 'free' && !serverLives(stateFolder({ env }), session, (pid) => systemProcesses.get(pid));
     const marks: readonly Mark[] = seen === undefined || standsIn ? [] : seen === 'quiet' ? ['quiet', 'free'] : ['free'];
     try {
       if (since !== undefined) for (const mark of marks) leaveMark(mark, stateFolder({ env }), session, path, since);

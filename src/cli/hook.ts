@@ -94,7 +94,10 @@ async function answered(
 /** The hook before a tool carries for the MCP server, which its host calls at the end of a batch, while that does not live. */
 function momentOf({ moment, caller }: Heard, { served = false }: HookOptions): Moment {
   if (!served || moment.kind !== 'before_tool') return moment;
-  return { ...moment, carries: !serverLives(stateFolder({ env: process.env }), caller.session, systemProcesses.get) };
+  return {
+    ...moment,
+    carries: !serverLives(stateFolder({ env: process.env }), caller.session, (pid) => systemProcesses.get(pid)),
+  };
 }
 
 /** Starts the process that checks what the project follows, because a session of the project is now active. */

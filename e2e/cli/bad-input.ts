@@ -903,7 +903,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'a fault point',
       env: { EARPIECE_FAULT: 'queue.checked:often' },
       args: ['log'],
-      ...usage('EARPIECE_FAULT=queue.checked:often: "often" is not a count; write queue.checked:1'),
+      ...usage('EARPIECE_FAULT=queue.checked:often: "often" must be a count from 1; write queue.checked:1'),
     },
     {
       what: 'an invalid home',
@@ -991,7 +991,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       files: { 'notes.txt': 'x' },
       args: ['--db', 'notes.txt/x.db', 'log'],
       ...store(
-        'cannot make the folder {folder}/notes.txt as user {user}: a part of the path is a file (EEXIST); change that, or name another file with --db or EARPIECE_DB',
+        'cannot make the folder {folder}/notes.txt as user {user}: a part of the path is a file (EEXIST); correct that, or name another file with --db or EARPIECE_DB',
       ),
     },
     {
@@ -999,7 +999,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'links in a circle',
       args: ['--db', 'circle', 'log'],
       ...store(
-        'cannot read {folder}/circle as user {user}: its links lead in a circle (ELOOP); change that, or name another file with --db or EARPIECE_DB',
+        'cannot read {folder}/circle as user {user}: its symbolic links form a loop (ELOOP); correct that, or name another file with --db or EARPIECE_DB',
       ),
     },
     {
@@ -1007,7 +1007,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a folder without rights',
       args: ['--db', 'closed/x.db', 'send', '--to', 'coder', 'x'],
       ...store(
-        'cannot read and write {folder}/closed/x.db as user {user}: the rights do not allow it (EACCES); change that, or name another file with --db or EARPIECE_DB',
+        'cannot read and write {folder}/closed/x.db as user {user}: permission denied (EACCES); correct that, or name another file with --db or EARPIECE_DB',
       ),
     },
     {
@@ -1015,7 +1015,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a folder without any rights',
       args: ['--db', 'closed/x.db', 'send', '--to', 'coder', 'x'],
       ...store(
-        'cannot read {folder}/closed/x.db as user {user}: the rights do not allow it (EACCES); change that, or name another file with --db or EARPIECE_DB',
+        'cannot read {folder}/closed/x.db as user {user}: permission denied (EACCES); correct that, or name another file with --db or EARPIECE_DB',
       ),
     },
     {
@@ -1023,7 +1023,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a folder without any rights',
       args: ['--db', 'closed/x.db', 'agents'],
       ...store(
-        'cannot read {folder}/closed/x.db as user {user}: the rights do not allow it (EACCES); change that, or name another file with --db or EARPIECE_DB',
+        'cannot read {folder}/closed/x.db as user {user}: permission denied (EACCES); correct that, or name another file with --db or EARPIECE_DB',
       ),
     },
     {
@@ -1031,7 +1031,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a folder without any rights',
       args: ['--db', 'closed/x.db', 'serve', '--port', '0'],
       ...store(
-        'cannot read {folder}/closed/x.db as user {user}: the rights do not allow it (EACCES); change that, or name another file with --db or EARPIECE_DB',
+        'cannot read {folder}/closed/x.db as user {user}: permission denied (EACCES); correct that, or name another file with --db or EARPIECE_DB',
       ),
     },
     {
@@ -1064,13 +1064,13 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an unknown engine',
       args: ['--db', 'sqlit:x.db', 'log'],
-      ...usage('"sqlit:x.db" is not a store: did you mean sqlite:; give a path, sqlite:<path> or memory:'),
+      ...usage('"sqlit:x.db" must name a store: did you mean sqlite:; give a path, sqlite:<path> or memory:'),
     },
     {
       what: 'a backup over a file',
       given: 'a backup that exists',
       args: ['db', 'backup', 'copy.db'],
-      ...usage('{folder}/copy.db exists: a backup needs a new file, name another'),
+      ...usage('{folder}/copy.db exists: a backup needs a new file, so name another one'),
     },
     {
       what: 'a backup into a missing folder',

@@ -51,7 +51,7 @@ const rows: readonly Row[] = [
     },
     code: 'store_refused',
     says: (path) =>
-      `cannot read and write ${path} as user ${userInfo().username}: a part of the path is a file (ENOTDIR); change that, or ${NAME_ANOTHER}`,
+      `cannot read and write ${path} as user ${userInfo().username}: a part of the path is a file (ENOTDIR); correct that, or ${NAME_ANOTHER}`,
   },
   {
     name: 'a device',
@@ -161,10 +161,10 @@ describe('rights', () => {
     mkdirSync(locked, { mode: 0o555 });
     const path = join(locked, 'e.db');
     expect(await firstLine(path)).toBe(
-      `store_refused cannot read and write ${path} as user ${name}: the rights do not allow it (EACCES); change that, or ${NAME_ANOTHER}`,
+      `store_refused cannot read and write ${path} as user ${name}: permission denied (EACCES); correct that, or ${NAME_ANOTHER}`,
     );
     expect(await firstLine(join(locked, 'new', 'e.db'))).toBe(
-      `store_refused cannot make the folder ${join(locked, 'new')} as user ${name}: the rights do not allow it (EACCES); change that, or ${NAME_ANOTHER}`,
+      `store_refused cannot make the folder ${join(locked, 'new')} as user ${name}: permission denied (EACCES); correct that, or ${NAME_ANOTHER}`,
     );
   });
 
@@ -173,7 +173,7 @@ describe('rights', () => {
     mkdirSync(closed, { mode: 0o000 });
     const path = join(closed, 'e.db');
     expect(await firstLine(path)).toBe(
-      `store_refused cannot read ${path} as user ${name}: the rights do not allow it (EACCES); change that, or ${NAME_ANOTHER}`,
+      `store_refused cannot read ${path} as user ${name}: permission denied (EACCES); correct that, or ${NAME_ANOTHER}`,
     );
     chmodSync(closed, 0o755);
   });
@@ -187,7 +187,7 @@ describe('rights', () => {
     for (const mode of [0o444, 0o000]) {
       chmodSync(path, mode);
       expect(await firstLine(path)).toBe(
-        `store_refused cannot read and write ${path} as user ${name}: the rights do not allow it (EACCES); change that, or ${NAME_ANOTHER}`,
+        `store_refused cannot read and write ${path} as user ${name}: permission denied (EACCES); correct that, or ${NAME_ANOTHER}`,
       );
     }
   });
@@ -252,8 +252,8 @@ describe('openStore', () => {
       'nats://127.0.0.1:4222',
       'not built yet: "nats://127.0.0.1:4222" names a NATS store; use a file for now: a path or sqlite:<path>',
     ],
-    ['sqlit:/tmp/e.db', '"sqlit:/tmp/e.db" is not a store: did you mean sqlite:; give a path, sqlite:<path> or memory:'],
-    ['redis://x', '"redis://x" is not a store: "redis:" is unknown; give a path, sqlite:<path> or memory:'],
+    ['sqlit:/tmp/e.db', '"sqlit:/tmp/e.db" must name a store: did you mean sqlite:; give a path, sqlite:<path> or memory:'],
+    ['redis://x', '"redis://x" must name a store: "redis:" is unknown; give a path, sqlite:<path> or memory:'],
   ])('refuses %j', async (url, message) => {
     await expect(openStore(url)).rejects.toMatchObject({ code: 'bad_argument', message });
   });

@@ -2,9 +2,9 @@ import { AGENT_FAULT_POINTS, armFaults, FAULT_POINTS, FOLLOW_FAULT_POINTS, type 
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 
 /**
- * For composition roots. With `EARPIECE_FAULT=point:n` the process ends by SIGKILL when it reaches that point for the n-th
- * time (default: the first), as in a crash. With `point:n:throw` the point throws instead. Does nothing if the variable is
- * not set.
+ * Arms the faults that the environment names, for entry points. With `EARPIECE_FAULT=point:n`, the process kills itself when it
+ * reaches the point for the n-th time (default: the first), as in a crash. With `point:n:throw`, the point throws instead. Does
+ * nothing if the variable is not set.
  */
 export function armFaultsFromEnv(env: Readonly<Record<string, string | undefined>> = process.env): void {
   const wanted = env['EARPIECE_FAULT'];
@@ -22,10 +22,10 @@ export function armFaultsFromEnv(env: Readonly<Record<string, string | undefined
   if (!Number.isInteger(left) || left < 1)
     throw new EarpieceError(
       'bad_argument',
-      `EARPIECE_FAULT=${wanted}: ${JSON.stringify(times)} is not a count; write ${point}:1`,
+      `EARPIECE_FAULT=${wanted}: ${JSON.stringify(times)} must be a count from 1; write ${point}:1`,
     );
   if (how !== 'kill' && how !== 'throw')
-    throw new EarpieceError('bad_argument', `EARPIECE_FAULT=${wanted}: ${JSON.stringify(how)} is neither kill nor throw`);
+    throw new EarpieceError('bad_argument', `EARPIECE_FAULT=${wanted}: ${JSON.stringify(how)} must be kill or throw`);
   armFaults((at: FaultPoint) => {
     if (at !== point || --left !== 0) return;
     if (how === 'throw') throw new Error(`EARPIECE_FAULT=${wanted}`);

@@ -1,4 +1,4 @@
-/** The log of one agent in memory: its records, and the indexes of its items. */
+/** The log of one agent in memory: the records, and the indexes of the items. */
 import { splitLog, type LogKey } from '../core/address.ts';
 import { isExpired } from '../core/clocks.ts';
 import { ANYONE, formerOf, type Item, type Touches } from '../core/items.ts';
@@ -14,10 +14,10 @@ import { isSignOfWork, type CarrierId, type Stored } from '../core/records.ts';
 import { heldFor, takenBy } from './audience.ts';
 import { isPast, removable, removableLoose } from './retention.ts';
 
-/** One item's place in all indexes of its log. Its content is replaced when the item changes. */
+/** The cell of one item, which all indexes of the log share. When the item changes, the cell gets the new item. */
 export type Cell = { item: Item };
 
-/** Sets keep the order of insertion: `open`, `gate` and `records` are oldest queued first. */
+/** `open`, `gate` and `records` have the oldest queued first, because sets keep the order of insertion. */
 export type Log = {
   readonly key: LogKey;
   readonly project: string;
@@ -104,10 +104,10 @@ export function cellOf(item: Item, cells: readonly Cell[], changed: ReadonlyMap<
   return was && cells.find((cell) => now(cell) === was);
 }
 
-/** Records whose new items are copies and have the age of the original. */
+/** Types of records whose new items are copies, with the age of the original. */
 export const COPIES: ReadonlySet<string> = new Set(['conversation_forked', 'notification_extended']);
 
-/** Puts the cell into the indexes that its new item belongs to. */
+/** Puts the cell into the indexes to which its new item belongs. */
 export function place(log: Log, cell: Cell, item: Item): void {
   const { key } = item.notification;
   const previous = cell.item;
@@ -123,7 +123,7 @@ export function place(log: Log, cell: Cell, item: Item): void {
   if (item.carrier !== undefined) index(log.byCarrier, item.carrier, cell, true);
 }
 
-/** A copy has the position of its original notification. */
+/** Sorts cells by position. A new copy has the position of the original, so it may belong before other cells. */
 export function inOrder(cells: Set<Cell>): void {
   const sorted = [...cells].sort((a, b) => a.item.seq - b.item.seq);
   cells.clear();
@@ -206,7 +206,7 @@ export function pruneLog(log: Log, { before, head, gone }: { before: number; hea
     if (outcome === 'folded' && group !== undefined) continue;
     if (cells.every(({ item }) => isPast(item, before) && !item.history.includes(head))) going.add(id);
   }
-  // An item that was folded into another one stays as long as that item, because replaying that item needs the record.
+  // An item that was folded into another item stays as long as that item, because its replay needs the record.
   for (const { item } of log.closed)
     if (item.outcome === 'folded' && item.group?.[0] && going.has(item.group[0])) going.add(item.id);
   const old = log.loose.filter((record) => record.at < before && record.seq !== head);
@@ -251,7 +251,7 @@ export function firstAbove(records: readonly Stored[], seq: number): number {
   return low;
 }
 
-/** Removes everything that the log holds before this position. Returns the number of removed notifications. */
+/** Removes everything that the log holds before this position, and returns the number of removed notifications. */
 export function eraseLog(log: Log, before: number): number {
   let notifications = 0;
   log.records = log.records.filter(({ seq }) => seq >= before);

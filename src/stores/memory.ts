@@ -43,7 +43,7 @@ import {
 import { storable } from './placing.ts';
 import { Waiters } from './waiters.ts';
 
-/** A store that lives and ends with its process: for tests, and for agents whose notifications need not outlive them. */
+/** Makes a store in memory, for tests, and for agents whose notifications need not survive the process. */
 export function memoryStore(options: { clock?: Clock } = {}): Store {
   return new MemoryStore(options.clock ?? { now: () => Date.now() });
 }
@@ -85,7 +85,7 @@ class MemoryStore implements Store {
     const at = this.ordered();
     const beside = clockBeside(at, this.now());
     const records: Stored[] = [];
-    /** Changes so far, by cell or (new items) by id. None is applied before all drafts are settled. */
+    /** The changes so far, by cell, or by id for new items. They are applied after all drafts are settled. */
     const changed = new Map<Cell, Item>();
     const made = new Map<NotificationId, Cell[]>();
     const loose: Stored[] = [];
@@ -265,7 +265,7 @@ class MemoryStore implements Store {
     if (gone.size > 0) this.#records = this.#records.filter((record) => !gone.has(record.seq));
     for (const [key, held] of this.#withheld) if (held.until <= this.now()) this.#withheld.delete(key);
     for (const [key, known] of this.#presence)
-      // An end that a wrong clock recorded must not strand notifications that wait for the conversation.
+      // If notifications wait for the conversation, its presence stays, because a wrong clock may have recorded its end.
       if (known.endedAt !== undefined && known.endedAt < before && !this.#waitsFor(known)) this.#presence.delete(key);
     for (const [key, bound] of this.#bindings)
       if (bound.at < before && !this.#presence.has(presenceKey(bound.log, bound.conversation))) this.#bindings.delete(key);

@@ -7,18 +7,18 @@ const SCHEMES = ['memory', 'sqlite', 'postgres', 'nats'] as const;
 type StoreOptions = {
   clock?: Clock;
   busyMs?: number;
-  /** Called with a line that a person should read, e.g. that the file was deleted. Default: a process warning. */
+  /** Called with a line for people, such as that the file was deleted. Default: a process warning. */
   report?: (line: string) => void;
   /**
-   * Opens a file in a separate thread, for long-lived processes. Then a hanging disk or a held lock stops only callers that
-   * wait for it, and simultaneous writes are committed together. Costs some milliseconds and megabytes.
+   * Opens a file in a separate thread, for long-lived processes. A hanging disk or a held lock then stops only callers that wait
+   * for the store, and simultaneous writes are committed together. The thread costs some milliseconds and megabytes.
    */
   thread?: boolean;
 };
 
 /**
- * Opens the store that a text names: `memory:`, a path, `sqlite:<path>`. `postgres://…` and `nats://…` name future engines.
- * Rejects with `bad_argument`, or with the store's own error.
+ * Opens the store that a text names: `memory:`, a path, or `sqlite:<path>`. Rejects with `bad_argument`, or with the store's own
+ * error. `postgres://…` and `nats://…` are refused, because these engines do not exist yet.
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
   const { scheme, rest } = partsOf(url);
@@ -47,7 +47,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
       const near = didYouMean(scheme, SCHEMES);
       throw new EarpieceError(
         'bad_argument',
-        `${JSON.stringify(redacted(url))} is not a store: ${near === undefined ? `${JSON.stringify(`${scheme}:`)} is unknown` : `did you mean ${near}:`}; give a path, sqlite:<path> or memory:`,
+        `${JSON.stringify(redacted(url))} must name a store: ${near === undefined ? `${JSON.stringify(`${scheme}:`)} is unknown` : `did you mean ${near}:`}; give a path, sqlite:<path> or memory:`,
       );
     }
   }
@@ -67,7 +67,7 @@ function partsOf(url: string): { readonly scheme: string | undefined; readonly r
 
 const pathOf = (rest: string): string => (rest.startsWith('///') ? rest.slice(2) : rest);
 
-/** A store is loaded at its first use: each costs some milliseconds at start. */
+/** Loads the memory store at its first use, because loading a store takes some milliseconds. */
 async function openMemory(options: StoreOptions): Promise<Store> {
   const { memoryStore } = await import('./memory.ts');
   return memoryStore(options);
@@ -84,5 +84,5 @@ async function openSqlite(path: string, { thread, ...options }: StoreOptions): P
   return openSqliteStore({ ...options, path });
 }
 
-/** Hides a possible password. */
+/** Hides a password in the URL. */
 const redacted = (url: string): string => url.replace(/\/\/[^@/]*@/u, '//…@');

@@ -5,22 +5,22 @@ import { type Item, putItem, settle } from '../core/items.ts';
 import type { Appended } from '../core/ports.ts';
 import type { Draft, Stored } from '../core/records.ts';
 
-/** A draft with its stored JSON, which is made once, outside of any transaction. */
+/** A draft with the JSON to store. The JSON is made once, outside of transactions. */
 export type Written = { readonly body: Draft; readonly text: string };
 
-/** The place of appended drafts, and the items that they changed or made. */
+/** The position and time of appended drafts, and the items that they changed or made. */
 export type Placed = {
   readonly kind: 'placed';
-  /** The position of the first draft; the others follow. */
+  /** The position of the first draft. The others have the following positions. */
   readonly seq: number;
   readonly at: number;
   readonly clock?: number;
   readonly items: readonly Item[];
-  /** No draft concerned an existing item. */
+  /** True if no draft concerned an existing item. */
   readonly isFresh: boolean;
 };
 
-/** The result of an append, for a caller that has the drafts. */
+/** The result of an append, for a caller that has the drafts itself. */
 export type Placing = Placed | Exclude<Appended, { kind: 'appended' }>;
 
 type Place = { readonly seq: number; readonly at: number; readonly clock?: number | undefined };
@@ -33,12 +33,12 @@ export function storable<T>(draft: Draft, copy: () => T): T {
   try {
     return copy();
   } catch (cause) {
-    // A copy by recursion fills the stack, and the message of JSON.stringify draws the circle on further lines.
+    // A recursive copy overflows the stack. For a cycle, the message of JSON.stringify has several lines.
     const [said] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
-    const why = cause instanceof RangeError ? 'it contains itself or nests too deep' : said;
+    const why = cause instanceof RangeError ? 'it contains itself or is nested too deeply' : said;
     throw new EarpieceError(
       'bad_argument',
-      `append: a record of type ${JSON.stringify(draft.type)} cannot be stored (${why}); pass what JSON can hold`,
+      `append: a record of type ${JSON.stringify(draft.type)} cannot be stored (${why}); pass only values that JSON can hold`,
       { cause },
     );
   }

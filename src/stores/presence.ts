@@ -1,7 +1,10 @@
 import { defined } from '../core/defined.ts';
 import type { Presence, PresenceUpdate } from '../core/ports.ts';
 
-/** The presence after a sign of life: what `touch` stores and answers. Undefined fields stay as they were; `endedAt` until `ended: false`. */
+/**
+ * Applies an update to a conversation's presence, as `touch` stores and returns it. Undefined fields stay as they were. `endedAt`
+ * stays until an update has `ended: false`.
+ */
 export function presenceAfter(known: Presence | undefined, update: PresenceUpdate, now: number): Presence {
   const { log, conversation, purpose, host, hostVersion, process, shared, folder, carrier, carried, told, pulls, has } = update;
   const { points } = update;
@@ -34,7 +37,7 @@ export function presenceAfter(known: Presence | undefined, update: PresenceUpdat
   };
 }
 
-/** Undefined: it has no connection. */
+/** The connections after the update. Undefined if there is none. */
 function connected(
   known: Presence['connections'] = {},
   { connect, disconnect = [] }: Pick<PresenceUpdate, 'connect' | 'disconnect'>,

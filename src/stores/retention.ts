@@ -4,7 +4,9 @@ import { touches } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';
 import type { CarrierId, Draft, KnownDraft, OfferedRecord } from '../core/records.ts';
 
-/** Records that only concern items. The others belong to a transcript (or are unknown) and are never pruned. */
+/**
+ * Types of records that only concern items. Records of other types belong to a transcript or are unknown, and are never pruned.
+ */
 const HOUSEKEEPING: ReadonlySet<string> = new Set([
   'system_notification_queued',
   'system_notification_folded',
@@ -31,16 +33,16 @@ export function mustConcernNoItem({ seq, body }: { readonly seq: number; readonl
   throw new EarpieceError('bad_argument', `record ${seq} is a ${body.type}: prune removes it together with its notifications`);
 }
 
-/** The item closed before `before` and holds no gate up. */
+/** Whether the item was closed before `before` and holds no gate up. */
 export const isPast = (item: Item, before: number): boolean =>
   item.state === 'closed' && !item.gate && item.closedAt !== undefined && item.closedAt < before;
 
 /**
- * The records that can be removed together with their items, so that replaying the rest gives the remaining items, unchanged.
- * `history` holds the records in the histories of the removed items; `stays` tells whether an item of this id is kept.
+ * Decides which records can be removed with their items, so that a replay of the rest gives the remaining items unchanged.
+ * `history`: the records in the histories of the removed items. `stays`: whether an item of this id is kept.
  *
- * A record stays while any item that it names stays. A confirm or release names only its carrier, so it goes or stays with
- * that carrier's offer.
+ * A record stays while any item that it names stays. A confirmation or release names only its carrier, so it is removed if that
+ * carrier's offer is.
  */
 export function removable(
   history: readonly { readonly seq: number; readonly body: Draft }[],
@@ -63,8 +65,8 @@ export function removable(
 }
 
 /**
- * The removable ones among housekeeping records without an item (a late confirm without effect, the intents of fan-outs). An
- * intent goes only together with its "done", else its queues would be repeated.
+ * Decides which housekeeping records without an item can be removed, such as a late confirmation without effect. A `fan_out` is
+ * removed only together with its `fan_out_done`; otherwise the fan-out would be repeated.
  */
 export function removableLoose(loose: readonly { readonly seq: number; readonly body: Draft }[]): number[] {
   const done = new Set(loose.flatMap(({ body }) => (body.type === 'fan_out_done' ? [(body as { id?: unknown }).id] : [])));

@@ -4,7 +4,7 @@ import type { Stored } from '../core/records.ts';
 
 /** The differences between the index and a replay of the log. Empty if they agree. */
 export function unsound(log: LogKey, records: Iterable<Stored>, indexed: Iterable<Item>): string[] {
-  // Read from `process`: importing this module costs each start 4 ms and 2 MB.
+  // Taken from `process`, because importing this module costs each start 4 ms and 2 MB.
   const { isDeepStrictEqual } = process.getBuiltinModule('node:util');
   const replayed = replay(records);
   const problems: string[] = [];
@@ -15,7 +15,7 @@ export function unsound(log: LogKey, records: Iterable<Stored>, indexed: Iterabl
     const name = `${log}: ${item.id}${item.audience === '' ? '' : ` for ${item.audience}`}`;
     if (expected === undefined) problems.push(`${name} is in the index, but no record queued it`);
     else if (JSON.stringify(expected) !== JSON.stringify(item) && !isDeepStrictEqual(plain(expected), plain(item)))
-      problems.push(`${name} is ${item.state} in the index, its records say ${expected.state} (${differing(expected, item)})`);
+      problems.push(`${name} is ${item.state} in the index, but by its records ${expected.state} (${differing(expected, item)})`);
   }
   for (const item of replayed.values()) problems.push(`${log}: ${item.id} was queued at ${item.seq}, but is not in the index`);
   return problems;

@@ -1,7 +1,7 @@
 /**
- * The callers that wait for new records in a store. One set for each store. `wake` is called with the head after each append of
- * this process and after each noticed append of another process. `onBusy` runs when the first caller starts to wait, `onIdle`
- * when the last one stops.
+ * The callers that wait for new records in a store. Each store has one set of them. `wake` is called with the head after each
+ * append of this process, and after each noticed append of another process. `onBusy` runs when the first caller begins to wait,
+ * and `onIdle` when the last one stops.
  */
 export class Waiters {
   readonly #waiting = new Set<{ after: number; settle: (head: number) => void }>();
@@ -17,7 +17,7 @@ export class Waiters {
     return this.#waiting.size;
   }
 
-  /** Resolves with the head once it is above `after`. Resolves with `after` on abort, timeout or close. */
+  /** Resolves with the head when it is above `after`, or with `after` on abort, timeout or close. */
   wait(after: number, options: { withinMs?: number | undefined; signal?: AbortSignal | undefined }): Promise<number> {
     const { withinMs, signal } = options;
     if (signal?.aborted || withinMs === 0) return Promise.resolve(after);

@@ -1,6 +1,6 @@
 /**
- * Comparisons that name the broken rule and the differences. They use Node's assertions only. A field that is undefined counts as
- * missing. Without a rule, the title of the case is the rule.
+ * Assertions that name the broken rule and the differences. They use only Node's `assert`. An undefined field counts as missing.
+ * Without a rule, the title of the case is the rule.
  */
 import assert from 'node:assert/strict';
 import type { EarpieceError } from '../../core/errors.ts';
@@ -8,10 +8,10 @@ import type { EarpieceError } from '../../core/errors.ts';
 export const equal = (actual: unknown, expected: unknown, rule?: string): void =>
   under(rule, () => assert.deepEqual(plain(actual), plain(expected)));
 
-/** Each field that the shape names has its value. A list has as many entries as its shape. */
+/** Asserts that each field of the shape has the shape's value. A list must have as many entries as its shape. */
 export const matches = (actual: unknown, shape: unknown, rule?: string): void => equal(part(actual, shape), shape, rule);
 
-/** The call rejects with an `EarpieceError` of this code. */
+/** Asserts that the call rejects with an `EarpieceError` of this code. */
 export async function refuses(call: Promise<unknown>, code: EarpieceError['code'], rule: string): Promise<void> {
   const outcome = await call.then(
     (value) => ({ resolved: value }),
@@ -20,7 +20,10 @@ export async function refuses(call: Promise<unknown>, code: EarpieceError['code'
   equal(outcome, { rejected: code }, rule);
 }
 
-/** Runs a check of this rule. Its failure names the rule first; an inner rule is more exact and stays. */
+/**
+ * Runs a check of this rule. A failure names the rule first. If an inner check names a rule, that one stays, because it is more
+ * exact.
+ */
 export function under<T>(rule: string | undefined, check: () => T): T {
   try {
     return check();

@@ -1,4 +1,4 @@
-/** The contract suite of the store port. An implementation that passes all of it is a store. */
+/** The contract suite of the store port. A store must pass all of it. */
 import { EarpieceError } from '../../core/errors.ts';
 import type { Store } from '../../core/ports.ts';
 import { append } from './cases/append.ts';
@@ -26,7 +26,7 @@ export type TestRunner = {
   ) => unknown;
 };
 
-/** Registers one test a case. It works with `node:test` and with vitest, and needs the package fast-check. */
+/** Registers one test for each case. The suite works with `node:test` and with vitest, and needs the package fast-check. */
 export function runStoreContract<S extends Store>(
   name: string,
   backend: StoreUnderTest<S>,
@@ -67,7 +67,7 @@ const CASES: Readonly<Record<string, (suite: Suite) => void>> = {
   'opened again': reopened,
 };
 
-/** Ends a case that hangs. A slow machine needs a large part of it for the random logs. */
+/** The time limit of a case. On a slow machine, the random logs need much of this time. */
 const TIMEOUT_MS = 90_000;
 
 function checkBackend<S extends Store>(name: string, { again, contents, lacks = {} }: StoreUnderTest<S>): void {

@@ -70,7 +70,7 @@ export const offered = (
   ids: ids(...of),
   owner: ME,
   until: 30_000,
-  // Always flagged as repeated: no other view may offer a notification that was offered before.
+  // Always marked as repeated, because only such a view may offer a notification again.
   view: { ...view(...of), repeated: true },
   ...(more as Partial<OfferedRecord>),
 });
@@ -112,7 +112,7 @@ export const refused = (of: readonly string[]): GateRefusedRecord => ({
   on: 'write_file',
 });
 
-/** `to` begins as a copy of `from`. Open notifications of `from` are open in `to` too. */
+/** A fork: `to` begins as a copy of `from`. Notifications that are open in `from` are open in `to` too. */
 export const forked = (of: readonly string[], from: string, to: string, upTo = 0): ForkedRecord => ({
   type: 'conversation_forked',
   conversation: conversation(to),
@@ -121,7 +121,7 @@ export const forked = (of: readonly string[], from: string, to: string, upTo = 0
   ids: ids(...of),
 });
 
-/** `to` takes over the unread notifications of `from`. */
+/** A succession: `to` takes over the unread notifications of `from`. */
 export const succeeded = (
   of: readonly string[],
   from: string,
@@ -135,7 +135,7 @@ export const succeeded = (
   why,
   ...(why === 'merged' ? { merges: true as const } : {}),
 });
-/** `to` becomes an additional audience. */
+/** An extension: `to` becomes an additional audience of the notifications. */
 export const extended = (of: readonly string[], to: string): ExtendedRecord => ({
   type: 'notification_extended',
   conversation: conversation(to),

@@ -1,4 +1,4 @@
-/** Random histories of a log: few ids, conversations and carriers, so that they often affect each other. */
+/** Makes random histories of a log. They use few ids, conversations and carriers, so that records often affect each other. */
 import type { Arbitrary } from 'fast-check';
 import type { LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
@@ -35,10 +35,10 @@ export type Step = { readonly tick: number } & (
   | { readonly kind: 'prune'; readonly keepMs: number }
 );
 
-/** A draft; `fresh` names the carrier of an offer, `past` the one of an earlier offer. */
+/** Makes a draft. `fresh` names the carrier of a new offer, and `past` the carrier of an earlier offer. */
 type Made = (carriers: { fresh: () => string; past: (n: number) => string }) => Draft;
 
-/** The clock sometimes stops or goes backwards. */
+/** Steps of the clock, which sometimes stops or goes backwards. */
 const TICKS = [0, 1, 10, 100, -50];
 
 export function stepsOf(fc: FastCheck, { prune }: { prune: boolean }): Arbitrary<Step[]> {
@@ -64,7 +64,7 @@ export function stepsOf(fc: FastCheck, { prune }: { prune: boolean }): Arbitrary
       return all.map((step): Step => {
         if (step.kind === 'prune') return step;
         const { made: drafts, ...rest } = step;
-        // One append queues an id once. Queueing it twice is refused, and has its own test.
+        // An append may queue an id only once. Another test covers the refusal.
         const queuedIds = new Set<string>();
         return {
           ...rest,

@@ -1,4 +1,4 @@
-/** The correct answers of a store, computed from the records alone and without an index. */
+/** Computes the correct answers of a store from the records alone, without an index. */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { ANYONE, type Item, itemKey, putItem, replay, settle, type Settled, touches } from '../../core/items.ts';
 import type { Store } from '../../core/ports.ts';
@@ -7,7 +7,7 @@ import { equal } from './check.ts';
 import { carrierId, conversation, ids } from './drafts.ts';
 import { CONVERSATIONS, IDS, KEYS } from './random-drafts.ts';
 
-/** The correct outcome of an append, settled against all items of the log. */
+/** The correct result of an append, computed from all items of the log. */
 export async function expectedAppend(store: Store, log: LogKey, drafts: readonly Draft[]): Promise<Settled> {
   const records = await store.read({ log, limit: 1_000_000 });
   const items = replay(records);
@@ -38,7 +38,7 @@ export async function expectIndexEqualsReplay(store: Store, log: LogKey): Promis
     items.toSorted((a, b) => a.seq - b.seq || (a.audience < b.audience ? -1 : 1));
   const newest = (items: readonly Item[]): Item[] =>
     items.toSorted((a, b) => b.seq - a.seq || (a.audience < b.audience ? -1 : 1));
-  // Items of one record have no defined order, so a limit may return any of them.
+  // Items of one record have no defined order, so with a limit any of them may be returned.
   const same = (seen: readonly Item[], expected: readonly Item[], limit = Infinity): void => {
     equal(
       seen.map((item) => item.seq),

@@ -1,4 +1,4 @@
-/** Each case of the contract gets a new store with a clock that it sets, and short ways to fill and read it. */
+/** Gives each case of the contract a new store, a clock that the case sets, and short functions to fill and read the store. */
 import type { Item } from '../../core/items.ts';
 import type { Appended, Clock, Store } from '../../core/ports.ts';
 import type { Draft } from '../../core/records.ts';
@@ -23,13 +23,13 @@ export type Stage = {
   readonly append: (...drafts: readonly Draft[]) => Promise<Extract<Appended, { kind: 'appended' }>>;
   /** The item of `LOG` with this id. */
   readonly item: (id: string) => Promise<Item>;
-  /** One more empty store. */
+  /** Makes another empty store. */
   readonly fresh: () => Promise<Store>;
-  /** Another handle on the data of `store`. */
+  /** Opens another handle on the data of `store`. */
   readonly also: () => Promise<Store>;
-  /** Every byte that the closed store keeps. */
+  /** Reads every byte that the closed store keeps. */
   readonly contents: (of?: Store) => Promise<Uint8Array>;
-  /** Starts producers without pause into `LOG`. */
+  /** Starts producers that queue into `LOG` without pause. */
   readonly producers: (count: number) => Promise<Producing>;
 };
 
@@ -53,7 +53,8 @@ export async function onStage<S extends Store>(backend: StoreUnderTest<S>, rule:
     contents: async (of = store) => (backend.contents === undefined ? new Uint8Array() : backend.contents(of as S)),
     fresh: async () => keep(await backend.make({ clock })),
     also: async () => {
-      if (backend.again === undefined) throw new Error('this store has no again()');
+      if (backend.again === undefined)
+        throw new Error('the store under test has no again(); add it, or name the capability in lacks');
       return keep(await backend.again(store, { clock }));
     },
     producers: async (count) => {
@@ -73,7 +74,7 @@ export async function onStage<S extends Store>(backend: StoreUnderTest<S>, rule:
   try {
     await body(stage);
   } catch (failed) {
-    // The failure of the case comes first.
+    // If the case has failed, its own error is thrown.
     await end().catch(() => []);
     throw broken(rule, failed);
   }

@@ -6,8 +6,8 @@ import type { Database } from './database.ts';
 import { levelOf, OPEN } from './rows.ts';
 
 /**
- * Above and below (exclusive), limit. A page walks the names of logs in their index; the rest of each row is found by the
- * index of its table. `schema.test.ts` checks that.
+ * Parameters: above (exclusive), below (exclusive), limit. A page walks the index of the logs' names, and finds the rest of each
+ * row by the index of its table. `schema.test.ts` checks that.
  */
 export const AGENTS = `
   WITH page AS MATERIALIZED (
@@ -36,7 +36,7 @@ type Row = {
   readonly log: LogKey;
   readonly open: string;
   readonly oldest: number | null;
-  /** The stamp of each interrupt that holds a gate up, its writer's clock, its end, and its action. */
+  /** For each interrupt that holds a gate up: its stamp, its writer's clock, its end, and its action. */
   readonly gates: string;
   readonly presence: string;
   readonly last: string | null;
@@ -48,7 +48,7 @@ export function agentsPage(
   now: number,
 ): AgentOverview[] {
   const { project, after = '', limit = 100 } = query;
-  // The logs of a project are adjacent in the index, because "0" is the character after "/".
+  // The logs of a project are adjacent in the index. Their range ends at "0", the character after "/".
   const from = project === undefined ? '' : `${project}/`;
   const below = project === undefined ? '\u{10ffff}' : `${project}0`;
   return db.all<Row>(AGENTS, after > from ? after : from, below, limit).map((row) => overviewOf(row, now));

@@ -9,8 +9,8 @@ import type { Database } from './database.ts';
 import type { ItemIndex } from './item-index.ts';
 
 /**
- * Appends inside a transaction, which its caller rolls back unless the answer is `placed`. `last` is the newest record of the
- * store: each new record has a higher position, and a time that is not earlier.
+ * Appends inside a transaction, which the caller rolls back unless the result is `placed`. `last` is the newest record of the
+ * store: each new record gets a higher position and no earlier time.
  */
 export function append(
   db: Database,

@@ -1,4 +1,4 @@
-/** Returns the space of removed records to the file system while other processes continue to use the database. */
+/** Returns the space of removed records to the file system. Other processes can use the database meanwhile. */
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from './database.ts';
 import { realPath } from './files.ts';
@@ -9,19 +9,19 @@ export type Compacted = {
   readonly after: number;
   /** Unused bytes that the file keeps: release 0.0.0 made it, and it is too large to be rewritten. */
   readonly unused: number;
-  /** The files in which removed records can still be read, because another process has a read or a write open. */
+  /** The files that still contain removed records, because another process is reading or writing. */
   readonly readable: readonly string[];
 };
 
-/** Pages that one transaction returns: some milliseconds. */
+/** How many pages one transaction returns, in some milliseconds. */
 const STEP_PAGES = 1_000;
 /**
- * A file that cannot shrink in steps is rewritten in one transaction, which stops other writers: about a second for this
- * size.
+ * The largest file that is rewritten if it cannot shrink in steps. The rewrite is one transaction, which stops other writers for
+ * about a second at this size.
  */
 const MAX_REWRITE = 256 * 1_048_576;
 
-/** The reads and writes of other processes take milliseconds each. */
+/** The time between attempts. Reads and writes of other processes take milliseconds each. */
 const FINISH_EVERY_MS = 50;
 const FINISH_TRIES = 20;
 
@@ -36,7 +36,7 @@ export const fileBytes = (db: Database): number => number(db, 'page_count') * nu
 export const unusedBytes = (db: Database): number =>
   number(db, 'auto_vacuum') === 2 ? 0 : number(db, 'freelist_count') * number(db, 'page_size');
 
-/** Does one step. False if nothing is left to do. Must not run inside a transaction. */
+/** Does one step, and returns false if nothing is left to do. Must not run inside a transaction. */
 export function compactStep(db: Database, maxRewrite = MAX_REWRITE): boolean {
   const free = number(db, 'freelist_count');
   if (free === 0) return false;
@@ -52,8 +52,8 @@ export function compactStep(db: Database, maxRewrite = MAX_REWRITE): boolean {
 }
 
 /**
- * Writes the -wal into the main file, which shrinks with that, and empties it. Returns the files that could not be emptied
- * because another process uses them: a retry a moment later can help.
+ * Writes the -wal into the main file, which shrinks, and empties the -wal. Returns the files that could not be emptied because
+ * another process uses them. A retry a moment later can help.
  */
 export function finishCompact(db: Database): readonly string[] {
   const done = db.get<{ busy: number; log: number; checkpointed: number }>('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -62,7 +62,7 @@ export function finishCompact(db: Database): readonly string[] {
   return done?.log === done?.checkpointed ? [wal] : [db.path, wal];
 }
 
-/** Tries for a second. */
+/** Repeats `finish` for up to a second. */
 export async function untilEmpty(finish: () => Promise<readonly string[]>): Promise<readonly string[]> {
   let readable = await finish();
   for (let tries = 1; readable.length > 0 && tries < FINISH_TRIES; tries++) {

@@ -13,8 +13,8 @@ export type Bound = { readonly log: LogKey; readonly conversation: ConversationI
 export type PresenceQuery = { readonly project?: string; readonly log?: LogKey; readonly conversation?: ConversationId };
 
 /**
- * The data about conversations beside the records: last contact, bindings to host processes, and withheld results. Writers
- * call this inside a transaction.
+ * The data about conversations that are not records: presence, bindings to host processes, and withheld results. Call methods
+ * that write inside a transaction.
  */
 export class Conversations {
   readonly #db: Database;
@@ -53,7 +53,7 @@ export class Conversations {
     return this.#db.all<{ presence: string }>(sql, ...where.values).map((row) => JSON.parse(row.presence) as Presence);
   }
 
-  /** `log`: the number of the log. */
+  /** Whether the conversation has ended. `log`: the number of the log. */
   hasEnded(log: number, conversation: ConversationId): boolean {
     const sql = 'SELECT ended_at FROM conversations WHERE log = ? AND conversation = ?';
     const row = this.#db.get<{ ended_at: number | null }>(sql, log, conversation);
@@ -119,10 +119,10 @@ export class Conversations {
     return held;
   }
 
-  /** Removes conversations that ended before `before`, and withheld results that have expired. */
+  /** Removes the presence of conversations that ended before `before`, and withheld results that have expired. */
   prune(before: number, now: number): void {
     this.#db.run('DELETE FROM withheld WHERE until <= ?', now);
-    // An end that a wrong clock recorded must not strand notifications that wait for the conversation.
+    // If notifications wait for the conversation, its presence stays, because a wrong clock may have recorded its end.
     this.#db.run(
       `DELETE FROM conversations WHERE ended_at < ? AND NOT EXISTS
        (SELECT 1 FROM items i WHERE i.log = conversations.log AND i.phase = ${OPEN} AND i.audience = conversations.conversation)`,

@@ -8,24 +8,24 @@ import { explain } from './trouble.ts';
 import { truncation } from './truncation.ts';
 
 /**
- * Read from `process` instead of imported: an older Node has no such module, and an import would fail before Earpiece can print
+ * Taken from `process` instead of imported: an older Node lacks this module, and an import would fail before Earpiece can print
  * its message about the version.
  */
 const sqlite = process.getBuiltinModule('node:sqlite');
 
-/** How often the files at the path are compared with the opened ones, even without any calls. */
+/** How often the files at the path are compared with the opened files, even without calls. */
 const LOOK_EVERY_MS = 500;
 /** Connections that must stay open. Closing them would delete records of other programs: see `Database.close`. */
 const LEFT_OPEN = new Set<DatabaseSync>();
 
-/** A process that ends by itself closes its connections. After `exit` the system does that. */
+/** Leaves a connection to the end of the process. Node closes connections at a normal end, and after `exit` the system does. */
 function leaveOpen(db: DatabaseSync): void {
   if (LEFT_OPEN.size === 0) process.once('exit', () => process.exit());
   LEFT_OPEN.add(db);
 }
 
 export type DatabaseOptions = OpenOptions & {
-  /** Called with a line that a person should read, e.g. that the file was deleted. Default: a process warning. */
+  /** Called with a line for people, such as that the file was deleted. Default: a process warning. */
   readonly report?: (line: string) => void;
 };
 
@@ -36,14 +36,14 @@ export type Outcome = { readonly kind: 'done'; readonly result: unknown } | { re
 
 type Row = Record<string, SQLOutputValue>;
 
-/** One connection: opened and migrated, with cached statements and whole transactions. All of it is synchronous. */
+/** One open and migrated connection, with cached statements and whole transactions. All methods but `backup` are synchronous. */
 export class Database {
   readonly path: string;
-  /** Grows when the file at the path was replaced and the new one opened: caches of the old file are then invalid. */
+  /** Grows when the file at the path was replaced and the new file opened. Caches of the old file are then invalid. */
   generation = 0;
-  /** Committed transactions of this connection; `data_version` counts those of all others. */
+  /** The number of transactions that this connection committed. `data_version` counts those of all others. */
   #commits = 0;
-  /** The commit count at the last check of other connections in this turn of the event loop; -1: not checked yet. */
+  /** The value of `#commits` at the last check of other connections in this turn of the event loop. -1 if there was none. */
   #askedAt = -1;
   #seen = '';
   readonly #options: DatabaseOptions;
@@ -66,9 +66,9 @@ export class Database {
   }
 
   /**
-   * Compares the files at the path with the open ones, and opens the current ones. Must not run inside a transaction. `atOnce`:
-   * checks on every call, for callers that write. Other callers check at most every 500 ms. In between, an unchanged folder holds
-   * the same files. The error of a broken file reaches each caller until somebody fixes the file.
+   * Opens the current files if those at the path are no longer the opened ones. Must not run inside a transaction. Callers that
+   * write pass `atOnce` to check the files at each call. Otherwise the files are checked every 500 ms, and the folder in between.
+   * The error of a broken file is thrown to each caller until the file is fixed.
    */
   follow(atOnce = false): void {
     const now = performance.now();
@@ -119,16 +119,19 @@ export class Database {
   }
 
   /**
-   * One row after the other, for results that may not fit into memory. It has its own statement, so other statements may run in
-   * between.
+   * Yields one row after the other, for results that may not fit into memory. Other statements may run in between, because this
+   * one is not cached.
    */
   each<T = Row>(sql: string, ...values: SQLInputValue[]): Iterable<T> {
     return this.#db.prepare(sql).iterate(...values) as Iterable<T>;
   }
 
-  /** Runs one transaction: all or nothing. A result that `keep` rejects is rolled back and still returned. */
+  /**
+   * Runs one transaction: all or nothing. If `keep` returns false, the transaction is rolled back, and the result is still
+   * returned.
+   */
   write<T>(work: () => T, keep: (result: T) => boolean = () => true): T {
-    // Not deferred: a transaction that reads first and then wants to write fails permanently if another one wrote in between.
+    // A deferred transaction would read first, and could not write any more if another transaction has written in between.
     this.run('BEGIN IMMEDIATE');
     try {
       const result = work();
@@ -144,7 +147,7 @@ export class Database {
 
   /**
    * Runs several callers' work in one transaction, in their order. Each part is kept or rolled back by itself. Throws if the
-   * transaction as a whole fails; then none of it is kept.
+   * whole transaction fails, and then keeps nothing.
    */
   writeAll(steps: readonly Step[]): readonly Outcome[] {
     const [only] = steps;
@@ -170,7 +173,7 @@ export class Database {
       kept = keep(result);
       outcome = { kind: 'done', result };
     } catch (error) {
-      // SQLite has rolled back the transaction itself: no part of it is kept.
+      // SQLite itself has rolled back the whole transaction.
       if (!this.#db.isTransaction) throw error;
       outcome = { kind: 'failed', error };
     }
@@ -180,9 +183,8 @@ export class Database {
   }
 
   /**
-   * Whether any process committed since the last call. The file is read once for all calls of one turn of the event loop
-   * (calls that arrived together): a read costs some microseconds, more than all other work before a tool call. `atOnce`:
-   * reads it each time.
+   * Whether any process has committed since the last call. All calls of one turn of the event loop share one read of the file,
+   * because a read takes more time than all other work before a tool call. With `atOnce`, each call reads the file.
    */
   changed(atOnce = false): boolean {
     if (!atOnce && this.#askedAt === this.#commits) return false;
@@ -195,12 +197,12 @@ export class Database {
     return true;
   }
 
-  /** Runs several reads on one snapshot, whatever other processes write meanwhile. */
+  /** Runs several reads on one snapshot, even if other processes write meanwhile. */
   reading<T>(work: () => T): T {
     return reading(this.#db, work);
   }
 
-  /** When the file was made, epoch ms; 0 if the file system does not know. From the kernel's clock, not this process's. */
+  /** When the file was made, by the kernel's clock, epoch ms. 0 if the file system does not record it. */
   bornAt(): number {
     const file = statSync(this.path, { throwIfNoEntry: false });
     return file === undefined || file.birthtimeMs > file.mtimeMs ? 0 : Math.floor(file.birthtimeMs);
@@ -218,13 +220,13 @@ export class Database {
       throw new EarpieceError(
         'bad_argument',
         (error as NodeJS.ErrnoException).code === 'EEXIST'
-          ? `${target} exists: a backup needs a new file, name another`
+          ? `${target} exists: a backup needs a new file, so name another one`
           : `cannot write the backup ${target} (${(error as NodeJS.ErrnoException).code ?? (error as Error).message}): name a new file in a folder that exists and may be written`,
         { cause: error },
       );
     }
     try {
-      // In one step: with several, SQLite would start over after each write of another process.
+      // In one step, because with several steps SQLite would start again after each write of another process.
       await sqlite.backup(this.#db, target, { rate: 0x7f_ff_ff_ff });
     } catch (error) {
       throw explain(error, target);
@@ -232,9 +234,9 @@ export class Database {
   }
 
   /**
-   * Closes the connection. The last connection that closes writes the `-wal` into the main file and deletes both companions
-   * by their path. If other files have replaced these, that would destroy another program's records: the connection then
-   * stays open until the process ends.
+   * Closes the connection. The last connection that closes writes the `-wal` into the main file, and deletes `-wal` and `-shm` by
+   * their paths. If these are now another program's files, its records would be lost. In that case, the connection stays open
+   * until the process ends.
    */
   close(): void {
     clearInterval(this.#timer);
@@ -268,7 +270,7 @@ export class Database {
     this.#open = undefined;
   }
 
-  /** Writes the content of the deleted files into the main file. The next process that opens it makes new ones. */
+  /** Writes the content of the deleted files into the main file. The next process that opens the database makes new files. */
   #restore(missing: readonly string[]): void {
     const done = this.#db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
     if (done?.['busy'] !== 0 || done['log'] !== done['checkpointed']) throw new Half(this.#real, missing);
@@ -288,7 +290,7 @@ export class Database {
     this.#lookedAt = performance.now();
     if (aside.length > 0)
       this.#report(
-        `${this.path} was gone and its companion files were still there: they are now ${aside.join(' and ')}, and the database is new`,
+        `${this.path} did not exist, but its companion files did: they are now ${aside.join(' and ')}, and the database is new`,
       );
   }
 
@@ -297,7 +299,7 @@ export class Database {
     else this.#options.report(line);
   }
 
-  /** Runs even without calls, because other processes wait until this one closes deleted files. */
+  /** Checks the files even without calls, because other processes wait until this process closes deleted files. */
   #lookAround(): void {
     try {
       if (this.#open === undefined || !this.#open.isTransaction) this.follow(true);

@@ -4,13 +4,13 @@ import type { Erased } from '../../core/ports.ts';
 import type { Database } from './database.ts';
 
 /**
- * Makes each page of the file anew, so that no byte of what was removed is left. Must not run inside a transaction. `secure_delete`
- * is not enough: when SQLite splits a page, it leaves copies of rows in the free space of the pages around it. Other writers wait
- * meanwhile: about a second for 256 MB.
+ * Rewrites each page of the file, so that no byte of the removed data is left. Must not run inside a transaction. `secure_delete`
+ * is not enough: when SQLite splits a page, it leaves copies of rows in the free space of the neighbouring pages. Other writers
+ * wait meanwhile, about a second for 256 MB.
  */
 export const rewrite = (db: Database): void => void db.all('VACUUM');
 
-/** Must run inside a transaction. */
+/** Erases the log's data. Must run inside a transaction. */
 export function erase(db: Database, log: LogKey, before: number): Erased {
   const count = (sql: string, ...given: readonly (string | number)[]): number => Number(db.run(sql, ...given).changes);
   const id = db.get<{ id: number }>('SELECT id FROM logs WHERE key = ?', log)?.id ?? -1;
@@ -24,7 +24,8 @@ export function erase(db: Database, log: LogKey, before: number): Erased {
     notifications,
     conversations: count('DELETE FROM conversations WHERE log = ?', id),
     withheld: count('DELETE FROM withheld WHERE log = ?', id),
-    // A key ends with the agent or one of its conversations; the value of a session token is the conversation that it opens.
+    // The keys of these settings end with the agent or one of its conversations. The value of a session token is the conversation
+    // that it opens.
     settings: count(
       `DELETE FROM settings WHERE substr(key, -length(?1) - 1) = ' ' || ?1 OR instr(key, ' ' || ?1 || '#') > 0
        OR substr(value, 1, length(?1) + 2) = '"' || ?1 || '#'`,

@@ -1,7 +1,7 @@
 /**
- * The files of one database: the main file, its `-wal` and its `-shm`. Processes that hold different inodes of them overwrite
- * each other, and the last one to close discards the others' records. So each process compares its open files with those at
- * the path.
+ * The files of one database: the main file, its `-wal` and its `-shm`. Processes that have opened different inodes of these files
+ * overwrite each other, and the last process to close discards the others' records. So each process compares its open files with
+ * the files at the path.
  */
 import { closeSync, lstatSync, openSync, readSync, realpathSync, renameSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -17,7 +17,7 @@ export type Files = {
 
 const NONE = 'none';
 
-/** `real`: the path with its links followed. SQLite puts the other two files beside it. */
+/** `real`: the path with its links followed. SQLite puts the other two files into the same folder. */
 export function filesAt(path: string, real: string): Files {
   const main = statSync(path, { throwIfNoEntry: false });
   return { main: identity(main), wal: identityOf(`${real}-wal`), shm: identityOf(`${real}-shm`), size: main?.size ?? 0 };
@@ -36,29 +36,29 @@ const identityOf = (path: string): string => identity(statSync(path, { throwIfNo
 const identity = (file: Stats | undefined): string => (file === undefined ? NONE : `${file.dev}:${file.ino}`);
 
 /**
- * The minimum age of a folder's last change. Only then is one more change sure to show in its times. FAT counts in steps of two
+ * How old a folder's last change must be, so that one more change is sure to show in its times. FAT counts in steps of two
  * seconds.
  */
 const SETTLED_MS = 3_000;
 
 /**
- * The folder that holds the three files. Its times change when an entry is made, deleted or renamed, so one look at it
+ * The folder that holds the three files. Its times change when an entry is made, deleted or renamed, so one check of the folder
  * replaces the three of `filesAt`.
  */
 export class Folder {
   readonly #path: string | undefined;
-  /** Undefined: one more change might not show in the times. */
+  /** The folder's state. Undefined if one more change might not show in its times. */
   #seen: Stats | undefined;
 
   /** `real`: the path with its links followed. */
   constructor(path: string, real: string) {
     const folder = dirname(path);
-    // A file that is itself a link can be replaced in another folder. Windows writes a folder's times late.
+    // A file that is a link can be replaced in another folder. Windows updates a folder's times late.
     const isHere = join(realPath(folder), basename(path)) === real && process.platform !== 'win32';
     this.#path = isHere ? folder : undefined;
   }
 
-  /** Remembers the folder's state. Must be called before a look at the files. */
+  /** Remembers the folder's state. Must be called before the files are checked. */
   note(): void {
     const now = this.#look();
     this.#seen = now !== undefined && Date.now() - Math.min(now.mtimeMs, now.ctimeMs) > SETTLED_MS ? now : undefined;
@@ -69,7 +69,7 @@ export class Folder {
     const seen = this.#seen;
     if (seen === undefined) return false;
     const now = this.#look();
-    // Both times: a program that restores a folder resets its modification time, but no program can set the other one.
+    // Both times are compared: a program may reset the modification time, but no program can set the change time.
     return (
       now !== undefined &&
       now.mtimeMs === seen.mtimeMs &&
@@ -86,14 +86,13 @@ export class Folder {
 
 export type Change =
   | { readonly kind: 'same' }
-  /** Another file is at the path, or no file. */
+  /** The path has another file, or none. */
   | { readonly kind: 'moved'; readonly gone: boolean }
   /**
-   * The main file is the opened one and the named ones were deleted: processes that have them open still have all of the
-   * data.
+   * The main file is the opened one, and the named companions were deleted. Processes that have these open still have all data.
    */
   | { readonly kind: 'half'; readonly missing: readonly string[] }
-  /** A program opened the database after its companions were deleted: the two processes overwrite each other. */
+  /** Another program opened the database after its companions were deleted, so the two processes overwrite each other. */
   | { readonly kind: 'split'; readonly replaced: readonly string[] };
 
 /** The change of the files since they were opened. */
@@ -106,7 +105,7 @@ export function changeOf(opened: Files, now: Files): Change {
   return { kind: 'half', missing: sides.map((side) => `-${side}`) };
 }
 
-/** The companions that a main file lacks: `-wal`, `-shm`, both or none. Only living processes make them. */
+/** The companions that a main file lacks: `-wal`, `-shm`, both or none. */
 export function missingAt(path: string): readonly string[] {
   const { main, wal, shm } = filesAt(path, realPath(path));
   if (main === NONE || headerOf(path)?.wal !== true) return [];
@@ -115,7 +114,7 @@ export function missingAt(path: string): readonly string[] {
 
 const HEADER = Buffer.from('SQLite format 3\0');
 
-/** Undefined for an empty file or one that is not a database. */
+/** Reads the header of a database. Undefined for an empty file or a file of another kind. */
 export function headerOf(path: string): { readonly wal: boolean; readonly pageSize: number; readonly bytes: number } | undefined {
   const bytes = Buffer.alloc(100);
   const file = openSync(path, 'r');
@@ -132,8 +131,8 @@ export function headerOf(path: string): { readonly wal: boolean; readonly pageSi
 }
 
 /**
- * A `-wal` or `-shm` without its main file belongs to no database: SQLite would read it into the new database, or delete it.
- * Moves it aside and returns the new paths.
+ * Moves a `-wal` or `-shm` without a main file aside, and returns the new paths. SQLite would read such a file into the new
+ * database, or delete it.
  */
 export function setAside(path: string): readonly string[] {
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return [];
@@ -147,7 +146,7 @@ export function setAside(path: string): readonly string[] {
   });
 }
 
-/** Other processes still hold deleted files of this database. A retry helps once they have noticed, which takes them a second. */
+/** Other processes still have deleted files of this database open. They notice it within a second, and then a retry helps. */
 export class Half extends Error {
   readonly told: EarpieceError;
 

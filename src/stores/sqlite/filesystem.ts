@@ -1,6 +1,6 @@
 import { readFileSync, realpathSync, statfsSync } from 'node:fs';
 
-/** The file system of a path: the kernel's number of its kind, and its name if the system shows it. */
+/** The file system of a path: the kernel's number of its kind, and its name if it is known. */
 export type FileSystem = { readonly type: number; readonly name?: string; readonly mountedAt?: string };
 
 /** Numbers of `statfs(2)`. FUSE file systems differ only by name. */
@@ -27,7 +27,7 @@ const NETWORK_NAMES =
 /** The file system of an existing path. */
 export function fileSystemOf(path: string): FileSystem {
   const type = statfsSync(path).type;
-  // The table of mounts is read only if the number alone does not show a local file system.
+  // The table of mounts is read only if the number does not already show a local file system.
   if (process.platform !== 'linux' || (type !== FUSE && !NETWORK_TYPES.has(type))) return { type };
   try {
     return { type, ...mountOf(realpathSync(path), readFileSync('/proc/self/mountinfo', 'utf8')) };
@@ -47,7 +47,7 @@ export function mountOf(path: string, mountinfo: string): { name: string; mounte
     const name = after.split(' ')[0];
     if (mountedAt === undefined || !name) continue;
     const holds = path === mountedAt || path.startsWith(mountedAt.endsWith('/') ? mountedAt : `${mountedAt}/`);
-    // A later line of the same length was mounted over the earlier one.
+    // Of two mounts at the same path, the later line is the visible one.
     if (holds && mountedAt.length >= (found?.mountedAt.length ?? 0)) found = { name, mountedAt };
   }
   return found;

@@ -1,28 +1,28 @@
 /**
- * One query to a database, for a process that must load nothing else: a coding agent runs a hook before each tool call, and
- * almost always nothing waits. Undefined proves nothing: the caller then opens the store and checks fully.
+ * Checks with one query whether something waits for a conversation, and loads nothing else. A coding agent runs a hook before
+ * each tool call, and almost always nothing waits. Undefined proves nothing: the caller then opens the store and checks fully.
  */
 import type { DatabaseSync } from 'node:sqlite';
 
-/** The schema's major version that the query knows; see `migrations.ts`. */
+/** The major version of the schema for which the query is written; see `migrations.ts`. */
 const MAJOR = 1;
 
 export type Glance = {
   readonly path: string;
-  /** The ancestors of this process, each as `bind` names it. */
+  /** The ancestors of this process, in the form that `bind` stores. */
   readonly processes: readonly { readonly machine: string; readonly pid: number; readonly startedAt: string }[];
   readonly conversation: string;
-  /** The key, up to the log's name, of a setting of the log that asks for work. */
+  /** The beginning of a setting's key, before the log's name. If the log has this setting, there is work. */
   readonly setting: string;
   /** Epoch ms. */
   readonly now: number;
-  /** The longest allowed age of a sign of life. An older sign of life is written again. */
+  /** The age after which the last contact must be written again. */
   readonly seenWithinMs: number;
-  /** Items delivered since then, epoch ms, must be looked up in the host's transcript. */
+  /** Items that were delivered after this time, epoch ms, must be searched in the host's transcript. */
   readonly unprovenSince: number;
 };
 
-/** machine, pid, start, conversation, key, time. An empty audience is ANYONE; phase 0 is open or offered. */
+/** Parameters: machine, pid, start, conversation, key, time. An empty audience is ANYONE; phase 0 is open or offered. */
 export const GLANCE = `
   SELECT c.presence AS presence, c.seen_at AS seenAt, c.ended_at AS endedAt,
     EXISTS (SELECT 1 FROM items i WHERE i.log = b.log AND i.phase = 0 AND i.audience IN ('', b.conversation)) AS open,
@@ -34,7 +34,7 @@ export const GLANCE = `
   FROM bindings b JOIN conversations c ON c.log = b.log AND c.conversation = b.conversation
   WHERE b.machine = ?1 AND b.pid = ?2 AND b.started_at = ?3 AND b.conversation = ?4`;
 
-/** machine, pid, start, conversation. Returns a row if the process shows the conversation. */
+/** Parameters: machine, pid, start, conversation. Returns a row if the process shows the conversation. */
 export const OPEN_MARK = `
   SELECT (SELECT count(*) || ' ' || max(i.seq) || ' ' || count(i.carrier) FROM items i
     WHERE i.log = b.log AND i.phase = 0 AND i.audience IN ('', b.conversation) HAVING count(*) > 0) AS mark
@@ -51,8 +51,8 @@ type Row = {
 };
 
 /**
- * Whether something waits for the conversation, which one of the processes shows and which is active. `free`: something does, but
- * nothing holds its gate. `quiet`: nothing is open, offered, gating or unproven. Undefined: a proper look says more.
+ * Whether something waits for the active conversation that one of the processes shows. `quiet`: nothing is open, offered,
+ * unproven or holds the gate up. `free`: something waits, but nothing holds the gate up. Undefined: only a full check can tell.
  */
 export function glance({
   path,
@@ -87,7 +87,10 @@ export function glance({
   }
 }
 
-/** Changes with the open items of a conversation; '' for none, undefined if the process does not show it. */
+/**
+ * A text that changes with the open items of a conversation. '' if none is open; undefined if the process does not show the
+ * conversation.
+ */
 export function openMark({
   path,
   process: { machine, pid, startedAt },
@@ -105,7 +108,10 @@ export function openMark({
   }
 }
 
-/** machine, pid, start, conversation. Open or offered items by level (0 is info), and below them the items that hold the gate. */
+/**
+ * Parameters: machine, pid, start, conversation. Counts open or offered items by level (0 is info), and then the items that hold
+ * the gate up.
+ */
 export const OPEN_LEVELS = `
   SELECT i.level AS level, count(*) AS count, 0 AS gates FROM items i JOIN bindings b ON b.log = i.log
     WHERE b.machine = ?1 AND b.pid = ?2 AND b.started_at = ?3 AND b.conversation = ?4
@@ -116,7 +122,7 @@ export const OPEN_LEVELS = `
 
 export type OpenLevels = { readonly counts: readonly number[]; readonly gates: number };
 
-/** The number of open items of the conversation by level, info first, and of the interrupts that hold its gate. */
+/** The number of open items of the conversation by level, info first, and of the interrupts that hold its gate up. */
 export function openLevels({
   path,
   processes,
@@ -145,9 +151,9 @@ export function openLevels({
   }
 }
 
-/** Undefined for a schema of another major version. */
+/** Opens the database. Undefined if the schema has another major version. */
 function open(path: string): DatabaseSync | undefined {
-  // Read from `process`, because an older Node has no such module.
+  // Taken from `process`, because an older Node lacks this module.
   const db = new (process.getBuiltinModule('node:sqlite').DatabaseSync)(path, { readOnly: true });
   const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
   if (Math.floor(version / 1_000) === MAJOR) return db;

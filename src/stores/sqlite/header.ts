@@ -7,7 +7,7 @@ const MAGIC = 'SQLite format 3\0';
 const APPLICATION_ID_AT = 68;
 const HEADER_BYTES = 100;
 
-/** True for a regular file with the header of an Earpiece database. False for anything else, and for a file that cannot be read. */
+/** Whether the path is a regular, readable file with the header of an Earpiece database. */
 export function isEarpieceFile(path: string): boolean {
   let fd: number | undefined;
   try {

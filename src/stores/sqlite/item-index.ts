@@ -7,7 +7,7 @@ import { heldFor } from '../audience.ts';
 import type { Database } from './database.ts';
 import { DONE, type ItemRow, itemOf, ITEMS, OPEN, phaseOf, stateOf, UNREAD } from './rows.ts';
 
-/** The items beside the log: found by index, changed only together with the record that changes them. */
+/** The table of items, which has indexes. An item changes only in the transaction of the record that changes it. */
 export class ItemIndex {
   readonly #db: Database;
 
@@ -71,7 +71,7 @@ export class ItemIndex {
     return seq === undefined ? [] : this.select(ITEMS.atSeq, log, seq);
   }
 
-  /** The position where it was queued or folded. */
+  /** The position at which the notification was queued or folded. */
   seqOf(log: number, id: NotificationId): number | undefined {
     return this.#db.get<{ seq: number }>('SELECT seq FROM records WHERE log = ? AND notification = ?', log, id)?.seq;
   }
@@ -80,7 +80,7 @@ export class ItemIndex {
     return this.#db.all<ItemRow>(sql, ...values).map(itemOf);
   }
 
-  /** Writes an item that `body` changed from `before`, or made. */
+  /** Writes an item that `body` made, or changed from `before`. */
   put(log: number, { item, before, body }: { item: Item; before: Item | undefined; body: Draft }): void {
     const now = [
       item.gate ? 1 : 0,
@@ -103,10 +103,10 @@ export class ItemIndex {
       );
       return;
     }
-    // A folded notification has its own id; its other columns are those of its target.
+    // A folded notification has its own id. Its other columns come from its target.
     const source = isType(body, 'system_notification_folded') ? this.seqOf(log, body.into) : undefined;
     this.#db.run(
-      // `OR REPLACE`, because a record may name an audience twice.
+      // With `OR REPLACE`, because a record may name an audience twice.
       `INSERT OR REPLACE INTO items (log, phase, seq, audience, level, key, source, gate, carrier, taken_by, closed_at, state)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       log,

@@ -2,7 +2,7 @@ import { type LogKey, splitLog } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Database } from './database.ts';
 
-/** The numbers of logs in the other tables. A log never loses its number, so known ones are cached. */
+/** The numbers that stand for logs in the other tables. A log keeps its number, so numbers are cached. */
 export class Logs {
   readonly #db: Database;
   #generation: number;
@@ -14,13 +14,13 @@ export class Logs {
     this.#generation = db.generation;
   }
 
-  /** Undefined: the log has no records. */
+  /** The number of a log. Undefined if the log has no records. */
   numberOf(log: LogKey): number | undefined {
     this.#forgetOldFile();
     const known = this.#numbers.get(log);
     if (known !== undefined) return known;
     const id = this.#db.get<{ id: number }>('SELECT id FROM logs WHERE key = ?', log)?.id;
-    // Inside a transaction a rollback may remove the log.
+    // Not cached inside a transaction, because a rollback may remove the log.
     if (id !== undefined && !this.#db.isTransaction) this.#remember(log, id);
     return id;
   }

@@ -1,8 +1,8 @@
 /**
- * The schema, step by step. Rules:
- * - A released step is never changed; a new one is added at the end.
- * - Within a major version, steps only add (tables, indexes, columns with a default), so that a process with an older
- *   Earpiece still reads and writes a file that a newer one has migrated. Any other change is a new major version.
+ * The migrations of the schema, as a list of steps. Rules:
+ * - A released step never changes. New steps are added at the end.
+ * - Within a major version, steps only add (tables, indexes, columns with a default), so that an older Earpiece can still read
+ *   and write a file that a newer one has migrated. Any other change needs a new major version.
  * - `user_version` is `MAJOR * 1000 + number of steps`; `application_id` marks the file as Earpiece's.
  *
  * `golden/schema.sql` is the result of all steps.

@@ -1,4 +1,4 @@
-/** Opens a database file: refuses unusable ones, makes a new file, migrates an older one. */
+/** Opens a database file. Makes a missing file, migrates an older one, and refuses an unusable one. */
 import type { DatabaseSync } from 'node:sqlite';
 import { fault } from '../../core/faults.ts';
 import { Half, missingAt, realPath } from './files.ts';
@@ -9,8 +9,8 @@ import { isBusy } from './trouble.ts';
 import { truncation } from './truncation.ts';
 
 /**
- * Read from `process` instead of imported: an older Node has no such module, and an import would fail before Earpiece's own
- * line about the version.
+ * Taken from `process` instead of imported: an older Node lacks this module, and an import would fail before Earpiece can print
+ * its message about the version.
  */
 const sqlite = process.getBuiltinModule('node:sqlite');
 
@@ -25,7 +25,7 @@ export type OpenOptions = {
 /** Opens the file at a path, and makes or migrates it if needed. `aside`: files that were moved out of a new file's way. */
 export function openFile(options: OpenOptions): { readonly db: DatabaseSync; readonly aside: readonly string[] } {
   const aside = prepareFile(options.path, options.probe);
-  // Check before SQLite opens the file: the last process that closes a cut file writes the -wal into it.
+  // Checked before SQLite opens the file: the last process that closes a truncated file writes the -wal into it.
   throwIf(truncation(options.path));
   if (missingAt(options.path).length > 0) refuseOthers(options.path);
   const db = new sqlite.DatabaseSync(options.path, { timeout: 0, defensive: true });
@@ -42,10 +42,7 @@ export function throwIf(error: Error | undefined): void {
   if (error !== undefined) throw error;
 }
 
-/**
- * Throws `Half` while another connection is open: it holds a deleted `-wal` or `-shm`, and would not see this process's
- * writes.
- */
+/** Throws `Half` while another connection has a deleted `-wal` or `-shm` open, because it would not see this process's writes. */
 function refuseOthers(path: string): void {
   const db = new sqlite.DatabaseSync(path, { timeout: 0, defensive: true });
   try {
@@ -53,7 +50,7 @@ function refuseOthers(path: string): void {
     db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get();
   } catch (error) {
     if (!isBusy(error)) throw truncation(path) ?? error;
-    // Another process that opens the database at the same time may have made both meanwhile.
+    // Another process that opens the database at the same time may have made both files by now.
     const missing = missingAt(path);
     if (missing.length > 0) throw new Half(realPath(path), missing);
   } finally {
@@ -69,18 +66,17 @@ function migrate(db: DatabaseSync, path: string): void {
   });
   const before = reading(db, header);
   checkHeader(path, before);
-  // SQLite accepts this only for a file without tables. Pages of removed records can then be returned in steps.
+  // SQLite accepts this setting only for a file without tables. With it, the pages of removed records can be returned in steps.
   if (before.empty) db.exec('PRAGMA auto_vacuum = INCREMENTAL');
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY');
   db.exec('PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864');
-  // A file that was in another mode until now gets its `-wal` and `-shm` at the first read. The caller remembers which files are
-  // open.
+  // The first read makes the `-wal` and `-shm` of a file that was in another mode. The caller needs to know all open files.
   db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get();
   if (before.applicationId === APPLICATION_ID && before.version >= VERSION) return;
   fault('migrate.begun');
   db.exec('BEGIN IMMEDIATE');
   try {
-    // Another process may have migrated it first.
+    // Another process may have migrated the file first.
     const now = header();
     checkHeader(path, now);
     const done = now.applicationId === APPLICATION_ID ? now.version - MAJOR * 1000 : 0;
@@ -97,7 +93,7 @@ function migrate(db: DatabaseSync, path: string): void {
   fault('migrate.committed');
 }
 
-/** Reads that share one snapshot: another process may migrate the file between them. */
+/** Runs reads on one snapshot, because another process may migrate the file in between. */
 export function reading<T>(db: DatabaseSync, work: () => T): T {
   db.exec('BEGIN');
   try {

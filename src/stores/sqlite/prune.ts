@@ -6,15 +6,15 @@ import type { Database } from './database.ts';
 import type { ItemIndex } from './item-index.ts';
 import { DONE, ITEMS, UNREAD } from './rows.ts';
 
-/** Notifications per transaction, so that other processes can write in between. */
+/** The notifications that one transaction removes. Other processes can write in between. */
 const CHUNK = 200;
 
-/** `next` is the start of the next chunk, undefined at the end. */
+/** What a chunk removed. `next` is the start of the next chunk; undefined at the end. */
 export type Pruned = { readonly records: number; readonly items: number; readonly next: number | undefined };
 
 /**
- * Removes one chunk of a log's old items, by position from `after` on. Must run inside a transaction. The newest record of the
- * store stays, so that no position is used again.
+ * Removes one chunk of a log's old items, beginning after position `after`. Must run inside a transaction. The newest record of
+ * the store stays, so that no position is used twice.
  */
 export function pruneChunk(
   db: Database,
@@ -38,7 +38,7 @@ export function pruneChunk(
     const items = index.select(ITEMS.atSeq, log, seq);
     if (!items.every((item) => isPast(item, before) && !item.history.includes(head))) continue;
     for (const item of items) going.push(item);
-    // Folded notifications stay or go with their target: replaying the fold needs both.
+    // A folded notification is removed only together with its target, because a replay of the fold needs both.
     for (const folded of db.all<{ seq: number }>('SELECT seq FROM items WHERE source = ?', seq))
       for (const item of index.select(ITEMS.atSeq, log, folded.seq)) going.push(item);
   }
@@ -63,7 +63,7 @@ export function pruneChunk(
   };
 }
 
-/** Must run inside a transaction. */
+/** Removes records that concern no item. Must run inside a transaction. */
 export function forgetRecords(db: Database, seqs: readonly number[]): void {
   bodies(db, seqs).forEach(mustConcernNoItem);
   db.run('DELETE FROM records WHERE seq IN (SELECT value FROM json_each(?))', JSON.stringify(seqs));

@@ -6,7 +6,7 @@ import type { Logs } from './logs.ts';
 import { DONE, OPEN, UNREAD } from './rows.ts';
 import { Where } from './where.ts';
 
-/** Positions of one log that are read in one query, because a filter may reject many of them. */
+/** How many positions of a log one query reads. A filter may reject many of them. */
 const CHUNK = 1000;
 
 type Row = {
@@ -36,7 +36,10 @@ export function readRecords(db: Database, logs: Logs, query: ReadQuery): Stored[
   return found;
 }
 
-/** The next positions of one log: queue records are found by their items, others by their index, each in order, merged. */
+/**
+ * The next positions of one log. The items give the positions of queue records, an index gives those of other records, and both
+ * are merged in order.
+ */
 function positions(
   db: Database,
   { number, after, upTo, newestFirst }: ReadQuery & { number: number; after: number; upTo: number },
@@ -56,7 +59,7 @@ export const POSITIONS = { oldestFirst: positionsIn('ASC'), newestFirst: positio
 function select(db: Database, logs: Logs, query: ReadQuery, limit: number): Stored[] {
   const { log, project, after = 0, upTo, conversation, types, newestFirst, seqs } = query;
   const where = new Where();
-  // The + keeps the order of seq: SQLite reads the newest records instead of sorting the whole log or project.
+  // The + keeps SQLite on the index of seq: it reads the newest records instead of sorting the whole log or project.
   if (log !== undefined) where.and('+log = (SELECT id FROM logs WHERE key = ?)', log);
   if (project !== undefined) where.and('+log IN (SELECT id FROM logs WHERE project = ?)', project);
   if (after > 0) where.and('seq > ?', after);
@@ -73,7 +76,7 @@ function select(db: Database, logs: Logs, query: ReadQuery, limit: number): Stor
     .map((row) => storedOf(row, log ?? logs.keyOf(row.log)));
 }
 
-/** All records of one log in order, read from the table itself and not by an index. */
+/** All records of one log in order, read from the table itself without an index. */
 export function* everyRecord(db: Database, number: number, log: LogKey): Iterable<Stored> {
   for (const row of db.each<Row>('SELECT seq, log, at, clock, body FROM records WHERE +log = ? ORDER BY seq', number))
     yield storedOf(row, log);

@@ -7,7 +7,7 @@ import { setAside } from './files.ts';
 import { type FileSystem, fileSystemOf, networkName } from './filesystem.ts';
 import { APPLICATION_ID, MAJOR } from './migrations.ts';
 
-/** With an older version, several processes on one WAL file can corrupt it (the WAL-reset bug of 3.7.0 to 3.51.2). */
+/** In older versions, several processes can corrupt a shared WAL file (the WAL-reset bug of 3.7.0 to 3.51.2). */
 export const OLDEST_SQLITE = '3.51.3';
 
 export function checkSqlite(version: string): void {
@@ -23,14 +23,14 @@ export function checkSqlite(version: string): void {
 }
 
 /**
- * Makes a missing file and folder, for this user only. Refuses unusable ones, with the way out. Returns the files that it
- * moved out of the new file's way, see `setAside`.
+ * Makes a missing file and folder, for this user only. Refuses unusable ones with an error that says what to do. Returns the
+ * files that were moved out of the new file's way, see `setAside`.
  */
 export function prepareFile(path: string, probe: (path: string) => FileSystem = fileSystemOf): readonly string[] {
   const folder = dirname(path);
   try {
     makeFolders(folder);
-    // The state folder has Earpiece's name; another one may be shared on purpose.
+    // Only the folder with Earpiece's name is made private; another folder may be shared on purpose.
     if (basename(folder) === 'earpiece') keepPrivate(folder);
   } catch (error) {
     throw denied(error, folder, 'make the folder');
@@ -60,7 +60,7 @@ export function prepareFile(path: string, probe: (path: string) => FileSystem = 
   }
 }
 
-/** Checks the header of an opened file: Earpiece's, with the step to migrate from, or another program's. */
+/** Checks the header of an opened file. Returns the migration step of an Earpiece database, and refuses another program's. */
 export function checkHeader(
   path: string,
   header: { readonly applicationId: number; readonly version: number; readonly empty: boolean },
@@ -87,21 +87,21 @@ function statOf(path: string): ReturnType<typeof statSync> | undefined {
 function denied(error: unknown, path: string, what: string): EarpieceError {
   const { code = 'error' } = error as NodeJS.ErrnoException;
   const why: Record<string, string> = {
-    EACCES: 'the rights do not allow it',
-    EPERM: 'the rights do not allow it',
+    EACCES: 'permission denied',
+    EPERM: 'permission denied',
     EROFS: 'the file system is read-only',
     ENOTDIR: 'a part of the path is a file',
     EEXIST: 'a part of the path is a file',
-    ENOENT: 'this place takes no new files',
+    ENOENT: 'no file can be made at this place',
     ENOSPC: 'the disk is full',
     EDQUOT: 'the quota is used up',
     ENAMETOOLONG: 'the path is too long',
-    ELOOP: 'its links lead in a circle',
+    ELOOP: 'its symbolic links form a loop',
   };
   const full = code === 'ENOSPC' || code === 'EDQUOT';
   return new EarpieceError(
     full ? 'store_full' : 'store_refused',
-    `cannot ${what} ${path} as user ${userName()}: ${why[code] ?? code} (${code}); ${full ? 'free some space' : 'change that'}, or name another file with --db or EARPIECE_DB`,
+    `cannot ${what} ${path} as user ${userName()}: ${why[code] ?? code} (${code}); ${full ? 'free some space' : 'correct that'}, or name another file with --db or EARPIECE_DB`,
     { cause: error, data: { path }, retryable: full },
   );
 }

@@ -1,4 +1,4 @@
-/** A file that is moved away or replaced while it is open: the store acknowledges no record that nobody can read. */
+/** A file is moved away or replaced while it is open. The store acknowledges no record that no process can read. */
 import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ it('another kind of file there is reported each time, not only once a second', a
   expect(await store.head()).toBe(1);
 });
 
-/** An old time, so that the store looks only at the folder. */
+/** Sets old times, so that the store checks only the folder. */
 const settle = async (at = folder): Promise<void> => {
   utimesSync(at, 1, 1);
   await write('settled');

@@ -1,4 +1,4 @@
-/** A database that is not in WAL mode, as `VACUUM INTO` makes it. */
+/** A database that is not in WAL mode, such as `VACUUM INTO` makes. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';

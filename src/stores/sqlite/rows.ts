@@ -3,7 +3,7 @@ import { ANYONE, type Item, settle } from '../../core/items.ts';
 import { LEVELS, type Level, type NotificationId } from '../../core/notification.ts';
 import { notificationOf, type QueuedRecord } from '../../core/records.ts';
 
-/** A row of `items` with the record that made it, and the record of its folding target. */
+/** A row of `items`, with the record that made it and the record of the notification into which it was folded. */
 export type ItemRow = {
   readonly seq: number;
   readonly audience: string;
@@ -14,7 +14,7 @@ export type ItemRow = {
   readonly source_body: string | null;
 };
 
-/** Selects `ItemRow`s; `rest` refers to `i` (items). */
+/** Makes a query for `ItemRow`s. In `rest`, `i` is the table of items. */
 const select = (rest: string, by = ''): string =>
   `SELECT i.seq, i.audience, i.state, r.at, r.clock, r.body, s.body AS source_body
    FROM items i ${by} JOIN records r ON r.seq = i.seq LEFT JOIN records s ON s.seq = i.source ${rest}`;
@@ -26,7 +26,7 @@ export const DONE = 2;
 const newestFirst = 'ORDER BY i.seq DESC, i.audience LIMIT ?';
 const oldestFirst = 'ORDER BY i.seq, i.audience';
 
-/** Each query uses an index; `schema.test.ts` checks that. Values in the order of the question marks. */
+/** Each query uses an index; `schema.test.ts` checks that. The comments list the parameters in order. */
 export const ITEMS = {
   /** log, limit */
   open: select(`WHERE i.log = ? AND i.phase = ${OPEN} ${oldestFirst} LIMIT ?`),
@@ -41,11 +41,11 @@ export const ITEMS = {
   unreadOf: select(
     `WHERE i.log = ? AND i.phase = ${UNREAD} AND coalesce(i.taken_by, i.audience) = ? AND i.seq < ? ${newestFirst}`,
   ),
-  /** log, key. Without the hint, SQLite walks the open set. */
+  /** log, key. Without the hint, SQLite would scan the open items. */
   key: select(`WHERE i.log = ? AND i.phase = ${OPEN} AND i.key = ? ${oldestFirst}`, 'INDEXED BY items_key'),
   /** carrier, log */
   carrier: select(`WHERE i.carrier = ? AND i.log = ? ${oldestFirst}`),
-  /** log, position, limit: items queued before it */
+  /** log, position, limit: items queued before the position */
   openBefore: select(`WHERE i.log = ? AND i.phase = ${OPEN} AND i.seq < ? ${newestFirst}`),
   unreadBefore: select(`WHERE i.log = ? AND i.phase = ${UNREAD} AND i.seq < ? ${newestFirst}`),
   doneBefore: select(`WHERE i.log = ? AND i.phase = ${DONE} AND i.seq < ? ${newestFirst}`),
@@ -79,7 +79,7 @@ export function itemOf(row: ItemRow): Item {
 
 type ItemState = Omit<Item, 'id' | 'audience' | 'notification' | 'seq' | 'at' | 'clock'>;
 
-/** An item that only its queue record has touched needs no stored state. */
+/** The stored state of an item. Null if only its queue record has touched the item. */
 export function stateOf(item: Item): string | null {
   if (item.state === 'open' && item.history.length === 1) return null;
   const { id: _id, audience: _audience, notification: _notification, seq: _seq, at: _at, clock: _clock, ...state } = item;

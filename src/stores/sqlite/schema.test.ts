@@ -43,7 +43,7 @@ it('lists a page of agents by one query, by index', async () => {
     .all()
     .map((row) => String(row['detail']));
   db.close();
-  // The plan scans only the page itself, and the few levels and conversations of one agent.
+  // The query scans only the page itself, and the few levels and conversations of one agent.
   expect(details.filter((line) => line.startsWith('SCAN'))).toEqual(['SCAN page', 'SCAN (subquery-5)', 'SCAN (subquery-9)']);
   expect(details.filter((line) => line.startsWith('SEARCH'))).toEqual([
     'SEARCH l USING COVERING INDEX sqlite_autoindex_logs_1 (key>? AND key<?)',

@@ -3,7 +3,7 @@ import type { Json } from '../../core/json.ts';
 import type { Swap } from '../../core/ports.ts';
 import type { Database } from './database.ts';
 
-/** Values by name, and the secret of the database. Writers call this inside a transaction. */
+/** Values by name, and the secret of the database. Call methods that write inside a transaction. */
 export class Settings {
   readonly #db: Database;
 
@@ -21,7 +21,7 @@ export class Settings {
     else this.#db.run('INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)', key, JSON.stringify(value));
   }
 
-  /** Returns false, and changes nothing, if the value differs from `from`. */
+  /** Changes a value from `from` to `to`. Returns false and changes nothing if the value differs from `from`. */
   swap({ key, from, to }: Swap): boolean {
     if (this.#text(key) !== (from === undefined ? undefined : JSON.stringify(from))) return false;
     this.set(key, to);
@@ -32,7 +32,7 @@ export class Settings {
     return this.#db.get<{ value: string }>("SELECT value FROM meta WHERE key = 'secret'")?.value;
   }
 
-  /** Another process may have made a secret meanwhile: that one is used. */
+  /** Makes the secret, unless another process has made it first. */
   makeSecret(): string {
     this.#db.run("INSERT OR IGNORE INTO meta (key, value) VALUES ('secret', ?)", randomBytes(32).toString('hex'));
     return this.secret() as string;

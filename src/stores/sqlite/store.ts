@@ -43,15 +43,17 @@ import { Where } from './where.ts';
 
 export type SqliteOptions = DatabaseOptions & {
   readonly clock?: Clock;
-  /** How long a call waits for other processes' locks, unless its `withinMs` sets that. Default 5,000. */
+  /** How long a call waits for other processes' locks, in ms, if it has no `withinMs`. Default 5,000. */
   readonly busyMs?: number;
-  /** Commits all calls of one turn of the event loop in one transaction. For a separate thread with several callers. */
+  /**
+   * Whether all calls of one turn of the event loop are committed in one transaction. For a separate thread with several callers.
+   */
   readonly together?: boolean;
 };
 
 export interface SqliteStore extends Store {
   readonly path: string;
-  /** The newest time in the log that this process has seen, epoch ms; 0 before the first. */
+  /** The newest time in the log that this process has seen, epoch ms. 0 if it has seen none. */
   readonly lastAt: number;
   /** Writes a consistent copy to a new file, while other processes continue. */
   backup(to: string): Promise<void>;
@@ -59,15 +61,15 @@ export interface SqliteStore extends Store {
   compact(options?: Wait): Promise<Compacted>;
 }
 
-/** A store whose file this thread has opened itself. */
+/** A store whose file this thread itself has opened. */
 export interface OwnedStore extends SqliteStore {
   /** Like `append`, for a caller that has the JSON of its drafts and makes the records itself. */
   place(log: LogKey, drafts: readonly Written[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Placing>;
 }
 
 /**
- * Opens a database file, and makes or migrates it if needed. Rejects with `store_refused`, `store_corrupt`, `store_full` or
- * (if others hold its lock for `busyMs`) `store_unavailable`; see `refusals.ts`.
+ * Opens a database file, and makes or migrates the file if needed. Rejects with `store_refused`, `store_corrupt` or `store_full`;
+ * see `refusals.ts`. Rejects with `store_unavailable` if other processes hold the lock for `busyMs`.
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<OwnedStore> {
   const path = resolve(options.path);
@@ -95,12 +97,12 @@ class SqliteFile implements OwnedStore {
   readonly #turns: Turns;
   readonly #together: Together | undefined;
   readonly #clock: Clock;
-  /** The clock is the system's, not a test's. */
+  /** Whether the clock is the system's and not a test's. */
   readonly #ownClock: boolean;
   readonly #wakeups: Wakeups;
-  /** Conversations with nothing open in the file's current state. */
+  /** The conversations for which nothing is open in the file's current state. */
   readonly #quiet = new Set<string>();
-  /** The newest known time of the log: a new record is never before it. */
+  /** The newest known time of the log. No new record gets an earlier time. */
   #lastAt = 0;
   #closing: Promise<void> | undefined;
 
@@ -151,7 +153,7 @@ class SqliteFile implements OwnedStore {
         for (const swap of swaps) if (!this.#settings.swap(swap)) return { kind: 'stale', key: swap.key };
         const number = this.#logs.numberFor(log);
         const last = this.#last();
-        // No record is older than its file, even if the clock of its writer is wrong.
+        // A record cannot be older than its file, even if the writer's clock says so.
         const notBefore = last.seq === 0 && this.#ownClock ? this.#db.bornAt() : last.at;
         return append(this.#db, this.#index, { number, last: { seq: last.seq, at: notBefore }, now: this.now() }, drafts);
       },
@@ -184,7 +186,8 @@ class SqliteFile implements OwnedStore {
   quiet(log: LogKey, conversation: ConversationId): boolean {
     try {
       this.#db.follow();
-      // Calls from several turns of another thread may arrive in one turn of this thread.
+      // With `together`, the file is read at each call: calls from several turns of another thread may arrive in one turn of this
+      // thread.
       if (this.#db.changed(this.#together !== undefined)) this.#quiet.clear();
       const key = `${log}#${conversation}`;
       if (this.#quiet.has(key)) return true;
@@ -197,7 +200,7 @@ class SqliteFile implements OwnedStore {
       if (quiet) this.#quiet.add(key);
       return quiet;
     } catch {
-      // The regular calls report this error.
+      // Other calls report this error.
       return false;
     }
   }
@@ -269,7 +272,7 @@ class SqliteFile implements OwnedStore {
         total.records += chunk.records;
         total.items += chunk.items;
         after = chunk.next;
-        // Lets other work of this process run.
+        // Lets other work of this process run in between.
         await new Promise(setImmediate);
       }
     }
@@ -351,11 +354,11 @@ class SqliteFile implements OwnedStore {
     }, options);
   }
 
-  /** Runs a writing transaction in its turn. */
+  /** Runs a writing transaction when its turn comes. */
   #change<T>(work: () => T, options: Wait | undefined, keep: (result: T) => boolean = () => true): Promise<T> {
     if (this.#together !== undefined) return this.#together.write({ work, keep }, options);
     return this.#turns.write(() => {
-      // An acknowledged write must be in the file that other processes open.
+      // A write is acknowledged only if it is in the file that other processes open.
       this.#db.follow(true);
       return this.#db.write(work, keep);
     }, options);

@@ -11,12 +11,12 @@ type Waiting = Step & {
   readonly reject: (error: unknown) => void;
 };
 
-/** A larger batch would delay its first caller until the last write is done. */
+/** The most writes in a batch. A larger batch would delay its first caller. */
 const MOST = 256;
 
 /**
- * Commits all waiting writes in one transaction: one sync of the disk for all, in the order of their arrival. Each caller has its
- * own answer. If one throws or is rolled back, the others are not affected.
+ * Commits all waiting writes in one transaction, with one sync of the disk, in the order of their arrival. Each caller gets its
+ * own result. A write that throws or is rolled back does not affect the others.
  */
 export class Together {
   readonly #db: Database;
@@ -67,7 +67,7 @@ export class Together {
     try {
       const outcomes = await this.#turns.write(
         () => {
-          // An acknowledged write must be in the file that other processes open.
+          // A write is acknowledged only if it is in the file that other processes open.
           this.#db.follow(true);
           return this.#db.writeAll(batch);
         },
@@ -79,7 +79,7 @@ export class Together {
       });
     } catch (error) {
       if (batch.length === 1 || isUnavailable(error)) for (const one of batch) one.reject(error);
-      // The whole transaction failed, for example on a full disk: each write is retried alone, with its own answer.
+      // The whole transaction failed, for example on a full disk, so each write is retried alone, with its own result.
       else for (const one of batch) await this.#commit([one]);
     }
   }

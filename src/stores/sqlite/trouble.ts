@@ -1,7 +1,7 @@
 import { EarpieceError } from '../../core/errors.ts';
 import { Half } from './files.ts';
 
-/** SQLite's primary result codes that get a special treatment. */
+/** The primary result codes of SQLite that this file treats specially. */
 const CODE = {
   PERM: 3,
   BUSY: 5,
@@ -17,7 +17,7 @@ const CODE = {
   NOTADB: 26,
 } as const;
 
-/** I/O errors of writing: the disk is full, a quota or limit is reached, or the disk fails. */
+/** SQLite's I/O errors of writes: the disk is full, a quota or limit is reached, or the disk fails. */
 const WRITE_ERRORS: ReadonlySet<number> = new Set([
   10 | (3 << 8), // WRITE
   10 | (4 << 8), // FSYNC
@@ -31,7 +31,7 @@ const errcode = (error: unknown): number | undefined =>
     ? (error as Error & { errcode: number }).errcode
     : undefined;
 
-/** Another connection holds the lock: a retry may succeed at once. */
+/** Whether another connection holds the lock, so that a retry may succeed at once. */
 export function isBusy(error: unknown): boolean {
   if (error instanceof Half) return true;
   const code = errcode(error);
@@ -40,10 +40,10 @@ export function isBusy(error: unknown): boolean {
   return primary === CODE.BUSY || primary === CODE.LOCKED || primary === CODE.PROTOCOL;
 }
 
-/** Another process holds the lock for longer than the caller waits. */
+/** Whether another process held the lock for longer than the caller waits. */
 export const isUnavailable = (error: unknown): boolean => error instanceof EarpieceError && error.code === 'store_unavailable';
 
-/** Translates SQLite's errors; other errors pass. */
+/** Turns an error of SQLite into an `EarpieceError`. Returns other errors unchanged. */
 export function explain(error: unknown, path: string): unknown {
   const code = errcode(error);
   if (code === undefined) return error;
@@ -92,7 +92,7 @@ export function explain(error: unknown, path: string): unknown {
   }
 }
 
-/** `last`: the last attempt's error. */
+/** The error of a database that stays locked. `last`: the error of the last attempt. */
 export const busyFor = (path: string, ms: number, last: unknown): EarpieceError =>
   last instanceof Half
     ? last.told

@@ -1,20 +1,20 @@
 /**
- * Finds whether a main file lost its end. While a database is in use, a page may legally be only in the `-wal`, so the size
- * of the main file says nothing by itself. Each page beyond its end must be in a part of the `-wal` that readers still use.
+ * Finds out whether a main file has lost its end. While a database is in use, some pages may be only in the `-wal`, so the size
+ * of the main file alone proves nothing. Each page beyond the file's end must be in a part of the `-wal` that readers still use.
  */
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { EarpieceError } from '../../core/errors.ts';
 import { headerOf, realPath } from './files.ts';
 
-/** The database according to its `-shm` or `-wal`: its size, and the pages that readers take from the `-wal`. */
+/** What the `-shm` or `-wal` says about the database: its size, and the pages that readers take from the `-wal`. */
 type Log = { readonly pages: number; readonly held: () => ReadonlySet<number> };
 
 /** How often the check is repeated while another process changes the files. */
 const LOOKS = 20;
 
 /**
- * Why a main file is incomplete. Undefined for a complete one. `opened`: this process had the file open, so a file without a
- * header was cut.
+ * Why a main file is incomplete. Undefined if it is complete. `opened`: this process had the file open, so a file without a
+ * header was truncated.
  */
 export function truncation(path: string, opened = false): EarpieceError | undefined {
   const real = realPath(path);
@@ -27,7 +27,7 @@ export function truncation(path: string, opened = false): EarpieceError | undefi
 }
 
 function looked(path: string, real: string, opened: boolean): EarpieceError | undefined {
-  // Read the -wal's size first: a process that creates the database writes the main file before the -wal.
+  // The -wal's size is read first, because a process that creates the database writes the main file before the -wal.
   const hasWal = sizeOf(`${real}-wal`) > 0;
   const file = statSync(path, { throwIfNoEntry: false });
   if (file === undefined) return undefined;
@@ -36,7 +36,7 @@ function looked(path: string, real: string, opened: boolean): EarpieceError | un
   if (header === undefined)
     return opened ? truncated(path, `has ${file.size} bytes left and no header: it was truncated`) : undefined;
   const { pageSize } = header;
-  // Read the log before the size: SQLite writes pages into the main file first, and counts them as written later.
+  // The log is read before the size, because SQLite writes pages into the main file before it counts them as written.
   const log = byIndex(real) ?? byFrames(real, pageSize);
   const size = sizeOf(path);
   const bytes = log === undefined ? header.bytes : log.pages * pageSize;
@@ -58,23 +58,26 @@ const truncated = (path: string, what: string): EarpieceError =>
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-/** Changes with each commit and each checkpoint. */
+/** A text that changes with each commit and each checkpoint. */
 const state = (real: string): string =>
   `${sizeOf(real)} ${sizeOf(`${real}-wal`)} ${readStart(`${real}-shm`, INDEX_START)?.toString('hex')}`;
 
 /**
- * Two copies of the header, then the number of frames that are already in the main file; see "The WAL-Index Header" in SQLite's
- * format.
+ * The size of the two copies of the header. The number of frames that are already in the main file follows; see "The WAL-Index
+ * Header" in SQLite's format.
  */
 const INDEX_HEADER = 48;
 const INDEX_START = 2 * INDEX_HEADER + 4;
-/** The numbers of the pages, by frame: after 136 bytes in the first block of 32 kB, at the start of each other one. */
+/**
+ * The size of a block of page numbers, one for each frame. They begin after 136 bytes in the first block, and at the start of
+ * each further block.
+ */
 const BLOCK = 32_768;
 const FIRST = 136;
 const FRAMES_PER_BLOCK = 4_096;
 const FRAMES_IN_FIRST = FRAMES_PER_BLOCK - FIRST / 4;
 
-/** From the `-shm`. Undefined if there is none, it is half written, or the database has nothing in its `-wal`. */
+/** Reads the log from the `-shm`. Undefined if there is none, if it is half written, or if the `-wal` is empty. */
 function byIndex(real: string): Log | undefined {
   const start = readStart(`${real}-shm`, INDEX_START);
   if (start === undefined || start.length < INDEX_START) return undefined;
@@ -102,7 +105,7 @@ function byIndex(real: string): Log | undefined {
 const WAL_HEADER = 32;
 const FRAME_HEADER = 24;
 
-/** From the `-wal`, as SQLite reads it after the last process was killed. Undefined if it holds no commit. */
+/** Reads the log from the `-wal`, as SQLite does after the last process was killed. Undefined if the `-wal` has no commit. */
 function byFrames(real: string, pageSize: number): Log | undefined {
   const wal = `${real}-wal`;
   const start = readStart(wal, WAL_HEADER);
@@ -113,7 +116,7 @@ function byFrames(real: string, pageSize: number): Log | undefined {
   const found: number[] = [];
   let committed = 0;
   for (let at = WAL_HEADER; at + FRAME_HEADER + pageSize <= whole.length; at += FRAME_HEADER + pageSize) {
-    // Frames of an earlier round follow the last frame.
+    // After the last frame, frames of an earlier use of the file follow.
     if (!whole.subarray(at + 8, at + 16).equals(salts)) break;
     found.push(whole.readUInt32BE(at));
     const size = whole.readUInt32BE(at + 4);
@@ -124,7 +127,7 @@ function byFrames(real: string, pageSize: number): Log | undefined {
   return pages === 0 ? undefined : { pages, held: () => new Set(found.slice(0, committed)) };
 }
 
-/** The `-shm` has the byte order of the machine. */
+/** Reads numbers of the `-shm`, which has the byte order of the machine. */
 function numberIn(bytes: Buffer): (at: number) => number {
   const isLittle = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
   return (at) => (isLittle ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at));

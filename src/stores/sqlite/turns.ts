@@ -3,19 +3,16 @@ import type { Wait } from '../../core/ports.ts';
 import { busyFor, explain, isBusy } from './trouble.ts';
 import { truncation } from './truncation.ts';
 
-/** `askedAt`: the time of the call, by `performance.now()`, if that was before its turn. */
+/** `askedAt`: the time of the call, by `performance.now()`, if it was made in another thread. */
 type Asked = Wait & { readonly askedAt?: number };
 
-/** Attempts before the event loop gets its turn: they delay it by at most about 1 ms. */
+/** The number of attempts before the event loop runs again. They delay the event loop by at most about 1 ms. */
 const TRIES_IN_A_GO = 4;
-/**
- * The pause between two attempts. SQLite's own busy handler backs off to 100 ms and starves: its worst append took 5 to 7 x
- * longer.
- */
+/** The pause between two attempts. SQLite's own busy handler pauses for up to 100 ms: its slowest append took 5 to 7 x longer. */
 const PAUSE_MS = { min: 0.05, max: 0.45 };
 /**
- * A lock holder of this age is stuck, not busy: attempts are then some ms apart. (25 ms doubled the tail of four slow
- * writers.)
+ * If the lock is held for this long, its holder is stuck, and attempts are then some ms apart. (With 25 ms, the slowest appends
+ * of four writers took twice as long.)
  */
 const STUCK_MS = 500;
 
@@ -25,9 +22,9 @@ const pause = (): void => {
 };
 
 /**
- * Runs work on a database that other processes lock for moments: at once if possible, else with retries until `withinMs` have
- * passed. Work is synchronous and leaves no open transaction. Writers of one process get their turn in the order of their
- * calls; readers wait only for the file.
+ * Runs work on a database that other processes lock for moments: at once if possible, else with retries for `withinMs`. Work is
+ * synchronous and leaves no open transaction. The writers of one process run in the order of their calls. Readers wait only for
+ * the file.
  */
 export class Turns {
   readonly #path: string;
@@ -62,7 +59,7 @@ export class Turns {
     return first.kind === 'done' ? first.result : this.#insist(work, this.#deadline(options), options);
   }
 
-  /** No call is accepted after this. Resolves when the waiting calls have run or given up. */
+  /** Ends the acceptance of calls. Resolves when the waiting calls have run or given up. */
   async end(): Promise<void> {
     this.#ended = true;
     await this.#waiting;

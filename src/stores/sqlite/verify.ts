@@ -18,10 +18,13 @@ type Columns = ItemRow & {
 
 type OnProgress = ((done: number, of: number) => void) | undefined;
 
-/** Records between two calls of `onProgress`: about 10 ms. */
+/** The number of records between two calls of `onProgress`, about 10 ms. */
 const EVERY = 1_000;
 
-/** The problems of the file: its structure, its index against a replay of each log, columns against state. */
+/**
+ * Finds the faults of the file. Checks its structure, compares the index with a replay of each log, and compares columns with the
+ * stored state.
+ */
 export function verify(db: Database, onProgress?: OnProgress): string[] {
   const of = db.get<{ n: number | null }>('SELECT max(rowid) AS n FROM records')?.n ?? 0;
   onProgress?.(0, of);
@@ -48,7 +51,7 @@ function* counted<T>(all: Iterable<T>, tick: () => void): Iterable<T> {
   }
 }
 
-/** The items of the rows. A row that contradicts its columns goes to `misfits`. */
+/** Yields the items of the rows. A row whose columns contradict its item is added to `misfits`. */
 function* placed(log: LogKey, rows: Iterable<Columns>, misfits: string[]): Iterable<Item> {
   for (const row of rows) {
     const item = itemOf(row);

@@ -21,7 +21,7 @@ afterEach(async () => {
   await store.close();
   rmSync(folder, { recursive: true, force: true });
 });
-/** Watches of files that this process holds; Node does not count those that do not keep it alive. */
+/** The number of file watches of this process. Node does not count watches that do not keep the process alive. */
 const watches = (): number =>
   readdirSync('/proc/self/fdinfo')
     .flatMap((fd) => {
@@ -33,12 +33,12 @@ const watches = (): number =>
     })
     .filter((line) => line.startsWith('inotify ')).length;
 
-/** With this interval, a reader that notices an append has noticed it through the watch. */
+/** The poll is so rare that only the watch can have noticed an append. */
 const NO_POLL: PollMs = { watched: 3_600_000, unwatched: 25 };
-/** A wait looks once at its beginning, and eight times after a hint. */
+/** A wait reads the head once at its beginning, and eight times after a hint. */
 const LOOKS = 9;
 
-/** The newest position. It counts how often the store reads it. */
+/** A newest position that counts its reads. */
 class Head {
   looks = 0;
   readonly #at: () => number;
@@ -65,7 +65,7 @@ it('hears of another process by the file, without the poll', async () => {
   for (let i = 0; i < 5; i++) {
     head.looks = 0;
     const heard = wakeups.wait(i, {});
-    // Not during one of the looks that the wait itself makes.
+    // After the reads that the wait itself makes.
     await head.looked(LOOKS);
     await store.append(LOG, [{ type: 'turn_start' }]);
     expect(await heard).toBe(i + 1);
@@ -85,7 +85,8 @@ it('learns of an append in its own process before any other event', async () => 
 it.skipIf(process.platform !== 'linux')(
   'many who wait share one watch, which ends with the store (counted by /proc, on Linux)',
   async () => {
-    // A second connection stays open: the last one to close deletes the -wal file, and with it every watch on that file.
+    // A second connection stays open, because the last connection to close deletes the -wal file, and with it each watch on the
+    // file.
     const mine = await openSqliteStore({ path: store.path });
     const before = watches();
     const all = Array.from({ length: 50 }, () => mine.changed(0));
@@ -118,7 +119,7 @@ it('does without the file that it watches, and finds the next one', async () => 
     writeFileSync(wal, 'more', { flag: 'a' });
     expect(await waiting).toBe(at);
   }
-  // The watch has reported that the old file is deleted: the next wait watches the current file.
+  // After these turns, the watch has reported that the old file is deleted, and the next wait watches the current file.
   for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
   Object.assign(pollMs, NO_POLL);
   for (let i = 0; i < 3; i++) {
@@ -141,7 +142,7 @@ it('sees what became visible only after the hint', async () => {
   const waiting = wakeups.wait(0, {});
   await head.looked(LOOKS);
   writeFileSync(wal, 'pages', { flag: 'a' });
-  // The fsync ends after the hint's first look.
+  // The fsync ends after the first read that follows the hint.
   await head.looked(LOOKS + 1);
   at = 1;
   expect(await waiting).toBe(1);
@@ -155,7 +156,7 @@ it('lets a process end that waits for nothing more, and keeps one alive that wai
     `import { openSqliteStore } from ${JSON.stringify(join(import.meta.dirname, 'store.ts'))};
      const store = await openSqliteStore({ path: ${JSON.stringify(join(folder, 'e.db'))} });
      console.log(await store.changed(0, { withinMs: 200 }));
-     // Not closed: what is left must not hold the process.
+     // Not closed, because an open store must not keep the process alive.
      `,
   );
   const child: ChildProcess = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });

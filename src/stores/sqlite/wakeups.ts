@@ -1,19 +1,19 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { Waiters } from '../waiters.ts';
 
-/** How often the head is read without a hint: if the file can be watched, and if it cannot. */
+/** How often the head is read without a hint, with and without a watch on the file. */
 export type PollMs = { readonly watched: number; readonly unwatched: number };
 const POLL_MS: PollMs = { watched: 250, unwatched: 25 };
 /**
- * The watch fires when a commit's pages are written, but readers see them only after the fsync, which fires nothing. So after
- * a hint the head is read at once and again at these intervals.
+ * The watch fires when a commit's pages are written, but readers see the pages only after the fsync, which fires no watch. So
+ * after a hint, the head is read at once, and again at these intervals.
  */
 const AFTER_HINT_MS = [1, 1, 2, 4, 8, 16, 32, 64];
 
 /**
- * Notices the appends of other processes. Two modes: resting (no waiter; no timer) and waiting. The watch on the -wal file
- * stays once it exists: it costs nothing while nothing is written and does not keep the process alive. Without a watch, a
- * poll replaces it, and sets it up again when the file was replaced.
+ * Notices the appends of other processes. Without waiters it has no timer. The watch on the -wal file is kept: it costs nothing
+ * while nothing is written, and does not keep the process alive. If there is no watch, a poll reads the head, and sets up a new
+ * watch after the file was replaced.
  */
 export class Wakeups {
   readonly #walPath: string;
@@ -37,13 +37,13 @@ export class Wakeups {
   async wait(after: number, options: { withinMs?: number | undefined; signal?: AbortSignal | undefined }): Promise<number> {
     if (this.#closed) return after;
     const waiting = this.#waiters.wait(after, options);
-    // Reads appends between the caller's look at the head and the start of the watch, and appends with a hint that are not
-    // visible yet.
+    // Finds appends between the caller's read of the head and the start of the watch, and appends whose hint came before they
+    // were visible.
     this.#hinted();
     return waiting;
   }
 
-  /** This process appended. */
+  /** Reports an append of this process. */
   wake(head: number): void {
     if (this.#waiters.size > 0) this.#waiters.wake(head);
   }
@@ -107,7 +107,7 @@ export class Wakeups {
       });
       this.#watcher.on('error', () => this.#unwatch());
     } catch {
-      // There is no file yet, or the system has no more watches: the poll continues.
+      // There is no file yet, or the system has no more watches. The poll continues.
     }
   }
 

@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
 
-/** Conditions joined with AND; the empty text without any. */
+/** Collects conditions and joins them with AND. Without conditions, the text is empty. */
 export class Where {
   readonly values: SQLInputValue[] = [];
   #sql = '';

@@ -81,7 +81,7 @@ test.each<readonly [string, (name: string) => void]>([
 ])('what is committed after the file was %s is news at once', (_, replace) => {
   expect(commits.news()).toBe(false);
   replace(`${path}-shm`);
-  // As the thread does, which has the old file open: it moves the records into the main file, and opens the database anew.
+  // Does what the thread does that has the old file open: it moves the records into the main file, and opens the database again.
   rmSync(`${path}-shm`, { force: true });
   writer.exec('PRAGMA wal_checkpoint(PASSIVE)');
   writer.close();

@@ -1,17 +1,17 @@
 /**
- * Whether any process committed to a database since the last check, found without a lock and without asking the thread.
+ * Checks whether any process has committed to a database since the last check, without a lock and without asking the thread.
  *
- * In WAL mode each commit of any process changes the header of the `-shm` file, its first 48 bytes: a counter, the length of
- * the log and a checksum (https://sqlite.org/walformat.html, "WAL-Index File Format"). SQLite keeps that file mapped in
- * memory, so a read of it waits for no disk. Equal bytes of the file at the path mean that nothing was committed. Different
- * bytes, and a file that cannot be read, prove nothing: then the thread is asked. The same holds for another file at the path:
- * the open one was deleted, moved away or replaced, and others commit elsewhere.
+ * In WAL mode each commit of any process changes the header of the `-shm` file, its first 48 bytes: a counter, the length of the
+ * log and a checksum (https://sqlite.org/walformat.html, "WAL-Index File Format"). SQLite maps that file into memory, so reading
+ * it does not wait for the disk. If its bytes are unchanged, nothing was committed. If they differ, if the file cannot be read,
+ * or if another file is at the path, the thread must be asked. Another file means that the open file was deleted, moved or
+ * replaced, and that other processes may commit elsewhere.
  */
 import { closeSync, fstatSync, openSync, readSync, statSync, type Stats } from 'node:fs';
 import { realPath } from '../sqlite/files.ts';
 
 const HEADER_BYTES = 48;
-/** An older look counts as news: somebody may have replaced the main file and left this one. */
+/** How long a check is valid. Later, another program may have replaced the main file and left the `-shm`. */
 const TRUSTED_MS = 200;
 
 export class Commits {
@@ -27,7 +27,7 @@ export class Commits {
     this.#path = `${realPath(path)}-shm`;
   }
 
-  /** False: no commit since the last call. True: a commit, or unknown. */
+  /** Whether there may be a commit since the last call. False is certain. */
   news(): boolean {
     const now = performance.now();
     try {
@@ -51,7 +51,7 @@ export class Commits {
     closeSync(fd);
   }
 
-  /** Opens the current file at the path, if it was replaced. The open file keeps its inode, so no new one has that. */
+  /** Opens the current file at the path if it was replaced. No new file can have the inode of the open file. */
   #follow(): boolean {
     const at = statSync(this.#path, { throwIfNoEntry: false });
     if (at !== undefined && at.ino === this.#opened?.ino && at.dev === this.#opened.dev) return false;

@@ -1,11 +1,11 @@
-/** Sends all values of one turn of the event loop in one message: the other thread wakes once for all of them. */
+/** Sends all values of one turn of the event loop in one message, so that the other thread wakes once for all of them. */
 export type Outbox<T> = {
   readonly add: (one: T) => void;
   /** Sends at once, for a caller that cannot wait until the end of this turn. */
   readonly flush: () => void;
 };
 
-/** `refused`: `send` threw for this value, because no message can carry it. The others are still sent. */
+/** Makes an outbox. `refused` is called for a value that no message can hold. The others are still sent. */
 export function outbox<T>(send: (all: readonly T[]) => void, refused: (one: T, error: unknown) => void): Outbox<T> {
   let waiting: T[] = [];
   const post = (all: readonly T[]): void => {

@@ -14,9 +14,9 @@ export type Method = Exclude<
 export type Setup = {
   readonly path: string;
   readonly busyMs: number | undefined;
-  /** The calling thread's clock, if it is not the system clock: each message then includes its time. */
+  /** The time of the calling thread's clock, if this is not the system clock. Each message then includes the time. */
   readonly now: number | undefined;
-  /** Two numbers: the last answered `quiet` question, and its answer. */
+  /** Two numbers: the last answered `quiet` question, and the answer. */
   readonly quiet: SharedArrayBuffer;
   readonly fault: string | undefined;
 };
@@ -30,7 +30,7 @@ export type Ask = { readonly now?: number } & (
       readonly options: Readonly<Record<string, unknown>>;
       readonly progress?: true;
     }
-  /** `texts`: the drafts as JSON, in their stored form: copying a text costs a fifth of copying its objects. */
+  /** `texts`: the drafts as JSON, in their stored form, because copying a text takes a fifth of the time of copying objects. */
   | {
       readonly kind: 'append';
       readonly id: number;
@@ -46,7 +46,7 @@ export type Ask = { readonly now?: number } & (
 );
 
 /**
- * `lastAt`: the newest time in the log that the thread has seen. Questions and answers are sent in lists, because each
+ * An answer. `lastAt`: the newest time in the log that the thread has seen. Questions and answers are sent in lists, because each
  * message wakes a thread.
  */
 export type Answer =
@@ -58,7 +58,7 @@ export type Answer =
   | { readonly kind: 'progress'; readonly id: number; readonly done: number; readonly of: number }
   | { readonly kind: 'report'; readonly line: string };
 
-/** `items`: as JSON. Undefined if the caller can compute them from the drafts. */
+/** The result of an append. `items`: JSON; undefined if the caller can compute the items from the drafts. */
 export type PlacedAnswer = Pick<Placed, 'kind' | 'seq' | 'at'> & {
   readonly id: number;
   readonly clock: number | undefined;
@@ -66,7 +66,7 @@ export type PlacedAnswer = Pick<Placed, 'kind' | 'seq' | 'at'> & {
   readonly lastAt: number;
 };
 
-/** An error as a message: a message alone would lose the error's class. */
+/** The fields of an error. A message cannot transport the error's class. */
 export type Failure = {
   readonly message: string;
   readonly name: string;

@@ -88,7 +88,7 @@ describe('a database in a separate thread', () => {
     }, 5);
     await expect(store.append(LOG, [queued('n1')])).rejects.toMatchObject({ code: 'store_unavailable', retryable: true });
     clearInterval(timer);
-    // A thread that is blocked itself has one lag of 300 ms; a busy machine has several short ones.
+    // If this thread were blocked, there would be one lag of 300 ms. A busy machine causes several short ones.
     expect(lags.length).toBeGreaterThan(3);
     expect(lags.toSorted((a, b) => a - b)[Math.floor(lags.length / 2)]).toBeLessThan(100);
     // Reads do not wait for the writer.
@@ -192,7 +192,7 @@ describe('a database in a separate thread', () => {
   });
 });
 
-/** The frames of a write-ahead log that end a transaction. Each holds the size of the database after it. */
+/** The frames of a write-ahead log that end a transaction. Each of these holds the size of the database after the transaction. */
 function commitsIn(wal: string): number {
   const bytes = readFileSync(wal);
   const frame = 24 + bytes.readUInt32BE(8);
@@ -201,12 +201,12 @@ function commitsIn(wal: string): number {
   return commits;
 }
 
-/** The thread takes its messages in order: it has begun what it was asked before. */
+/** Waits until the thread has begun all earlier calls, because it takes its messages in order. */
 const heard = async (store: SqliteStore): Promise<void> => {
   for (let rounds = 0; rounds < 2; rounds++) await store.head();
 };
 
-/** An idle thread answers well within the limit; on a busy machine the first question may time out. */
+/** Asks until the store is quiet: on a busy machine the first question may time out. */
 async function quietSoon(store: SqliteStore): Promise<boolean> {
   for (let tries = 0; tries < 200; tries++) {
     if (store.quiet?.(LOG, ME)) return true;

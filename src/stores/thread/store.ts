@@ -1,6 +1,6 @@
 /**
- * A database in a separate thread. The calling thread never opens the file, so a hanging disk or a held lock stops only
- * callers that wait for it. Each call asks the thread, which commits all waiting writes in one transaction.
+ * A store whose database is open in a separate thread. The calling thread never opens the file, so a hanging disk or a held lock
+ * stops only callers that wait for the store. The thread commits all waiting writes in one transaction.
  */
 import { existsSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
@@ -36,24 +36,24 @@ import { closed, lost, stopped } from './trouble.ts';
 export type ThreadOptions = {
   readonly path: string;
   readonly clock?: Clock;
-  /** How long a call waits, unless its `withinMs` sets that. Default 5,000. */
+  /** How long a call waits, in ms, if it has no `withinMs`. Default 5,000. */
   readonly busyMs?: number;
-  /** Called with a line that a person should read. Default: a process warning. */
+  /** Called with a line for people. Default: a process warning. */
   readonly report?: (line: string) => void;
   /** Like `EARPIECE_FAULT`, for tests. Default: the environment's value. */
   readonly fault?: string;
 };
 
-/** Beside the sources; in the package, in a separate folder beside or above this chunk. */
+/** Where the worker's file is: with the sources, or in the package, in a folder next to or above this chunk. */
 const PLACES = ['./worker.ts', './workers/store.js', '../workers/store.js'];
-/** A timer takes whole milliseconds, and at most these. */
+/** Rounds a time for a timer, which takes whole milliseconds up to a maximum. */
 const wholeMs = (ms: number): number => Math.min(Math.ceil(Math.max(ms, 0)), 2 ** 31 - 1);
-/** Additional time after the thread's own limit. After it, the thread counts as blocked, for example by its disk. */
+/** How long after the thread's own time limit the thread counts as blocked, for example by its disk. */
 const SPARE_MS = 50;
 /** The longest wait of a `quiet` call. An idle thread answers in about 0.03 ms. */
 const QUIET_WITHIN_MS = 3;
 /**
- * Calls that give up if the thread does not answer in time. Writes wait for the thread's own result: a write with a late
+ * The calls that give up if the thread does not answer in time. Writes wait for the thread's result, because a write with a late
  * answer may have been done.
  */
 const READS: ReadonlySet<Method> = new Set([
@@ -68,7 +68,7 @@ const READS: ReadonlySet<Method> = new Set([
   'setting',
 ]);
 
-/** Opens like `openSqliteStore`, with the same rejections. */
+/** Opens a database in a thread. Rejects like `openSqliteStore`. */
 export async function openThreadStore(options: ThreadOptions): Promise<SqliteStore> {
   const store = new ThreadStore(options);
   await store.opened();
@@ -95,7 +95,7 @@ class ThreadStore implements SqliteStore {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port, not a window
     (all) => this.#worker?.postMessage(all),
     (ask, error) => {
-      // A value that no message can carry fails only its own caller.
+      // A value that no message can hold fails only its own caller.
       if ('id' in ask) this.#pending.get(ask.id)?.failed(error);
     },
   );
@@ -124,7 +124,7 @@ class ThreadStore implements SqliteStore {
     return `sqlite ${this.path}`;
   }
 
-  /** Resolves when the thread has opened the file; rejects with the thread's error. Restarts a thread that ended. */
+  /** Resolves when the thread has opened the file, or rejects with the thread's error. Restarts a thread that has ended. */
   opened(): Promise<void> {
     this.#ready ??= this.#start();
     return this.#ready;
@@ -141,7 +141,7 @@ class ThreadStore implements SqliteStore {
   quiet(log: LogKey, conversation: ConversationId): boolean {
     if (!this.#isReady || this.#closing !== undefined) return false;
     const key = `${log}#${conversation}`;
-    // Read before the thread answers: a commit in between counts as news next time.
+    // Checked before the thread answers, so that a commit in between is noticed next time.
     if (this.#commits.news()) this.#quiet.clear();
     if (this.#quiet.has(key)) return true;
     const quiet = this.#askQuiet(log, conversation);
@@ -158,7 +158,7 @@ class ThreadStore implements SqliteStore {
       const last = Atomics.load(this.#answered, 0);
       if (last === n) return Atomics.load(this.#answered, 1) === 1;
       const left = until - performance.now();
-      // The regular calls wait without blocking this thread.
+      // Other calls wait without blocking this thread.
       if (left <= 0 || Atomics.wait(this.#answered, 0, last, left) === 'timed-out') return false;
     }
   }
@@ -247,7 +247,7 @@ class ThreadStore implements SqliteStore {
   async changed(after: number, options: Wait = {}): Promise<number> {
     if (this.#closing !== undefined) throw closed(this.path);
     const { withinMs, signal } = options;
-    // The end of a wait is not a failure, and does not need the thread.
+    // A wait also ends without the thread's answer, and its end is not a failure.
     const over = AbortSignal.any([
       ...(signal ? [signal] : []),
       ...(withinMs === undefined ? [] : [AbortSignal.timeout(wholeMs(withinMs))]),
@@ -280,7 +280,7 @@ class ThreadStore implements SqliteStore {
     return this.#answerTo<T>((id) => ({ kind: 'call', id, method, args, options, ...progress }), { signal, waits, onProgress });
   }
 
-  /** `waits`: the answer is abandoned after this many ms. */
+  /** Waits for the thread's answer. `waits`: the call gives up after this many ms. */
   async #answerTo<T>(
     ask: (id: number) => Ask,
     { signal, waits, onProgress }: { readonly signal: AbortSignal | undefined; readonly waits?: number | undefined } & Progress,
@@ -393,8 +393,8 @@ class ThreadStore implements SqliteStore {
 }
 
 /**
- * A thread keeps Node's compiled code only if its environment names the folder. Node makes a subfolder for each of its
- * versions.
+ * The environment of the thread, which stores Node's compiled code only if the environment names a folder. Node makes a subfolder
+ * for each of its versions.
  */
 const compiledIn = (folder: string | undefined): NodeJS.ProcessEnv =>
   folder === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: dirname(folder) };

@@ -1,4 +1,4 @@
-/** The thread that owns a database: a separate entry of the built package. `store.ts` starts, calls and ends it. */
+/** The thread that owns a database, a separate entry of the built package. `store.ts` starts, calls and ends the thread. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { defined } from '../../core/defined.ts';
 import { armFaultsFromEnv } from '../fault-env.ts';
@@ -7,7 +7,7 @@ import { openSqliteStore, type OwnedStore } from '../sqlite/store.ts';
 import { outbox } from './outbox.ts';
 import { type Answer, type Ask, failureOf, type Setup } from './protocol.ts';
 
-/** Messages taken before the first of them is answered: a busy caller must not delay the others too long. */
+/** The most messages that are taken before the first is answered, so that a busy caller does not delay the others too long. */
 const MOST_AT_ONCE = 64;
 
 const { path, busyMs, now, quiet, fault } = workerData as Setup;
@@ -87,7 +87,7 @@ async function perform(store: OwnedStore, { id, method, args, options, progress 
   running.set(id, cancel);
   const onProgress = (done: number, of: number): void => {
     say({ kind: 'progress', id, done, of });
-    // All work of this turn is done.
+    // All work of this turn is done, so the answers are sent now.
     answers.flush();
   };
   try {

@@ -1,4 +1,4 @@
-/** Waiting readers wake when a record is appended. */
+/** An append wakes waiting readers. */
 import { equal } from '../check.ts';
 import { conversation, LOG, queued, said } from '../drafts.ts';
 import type { Suite } from '../suite.ts';

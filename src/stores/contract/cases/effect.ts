@@ -1,10 +1,10 @@
 import type { Draft } from '../../../core/records.ts';
 
-/** A log, one more record, and the items after it. */
+/** A log, one more record, and the resulting items. */
 export type Effect = {
   readonly name: string;
   readonly given: readonly Draft[];
   readonly when: Draft;
-  /** Items by id, or `id for audience`; or the conflict. */
+  /** The items by id, or by `id for audience`. For a refused record, the conflict. */
   readonly becomes: Readonly<Record<string, unknown>> | { readonly conflict: Readonly<Record<string, string>> };
 };

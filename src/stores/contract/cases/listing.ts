@@ -33,7 +33,7 @@ export function listing({ test }: Suite): void {
     clock.time += 10;
     await append(offered('c1', ['b'], { conversation: 'x' }));
     await append(queued('p', { action: 'pause' }));
-    // This record is not a sign of the agent's work.
+    // This record does not show work of the agent.
     await append({ type: 'subscriber_disabled', subscriber: 'x' });
     await store.append(ELSEWHERE, [queued('a', { level: 'critical' })]);
     const x = await store.touch({ log: LOG, conversation: conversation('x'), host: 'codex' });

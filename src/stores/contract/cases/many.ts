@@ -8,7 +8,7 @@ import { idsOf, type Suite } from '../suite.ts';
 export function many({ test }: Suite): void {
   test('lets a carrier win within 200 ms against two producers without pause, at its first try', async ({ store, producers }) => {
     const running = await producers(2);
-    // Three of four appends must be fast, in the best of three rounds: other programs on the machine may slow some of them.
+    // In the best of three rounds, three of four appends must be fast. Other programs on the machine may slow some of them down.
     const slowest = async (): Promise<number> => {
       const took: number[] = [];
       for (let i = 0; i < 20; i++) {
@@ -44,7 +44,7 @@ export function many({ test }: Suite): void {
     };
     const started = performance.now();
     while (seen.length < 300) {
-      assert.ok(performance.now() - started < PATIENCE_MS, `${seen.length} of 300 records came to the reader in a minute`);
+      assert.ok(performance.now() - started < PATIENCE_MS, `${seen.length} of 300 records reached the reader in a minute`);
       await tail();
       await store.changed(after, { withinMs: 1000 });
     }

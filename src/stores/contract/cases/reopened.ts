@@ -1,4 +1,4 @@
-/** A store closes and is opened again: each thing that a call has acknowledged is there, and nothing else. */
+/** A store that is closed and opened again has everything that a call has acknowledged, and nothing else. */
 import assert from 'node:assert/strict';
 import type { LogKey } from '../../../core/address.ts';
 import type { Store } from '../../../core/ports.ts';
@@ -14,7 +14,7 @@ const Y = { log: LOG, conversation: conversation('y') };
 const REOPENED = 'after close(), a store that is opened again has';
 
 export function reopened({ testWhere }: Suite): void {
-  /** Writes, closes, opens again. `seen` answers the same before and after, and `expected` names a part of that answer. */
+  /** Writes, closes and opens again. `seen` must return the same before and after, and include `expected`. */
   const keeps = (what: string, write: (stage: Stage) => Promise<unknown>, seen: Seen, expected: unknown, after?: After): void =>
     testWhere('survives-restart', `has ${what}`, async (stage) => {
       const { store, also } = stage;
@@ -299,7 +299,7 @@ type Seen = (store: Store) => Promise<unknown>;
 type After = (store: Store, stage: Stage) => Promise<void>;
 
 const EFFECTS = [...DELIVERY, ...SUCCESSION];
-const SECRET = 'a text that nobody may find';
+const SECRET = 'a text that must not be found';
 const holds = (bytes: Uint8Array, text: string): boolean => Buffer.from(bytes).includes(text);
 
 const FAN_OUT = {
@@ -338,7 +338,7 @@ async function everything(store: Store, log = LOG): Promise<unknown> {
   return { head, records, items };
 }
 
-/** Something of each kind that erase removes, each with the secret text where it has room for one. */
+/** Writes data of each kind that erase removes, with the secret text wherever the data can hold a text. */
 async function fill(store: Store, log: LogKey, now: number): Promise<void> {
   const main = { log, conversation: X.conversation };
   await store.append(log, [queued('secret-note', { message: SECRET }), said(SECRET, 'x')]);

@@ -1,4 +1,4 @@
-/** The index equals a replay of the log. */
+/** The index has the same items as a replay of the log. */
 import { type Item, replay } from '../../../core/items.ts';
 import type { Store } from '../../../core/ports.ts';
 import { equal, matches } from '../check.ts';

@@ -10,7 +10,7 @@ export function time({ test, testWhere }: Suite): void {
       clock.time = now;
       await append(said(String(now)));
       const newest = (await store.read({ newestFirst: true, limit: 1 }))[0]?.at ?? 0;
-      assert.ok(store.ordered() >= newest, `ordered() is ${store.ordered()}, and the newest record is of ${newest}`);
+      assert.ok(store.ordered() >= newest, `ordered() is ${store.ordered()}, but the newest record has the time ${newest}`);
       equal(store.now(), now);
     }
     equal(

@@ -834,12 +834,12 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an agent of another project',
       args: ['tasks', 'add', '--to', 'web/coder', 'Fix the login'],
-      ...usage('assignee "web/coder" is not an agent of project shop; write its name'),
+      ...usage('assignee "web/coder" must be an agent of project shop; write only its name'),
     },
     {
       what: 'a whole project as its assignee',
       args: ['tasks', 'add', '--to', '*', 'Fix the login'],
-      ...usage('assignee "*" is not an agent of project shop; write its name'),
+      ...usage('assignee "*" must be an agent of project shop; write only its name'),
     },
     {
       what: 'an unknown priority',
@@ -849,7 +849,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a title of two lines',
       args: ['tasks', 'add', 'Fix\nthe login'],
-      ...usage('title "Fix\\nthe login": needs one line of text; more goes into the description'),
+      ...usage('title "Fix\\nthe login" must be one line of text; put more text into the description'),
     },
     {
       what: 'a title that is too long',

@@ -257,12 +257,12 @@ describe('a proxy, or another server at the address,', () => {
     [
       'a page',
       (_q, r) => r.end('<h1>hello</h1>'),
-      '{url}/api/session gave another answer than expected; is this the address of an earpiece server?',
+      '{url}/api/session gave an unexpected answer; is this the address of an earpiece server?',
     ],
     [
       'an error page',
       (_q, r) => r.writeHead(502).end('x'),
-      '{url}/api/session answered 502 without a reason; is this the address of an earpiece server?',
+      '{url}/api/session answered 502 without an explanation; is this the address of an earpiece server?',
     ],
     ['JSON of another program', json('{"hello":1}'), '{url} answers, but is not an earpiece server; check its address'],
     [
@@ -273,7 +273,7 @@ describe('a proxy, or another server at the address,', () => {
     [
       'a redirect',
       (_q, r) => r.writeHead(301, { location: 'https://example.com/' }).end(),
-      '{url} redirects to another address, to which no token is sent; write that address instead',
+      '{url} redirects to another address, and the token is not sent there; write that address instead',
     ],
     [
       'a connection that breaks',

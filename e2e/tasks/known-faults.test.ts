@@ -186,7 +186,7 @@ describe('known faults', () => {
       [(id: string) => person.moveTask(id, { status: 'cancelled' }), 'is cancelled'],
       [(id: string) => person.moveTask(id, { status: 'done' }), 'is done'],
       [(id: string) => person.editTask(id, { assignee: 'tester' }), 'is now assigned to tester'],
-      [(id: string) => person.editTask(id, { assignee: null }), 'has no assignee any more'],
+      [(id: string) => person.editTask(id, { assignee: null }), 'no longer has an assignee'],
       [(id: string) => person.moveTask(id, { status: 'todo' }), 'is put back'],
     ] as const) {
       const id = await office.working(agent);

@@ -135,7 +135,7 @@ describe('the tools for tasks', () => {
         { result: 'success', summary: ' ' },
         'summary has 0 characters; write 1 to 4000 about what was done or what blocks the work',
       ],
-      [{ result: 'success', summary: 7 }, 'summary 7 is not a text'],
+      [{ result: 'success', summary: 7 }, 'summary 7 must be a text'],
       [
         { result: 'success', summary: 'x', task: 't1' },
         'report_completed has no argument "task"; it takes result, summary, task_id and session_token',

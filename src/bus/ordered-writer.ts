@@ -6,7 +6,7 @@
  *   arrived ──has a condition──▶ asked ──answered──▶ held or in line
  *   arrived ──its key was written less than a fold ago, or in a storm──▶ held
  *   arrived ──else──▶ in line
- * held ──its time has passed, or a later event of its key is in line──▶ in line
+ *   held ──its time has passed, or a later event of its key is in line──▶ in line
  *   in line ──all earlier writes of its key and of its channel are done──▶ written
  *
  * - asked: a condition is being evaluated. Later events of the same key wait for the answer (`whenAnswered`).

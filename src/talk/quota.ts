@@ -1,13 +1,13 @@
-/** The limit on one agent's messages: a model in a loop must not flood other agents. */
+/** Limits the messages of one agent, so that a model in a loop does not flood other agents. */
 import { EarpieceError } from '../core/errors.ts';
 
 export const QUOTA = { messages: 20, withinMs: 10 * 60_000 } as const;
 
-/** Counts in this process, by sender. */
+/** Counts the messages of each sender in this process. */
 export class Quota {
   readonly #sent = new Map<string, readonly number[]>();
 
-  /** Throws `too_many` if `sender` has reached its limit. */
+  /** Counts a message. Throws `bad_argument` if `sender` has reached its limit. */
   take(sender: string, now: number): void {
     const recent = (this.#sent.get(sender) ?? []).filter((at) => now - at < QUOTA.withinMs && at <= now);
     const [first] = recent;

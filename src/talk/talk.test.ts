@@ -102,7 +102,7 @@ describe('agents of one project', () => {
     [{ to: 'reviewer', message: 'x'.repeat(MESSAGE_CHARS + 1) }, '4001 characters'],
     [{ to: 'reviewer', message: 'x', reply_to: 'n_unknown' }, 'is not a message that you received'],
     [{ to: 'reviewer', message: 'x', person: 'Anna' }, 'has no argument "person"'],
-    [{ to: 7, message: 'x' }, 'to 7 is not a text'],
+    [{ to: 7, message: 'x' }, 'to 7 must be a text'],
   ])('%j is refused: %s', async (args, words) => {
     proves('talk:tell');
     await expect(say(coder, 'tell_agent', args)).rejects.toThrow(words);

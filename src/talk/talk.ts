@@ -1,6 +1,6 @@
 /**
- * Messages between agents of one project. A message is a notification in the sender's name. It never interrupts, and a receiver
- * need not obey it. Its depth grows with each reply, so that two agents do not wake each other forever.
+ * Messages between agents of one project. A message is a notification in the sender's name. It never interrupts, and the receiver
+ * need not obey it. The depth of a message grows with each reply, so that two agents do not wake each other forever.
  */
 import { conversationId, formatAddress, logKey, logOf, parseAddress, splitLog, type LogKey } from '../core/address.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
@@ -12,7 +12,7 @@ import { askedAbout, type State } from './waiting.ts';
 export const SAYABLE = ['info', 'warning', 'error'] as const;
 export type Sayable = (typeof SAYABLE)[number];
 export const MESSAGE_CHARS = 4_000;
-/** A chain of messages ends after this many replies. */
+/** The most replies in a chain of messages. */
 export const MAX_DEPTH = 8;
 
 export type Message = {
@@ -20,13 +20,13 @@ export type Message = {
   readonly to: string;
   readonly message: string;
   readonly level?: Sayable;
-  /** The id of the message that this one answers. */
+  /** The id of the message to which this one replies. */
   readonly replyTo?: string;
 };
 
 export type Said = { readonly id: string; readonly to: string; readonly active: boolean };
 
-/** Queues a message for another agent of the same project. Throws `EarpieceError`, in words for the model. */
+/** Queues a message for another agent of the same project. Throws an `EarpieceError` that is worded for the model. */
 export async function tell(from: Conversation, { to, message, level = 'info', replyTo }: Message): Promise<Said> {
   const { inbox } = from;
   const address = await addressOf(from, to);
@@ -36,7 +36,7 @@ export async function tell(from: Conversation, { to, message, level = 'info', re
   if (depth > MAX_DEPTH)
     throw new EarpieceError(
       'bad_argument',
-      `this chain already has ${MAX_DEPTH} replies, the most that are sent; decide without asking, or ask a person`,
+      `this chain already has ${MAX_DEPTH} replies, the most that are allowed; decide without asking, or ask a person`,
     );
   const queued = await inbox.queue(address, {
     message,
@@ -76,7 +76,7 @@ export async function colleagues(of: Conversation): Promise<readonly Colleague[]
 export type Colleague = {
   readonly agent: string;
   readonly you?: true;
-  /** The number of its active sessions. */
+  /** The number of the agent's active sessions. */
   readonly sessions: number;
   readonly paused?: true;
   readonly seen_s_ago?: number;
@@ -84,7 +84,10 @@ export type Colleague = {
 
 const AGENTS = 50;
 
-/** Notifies `from` when the agent's turn ends (`idle`) or its session ends (`done`). `now`: it has no active session. */
+/**
+ * Notifies `from` when the agent's turn ends (`idle`) or its session ends (`done`). Returns `now` if the agent has no active
+ * session.
+ */
 export async function tellWhen(
   from: Conversation,
   to: string,
@@ -129,7 +132,7 @@ export async function checkKnown(inbox: Logs, log: LogKey, project: string, show
 const hasSiblings = async ({ inbox, log, id }: Conversation): Promise<boolean> =>
   (await inbox.store.presence({ log })).some((p) => p.conversation !== id && inbox.isActive(p));
 
-/** The message that this one answers, as this conversation received it. */
+/** Finds the message to which this one replies, among those that this conversation received. */
 async function answered(from: Conversation, id: string): Promise<{ readonly id: string; readonly depth: number }> {
   const [item] = await from.inbox.store.items(from.log, { kind: 'ids', ids: [id as NotificationId] });
   if (item === undefined)

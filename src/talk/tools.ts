@@ -1,4 +1,4 @@
-/** `tell_agent`, `list_agents` and `tell_me_when`: the tools by which an agent reaches others. */
+/** The tools `tell_agent`, `list_agents` and `tell_me_when`, with which an agent reaches other agents. */
 import { defined } from '../core/defined.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 import type { Conversation } from '../inbox/index.ts';
@@ -63,13 +63,13 @@ export const TALK_TOOLS: readonly TalkTool[] = [
 
 export type TalkCall = { readonly tool: string; readonly args: unknown };
 
-/** For the calls of one process. */
+/** Answers the calls of these tools in one process. */
 export class Talk {
   readonly #quota = new Quota();
 
   /**
-   * The answer, as JSON. Throws the agent's mistake, as a sentence for the agent. `also`: arguments that the calling room
-   * handles.
+   * Returns the answer as JSON. Throws the agent's mistake as a sentence for the agent. `also`: further arguments, which the
+   * caller itself handles.
    */
   async answer(conversation: Conversation, call: TalkCall, also: readonly string[] = []): Promise<object> {
     const args = argumentsOf(call, also);
@@ -124,7 +124,7 @@ function argumentsOf({ tool, args }: TalkCall, also: readonly string[]) {
   const optional = (name: string): string | undefined => {
     const value = given[name];
     if (value === undefined || typeof value === 'string') return value;
-    throw new EarpieceError('bad_argument', `${name} ${JSON.stringify(value).slice(0, 80)} is not a text`);
+    throw new EarpieceError('bad_argument', `${name} ${JSON.stringify(value).slice(0, 80)} must be a text`);
   };
   return {
     optional,

@@ -1,6 +1,6 @@
 /**
- * The agents that asked to be notified when another agent's turn or session ends. The list is kept beside the log, so that it
- * survives every process.
+ * The agents that asked to be notified when another agent's turn or session ends. The store keeps the list, so that it survives
+ * the processes.
  */
 import { parseAddress, splitLog, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
@@ -18,10 +18,10 @@ const KEPT_MS = 24 * 3_600_000;
 
 type Kept = { readonly store: Pick<Logs['store'], 'setting' | 'swapSetting'> };
 
-/** Exported for readers of the database without a store. */
+/** The setting's key. It is exported for code that reads the database without a store. */
 export const waitingKey = (log: LogKey): string => `waiting for ${log}`;
 
-/** A repeated request counts once. */
+/** Records a request. A repeated request counts once. */
 export async function askedAbout(inbox: Logs, log: LogKey, waiting: Waiting): Promise<void> {
   for (;;) {
     const before = await inbox.store.setting(waitingKey(log));
@@ -59,9 +59,7 @@ export async function forget(inbox: Kept, log: LogKey, asked: Asked): Promise<vo
   }
 }
 
-/**
- * Called when the agent's turn or session has ended: notifies each asking agent once. A session that ended counts as idle, too.
- */
+/** Notifies each asking agent once that the agent's turn or session has ended. An ended session also counts as idle. */
 export async function became(inbox: Logs, log: LogKey, state: State): Promise<void> {
   for (;;) {
     const before = await inbox.store.setting(waitingKey(log));

@@ -1,6 +1,6 @@
-/** A project's overview of its tasks: the open ones, and the used numbers. Pure. */
+/** The board of a project lists its open tasks and the used task numbers. Pure. */
 
-/** `gone`: ranges of numbers, both ends inclusive and lowest first. Their tasks finished so long ago that they were removed. */
+/** `gone`: the numbers of tasks that were removed long after they finished, as ranges with inclusive ends, lowest first. */
 export type Board = {
   readonly next: number;
   readonly open: readonly string[];
@@ -11,7 +11,7 @@ export const EMPTY: Board = { next: 1, open: [] };
 
 export const idOf = (number: number): string => `t${number}`;
 
-/** The numbers of existing tasks, below the given one, highest first. */
+/** Yields the numbers of existing tasks below the given number, highest first. */
 export function* numbersBelow(board: Board, below: number): Iterable<number> {
   const gone = board.gone ?? [];
   let range = gone.length - 1;

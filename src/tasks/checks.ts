@@ -1,16 +1,19 @@
 /**
- * Checks the input of people and agents about tasks. Each check throws `bad_argument` with the field, the value and the way
- * out.
+ * Checks the input of people and agents about tasks. Each check throws `bad_argument`, which names the field, the value and what
+ * to write instead.
  */
 import { parseAddress } from '../core/address.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 import { TASK_LIMITS, type TaskActor } from '../core/task.ts';
 
-/** `coder`, or `shop/coder` in project shop. */
+/** Reads an agent's name: `coder`, or `shop/coder` in project shop. */
 export function agentName(project: string, text: string): string {
   const address = parseAddress(text.includes('/') ? text : `${project}/${text}`);
   if (address.kind !== 'agent' || address.project !== project)
-    throw bad('assignee', `assignee ${JSON.stringify(text.slice(0, 80))} is not an agent of project ${project}; write its name`);
+    throw bad(
+      'assignee',
+      `assignee ${JSON.stringify(text.slice(0, 80))} must be an agent of project ${project}; write only its name`,
+    );
   return address.agent;
 }
 
@@ -28,15 +31,18 @@ export function oneOf<T extends string>(what: string, given: string, words: read
 /** The number in the id of a task: 7 of `t7`. */
 export function numberOf(id: string): number {
   const number = /^t([1-9]\d{0,8})$/u.exec(id)?.[1];
-  if (number === undefined) throw bad('task', `${JSON.stringify(id.slice(0, 80))} is not a task id; write one like t7`);
+  if (number === undefined) throw bad('task', `${JSON.stringify(id.slice(0, 80))} must be a task id, such as t7`);
   return Number(number);
 }
 
 export function titleOf(title: string): string {
   const clean = textOf('title', title, TASK_LIMITS.title).trim();
-  // oxlint-disable-next-line no-control-regex -- a title is one line, on terminals and in what a model reads
+  // oxlint-disable-next-line no-control-regex -- a title is one line on terminals and for models
   if (clean === '' || /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/u.test(clean))
-    throw bad('title', `title ${JSON.stringify(title.slice(0, 80))}: needs one line of text; more goes into the description`);
+    throw bad(
+      'title',
+      `title ${JSON.stringify(title.slice(0, 80))} must be one line of text; put more text into the description`,
+    );
   return clean;
 }
 
@@ -51,7 +57,7 @@ export function textOf(what: string, text: string, max: number): string {
 
 export function checkActor({ name }: TaskActor): void {
   if (name.trim() === '' || name.length > TASK_LIMITS.actor)
-    throw bad('by', `by ${JSON.stringify(name.slice(0, 80))}: needs a name of at most ${TASK_LIMITS.actor} characters`);
+    throw bad('by', `by ${JSON.stringify(name.slice(0, 80))} must be a name of 1 to ${TASK_LIMITS.actor} characters`);
 }
 
 export const bad = (field: string, message: string): EarpieceError =>

@@ -92,7 +92,7 @@ describe('where a task may go', () => {
       message: 'task t1 "Fix the login" is todo and cannot become blocked; it can become backlog, in_progress, cancelled',
     });
     expect(when(IN.done, move('todo'))).toMatchObject({
-      message: 'task t1 "Fix the login" is done and cannot become todo; done is for good, add a new task',
+      message: 'task t1 "Fix the login" is done and cannot become todo; done is final, so add a new task',
     });
   });
 
@@ -101,8 +101,7 @@ describe('where a task may go', () => {
     expect(when(IN.blocked, move('cancelled'), { expected: 'in_progress' })).toMatchObject({
       kind: 'refused',
       code: 'conflict',
-      message:
-        'task t1 "Fix the login" is blocked (version 5) since Ann changed it, and not in_progress any more; look at it again',
+      message: 'task t1 "Fix the login" was changed by Ann: it is blocked (version 5) now, and not in_progress; read it again',
     });
     expect(when(IN.blocked, move('cancelled'), { expected: 4 })).toMatchObject({ kind: 'refused' });
     expect(when(IN.blocked, move('cancelled'), { expected: 5 })).toMatchObject({ kind: 'decided' });
@@ -257,7 +256,7 @@ describe('an execution', () => {
     expect(asked).toMatchObject({ status: 'in_progress', executions: [{ endedAt: null }] });
     expect(decided(when(asked, report('blocked')))).toMatchObject({ answer: 'ended' });
     expect(decided(when(back, report('success')))).toMatchObject({ answer: 'ended' });
-    // The request to stop was never shown, so the report of a block is the agent's own.
+    // The agent never saw the request to stop, so its report `blocked` does not answer that request.
     expect(decided(when(then(IN.blocked, move('in_progress')), report('blocked')))).toMatchObject({ answer: 'ended' });
   });
 

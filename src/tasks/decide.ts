@@ -1,13 +1,13 @@
 /**
- * Decides the effects of a command on a task. Pure. A command is decided on the stored task. Then one append writes either the
- * facts and the notifications about them, or nothing.
+ * Decides the effects of a command on a task. Pure. The decision uses the stored task. One append then writes the facts and the
+ * notifications about them, or nothing.
  *
  *   backlog ⇄ todo ──▶ in_progress ⇄ blocked        in_progress ──▶ todo, done
  *   everything but done ──▶ cancelled
  *
- * An execution is one agent's work on the task. It starts when the task becomes `in_progress` (without a conversation yet) or
- * an agent takes it. It ends when that agent reports, or is lost with its conversation. A person who takes the task from an
- * agent does not end the execution but interrupts it: the agent is notified once, and its report ends the execution.
+ * An execution is one agent's work on the task. It starts when the task becomes `in_progress` (without a conversation yet) or an
+ * agent takes it. It ends when that agent reports, or is lost with its conversation. If a person takes the task from an agent,
+ * the execution is interrupted but does not end: the agent is notified once, and its report ends the execution.
  */
 import type { ConversationId } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -33,7 +33,7 @@ export type Command =
       readonly assignee?: string | null;
     }
   | { readonly kind: 'move'; readonly to: TaskStatus; readonly reason?: string }
-  /** An agent takes it, in one of its conversations. */
+  /** An agent takes the task in one of its conversations. */
   | { readonly kind: 'take'; readonly agent: string; readonly conversation: ConversationId }
   | {
       readonly kind: 'report';
@@ -42,12 +42,12 @@ export type Command =
       readonly result: TaskResult;
       readonly summary: string;
     }
-  /** Its conversation has ended, so nobody will report. */
+  /** The agent's conversation has ended, so no report will come. */
   | { readonly kind: 'lose'; readonly agent: string };
 
 export type Facts = {
   readonly by: TaskActor;
-  /** The status or the version that the caller saw. A task that has neither of them now is refused. */
+  /** The status or the version that the caller saw. The command is refused if the task now has another one. */
   readonly expected?: TaskStatus | number;
   /** The id of the notification, if the decision needs one. */
   readonly notification: string;
@@ -69,7 +69,7 @@ export type Decision =
       /** For a report: the kind of its answer. */
       readonly answer?: 'ended' | 'interrupted' | 'go_on';
     }
-  /** The task already has the requested state. */
+  /** Nothing changes, because the task already has the requested state. */
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'refused'; readonly code: 'conflict' | 'bad_argument' | 'not_found'; readonly message: string };
 
@@ -79,8 +79,8 @@ export type Telling = {
   readonly says: string;
   readonly reason?: string;
   /**
-   * The conversation that works on it and gets the notification. Null: no conversation took it, so each conversation of the agent
-   * gets it.
+   * The conversation that works on the task and gets the notification. Null if no conversation took the task. In that case, each
+   * conversation of the agent gets the notification.
    */
   readonly conversation: string | null;
 };
@@ -90,7 +90,7 @@ export function decide(task: Task, command: Command, facts: Facts): Decision {
   if (expected !== undefined && expected !== task.status && expected !== task.version)
     return refuse(
       'conflict',
-      `${named(task)} is ${task.status} (version ${task.version}) since ${task.statusChangedBy.name} changed it, and not ${expected} any more; look at it again`,
+      `${named(task)} was changed by ${task.statusChangedBy.name}: it is ${task.status} (version ${task.version}) now, and not ${expected}; read it again`,
     );
   switch (command.kind) {
     case 'edit':
@@ -108,12 +108,12 @@ export function decide(task: Task, command: Command, facts: Facts): Decision {
   }
 }
 
-/** The agent's execution that has not ended. There is at most one. */
+/** The agent's running execution. There is at most one. */
 export function runningOf(task: Task, agent: string | null): TaskExecution | undefined {
   return task.executions.findLast((one) => one.agent === agent && one.endedAt === null);
 }
 
-/** The task is final: it has ended, and no report is pending. */
+/** Whether the task is final: it has ended, and no report is pending. */
 export function isClosed(task: Task): boolean {
   return NEXT_STATUSES[task.status].length === 0 && task.executions.every((one) => one.endedAt !== null);
 }
@@ -133,9 +133,9 @@ function assign(task: Task, to: string | null, { by, notification }: Facts): Dec
   const from = task.assignee;
   if (to === from) return { kind: 'unchanged' };
   if (NEXT_STATUSES[task.status].length === 0)
-    return refuse('conflict', `${named(task)} is ${task.status} and can no longer change; add a new one`);
+    return refuse('conflict', `${named(task)} is ${task.status} and can no longer change; add a new task`);
   const assigned: Fact = { type: 'task_assigned', from, to };
-  // Its new agent has to take it up, so until then it is not in progress.
+  // The task is not in progress until its new agent takes it.
   const back: Fact[] = task.status === 'in_progress' ? [{ type: 'task_status_changed', from: 'in_progress', to: 'todo' }] : [];
   const running = runningOf(task, from);
   const leaves = from !== null && task.status === 'in_progress' && !isBy(by, from);
@@ -147,7 +147,7 @@ function assign(task: Task, to: string | null, { by, notification }: Facts): Dec
     takesBack: 'it has another assignee',
     tells: {
       why: 'reassigned',
-      says: to === null ? 'has no assignee any more' : `is now assigned to ${to}`,
+      says: to === null ? 'no longer has an assignee' : `is now assigned to ${to}`,
       conversation: running?.conversation ?? null,
     },
   };
@@ -160,7 +160,7 @@ function move(task: Task, { to, reason }: Extract<Command, { kind: 'move' }>, fa
   if (!next.includes(to))
     return refuse(
       'conflict',
-      `${named(task)} is ${from} and cannot become ${to}; ${next.length === 0 ? `${from} is for good, add a new task` : `it can become ${next.join(', ')}`}`,
+      `${named(task)} is ${from} and cannot become ${to}; ${next.length === 0 ? `${from} is final, so add a new task` : `it can become ${next.join(', ')}`}`,
     );
   const { by, notification, told } = facts;
   const agent = task.assignee;
@@ -250,7 +250,7 @@ function report(
       takesBack: 'the agent was informed',
       answer: 'go_on',
     };
-  // An agent cannot just take a failed task again: a person has to look at it first, or an agent would fail at it forever.
+  // After a failure, the task is blocked until a person checks it. Otherwise, an agent could take it and fail again forever.
   const to = result === 'success' ? 'done' : 'blocked';
   const reason = result === 'failed' ? `failed: ${summary}` : summary;
   const moves = task.assignee === agent && task.status !== to && (task.status === 'in_progress' || task.status === 'blocked');
@@ -276,7 +276,7 @@ function nothingRuns(task: Task, agent: string): Decision {
 function lose(task: Task, agent: string, { isActive }: Facts): Decision {
   const running = runningOf(task, agent);
   if (running === undefined) return { kind: 'unchanged' };
-  // A task without a conversation may still be reported, as long as it has not ended.
+  // An execution that no conversation has taken may still be reported until the task ends.
   const mayReport = running.conversation === null ? NEXT_STATUSES[task.status].length > 0 : isActive(running.conversation);
   if (mayReport) return { kind: 'unchanged' };
   return { kind: 'decided', facts: [lost(running)], agent, takesBack: 'its execution has ended' };
@@ -329,11 +329,11 @@ const lost = (running: TaskExecution): Fact =>
     running,
     'lost',
     running.conversation === null
-      ? `no conversation of ${running.agent} took it up`
+      ? `no conversation of ${running.agent} took it`
       : `its conversation ${running.agent}#${running.conversation} ended without a report`,
   );
 
-/** An agent that puts its own task aside needs no notification. */
+/** Whether the agent itself made the change. It then needs no notification. */
 const isBy = (by: TaskActor, agent: string): boolean => by.kind === 'agent' && by.name === agent;
 
 const refuse = (code: Extract<Decision, { kind: 'refused' }>['code'], message: string): Decision => ({

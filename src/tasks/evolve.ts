@@ -1,7 +1,7 @@
 import { MAX_EXECUTIONS, type Task, type TaskExecution } from '../core/task.ts';
 import type { TaskRecord } from './records.ts';
 
-/** The state of a task after one more record about it. `project` and `at` are those of the record's log and time. */
+/** The state of a task after one more record about it. `project` and `at`: the record's project and time. */
 export function evolve(task: Task | undefined, record: TaskRecord, place: { project: string; at: number }): Task {
   const { at, project } = place;
   if (record.type === 'task_created') {
@@ -24,7 +24,8 @@ export function evolve(task: Task | undefined, record: TaskRecord, place: { proj
       executions: [],
     };
   }
-  if (task === undefined) throw new TypeError(`the history of task ${record.task} begins with ${record.type}`);
+  if (task === undefined)
+    throw new TypeError(`the history of task ${record.task} must begin with its creation, but begins with ${record.type}`);
   const next: Task = { ...task, version: record.version, changedAt: at };
   switch (record.type) {
     case 'task_edited': {
@@ -92,7 +93,7 @@ function changed(task: Task, id: string, change: Partial<TaskExecution>): Task {
   return { ...task, executions: task.executions.map((one) => (one.id === id ? { ...one, ...change } : one)) };
 }
 
-/** A running execution is never dropped. */
+/** Keeps the newest executions, and each running one. */
 function newest(executions: readonly TaskExecution[]): readonly TaskExecution[] {
   let tooMany = executions.length - MAX_EXECUTIONS;
   return executions.filter((one) => one.endedAt === null || tooMany-- <= 0);

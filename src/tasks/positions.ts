@@ -2,12 +2,12 @@ import type { Store } from '../core/ports.ts';
 import type { Task } from '../core/task.ts';
 import { TASK_RECORDS, type TaskRecord } from './records.ts';
 
-/** Positions that are read without a pause, so that other work of this process can run in between. */
+/** How many positions are read before a pause, in which other work of this process can run. */
 const WINDOW = 5_000;
 
 /**
- * The positions of the records of these tasks, by task, in all logs of the project. Reads from the oldest record and stops
- * early: a task has as many records as its version.
+ * Finds the positions of these tasks' records in all logs of the project. Reads from the oldest record, and stops when it has all
+ * of them: a task's version is the number of its records.
  */
 export async function positionsOf(
   store: Store,

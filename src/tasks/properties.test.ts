@@ -70,7 +70,7 @@ class World {
     const open = await this.tasks.open('shop');
     for (const each of tasks) {
       const { id, status, assignee } = each;
-      // The records that are left in the logs are all of the task's records, except for times that differ by a moment.
+      // The logs have exactly the task's records. Only their times may differ by a moment.
       const records = (await this.inbox.store.read({ project: 'shop', types: TASK_RECORDS }))
         .map(({ body }) => body as unknown as TaskRecord)
         .filter((record) => record.task === id)
@@ -90,7 +90,8 @@ class World {
         const interrupts = (await this.inbox.store.items(logKey('shop', agent), { kind: 'gate' })).filter(
           ({ notification }) => notification.key === `task:${id}`,
         );
-        // At most one interrupt is open, and only while that agent's work is interrupted: nothing stops an agent that may work.
+        // At most one interrupt is open, and only while that agent's work is interrupted. So no interrupt stops an agent that may
+        // work.
         expect(new Set(interrupts.map((item) => item.id)).size).toBeLessThanOrEqual(1);
         if (interrupts.length > 0) expect(runningOf(each, agent)?.interrupted).not.toBeNull();
         if (status === 'in_progress' && assignee === agent) expect(interrupts).toEqual([]);
@@ -103,7 +104,7 @@ class World {
   }
 }
 
-/** Steps that occur by chance in almost every run, for the runs in which they do not. */
+/** Steps that almost every run contains by chance. They are added so that every run contains them. */
 const OFTEN: Step[] = [
   { do: 'next', agent: 'coder', session: 's1' },
   { do: 'move', task: 't1', to: 'backlog' },
@@ -145,7 +146,7 @@ describe('whatever persons and agents do', () => {
       }),
       { numRuns: 120, examples: [[OFTEN]] },
     );
-    // All the listed steps occurred, so the properties were tested on them.
+    // All listed kinds of steps occurred, so the properties were tested on them.
     expect([...seen]).toEqual(
       expect.arrayContaining([...TASK_STATUSES, 'success undefined', 'blocked blocked', 'refused conflict']),
     );

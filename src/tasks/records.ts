@@ -1,6 +1,6 @@
 /**
- * The records of a task, in the log of its agent at that time (`project/*` without an agent). `version` counts the records of
- * one task over all logs, so that its history can be ordered.
+ * The records of a task are in the log of the agent that has it at that time, or in `project/*` without an agent. `version`
+ * counts the records of one task in all logs, so that its history can be ordered.
  */
 import type { ConversationId } from '../core/address.ts';
 import type { Draft } from '../core/records.ts';
@@ -22,7 +22,7 @@ export type Fact =
     }
   | { readonly type: 'task_edited'; readonly title?: string; readonly description?: string; readonly priority?: TaskPriority }
   | { readonly type: 'task_assigned'; readonly from: string | null; readonly to: string | null }
-  /** In the log of the new assignee: the task at that moment. */
+  /** Written in the log of the new assignee, with the task at that moment. */
   | { readonly type: 'task_received'; readonly from: string | null; readonly snapshot: Task }
   | { readonly type: 'task_status_changed'; readonly from: TaskStatus; readonly to: TaskStatus; readonly reason?: string }
   | {
@@ -31,7 +31,7 @@ export type Fact =
       readonly agent: string;
       readonly conversation?: ConversationId;
     }
-  /** A conversation took an execution that was started without one. */
+  /** A conversation took an execution that began without a conversation. */
   | { readonly type: 'task_execution_taken'; readonly execution: string; readonly conversation: ConversationId }
   | {
       readonly type: 'task_execution_interrupted';
@@ -42,7 +42,7 @@ export type Fact =
     }
   /** The interruption ended. `told`: the agent may have read the request to stop. */
   | { readonly type: 'task_execution_recalled'; readonly execution: string; readonly told: boolean }
-  /** The agent reported `blocked` because of an interruption that has ended, and was asked to go on. */
+  /** The agent reported `blocked` because of an interruption that had ended, and was asked to continue. */
   | { readonly type: 'task_execution_continued'; readonly execution: string }
   | {
       readonly type: 'task_execution_ended';
@@ -68,7 +68,7 @@ export const TASK_RECORDS = [
 
 export const isTaskRecord = (draft: Draft): boolean => (TASK_RECORDS as readonly string[]).includes(draft.type);
 
-/** The facts as records, numbered after the task's last one. */
+/** Makes records of the facts, numbered after the task's last record. */
 export const recordsOf = (
   facts: readonly Fact[],
   { task, version, by }: { task: string; version: number; by: TaskActor },

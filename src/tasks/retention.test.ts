@@ -44,7 +44,7 @@ class World {
     return this.inbox.conversation(`shop/${agent}#${id}`, { pulls: true, purpose: 'task' });
   }
 
-  /** A task that was made, worked on and reported. */
+  /** Makes a task that an agent has worked on and reported. */
   async done(title: string, session = this.session()): Promise<string> {
     const { id } = await this.tasks.create('shop', { title, assignee: 'coder', priority: 'urgent' }, ANN);
     await nextFor(this.tasks, session);
@@ -116,7 +116,7 @@ describe.each(Object.entries(STORES))('in %s, what is over', (_name, make) => {
       });
     await expect(tasks.get('shop', 't99')).rejects.toThrow('there is no task "t99"');
     expect((await tasks.get('elsewhere', 't1')).title).toBe('of another project');
-    // No number is used twice, and the remaining tasks can go on.
+    // No number is used twice, and work on the remaining tasks can continue.
     expect((await tasks.create('shop', { title: 'new', assignee: 'coder' }, ANN)).id).toBe('t5');
     expect(await nextFor(tasks, world.session())).toMatchObject({ kind: 'work', task: { id: 't2' } });
     for (const id of ['t2', 't4', 't5']) {
@@ -165,9 +165,9 @@ describe.each(Object.entries(STORES))('in %s, what is over', (_name, make) => {
     expect((await tasks.get('shop', 't1')).executions[0]).toMatchObject({ endedAt: null });
     expect((await tasks.get('shop', 't2')).executions[0]).toMatchObject({
       result: 'lost',
-      message: 'no conversation of coder took it up',
+      message: 'no conversation of coder took it',
     });
-    // A task that is only blocked may go on.
+    // Work on a task that is only blocked may continue.
     expect((await tasks.get('shop', 't3')).executions[0]).toMatchObject({ endedAt: null });
     await session.ended();
     world.now += 31 * DAY;
@@ -189,7 +189,7 @@ describe.each(Object.entries(STORES))('in %s, what is over', (_name, make) => {
     world.now += 31 * DAY;
     expect(await world.prune()).toEqual({ tasks: 0, records: 0 });
     await world.goOn();
-    // A person renames it while the removal looks for it.
+    // A person renames the task while the removal reads its records.
     const { store } = world.inbox;
     const read = store.read.bind(store);
     store.read = async (...query) => {

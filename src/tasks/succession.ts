@@ -1,4 +1,4 @@
-/** Passes the executions of an ended conversation to its heir, with the interrupts that wait for their report. */
+/** Passes the executions of an ended conversation to its heir, with the interrupts that wait for a report. */
 import { splitLog } from '../core/address.ts';
 import type { Store, Swap } from '../core/ports.ts';
 import type { Draft } from '../core/records.ts';
@@ -12,7 +12,7 @@ import { boardKey, taskKey } from './settings.ts';
 
 type Passing = { readonly drafts: readonly Draft[]; readonly swaps: readonly Swap[] };
 
-/** Undefined if the conversation has no execution. */
+/** Makes the records that pass the executions on. Undefined if the conversation has none. */
 export async function executionsPass(store: Store, { log, from, to }: Succession): Promise<Passing | undefined> {
   const { project, agent } = splitLog(log);
   const board = (await store.setting(boardKey(project))) as Board | undefined;

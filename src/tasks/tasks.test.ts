@@ -57,7 +57,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     await pulled.offer?.confirm();
     return pulled.notifications.length;
   };
-  /** A task in this conversation that the agent works on. */
+  /** Makes a task on which the agent works in this conversation. */
   const working = async (conversation: Conversation, title = 'Fix the login'): Promise<Task> => {
     const { id } = await tasks.create('shop', { title, assignee: conversation.log.slice(5) }, ANN);
     const next = await nextFor(tasks, conversation);
@@ -66,7 +66,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
   };
   const block = (task: Task, reason = 'ask legal first'): Promise<Task> =>
     tasks.move('shop', task.id, 'blocked', { by: ANN, expected: 'in_progress', reason });
-  /** The task as the records of all logs give it. */
+  /** The task as a replay of the records of all logs gives it. */
   const replayed = async (task: Task): Promise<Task | undefined> => {
     const records = (await inbox.store.read({ project: 'shop', types: TASK_RECORDS }))
       .map(({ body, at }) => ({ record: body as unknown as TaskRecord, project: 'shop', at }))
@@ -212,7 +212,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       await tasks.move('shop', task.id, 'in_progress', { by: ANN });
       expect(await s1.gate()).toEqual([]);
       expect(await kinds()).toEqual(['task.unblocked → s1']);
-      // It is blocked again before the agent reads that: only the last request counts.
+      // The task is blocked again before the agent reads this, so only the last request counts.
       await block(task);
       expect(await kinds()).toEqual(['task.blocked → s1']);
     });
@@ -358,7 +358,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       await expect(report(tasks, await talk('tester'), mine)).rejects.toThrow('it is in_progress and assigned to coder');
       await expect(report(tasks, await talk('coder', 's2'), mine)).rejects.toThrow('coder#s1 works on');
       expect(await nextFor(tasks, await talk('coder', 's2'))).toMatchObject({ kind: 'nothing' });
-      // A carrier to the chat that was not given the conversation's purpose learns it from other carriers.
+      // A carrier that was not given the conversation's purpose learns the purpose from other carriers.
       const unaware = inbox.conversation({ log: CODER, conversation: 'chat' as ConversationId }, { pulls: true });
       await expect(report(tasks, unaware, mine)).rejects.toThrow('is for chat');
       await block(task);
@@ -379,7 +379,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       await s2.ended();
       await tasks.move('shop', 't1', 'cancelled', { by: ANN });
       const s3 = await talk('coder', 's3');
-      // The work of the other conversations is not offered to this one.
+      // This conversation is not offered the work of other conversations.
       expect(await nextFor(tasks, s3)).toMatchObject({ kind: 'nothing' });
       expect(await tasks.open('shop')).toEqual([]);
       expect(await s2.gate()).toEqual([]);
@@ -395,14 +395,14 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     expect(await refused({ priority: 'urgnet' })).toBe(
       'priority "urgnet" must be one of low, normal, high, urgent; did you mean urgent?',
     );
-    expect(await refused({ title: ' ' })).toBe('title " ": needs one line of text; more goes into the description');
-    expect(await refused({ title: 'a\nb' })).toContain('needs one line of text');
+    expect(await refused({ title: ' ' })).toBe('title " " must be one line of text; put more text into the description');
+    expect(await refused({ title: 'a\nb' })).toContain('must be one line of text');
     expect(await refused({ title: 'x'.repeat(201) })).toContain('title has 201 characters, at most 200 are allowed');
     expect(await refused({ status: 'done' })).toContain('a new task is in backlog or todo');
-    expect(await refused({ assignee: 'coder#s1' })).toContain('is not an agent of project shop');
-    expect(await refused({ assignee: '*' })).toContain('is not an agent of project shop');
+    expect(await refused({ assignee: 'coder#s1' })).toContain('must be an agent of project shop');
+    expect(await refused({ assignee: '*' })).toContain('must be an agent of project shop');
     await expect(tasks.create('a#b', { title: 'x' }, ANN)).rejects.toMatchObject({ code: 'bad_address' });
-    await expect(tasks.list('shop', { before: 'x' })).rejects.toThrow('"x" is not a task id; write one like t7');
+    await expect(tasks.list('shop', { before: 'x' })).rejects.toThrow('"x" must be a task id, such as t7');
     expect(await tasks.any('shop')).toBe(false);
     expect((await tasks.create('shop', { title: 'x', priority: 'urgent' }, ANN)).priority).toBe('urgent');
   });

@@ -1,8 +1,8 @@
 /**
- * The tasks of projects, stored in the log. One append writes a task's records and the agent's notification, and also swaps the
- * stored task. So a change is written whole or not at all, and the loser of two simultaneous changes is decided again. (A
- * reassignment needs two appends: one in the old assignee's log, then one in the new assignee's log. If the second is missing,
- * the next reader writes it.)
+ * The tasks of projects, stored in the log. One append writes a task's records and the agent's notification, and swaps the stored
+ * task. So a change is written whole or not at all. Of two simultaneous changes, the later one is decided again. A reassignment
+ * needs two appends: first in the old assignee's log, then in the new assignee's. If the second append is missing, the next
+ * reader writes it.
  */
 import { logKey, type ConversationId, type LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -45,7 +45,7 @@ export type TaskEdit = { readonly title?: string | undefined } & Pick<TaskInput,
 
 export type Change = {
   readonly by: TaskActor;
-  /** The status or the version that the caller saw. A task that has neither of them now is not changed (`conflict`). */
+  /** The status or the version that the caller saw. If the task now has another one, the change is refused (`conflict`). */
   readonly expected?: TaskStatus | number | undefined;
 };
 
@@ -61,14 +61,14 @@ type Decided = Extract<Decision, { kind: 'decided' }>;
 type Changed = { readonly task: Task; readonly answer?: Decided['answer']; readonly changed: boolean };
 
 type StoredTask = Task & {
-  /** Set until its new assignee's log has it. */
+  /** Set until the log of the new assignee has the task. */
   readonly handover?: { readonly from: string | null; readonly by: TaskActor };
-  /** The caller's own name for it, so that a second call does not make a second task. */
+  /** The caller's own key for the task, so that a repeated call does not make a second task. */
   readonly once?: string;
 };
 
 const TRIES = 50;
-/** Tasks that are removed in one step. */
+/** How many tasks are removed in one step. */
 const PRUNED_AT_ONCE = 50;
 
 export class Tasks {
@@ -78,7 +78,7 @@ export class Tasks {
     this.#inbox = inbox;
   }
 
-  /** `once`: the caller's own name; a second call with it returns the first task. */
+  /** Makes a task. `once`: the caller's own key; a second call with this key returns the first task. */
   async create(project: string, input: TaskInput, by: TaskActor, once?: string): Promise<Task> {
     const { priority = 'normal', status = 'todo', assignee = null } = input;
     if (status !== 'backlog' && status !== 'todo')
@@ -113,23 +113,23 @@ export class Tasks {
     throw busy(`a new task of ${project}`);
   }
 
-  /** Throws `not_found`. */
+  /** Reads a task. Throws `not_found`. */
   async get(project: string, id: string): Promise<Task> {
     return shown(await this.#load(project, id));
   }
 
-  /** The newest tasks first. */
+  /** Lists tasks, newest first. */
   async list(project: string, query: TaskQuery = {}): Promise<{ readonly tasks: readonly Task[]; readonly next: string | null }> {
     const { statuses, assignee, limit = 50 } = query;
     const board = (await this.#board(project)) ?? EMPTY;
     const before = query.before === undefined ? board.next : numberOf(query.before);
-    // Ended tasks are read only if the query asks for them.
+    // Ended tasks are not read if the query excludes them.
     const onlyOpen = statuses?.every((status) => NEXT_STATUSES[status].length > 0) ?? false;
     const open = board.open.map(numberOf).filter((number) => number < before);
     const tasks: Task[] = [];
     for (const number of onlyOpen ? open.toReversed() : numbersBelow(board, before)) {
       const stored = await this.#stored(project, idOf(number));
-      // Removed since the board was read.
+      // The task was removed after the board was read.
       if (stored === undefined) continue;
       const task = await this.#handOver(stored);
       if (assignee !== undefined && task.assignee !== assignee) continue;
@@ -152,8 +152,9 @@ export class Tasks {
   }
 
   /**
-   * Removes the tasks that ended before `before` (epoch ms), with all their records. A task that has not ended stays, however old
-   * it is. An ended task whose conversation ended without a report is first marked lost, and is removed the next time.
+   * Removes the tasks that ended before `before` (epoch ms), with all their records. Tasks of any age that have not ended stay.
+   * If the conversation of an ended task ended without a report, its execution is first marked as lost, and the task is removed
+   * next time.
    */
   async prune(project: string, before: number): Promise<{ readonly tasks: number; readonly records: number }> {
     const board = await this.#board(project);
@@ -181,7 +182,8 @@ export class Tasks {
   }
 
   /**
-   * False if one of them was changed meanwhile, or has the newest record of the store: then all of them stay until the next time.
+   * Removes these tasks. If one of them was changed in the meantime or has the store's newest record, returns false and removes
+   * none.
    */
   async #forget(project: string, tasks: readonly StoredTask[], seqs: readonly number[]): Promise<boolean> {
     const settings = tasks.flatMap((task): Swap[] => [
@@ -202,7 +204,7 @@ export class Tasks {
     return false;
   }
 
-  /** For an ended task: marks a running execution lost if no conversation is left to report it. */
+  /** Marks a running execution of an ended task as lost if no conversation is left to report it. */
   async #lose(task: Task): Promise<void> {
     if (NEXT_STATUSES[task.status].length > 0) return;
     for (const { agent } of task.executions.filter(({ endedAt }) => endedAt === null))
@@ -236,7 +238,8 @@ export class Tasks {
   }
 
   /**
-   * Throws `conflict`, `not_found` or `bad_argument` if the change is refused; then nothing is written and no agent is notified.
+   * Changes a task. If the change is refused, throws `conflict`, `not_found` or `bad_argument`, writes nothing and notifies no
+   * agent.
    */
   async change(project: string, id: string, command: Command, { by, expected }: Change): Promise<Changed> {
     checkActor(by);
@@ -260,7 +263,7 @@ export class Tasks {
     throw busy(`task ${id} of ${project}`);
   }
 
-  /** Undefined if another process changed the task first. */
+  /** Writes a decision. Returns undefined if another process has changed the task first. */
   async #write(
     task: StoredTask,
     decision: Decided,
@@ -297,7 +300,7 @@ export class Tasks {
     return moved ? this.#handOver(after) : after;
   }
 
-  /** The second half of a reassignment. */
+  /** Writes the second half of a reassignment. */
   async #handOver(task: StoredTask): Promise<StoredTask> {
     const { handover, ...whole } = task;
     if (handover === undefined) return task;
@@ -330,7 +333,7 @@ export class Tasks {
     return (await this.#inbox.store.setting(taskKey(project, id))) as StoredTask | undefined;
   }
 
-  /** Withdraws open notifications about it; a delivered unread one no longer holds the gate. */
+  /** Makes the records that withdraw open notifications about the task. A delivered unread one no longer holds the gate up. */
   async #takingBack(log: LogKey, task: Task, why: { by: string; reason: string }): Promise<Draft[]> {
     const key = keyOf(task);
     const { store } = this.#inbox;
@@ -352,7 +355,7 @@ export class Tasks {
     const id = runningOf(task, agent)?.interrupted?.notification;
     if (id === undefined) return false;
     const items = await this.#inbox.store.items(logFor(project, agent), { kind: 'ids', ids: [id as NotificationId] });
-    // An item that is missing from the log was read long ago.
+    // A notification that is no longer in the log was read long ago.
     return items.length === 0 || items.some((item) => item.offers > 0);
   }
 

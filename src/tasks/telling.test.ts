@@ -15,7 +15,7 @@ describe('what a stopped agent is asked', () => {
 
   const inboxWith = (policy: Partial<typeof DEFAULT_POLICY> = {}): Inbox =>
     new Inbox({ store: memoryStore(), policies: { policy: () => ({ ...DEFAULT_POLICY, ...policy }) }, timeZone: 'UTC' });
-  /** The records of a conversation of the agent, whose task a person cancels. */
+  /** Runs a conversation of the agent, whose task a person cancels. */
   const stopped = async (inbox: Inbox): Promise<void> => {
     const tasks = new Tasks(inbox);
     await tasks.create('shop', { title: 'x', assignee: 'coder' }, ANN);
@@ -49,7 +49,7 @@ describe('what a stopped agent is asked', () => {
       .conversation('shop/coder#s1')
       .carry({ type: 'chat_request', content: 'go' }, { at: 'turn_start' });
     expect(carried.text).toContain(CALL);
-    // The text is the one that the agent read, and no other.
+    // The record has only the text that the agent read.
     expect(JSON.stringify(carried.records.at(-1)?.body)).not.toContain('where you stopped');
     await inbox.close();
   });

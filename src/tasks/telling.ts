@@ -1,4 +1,4 @@
-/** The notification for an agent when somebody takes its task, and when it gets the task back. */
+/** Makes the notification for an agent that loses its task, or gets it back. */
 import { defined } from '../core/defined.ts';
 import type { NotificationInput } from '../core/notification.ts';
 import type { Task, TaskActor } from '../core/task.ts';
@@ -18,7 +18,7 @@ export function tellingOf(
     kind: `task.${why}`,
     message: `Task ${task.id} ${JSON.stringify(task.title)} ${says}${reason === undefined ? '' : `: ${reason}`}`,
     key: keyOf(task),
-    // Only conversations that do the work get it, not those in which people talk about it.
+    // Only conversations for work get the notification, not those in which people talk about the task.
     purpose: 'task',
     data: { task_id: task.id, title: task.title, ...defined({ reason }) },
     origin: by.kind === 'person' ? { person: by.name } : { agent: by.name, depth: 1 },
@@ -32,6 +32,6 @@ export function tellingOf(
   };
 }
 
-/** The request to an agent whose task was taken. */
+/** The instruction for an agent that has lost its task. */
 export const stopInstruction = ({ id }: Pick<Task, 'id'>, reportTool: string = REPORT_TOOL): string =>
   `Stop the current work and call ${reportTool}(result="blocked", task_id="${id}").`;

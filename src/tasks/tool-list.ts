@@ -1,6 +1,6 @@
 /**
- * The tools for tasks, and the conversations that get them. `tools.ts` implements them; most processes that list them never load
- * it.
+ * Lists the tools for tasks, and decides which conversations get them. `tools.ts` implements the tools. Most processes that list
+ * the tools never load that file.
  */
 import { TASK_RESULTS } from '../core/task.ts';
 
@@ -18,7 +18,7 @@ export type TaskTool = {
   readonly annotations: { readonly title: string; readonly readOnlyHint: boolean } & Readonly<Record<string, unknown>>;
 };
 
-/** The tool that interrupts of tasks ask the agent to call. */
+/** The tool that the interrupts of tasks ask the agent to call. */
 export const REPORT_TOOL = 'report_completed';
 
 export const TASK_TOOLS: readonly TaskTool[] = [
@@ -52,14 +52,14 @@ export const TASK_TOOLS: readonly TaskTool[] = [
 export const isTaskTool = (name: string): boolean => TASK_TOOLS.some((tool) => tool.name === name);
 
 /**
- * Whether a new conversation gets the tools. They cost tokens, so by default only if the project has or had tasks; always or
- * never if a setting says so; and only in a conversation for work. Ask once per conversation: a changed list of tools invalidates
- * an agent's prompt cache.
+ * Whether a new conversation gets the tools. Only conversations for work get them. They cost tokens, so by default the project
+ * must have or have had tasks; a setting can say always or never. Call this once for each conversation, because a changed list of
+ * tools invalidates the agent's prompt cache.
  */
 export async function offersTaskTools(of: {
   readonly purpose: string | undefined;
   readonly always: boolean | undefined;
-  /** Whether there are tasks; called only if that decides. */
+  /** Whether the project has or had tasks. Called only if the answer matters. */
   readonly any: () => Promise<boolean>;
 }): Promise<boolean> {
   if (of.purpose !== undefined && of.purpose !== 'task') return false;

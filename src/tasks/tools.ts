@@ -1,6 +1,6 @@
 /**
- * `get_next_action` and `report_completed`: the tools by which an agent gets tasks and reports their results. Their names,
- * arguments and answers are the same for every agent; the offering rooms add only the transport.
+ * The tools `get_next_action` and `report_completed`, with which an agent gets tasks and reports their results. Their names,
+ * arguments and answers are the same for every agent. The rooms that offer them add only the transport.
  */
 import { defined } from '../core/defined.ts';
 import { EarpieceError } from '../core/errors.ts';
@@ -12,25 +12,28 @@ import { stopInstruction } from './telling.ts';
 import { REPORT_TOOL, TASK_TOOLS } from './tool-list.ts';
 import { nextFor, report, type Next, type Reported } from './work.ts';
 
-/** Maps a tool to the name by which the agent knows it. */
+/** Returns the name by which the agent knows a tool. */
 type NameOf = (tool: string) => string;
 
 export type TaskCall = { readonly tool: string; readonly args: unknown };
 
 export type TaskCallOptions = {
-  /** Additional arguments that the offering room handles, after the tool's own. */
+  /** Further arguments, which the caller itself handles. */
   readonly also?: readonly string[];
   /**
-   * The agent owns its transcript: open notifications follow this answer in the same message, and delivered ones count as
-   * read.
+   * Whether the agent owns its transcript. If so, open notifications follow this answer in the same message, and delivered ones
+   * count as read.
    */
   readonly rides?: boolean;
 };
 
-/** `carries`: open notifications may follow it. An interrupt that this answer only shows is delivered by a later call. */
+/**
+ * The answer of a tool. `carries`: open notifications may follow it. If the answer itself shows an interrupt, a later call
+ * delivers the interrupt.
+ */
 export type TaskAnswer = { readonly body: object; readonly carries: boolean };
 
-/** Throws the agent's mistake, as a sentence for the agent. */
+/** Answers a call. Throws the agent's mistake as a sentence for the agent. */
 export async function answerTask(
   tasks: Tasks,
   conversation: Conversation,
@@ -143,7 +146,7 @@ function saidReport({ kind, tasks, left }: Reported, nameOf: NameOf): object {
     case 'go_on':
       return {
         ...about,
-        message: 'Nothing was ended: the reason to stop is gone, and the task is in progress again.',
+        message: 'Nothing was ended: the reason to stop has ended, and the task is in progress again.',
         instruction: `Go on with ${tasks.map(({ id }) => id).join(', ')}. If it is still blocked, report that again.`,
       };
     default:
@@ -174,7 +177,7 @@ function textsOf(
         'bad_argument',
         `${nameOf(tool)} has no argument ${JSON.stringify(key)}; it takes ${known.length === 0 ? 'none' : known.join(', ').replace(/, ([^,]*)$/u, ' and $1')}`,
       );
-    if (typeof value !== 'string') throw new EarpieceError('bad_argument', `${key} ${JSON.stringify(value)} is not a text`);
+    if (typeof value !== 'string') throw new EarpieceError('bad_argument', `${key} ${JSON.stringify(value)} must be a text`);
   }
   return given as Record<string, string | undefined>;
 }

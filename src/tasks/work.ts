@@ -1,4 +1,4 @@
-/** An agent's work on its tasks: it asks for the next action, and reports results. It acts only for itself. */
+/** An agent's work on its own tasks: it asks for the next action, and reports results. */
 import { splitLog } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Item } from '../core/items.ts';
@@ -10,11 +10,11 @@ import type { Tasks } from './tasks.ts';
 
 export type Next =
   /**
-   * An interrupt is unread: the agent gets no task before it reads the interrupt. Asking neither reads nor delivers any
-   * notification.
+   * An interrupt is unread, so the agent gets no task before it reads the interrupt. Asking for the next action neither reads nor
+   * delivers a notification.
    */
   | { readonly kind: 'interrupt'; readonly interrupts: readonly Item[] }
-  /** A pause was read, and holds until a person lifts it. */
+  /** The agent has read a pause, which holds until a person lifts it. */
   | { readonly kind: 'paused' }
   /** The agent was asked to stop, and has not reported yet. */
   | { readonly kind: 'stop'; readonly task: Task; readonly execution: TaskExecution }
@@ -24,7 +24,9 @@ export type Next =
 export type Report = { readonly result: string; readonly summary: string; readonly task?: string | undefined };
 
 export type Reported = {
-  /** `interrupted`: a person had stopped it before. `go_on`: its reason to stop has ended, and the execution continues. */
+  /**
+   * `interrupted`: a person had stopped the execution before. `go_on`: the reason to stop has ended, and the execution continues.
+   */
   readonly kind: 'ended' | 'interrupted' | 'go_on';
   readonly tasks: readonly Task[];
   /** Other tasks that this conversation still works on. */
@@ -33,7 +35,7 @@ export type Reported = {
 
 type Mine = { readonly task: Task; readonly execution: TaskExecution };
 
-/** `rides`: the agent owns its transcript, so delivered notifications count as read. */
+/** Finds the agent's next action. `rides`: the agent owns its transcript, so delivered notifications count as read. */
 export async function nextFor(tasks: Tasks, conversation: Conversation, { rides = false } = {}): Promise<Next> {
   const { project, agent, by } = await worker(conversation);
   const gate = await conversation.gate();
@@ -54,14 +56,17 @@ export async function nextFor(tasks: Tasks, conversation: Conversation, { rides 
       const execution = runningOf(taken.task, agent);
       if (execution !== undefined) return { kind: 'work', task: taken.task, execution, resumed };
     } catch (error) {
-      // Another conversation took it first.
+      // Another conversation took the task first.
       if (!(error instanceof EarpieceError && error.code === 'conflict')) throw error;
     }
   }
   return { kind: 'nothing', blocked: mine.filter(({ status }) => status === 'blocked') };
 }
 
-/** Throws `bad_argument` or `not_found` if this conversation has nothing to report; then nothing changes. */
+/**
+ * Reports the result of a task. If this conversation has nothing to report, throws `bad_argument` or `not_found`, and changes
+ * nothing.
+ */
 export async function report(tasks: Tasks, conversation: Conversation, given: Report): Promise<Reported> {
   const { project, agent, by } = await worker(conversation);
   const result = oneOf('result', given.result, TASK_RESULTS);
@@ -87,7 +92,7 @@ export async function report(tasks: Tasks, conversation: Conversation, given: Re
   return { kind, tasks: ended, left: left.map(({ task }) => task) };
 }
 
-/** The executions that a report without a task id ends: the stopped ones if the report says so, else the one in progress. */
+/** The tasks that a report without a task id concerns: the stopped ones if the result is `blocked`, else the one in progress. */
 function chosen(running: readonly Mine[], conversation: Conversation, result: string): readonly Task[] {
   const mine = running.filter(({ execution }) => isMine(execution, conversation));
   const stopped = mine.filter(({ execution }) => execution.interrupted !== null || execution.recalled);
@@ -110,7 +115,10 @@ function chosen(running: readonly Mine[], conversation: Conversation, result: st
   return [only];
 }
 
-/** Only a conversation for work may take and report tasks, not a conversation for talking. */
+/**
+ * The agent of the conversation. Throws unless the conversation is for work: a conversation for talking may not take or report
+ * tasks.
+ */
 async function worker(conversation: Conversation): Promise<{ project: string; agent: string; by: TaskActor }> {
   await conversation.seen();
   const purpose = await conversation.purpose();

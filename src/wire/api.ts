@@ -1,15 +1,14 @@
 /**
  * The HTTP API's shapes, shared by the server and its clients. `scripts/wire.ts` makes `types/` of the schemas. Times are epoch
- * ms; an absent value is null. A page's `next` is the `after` of the next call (or `before`, if the list is newest first).
- * Null:
- * no further page.
+ * ms; an absent value is null. Pass a page's `next` as `after` in the next call, or as `before` if the list is newest first. If
+ * `next` is null, there is no further page.
  */
 import type { NotificationView } from './types/notifications.ts';
 import type { SettingChange } from './types/settings.ts';
 
 export type Page<T> = { readonly items: readonly T[]; readonly next: string | null };
 export type NotificationState = NotificationView['state'];
-/** The file: the user's, for all projects, or the project's. */
+/** The file of a setting: the user's, for all projects, or the project's. */
 export type SettingScope = keyof SettingChange['in'];
 
 export type { Counts, Problem } from './types/base.ts';

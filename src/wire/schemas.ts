@@ -1,4 +1,7 @@
-/** The schemas of the HTTP API. They validate requests, make the OpenAPI document, and give `wire/api.ts` its types. */
+/**
+ * The schemas of the HTTP API. They validate requests, and the OpenAPI document and the types of `wire/api.ts` are made from
+ * them.
+ */
 export { given, level, logParam, nameParam, problem } from './schemas/base.ts';
 export * from './schemas/access.ts';
 export * from './schemas/agents.ts';

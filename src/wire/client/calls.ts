@@ -1,4 +1,4 @@
-/** The methods of the client: one for each route. */
+/** The methods of the client, one for each route. */
 import type {
   ActivityReply,
   AgentSummary,
@@ -45,7 +45,7 @@ export interface Client {
   readonly url: string;
 
   health(options?: Call): Promise<Health>;
-  /** Logs this browser in. Later requests carry its cookie. */
+  /** Logs this browser in. Later requests send its cookie. */
   logIn(by: { readonly code: string } | { readonly token: string }): Promise<SessionReply>;
   session(options?: Call): Promise<SessionReply>;
   logOut(): Promise<void>;
@@ -57,12 +57,16 @@ export interface Client {
     conversation: AddressText,
     query?: Paged & { readonly after?: number; readonly before?: number; readonly newest?: boolean },
   ): Promise<RecordsPage>;
-  /** Finds words in a conversation, newest first; `next` goes further back. Without words it lists the records of that time. */
+  /**
+   * Finds words in a conversation, newest match first. `next` continues with older records. Without words, it lists the records.
+   */
   search(
     conversation: AddressText,
     query: Paged & { readonly q?: string; readonly from?: number; readonly to?: number; readonly before?: string },
   ): Promise<SearchPage>;
-  /** With `at`, the position of a record: also the number of turns up to that record. */
+  /**
+   * Lists the forks of a conversation. With `at`, the position of a record, also returns the number of turns up to that record.
+   */
   forks(conversation: AddressText, query?: Call & { readonly at?: number }): Promise<ForksReply>;
   /** The records of an agent, a project or all projects. */
   log(
@@ -81,7 +85,7 @@ export interface Client {
     message: { readonly content: string; readonly author?: string; readonly level?: Level; readonly deliver?: Deliver },
     options?: Call & { readonly idempotencyKey?: string },
   ): Promise<QueuedReply>;
-  /** Applies to one conversation, or to all active conversations of an agent. */
+  /** Interrupts one conversation, or all active conversations of an agent. */
   interrupt(
     address: AddressText,
     asked: {
@@ -115,8 +119,8 @@ export interface Client {
       /** `source.name` */
       readonly kind?: string;
       /**
-       * Epoch ms: from (inclusive) to (exclusive). The period in which it was queued or delivered; `waiting`: it was open at
-       * `to`.
+       * The period from `from` (inclusive) to `to` (exclusive) in which the notification was queued or delivered, epoch ms. With
+       * `waiting`, it was open at `to`.
        */
       readonly from?: number;
       readonly to?: number;
@@ -130,7 +134,7 @@ export interface Client {
   withdraw(id: string, options?: Call & { readonly log?: string; readonly reason?: string }): Promise<WithdrawReply>;
   read(id: string, options?: Call & { readonly log?: string }): Promise<ReceiptReply>;
   requeue(id: string, options?: Call & { readonly log?: string }): Promise<QueuedReply>;
-  /** Waits at most `waitS` seconds (60). Call it again if the receipt is not settled. */
+  /** Waits for a receipt, at most `waitS` seconds (60). Call again if the receipt is not settled. */
   receipt(
     id: string,
     options?: Call & {
@@ -140,12 +144,14 @@ export interface Client {
     },
   ): Promise<ReceiptReply>;
 
-  /** Sends CloudEvents 1.0, one or several; the subject is the address of the agents that the event concerns. */
+  /**
+   * Sends one or several events in the form of CloudEvents 1.0. The subject is the address of the agents that the event concerns.
+   */
   emit(events: CloudEventInput | readonly CloudEventInput[], options?: Call): Promise<EmittedReply>;
 
   subscribers(query?: Call & { readonly project?: string }): Promise<SubscribersReply>;
   toggleSubscriber(id: string, enabled: boolean, query?: Call & { readonly project?: string }): Promise<SubscriberItem>;
-  /** Renders a subscriber for a sample event. With `to` it also sends that agent a notification that is marked as a test. */
+  /** Renders a subscriber for a sample event. With `to`, it also sends that agent a notification that is marked as a test. */
   testSubscriber(
     id: string,
     query?: Call & { readonly project?: string; readonly to?: AddressText; readonly for?: AddressText },
@@ -153,11 +159,14 @@ export interface Client {
   disabledSubscribers(query?: Call & { readonly project?: string }): Promise<readonly string[]>;
   setDisabledSubscribers(ids: readonly string[], query?: Call & { readonly project?: string }): Promise<readonly string[]>;
   mutes(query?: Call & { readonly log?: string; readonly project?: string }): Promise<MutesReply>;
-  /** `until`: epoch ms; null or undefined: until it is lifted. */
+  /** Mutes a kind for an agent. `until`: epoch ms; null or undefined: until the mute is lifted. */
   mute(log: string, pattern: string, options?: Call & { readonly until?: number | null }): Promise<MutesReply>;
   unmute(log: string, pattern: string, options?: Call): Promise<MutesReply>;
   settings(options?: Call): Promise<SettingsReply>;
-  /** Sets settings by key; null removes one. They go into the user's file (all projects) or the project's. All are set, or none. */
+  /**
+   * Sets settings by key in the user's file (for all projects) or the project's file. Null removes a setting. All are set, or
+   * none.
+   */
   changeSettings(
     settings: Readonly<Record<string, boolean | number | string | readonly string[] | null>>,
     options?: Call & { readonly scope?: SettingScope },
@@ -190,7 +199,7 @@ export interface Client {
     },
     options?: Call & { readonly idempotencyKey?: string },
   ): Promise<TaskView>;
-  /** `expected`: the status or version that you saw. The call fails with `conflict` if the task has changed. */
+  /** `expected`: the status or version that you saw. The call fails with `conflict` if the task has another one now. */
   editTask(
     id: string,
     edit: {
@@ -219,7 +228,7 @@ export interface Client {
   createToken(token: TokenRequest, options?: Call): Promise<CreatedToken>;
   revokeToken(id: string, options?: Call): Promise<void>;
 
-  /** Calls any other route of this server, such as one that your program mounted. Errors are the same. */
+  /** Calls any other route of this server, such as a route that your program mounted. It throws the same errors. */
   call<T>(method: string, path: string, options?: CallOptions): Promise<T>;
 }
 
@@ -240,8 +249,8 @@ export type CallOptions = Call & {
   readonly query?: Query;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** How long the server may wait before it answers. */
+  /** How long the server may wait before its answer, in ms. */
   readonly forMs?: number;
-  /** An error status with a body that is still the answer. */
+  /** An error status whose body is still the result. */
   readonly alsoStatus?: number;
 };

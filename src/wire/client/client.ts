@@ -4,24 +4,24 @@
  * ```ts
  * const client = createClient({ url: 'http://127.0.0.1:4747', token: process.env.EARPIECE_TOKEN });
  *
- * await client.session();                                // who am I; in a browser: client.logIn({ code })
+ * await client.session();                                // whose token this is; in a browser: client.logIn({ code })
  * await client.agents({ project: 'shop' });              // agents, one page at a time
  * await client.conversations('shop/coder');
  * const page = await client.records('shop/coder#main', { newest: true });   // history, oldest first
- * for await (const record of client.stream({ log: 'shop/coder', after: page.head })) …   // and new records, over reconnects
+ * for await (const record of client.stream({ log: 'shop/coder', after: page.head })) …   // then new records, across reconnects
  *
  * await client.say('shop/coder#main', { content: 'use tabs' });
  * await client.interrupt('shop/coder', { action: 'pause' });
  *
  * const { id } = await client.queue({ to: 'shop/coder', kind: 'ci.failed', level: 'error', message: 'CI failed' });
  * await client.notifications({ log: 'shop/coder', state: 'open' });
- * await client.why(id, 'shop/coder');                    // story: steps, decisions, the exact texts for the model
+ * await client.why(id, 'shop/coder');                    // history: steps, decisions, the exact texts for the model
  * await client.receipt(id, { until: 'delivered', waitS: 30 });
  * await client.withdraw(id, { log: 'shop/coder' });
  * ```
  *
- * In a browser omit `url` and `token`: requests carry its cookie, and changes carry the header that the server requires.
- * A refused call throws `ApiError`, with its stable `code`.
+ * In a browser, omit `url` and `token`: requests send the browser's cookie, and changes send the header that the server requires.
+ * A refused call throws `ApiError` with a stable `code`.
  */
 import { defined } from '../../core/defined.ts';
 import type { Call, CallOptions, Client, CloudEventInput } from './calls.ts';
@@ -45,7 +45,7 @@ export function createClient(options: ClientOptions = {}): Client {
 
   const request = async (path: string, { forMs = 0, ...init }: RequestInit & { forMs?: number }): Promise<Response> => {
     const headers = new Headers(init.headers);
-    // A page of another site cannot send this header, so the server knows that the page is its own.
+    // Proves that the request comes from the server's own page, because pages of other sites cannot send this header.
     headers.set('x-earpiece', '1');
     if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
     const late = new AbortController();

@@ -1,6 +1,6 @@
 /**
- * The form of an address or an id in a path. URL parsers remove `.` and `..`, in any spelling, and an id may equal a route. Such
- * a text gets a leading space, which no name and no id has. The server removes the space.
+ * Encodes an address or an id for a path. URL parsers remove `.` and `..` in any spelling, and an id may equal a route. Such a
+ * text gets a leading space, which no name or id has. The server removes the space.
  */
 import { parseAddress } from '../../core/address.ts';
 
@@ -15,12 +15,12 @@ export function notificationPath(id: string): string {
 
 export function agentPath(address: string): string {
   const parsed = parseAddress(address);
-  // For a whole project, the server reports the problem.
+  // For a whole project, the server gives the error.
   const agent = parsed.kind === 'project' ? '*' : parsed.agent;
   return `/api/projects/${nameIn(parsed.project)}/agents/${nameIn(agent)}`;
 }
 
-/** The agent's `#main` if no conversation is named. */
+/** The path of a conversation. An address without one means the agent's `#main`. */
 export function conversationPath(address: string): string {
   const parsed = parseAddress(address);
   const conversation = parsed.kind === 'conversation' ? parsed.conversation : 'main';

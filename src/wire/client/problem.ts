@@ -1,18 +1,18 @@
 import type { Problem } from '../api.ts';
 
 /**
- * The server's refusal, or a failure to reach the server. `code` is the problem's (`not_found`, `unauthorized` …), or
+ * The server's refusal, or a failure to reach the server. `code` is the code of the refusal (`not_found`, `unauthorized` …),
  * `unreachable` without an answer, or `not_earpiece` if another program answered.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
   readonly code: string;
-  /** A retry may succeed later. */
+  /** Whether a retry may succeed later. */
   readonly retryable: boolean;
-  /** For bad input: the invalid field. */
+  /** The invalid field, for bad input. */
   readonly field: string | undefined;
-  /** Names this answer in the server's log. */
+  /** The name of this answer in the server's log. */
   readonly instance: string | undefined;
   /** The value of Retry-After. */
   readonly retryAfterMs: number | undefined;
@@ -42,7 +42,7 @@ export async function errorOf(response: Response): Promise<ApiError> {
   await response.body?.cancel().catch(() => undefined);
   return notEarpiece(
     response,
-    response.ok ? 'gave another answer than expected' : `answered ${response.status} without a reason`,
+    response.ok ? 'gave an unexpected answer' : `answered ${response.status} without an explanation`,
     more,
   );
 }
@@ -65,15 +65,15 @@ export const notEarpiece = (
 export const unreachable = (url: string, cause: unknown): ApiError =>
   new ApiError(0, { code: 'unreachable', detail: `${url} ${because(cause)}`, retryable: true }, { cause });
 
-/** The underlying cause, if there is one: `fetch` wraps the real error. */
+/** Words the underlying cause of an error of `fetch`, which wraps the real error. */
 function because(cause: unknown): string {
   const { code, message } = innermost(cause);
   if (message === 'unexpected redirect')
-    return 'redirects to another address, to which no token is sent; write that address instead';
-  if (/^ERR_SSL_|^EPROTO$/u.test(code)) return `cannot be reached: it does not speak TLS (${code}); write http:// in its place`;
+    return 'redirects to another address, and the token is not sent there; write that address instead';
+  if (/^ERR_SSL_|^EPROTO$/u.test(code)) return `cannot be reached: it does not speak TLS (${code}); write http:// instead`;
   if (/CERT|^UNABLE_TO_|^ERR_TLS_/u.test(code))
     return `is not trusted: its certificate is not valid (${code}); name the certificate of its signer in NODE_EXTRA_CA_CERTS`;
-  if (code.startsWith('HPE_')) return `does not speak HTTP (${code}); if it speaks TLS, write https:// in its place`;
+  if (code.startsWith('HPE_')) return `does not speak HTTP (${code}); if it speaks TLS, write https:// instead`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `cannot be reached: its host name is unknown (${code})`;
   if (/TIMEOUT|^TimeoutError$/u.test(code)) return 'did not answer in time; it may be busy, or may not be an earpiece server';
   if (code === '' || code === 'ECONNREFUSED') return 'cannot be reached; is earpiece serve running there?';

@@ -1,4 +1,4 @@
-/** The stream of records, over as many connections as needed: no record is missed and none comes twice. */
+/** Streams records over as many connections as needed, without missing or repeating a record. */
 import { createParser } from 'eventsource-parser';
 import type { Stored } from '../../core/records.ts';
 import { ApiError, errorOf, notEarpiece, unreachable } from './problem.ts';
@@ -9,7 +9,7 @@ export type StreamQuery = {
   readonly conversation?: string;
   /** Only these types of records. */
   readonly types?: readonly string[];
-  /** Sends everything after this position first (`head` of a history page). Default: only new records. */
+  /** First sends all records after this position, such as the `head` of a history page. Default: only new records. */
   readonly after?: number;
 };
 
@@ -17,7 +17,7 @@ export type StreamOptions = StreamQuery & {
   readonly signal?: AbortSignal;
   /** Called at each change of the connection, so that a display can show whether its data is current. */
   readonly onState?: (state: StreamState) => void;
-  /** The longest pause between tries. Default 30 s. */
+  /** The longest pause between attempts. Default 30 s. */
   readonly maxBackoffMs?: number;
 };
 
@@ -27,18 +27,21 @@ export type StreamState =
       readonly kind: 'away';
       readonly error: ApiError;
       readonly againInMs: number;
-      /** How long an open connection had been silent; 0 if it was closed. */
+      /** How long the open connection was silent, or 0 if it was closed. */
       readonly silentMs: number;
     };
 
 const FIRST_BACKOFF_MS = 250;
-/** Two and a half heartbeats: a connection that is silent for this long is dead, whatever its state shows. */
+/** Two and a half heartbeats. A connection that is silent for this long counts as broken, even if it is still open. */
 const SILENT_MS = 25_000;
 const LOOK_MS = 2_500;
 
 type Connect = (url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Response>;
 
-/** Ends when `signal` aborts. Throws `ApiError` for an error that a retry cannot fix (a token that is no longer valid). */
+/**
+ * Yields records until `signal` aborts. Throws `ApiError` for an error that a retry cannot fix, such as a token that is no longer
+ * valid.
+ */
 export async function* records(options: StreamOptions, connect: Connect): AsyncGenerator<Stored, void, undefined> {
   const { signal, onState, maxBackoffMs = 30_000 } = options;
   const query = new URLSearchParams();
@@ -127,16 +130,18 @@ const stalled = (forMs: number): ApiError =>
     retryable: true,
   });
 
-/** Aborts a connection that stays silent while a reader waits, from the request until the end of the stream. */
+/**
+ * Aborts a connection that is silent for too long while a reader waits. It works from the request until the end of the stream.
+ */
 class Silence {
-  /** 0: it was never silent for that long. */
+  /** How long the connection was silent when it was aborted. 0 if it was not aborted. */
   brokenMs = 0;
-  /** Undefined: the reader is busy with records. */
+  /** Since when the reader waits. Undefined while the reader handles records. */
   #since: number | undefined = Date.now();
   readonly #timer: ReturnType<typeof setInterval>;
 
   constructor(breakOff: () => void) {
-    // By the wall clock: a machine that slept notices the silence at once when it wakes.
+    // Uses the wall clock, so that a machine that slept notices the silence as soon as it wakes.
     this.#timer = setInterval(() => {
       if (this.#since === undefined) return;
       const silentMs = Date.now() - this.#since;

@@ -10,7 +10,7 @@ const tokenShape = {
   project: nullable(z.string()),
   agent: nullable(z.string()),
   conversation: nullable(z.string()),
-  session: z.boolean().describe('a browser that has logged in, not a token for programs'),
+  session: z.boolean().describe('true for a browser that has logged in, false for a token of a program'),
   createdAt: time,
   lastUsedAt: nullable(time),
   expiresAt: nullable(time),
@@ -20,7 +20,7 @@ export const tokensPage = page(token).openapi('TokensPage');
 export const createdToken = z
   .object({
     ...tokenShape,
-    token: z.string().describe('shown this once'),
+    token: z.string().describe('the token itself, which is never shown again'),
   })
   .openapi('CreatedToken');
 
@@ -41,9 +41,7 @@ export const tokenInput = z
   .openapi('TokenInput');
 
 export const shell = z.object({
-  earpiece: z
-    .string()
-    .describe("the command that reaches this log from a terminal on the server's machine, instead of `earpiece`"),
+  earpiece: z.string().describe("the command to use instead of `earpiece` in a terminal on the server's machine"),
   clients: z.array(z.string()).describe('the MCP clients that were found there, under the names that `gateway --print` knows'),
 });
 export const session = z

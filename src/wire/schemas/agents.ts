@@ -22,11 +22,9 @@ export const conversation = z
     turns: z.number().int(),
     carriers: z
       .array(z.object({ name: z.string(), at: time }))
-      .describe('the carriers that can reach it, each with its last carry'),
-    points: z
-      .array(z.enum(CONTACT_POINTS))
-      .describe('the contact points of its carriers: the moments that it has; empty: they are unknown'),
-    pulls: z.boolean().describe('its model can call `get_notifications`'),
+      .describe('the carriers that can reach it, each with the time of its last delivery'),
+    points: z.array(z.enum(CONTACT_POINTS)).describe('the contact points of its carriers; empty if they are unknown'),
+    pulls: z.boolean().describe('whether its model can call `get_notifications`'),
     force,
   })
   .openapi('Conversation');
@@ -45,12 +43,12 @@ export const held = z
     id: z.string(),
     kind: z.string(),
     action: nullable(z.string()),
-    about: z.string().describe('the first characters of its message'),
+    about: z.string().describe('the beginning of its message'),
     by: nullable(z.string()).describe('the person or the agent that sent it'),
     since: time,
     until: nullable(time),
-    conversation: nullable(z.string()).describe('null: any of its conversations'),
-    refused: z.number().int().describe('the calls that it has refused so far'),
+    conversation: nullable(z.string()).describe('null if it holds for any conversation of the agent'),
+    refused: z.number().int().describe('the number of calls that it has refused so far'),
   })
   .describe('the interrupt that holds the gate up')
   .openapi('Held');
@@ -62,17 +60,19 @@ export const agent = z
     agent: z.string(),
     open: counts,
     oldestOpenAt: nullable(time),
-    active: z.boolean().describe('at least one conversation is active'),
+    active: z.boolean().describe('whether at least one conversation is active'),
     paused: z.boolean(),
-    held: nullable(held).describe('the interrupt that refuses its calls now; a pause comes first, because only a person ends it'),
-    asksSince: nullable(time).describe(
-      'since when something waits that may wake the idle agent only if a person agrees (`wake.<level> = "ask"`)',
+    held: nullable(held).describe(
+      'the interrupt that now refuses its calls; a pause comes before others, because only a person ends it',
     ),
-    failedAt: nullable(time).describe('when its last turn failed, if nothing came after that'),
+    asksSince: nullable(time).describe(
+      'since when a notification waits that may wake the idle agent only if a person agrees (`wake.<level> = "ask"`)',
+    ),
+    failedAt: nullable(time).describe('when its last turn failed, if nothing has happened since'),
     doing,
     lastContactAt: nullable(time),
     hosts: z.array(z.string()),
-    conversations: z.array(conversation).describe('seen last first, at most 20'),
+    conversations: z.array(conversation).describe('the last seen first, at most 20'),
   })
   .openapi('Agent');
 
@@ -90,7 +90,9 @@ export const record = z
 export const recordsPage = z
   .object({
     items: z.array(record).describe('oldest first, even on a page that was requested with `newest`'),
-    next: next.describe('for `after`; with `newest` or `before` for `before`; a page may be short and still have a next one'),
+    next: next.describe(
+      'for `after`, or for `before` if the request had `newest` or `before`; even a short page may have a next one',
+    ),
     head: z.number().int().describe("the store's newest position at the time of reading: a stream from here misses nothing"),
   })
   .openapi('RecordsPage');
@@ -105,8 +107,8 @@ export const fork = z
 export const forks = z
   .object({
     origin: nullable(z.object({ conversation: z.string(), upTo: z.number().int() })),
-    forks: z.array(fork).describe('last seen first'),
-    more: z.boolean().describe('there are more conversations than this answer covers'),
+    forks: z.array(fork).describe('the last seen fork first'),
+    more: z.boolean().describe('whether there are more conversations than this answer covers'),
     turns: nullable(z.number().int()).describe(
       'with `at`: the number of its turns up to that record, as `--turns` of `earpiece chat --fork` counts them',
     ),
@@ -116,7 +118,7 @@ export const forks = z
 export const wordsQuery = z
   .string()
   .max(200)
-  .refine((text) => text.trim() !== '', 'is blank; write a word to search for')
+  .refine((text) => text.trim() !== '', 'must not be blank; write a word to search for')
   .describe('words; a match contains all of them, in any order and any case');
 export const hit = z
   .object({
@@ -126,14 +128,16 @@ export const hit = z
     conversation: nullable(z.string()),
     name: nullable(z.string()).describe("the record's tool, kind or author"),
     id: nullable(z.string()).describe('the id of the notification, or of the call'),
-    text: z.string().describe('a part of the text, with the first of the words'),
+    text: z.string().describe('a part of the text that contains the first word'),
   })
   .openapi('Hit');
 export const searchPage = z
   .object({
     items: z.array(hit).describe('newest first'),
     looked: z.number().int().describe('the number of records that were searched for this page'),
-    lookedBackTo: nullable(time).describe('when the oldest of them was written, epoch milliseconds; null if there are none'),
-    next: next.describe('for `before`: null when everything was searched'),
+    lookedBackTo: nullable(time).describe(
+      'when the oldest searched record was written, epoch milliseconds; null if none was searched',
+    ),
+    next: next.describe('for `before`; null if everything was searched'),
   })
   .openapi('SearchPage');

@@ -1,11 +1,11 @@
-/** The building blocks of the schemas: `given` inputs, times, names, pages. */
-// Gives each schema its `openapi`.
+/** The building blocks of the schemas: `given` inputs, times, names and pages. */
+// Adds the method `openapi` to each schema.
 import '@hono/zod-openapi';
 import { z } from 'zod';
 import { LEVELS } from '../../core/notification.ts';
 import { FORCES } from '../words.ts';
 
-/** The same type with optional keys instead of undefined values: JSON and query strings cannot express undefined. */
+/** A type with optional keys instead of undefined values, because JSON and query strings cannot express undefined. */
 export type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
@@ -32,7 +32,7 @@ export const problem = z
     status: z.number().int(),
     detail: z.string().describe('the problem, the value seen, and the way out'),
     code: z.string().describe('stable, for programs'),
-    instance: z.string().describe("names this one answer; the server's log has it too"),
+    instance: z.string().describe("the name of this answer, which the server's log also has"),
     field: z.string().optional().describe('for bad input: the invalid field (`level`, `deliver.at`)'),
     retryable: z.boolean().optional(),
   })

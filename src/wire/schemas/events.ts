@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { SEVERITIES } from '../../core/event.ts';
 import { time, nullable, counts } from './base.ts';
 
-/** The source checks CloudEvents; this schema only serves the API document. */
+/** Used only for the API document. The source itself checks CloudEvents. */
 export const cloudEvent = z
   .looseObject({
     specversion: z.string(),
@@ -63,6 +63,6 @@ export const activity = z
     delivery,
     kinds: z.array(z.object({ kind: z.string(), queued: z.number(), delivered: z.number(), tokens: z.number() })),
     tokens: z.number(),
-    truncated: z.boolean().describe('there was more data than one answer covers'),
+    truncated: z.boolean().describe('whether there was more data than one answer covers'),
   })
   .openapi('Activity');

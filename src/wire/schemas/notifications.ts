@@ -8,7 +8,7 @@ import { time, nullable, text, json, level, force, next, given } from './base.ts
 export const notification = z
   .object({
     log: z.string(),
-    conversation: nullable(z.string()).describe("its audience; null: the agent's first conversation that carries"),
+    conversation: nullable(z.string()).describe("its audience; null: the agent's first conversation that carries notifications"),
     id: z.string(),
     kind: z.string().describe('`source.name`'),
     level,
@@ -36,7 +36,7 @@ export const notification = z
     ),
     outcome: nullable(z.string()),
     closedAt: nullable(time),
-    gate: z.boolean().describe('it holds up the gate of its conversations'),
+    gate: z.boolean().describe('whether it holds up the gate of its conversations'),
     offers: z.number().int(),
     takenBy: nullable(z.string()).describe('the conversation whose carrier took it'),
     carrier: nullable(z.string()),
@@ -91,12 +91,12 @@ export const storyItem = z.object({
   verdict,
   steps: z.array(z.object({ at: time, seq: z.number().int(), what: z.string(), detail: nullable(z.string()) })),
   ended: nullable(z.object({ outcome: z.string(), by: z.string(), reason: z.string(), at: time })).describe(
-    'for one that ended undelivered: the step of the plan, or the person or process that closed it',
+    'for a notification that ended undelivered: the step of the plan, person or process that closed it',
   ),
   now: z
     .array(z.object({ conversation: z.string(), decision }))
-    .describe('for an open one: the current decision of a carrier for each conversation'),
-  sent: z.array(sent).describe('the exact texts that the model was sent, each time'),
+    .describe("for an open notification, the decision of each conversation's carrier now"),
+  sent: z.array(sent).describe('the exact texts that were sent to the model, one for each time'),
 });
 export const story = z.object({ log: z.string(), id: z.string(), items: z.array(storyItem) }).openapi('Story');
 
@@ -110,7 +110,7 @@ const deliver = z
   ])
   .openapi('Deliver');
 
-/** Checks only what `makeNotification` takes for granted; `makeNotification` checks everything else. */
+/** Checks only the types on which `makeNotification` relies. `makeNotification` checks everything else. */
 export const notificationInput = z
   .strictObject({
     to: text(400).openapi({ description: 'project/agent, project/agent#conversation or project/*', example: 'shop/coder' }),
@@ -150,7 +150,7 @@ export const toInput = (body: NotificationBody): NotificationInput => {
 
 export const messageInput = z
   .strictObject({
-    content: z.string().max(LIMITS.messageChars).describe('what the person says'),
+    content: z.string().max(LIMITS.messageChars).describe("the person's message"),
     author: text(LIMITS.idChars).optional(),
     level: level.optional(),
     deliver: deliver.optional(),
@@ -197,13 +197,11 @@ export const interrupted = z.object({ ...queuedShape, effects: z.array(effect) }
 export const lifted = z.object({
   log: z.string(),
   id: z.string(),
-  conversation: nullable(z.string()).describe('null: a pause of the agent that no conversation has taken'),
+  conversation: nullable(z.string()).describe("null if no conversation has taken the agent's pause"),
   message: z.string(),
   person: nullable(z.string()).describe('the person who paused; null if no person did'),
   since: z.number().describe('epoch ms'),
-  notified: z
-    .boolean()
-    .describe('the conversation gets a notification that it may go on; false: it never saw the pause, so it reads nothing'),
+  notified: z.boolean().describe('whether the conversation is notified that it may continue; false if it never saw the pause'),
 });
 export const resumed = z.object({ effects: z.array(effect), lifted: z.array(lifted) }).openapi('Resumed');
 
@@ -215,7 +213,7 @@ export const receipt = z
   .object({
     id: z.string(),
     receipt: z.string(),
-    reached: z.boolean().describe('it has the requested receipt'),
-    settled: z.boolean().describe('it has the receipt or has ended otherwise, so a longer wait changes nothing'),
+    reached: z.boolean().describe('whether it has the requested receipt'),
+    settled: z.boolean().describe('whether it has the receipt or can no longer get it, so that a longer wait is useless'),
   })
   .openapi('Receipt');

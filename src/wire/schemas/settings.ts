@@ -14,14 +14,14 @@ const settingForm = z.discriminatedUnion('kind', [
 ]);
 export const settingChange = z.object({
   label: z.string(),
-  help: z.string().describe('its effect, in one line'),
+  help: z.string().describe('the effect of the setting, in one line'),
   form: settingForm,
-  addsUp: z.boolean().describe('a list that joins the values of all files'),
+  addsUp: z.boolean().describe('whether the values of all files are joined into one list'),
   takesEffect: z.string().describe('when a change takes effect: `now, from the next carrier on`'),
   in: z
     .object({ user: settingIn, project: settingIn })
     .describe(
-      'for each file that may hold it: the stronger source that still decides, if any; whether the file sets it, and its value there',
+      'for each file that may hold the setting: the stronger source that decides anyway, if any; whether the file sets it, and its value there',
     ),
 });
 
@@ -45,7 +45,7 @@ export const settings = z
     ),
     problems: z
       .array(z.string())
-      .describe('the problems of the files; as long as there are any, running processes keep the earlier configuration'),
+      .describe('the problems of the files; while there are any, running processes keep the earlier configuration'),
     settings: z.array(setting),
   })
   .openapi('Settings');
@@ -58,9 +58,9 @@ export const settingsInput = z
         z.string().max(400),
         z.union([z.boolean(), z.number(), z.string().max(4_000), z.array(z.string().max(1_000)).max(200), z.null()]),
       )
-      .refine((given) => Object.keys(given).length <= 100, 'at most 100 in one request')
+      .refine((given) => Object.keys(given).length <= 100, 'at most 100 settings are allowed in one request')
       .openapi({
-        description: 'by key, as in the file; null removes the key, and the next weaker source then decides',
+        description: 'by key, as in the file; null removes the key, so that the next weaker source decides',
         example: { 'budget.max_items': 5, min_level: null },
       }),
   })
@@ -76,9 +76,9 @@ export const subscriber = z
     priority: z.string(),
     inject_at: z.string(),
     core: z.boolean(),
-    locked: nullable(z.string()).describe('why a core one cannot be disabled'),
+    locked: nullable(z.string()).describe('why a core subscriber cannot be disabled'),
     enabled: z.boolean(),
-    from: z.object({ folder: z.string(), file: z.string() }).describe('the folder of its file, and the file'),
+    from: z.object({ folder: z.string(), file: z.string() }).describe('the folder of its file, and the name of the file'),
     spoke_last_7_days: z.number().int(),
   })
   .openapi('Subscriber');
@@ -88,7 +88,7 @@ export const subscribers = z
     subscribers: z.array(subscriber),
     problems: z
       .array(z.object({ file: z.string(), severity: z.string(), message: z.string() }))
-      .describe('files that did not load, or loaded with a warning'),
+      .describe('files that were not loaded, or were loaded with a warning'),
   })
   .openapi('Subscribers');
 export const disabledSubscribers = z
@@ -99,19 +99,19 @@ export const subscriberTest = z
     subscriber_id: z.string(),
     event_type: z.string(),
     inject_at: z.string(),
-    enabled: z.boolean().describe('the subscriber is on; while it is off, no event makes it queue anything'),
+    enabled: z.boolean().describe('whether the subscriber is on; while it is off, it queues nothing'),
     kind: z.string(),
     level: level.describe('the level of a real notification; a test notification is info'),
     preview: z.string().describe('the text of a real notification'),
     problem: nullable(z.string()).describe('why its template failed'),
-    about: nullable(z.string()).describe('the agent that `real` is about'),
+    about: nullable(z.string()).describe('the agent to which `real` applies'),
     real: nullable(verdict).describe(
-      'the verdict on a real notification, as if it came for that agent now; null: no agent was named',
+      'the verdict on a real notification, as if it were queued for that agent now; null if no agent was named',
     ),
-    to: nullable(z.string()).describe('null: nothing was sent'),
+    to: nullable(z.string()).describe('the agent that got the test; null if nothing was sent'),
     notification: nullable(z.string()),
-    message: z.string().describe('the action, and when its result shows, or why it does not'),
-    verdict: nullable(verdict).describe('the verdict of the sent notification, as `why` answers; null: nothing was sent'),
+    message: z.string().describe('what was done, and when the result shows or why it does not'),
+    verdict: nullable(verdict).describe('the verdict on the sent notification, as `why` gives it; null if nothing was sent'),
   })
   .openapi('SubscriberTest');
 
@@ -126,7 +126,7 @@ export const muted = z
 export const mutes = z
   .object({
     items: z.array(muted),
-    more: z.boolean().describe('there are more agents than this answer covers'),
+    more: z.boolean().describe('whether there are more agents than this answer covers'),
   })
   .openapi('Mutes');
 export const muteInput = z

@@ -8,7 +8,7 @@ export type TokenInfo = {
   readonly project: string | null;
   readonly agent: string | null;
   readonly conversation: string | null;
-  /** A browser that has logged in, not a token for programs. */
+  /** True for a browser that has logged in, false for a token of a program. */
   readonly session: boolean;
   readonly createdAt: number;
   readonly lastUsedAt: number | null;
@@ -22,12 +22,12 @@ export type CreatedToken = {
   readonly project: string | null;
   readonly agent: string | null;
   readonly conversation: string | null;
-  /** A browser that has logged in, not a token for programs. */
+  /** True for a browser that has logged in, false for a token of a program. */
   readonly session: boolean;
   readonly createdAt: number;
   readonly lastUsedAt: number | null;
   readonly expiresAt: number | null;
-  /** Shown this once. */
+  /** The token itself, which is never shown again. */
   readonly token: string;
 };
 
@@ -42,7 +42,7 @@ export type TokenRequest = {
 };
 
 export type ShellInfo = {
-  /** The command that reaches this log from a terminal on the server's machine, instead of `earpiece`. */
+  /** The command to use instead of `earpiece` in a terminal on the server's machine. */
   readonly earpiece: string;
   /** The MCP clients that were found there, under the names that `gateway --print` knows. */
   readonly clients: readonly string[];

@@ -28,11 +28,11 @@ export type ConversationSummary = {
   /** The heir that took over its unread notifications. */
   readonly passedTo: { readonly conversation: string; readonly at: number } | null;
   readonly turns: number;
-  /** The carriers that can reach it, each with its last carry. */
+  /** The carriers that can reach it, each with the time of its last delivery. */
   readonly carriers: readonly { readonly name: string; readonly at: number }[];
-  /** The contact points of its carriers: the moments that it has; empty: they are unknown. */
+  /** The contact points of its carriers; empty if they are unknown. */
   readonly points: readonly ContactPoint[];
-  /** Its model can call `get_notifications`. */
+  /** Whether its model can call `get_notifications`. */
   readonly pulls: boolean;
   readonly force: Force;
 };
@@ -41,15 +41,15 @@ export type Held = {
   readonly id: string;
   readonly kind: string;
   readonly action: string | null;
-  /** The first characters of its message. */
+  /** The beginning of its message. */
   readonly about: string;
   /** The person or the agent that sent it. */
   readonly by: string | null;
   readonly since: number;
   readonly until: number | null;
-  /** Null: any of its conversations. */
+  /** Null if it holds for any conversation of the agent. */
   readonly conversation: string | null;
-  /** The calls that it has refused so far. */
+  /** The number of calls that it has refused so far. */
   readonly refused: number;
 };
 
@@ -60,26 +60,26 @@ export type AgentSummary = {
   readonly agent: string;
   readonly open: Counts;
   readonly oldestOpenAt: number | null;
-  /** At least one conversation is active. */
+  /** Whether at least one conversation is active. */
   readonly active: boolean;
   readonly paused: boolean;
-  /** The interrupt that refuses its calls now; a pause comes first, because only a person ends it. */
+  /** The interrupt that now refuses its calls; a pause comes before others, because only a person ends it. */
   readonly held: Held | null;
-  /** Since when something waits that may wake the idle agent only if a person agrees (`wake.<level> = "ask"`). */
+  /** Since when a notification waits that may wake the idle agent only if a person agrees (`wake.<level> = "ask"`). */
   readonly asksSince: number | null;
-  /** When its last turn failed, if nothing came after that. */
+  /** When its last turn failed, if nothing has happened since. */
   readonly failedAt: number | null;
   readonly doing: Doing;
   readonly lastContactAt: number | null;
   readonly hosts: readonly string[];
-  /** Seen last first, at most 20. */
+  /** The last seen first, at most 20. */
   readonly conversations: readonly ConversationSummary[];
 };
 
 export type RecordsPage = {
   /** Oldest first, even on a page that was requested with `newest`. */
   readonly items: readonly Stored[];
-  /** For `after`; with `newest` or `before` for `before`; a page may be short and still have a next one. */
+  /** For `after`, or for `before` if the request had `newest` or `before`; even a short page may have a next one. */
   readonly next: string | null;
   /** The store's newest position at the time of reading: a stream from here misses nothing. */
   readonly head: number;
@@ -94,9 +94,9 @@ export type Fork = {
 
 export type ForksReply = {
   readonly origin: { readonly conversation: string; readonly upTo: number } | null;
-  /** Last seen first. */
+  /** The last seen fork first. */
   readonly forks: readonly Fork[];
-  /** There are more conversations than this answer covers. */
+  /** Whether there are more conversations than this answer covers. */
   readonly more: boolean;
   /** With `at`: the number of its turns up to that record, as `--turns` of `earpiece chat --fork` counts them. */
   readonly turns: number | null;
@@ -113,7 +113,7 @@ export type Hit = {
   readonly name: string | null;
   /** The id of the notification, or of the call. */
   readonly id: string | null;
-  /** A part of the text, with the first of the words. */
+  /** A part of the text that contains the first word. */
   readonly text: string;
 };
 
@@ -122,8 +122,8 @@ export type SearchPage = {
   readonly items: readonly Hit[];
   /** The number of records that were searched for this page. */
   readonly looked: number;
-  /** When the oldest of them was written, epoch milliseconds; null if there are none. */
+  /** When the oldest searched record was written, epoch milliseconds; null if none was searched. */
   readonly lookedBackTo: number | null;
-  /** For `before`: null when everything was searched. */
+  /** For `before`; null if everything was searched. */
   readonly next: string | null;
 };

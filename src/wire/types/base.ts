@@ -9,7 +9,7 @@ export type Problem = {
   readonly detail: string;
   /** Stable, for programs. */
   readonly code: string;
-  /** Names this one answer; the server's log has it too. */
+  /** The name of this answer, which the server's log also has. */
   readonly instance: string;
   /** For bad input: the invalid field (`level`, `deliver.at`). */
   readonly field?: string;

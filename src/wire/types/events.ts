@@ -49,6 +49,6 @@ export type ActivityReply = {
     readonly tokens: number;
   }[];
   readonly tokens: number;
-  /** There was more data than one answer covers. */
+  /** Whether there was more data than one answer covers. */
   readonly truncated: boolean;
 };

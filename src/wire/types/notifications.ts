@@ -7,7 +7,7 @@ import type { Force } from '../words.ts';
 
 export type NotificationView = {
   readonly log: string;
-  /** Its audience; null: the agent's first conversation that carries. */
+  /** Its audience; null: the agent's first conversation that carries notifications. */
   readonly conversation: string | null;
   readonly id: string;
   /** `source.name`. */
@@ -41,7 +41,7 @@ export type NotificationView = {
   readonly markedBy: string | null;
   readonly outcome: string | null;
   readonly closedAt: number | null;
-  /** It holds up the gate of its conversations. */
+  /** Whether it holds up the gate of its conversations. */
   readonly gate: boolean;
   readonly offers: number;
   /** The conversation whose carrier took it. */
@@ -84,16 +84,16 @@ export type StoryItem = {
     readonly what: string;
     readonly detail: string | null;
   }[];
-  /** For one that ended undelivered: the step of the plan, or the person or process that closed it. */
+  /** For a notification that ended undelivered: the step of the plan, person or process that closed it. */
   readonly ended: {
     readonly outcome: string;
     readonly by: string;
     readonly reason: string;
     readonly at: number;
   } | null;
-  /** For an open one: the current decision of a carrier for each conversation. */
+  /** For an open notification, the decision of each conversation's carrier now. */
   readonly now: readonly { readonly conversation: string; readonly decision: Decision }[];
-  /** The exact texts that the model was sent, each time. */
+  /** The exact texts that were sent to the model, one for each time. */
   readonly sent: readonly Sent[];
 };
 
@@ -136,14 +136,14 @@ export type InterruptReply = {
 export type LiftedPause = {
   readonly log: string;
   readonly id: string;
-  /** Null: a pause of the agent that no conversation has taken. */
+  /** Null if no conversation has taken the agent's pause. */
   readonly conversation: string | null;
   readonly message: string;
   /** The person who paused; null if no person did. */
   readonly person: string | null;
   /** Epoch ms. */
   readonly since: number;
-  /** The conversation gets a notification that it may go on; false: it never saw the pause, so it reads nothing. */
+  /** Whether the conversation is notified that it may continue; false if it never saw the pause. */
   readonly notified: boolean;
 };
 
@@ -161,8 +161,8 @@ export type WithdrawReply = {
 export type ReceiptReply = {
   readonly id: string;
   readonly receipt: string;
-  /** It has the requested receipt. */
+  /** Whether it has the requested receipt. */
   readonly reached: boolean;
-  /** It has the receipt or has ended otherwise, so a longer wait changes nothing. */
+  /** Whether it has the receipt or can no longer get it, so that a longer wait is useless. */
   readonly settled: boolean;
 };

@@ -5,7 +5,7 @@ import type { Verdict } from '../../core/verdict/kinds.ts';
 
 export type SettingChange = {
   readonly label: string;
-  /** Its effect, in one line. */
+  /** The effect of the setting, in one line. */
   readonly help: string;
   readonly form:
     | { readonly kind: 'switch' }
@@ -14,11 +14,11 @@ export type SettingChange = {
     /** A text such as `30m`; `never`: also accepts that word. */
     | { readonly kind: 'duration'; readonly never: boolean }
     | { readonly kind: 'list' };
-  /** A list that joins the values of all files. */
+  /** Whether the values of all files are joined into one list. */
   readonly addsUp: boolean;
   /** When a change takes effect: `now, from the next carrier on`. */
   readonly takesEffect: string;
-  /** For each file that may hold it: the stronger source that still decides, if any; whether the file sets it, and its value there. */
+  /** For each file that may hold the setting: the stronger source that decides anyway, if any; whether the file sets it, and its value there. */
   readonly in: {
     readonly user: { readonly decidedBy: string | null; readonly set: boolean; readonly says: Json };
     readonly project: { readonly decidedBy: string | null; readonly set: boolean; readonly says: Json };
@@ -45,7 +45,7 @@ export type SettingsReply = {
     readonly user: { readonly file: string; readonly exists: boolean };
     readonly project: { readonly file: string; readonly exists: boolean };
   } | null;
-  /** The problems of the files; as long as there are any, running processes keep the earlier configuration. */
+  /** The problems of the files; while there are any, running processes keep the earlier configuration. */
   readonly problems: readonly string[];
   readonly settings: readonly SettingReply[];
 };
@@ -60,10 +60,10 @@ export type SubscriberItem = {
   readonly priority: string;
   readonly inject_at: string;
   readonly core: boolean;
-  /** Why a core one cannot be disabled. */
+  /** Why a core subscriber cannot be disabled. */
   readonly locked: string | null;
   readonly enabled: boolean;
-  /** The folder of its file, and the file. */
+  /** The folder of its file, and the name of the file. */
   readonly from: { readonly folder: string; readonly file: string };
   readonly spoke_last_7_days: number;
 };
@@ -71,7 +71,7 @@ export type SubscriberItem = {
 export type SubscribersReply = {
   readonly project: string;
   readonly subscribers: readonly SubscriberItem[];
-  /** Files that did not load, or loaded with a warning. */
+  /** Files that were not loaded, or were loaded with a warning. */
   readonly problems: readonly { readonly file: string; readonly severity: string; readonly message: string }[];
 };
 
@@ -80,7 +80,7 @@ export type SubscriberTestReply = {
   readonly subscriber_id: string;
   readonly event_type: string;
   readonly inject_at: string;
-  /** The subscriber is on; while it is off, no event makes it queue anything. */
+  /** Whether the subscriber is on; while it is off, it queues nothing. */
   readonly enabled: boolean;
   readonly kind: string;
   /** The level of a real notification; a test notification is info. */
@@ -89,16 +89,16 @@ export type SubscriberTestReply = {
   readonly preview: string;
   /** Why its template failed. */
   readonly problem: string | null;
-  /** The agent that `real` is about. */
+  /** The agent to which `real` applies. */
   readonly about: string | null;
-  /** The verdict on a real notification, as if it came for that agent now; null: no agent was named. */
+  /** The verdict on a real notification, as if it were queued for that agent now; null if no agent was named. */
   readonly real: Verdict | null;
-  /** Null: nothing was sent. */
+  /** The agent that got the test; null if nothing was sent. */
   readonly to: string | null;
   readonly notification: string | null;
-  /** The action, and when its result shows, or why it does not. */
+  /** What was done, and when the result shows or why it does not. */
   readonly message: string;
-  /** The verdict of the sent notification, as `why` answers; null: nothing was sent. */
+  /** The verdict on the sent notification, as `why` gives it; null if nothing was sent. */
   readonly verdict: Verdict | null;
 };
 
@@ -113,6 +113,6 @@ export type MuteView = {
 
 export type MutesReply = {
   readonly items: readonly MuteView[];
-  /** There are more agents than this answer covers. */
+  /** Whether there are more agents than this answer covers. */
   readonly more: boolean;
 };

@@ -35,7 +35,8 @@ export class LoadedInbox extends UserInbox {
   }
 
   /**
-   * Also loads the subscribers, since sources emit here. Subscribers take 4 MB, which a process that only delivers does not need.
+   * Also loads the subscribers, because sources emit in this process. Subscribers take 4 MB, which a process that only delivers
+   * does not need.
    */
   override async loadAhead(view?: ViewName): Promise<void> {
     await super.loadAhead(view);
@@ -44,7 +45,7 @@ export class LoadedInbox extends UserInbox {
 }
 
 /**
- * Opens the user's log. In a process that an agent's command started, queued notifications are the agent's: see
+ * Opens the user's log. In a process that an agent's command started, queued notifications have the agent as their origin: see
  * docs/agent-permissions.md. Throws `bad_config` with every problem of the configuration, and the store's errors
  * (`store_refused`, `store_corrupt`, `store_unavailable`).
  */

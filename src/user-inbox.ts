@@ -1,6 +1,6 @@
 /**
- * The user's inbox, for programs that queue, read or carry: configuration, store and policies. The bus and the templates are
- * loaded when the first event needs them.
+ * The user's inbox with its configuration, store and policies, for programs that queue, read or carry notifications. The bus and
+ * the templates are loaded when the first event needs them.
  */
 import {
   formatProblem,

@@ -66,7 +66,7 @@ describe('earpiece chat --fork', { timeout: 120_000 }, () => {
     await using stage = await ChatStage.open([{ says: [text('One.')] }]);
     expect(await stage.run(['chat', '--fork'])).toMatchObject({
       code: 7,
-      stderr: expect.stringContaining('shop/coder has no conversation to continue; without --fork a new one begins'),
+      stderr: expect.stringContaining('shop/coder has no conversation to continue; without --fork a new conversation begins'),
     });
     await stage.run(['chat', '--as', 'coder#first'], { input: 'hello\n' });
     const refused = async (...options: string[]): Promise<string> => {
@@ -78,7 +78,7 @@ describe('earpiece chat --fork', { timeout: 120_000 }, () => {
       [['--fork', 'first', '--turns', '2'], /^2 .*--turns 2: shop\/coder#first has only 1$/u],
       [['--fork', 'first', '--turns', 'x'], /^2 .*--turns "x" is not a whole number from 1 to 1000000/u],
       [['--turns', '2'], /^2 .*it needs --fork$/u],
-      [['--fork', 'first', '--resume', 'first'], /^2 .*use only one of them$/u],
+      [['--fork', 'first', '--resume', 'first'], /^2 .*which begins a copy of one$/u],
       [['--as', 'coder#first', '--fork', 'first'], /^2 .*choose another name for the fork$/u],
     ];
     const answers = await Promise.all(mistakes.map(([options]) => refused(...options)));

@@ -74,7 +74,7 @@ describe('earpiece chat --json', { timeout: 90_000 }, () => {
   it.each([
     ['{"type":"sned","text":"x"}', 'type "sned" must be one of send, reply, stop, wake, quit; did you mean send?'],
     ['{"type":"send"}', 'send needs a text that is not blank'],
-    ['{"type":', 'a line that begins with "{" must be JSON, which this is not: {"type":'],
+    ['{"type":', 'a line that begins with "{" must be JSON, got {"type":'],
     ['{"type":"wake"}', 'nothing waits'],
     ['{"type":"wake","ids":[1]}', 'ids must be a list of ids'],
   ])('says what is wrong with %s, and goes on', async (line, message) => {

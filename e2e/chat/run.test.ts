@@ -104,7 +104,9 @@ describe('earpiece run', { timeout: 90_000 }, () => {
     await using stage = await ChatStage.open([{ says: [text('never')], before: hold.stop }]);
     const { code, stderr } = await stage.run(['run', '--timeout', '1s', 'go']);
     expect(code).toBe(3);
-    expect(stderr).toMatch(/earpiece: stopped: it did not end within 1s; earpiece run --resume run-\d{8}-\d{6} continues it/u);
+    expect(stderr).toMatch(
+      /earpiece: stopped: the task did not end within 1s; earpiece run --resume run-\d{8}-\d{6} continues it/u,
+    );
     hold.letGo();
   });
 

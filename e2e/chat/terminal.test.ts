@@ -59,7 +59,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     expect(readIn(stage.model.requests[1])).toMatch(/a long $[^]*a short one/mu);
     chat.type('the next message');
     chat.type(ENTER);
-    await chat.shows('› the next message · goes with the next turn');
+    await chat.shows('› the next message · is sent with the next turn');
     chat.type(CTRL_C);
     await chat.shows('continue');
     chat.type('s');
@@ -114,7 +114,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     await stage.send('--kind', 'ci.failed', '--level', 'error', 'lint is red');
     await chat.shows(/┆ ▲ error ci\.failed {2}lint is red .*\nwake the agent\? \[y\/N\] ›/u);
     chat.type(`n${ENTER}`);
-    await chat.shows('It waits; /wake delivers it.');
+    await chat.shows('The agent stays idle; /wake begins a turn.');
     await stage.send('--kind', 'ci.broken', '--level', 'error', 'so is the build');
     await chat.shows(/so is the build .*\nwake the agent\? \[y\/N\] ›/u);
     chat.type(`y${ENTER}`);
@@ -148,7 +148,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     chat.type(`/show 2${ENTER}`);
     await chat.shows('2 · thoughts\n  I think about it.');
     chat.type(`/show 1${ENTER}`);
-    await chat.shows(/1 · notification, as it was sent\n[^]*line 4/u);
+    await chat.shows(/1 · the whole notification, as it was sent\n[^]*line 4/u);
   });
 
   it('keeps its place when the terminal is resized, and edits like a shell', async () => {

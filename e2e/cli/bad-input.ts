@@ -118,7 +118,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an argument too many',
       args: ['why', 'a', 'b', 'c'],
-      ...usage('why takes at most 2 arguments, it was given: a, b, c; quote words that belong together (see earpiece help why)'),
+      ...usage('why takes at most 2 arguments, got a, b, c; quote words that belong together (see earpiece help why)'),
     },
     {
       what: 'an invalid number',
@@ -575,7 +575,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a server with two ways to reach it',
       ...toml('[gateway.servers.x]\ncommand = "a"\nurl = "http://x"'),
-      ...wrongToml('2:18', 'gateway.servers.x has both command and url; a server is one or the other'),
+      ...wrongToml('2:18', 'gateway.servers.x has both command and url; keep only one of them'),
     },
     {
       what: 'several at once',
@@ -1313,7 +1313,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'a list for a table',
       files: { 'mcp.json': '{"mcpServers": []}' },
       args: ['gateway', '--servers', 'mcp.json'],
-      ...usage('{folder}/mcp.json:1:16: mcpServers is a list; write an object with one member a server'),
+      ...usage('{folder}/mcp.json:1:16: mcpServers is a list; write an object with one member for each server'),
     },
     {
       what: 'a server of another form',
@@ -1341,7 +1341,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a port without HTTP',
       args: ['gateway', '--port', '4748', '--', 'x'],
-      ...usage('--port 4748 is for --http; add --http, or leave it out'),
+      ...usage('--port 4748 needs --http; add --http, or leave the option out'),
     },
     {
       what: 'to let everybody in',

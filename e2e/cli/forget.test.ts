@@ -81,7 +81,9 @@ describe('earpiece forget', () => {
     await ear.conversation('shop/coder#one', { process: ear.owner }).seen();
     const refused = await shell.run(['forget', 'coder', '--yes']);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toContain('shop/coder is active (#one), so nothing was erased: end it first, or add --force');
+    expect(refused.stderr).toContain(
+      'shop/coder is active (#one), so nothing was erased: end the conversation first, or add --force',
+    );
     expect(await shell.run(['forget', 'coder#one', '--yes'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('forget erases a whole agent: earpiece forget shop/coder'),
@@ -135,21 +137,24 @@ describe('earpiece uninstall --purge', () => {
   it.each([
     ['the state folder', '.local/state/earpiece', 'disk/state'],
     ['a file in it', '.local/state/earpiece/earpiece.db', 'disk/moved.db'],
-  ])('of %s that is a link, the link goes, and it says what stays behind it and how to remove that', (_, link, target) => {
-    using home = new Home('claude');
-    expect(home.run(['send', '--to', 'coder', 'a secret']).code).toBe(0);
-    mkdirSync(join(home.home, 'disk'));
-    renameSync(join(home.home, link), join(home.home, target));
-    symlinkSync(join(home.home, target), join(home.home, link));
-    const where = realpathSync(join(home.home, target));
-    const { code, stdout } = home.run(['uninstall', '--purge', '--yes']);
-    expect(code).toBe(0);
-    expect(stdout).toContain(`${join(home.home, link)} is a link: the link goes, and ${where} stays with all that is in it.`);
-    expect(stdout).toContain(`remove it too: rm -r ${where}\n`);
-    expect(stdout).not.toContain('nothing of Earpiece is left');
-    expect(home.has('.local/state/earpiece')).toBe(false);
-    expect(home.has(target)).toBe(true);
-  });
+  ])(
+    'of %s that is a link, only the link is removed, and the output names its target and how to remove that',
+    (_, link, target) => {
+      using home = new Home('claude');
+      expect(home.run(['send', '--to', 'coder', 'a secret']).code).toBe(0);
+      mkdirSync(join(home.home, 'disk'));
+      renameSync(join(home.home, link), join(home.home, target));
+      symlinkSync(join(home.home, target), join(home.home, link));
+      const where = realpathSync(join(home.home, target));
+      const { code, stdout } = home.run(['uninstall', '--purge', '--yes']);
+      expect(code).toBe(0);
+      expect(stdout).toContain(`${join(home.home, link)} is a link: the link is removed, and ${where} stays with its content.`);
+      expect(stdout).toContain(`remove it too: rm -r ${where}\n`);
+      expect(stdout).not.toContain('nothing of Earpiece is left');
+      expect(home.has('.local/state/earpiece')).toBe(false);
+      expect(home.has(target)).toBe(true);
+    },
+  );
 
   it('removes no folder, text or foreign database that --db or EARPIECE_DB names', () => {
     using home = new Home('claude');

@@ -160,7 +160,7 @@ describe('an agent that only wrapped tools reach', () => {
     await gateway.call('echo', { text: 'x' });
     const { code, stdout } = await stage.run(['doctor']);
     expect(stdout).toContain(
-      'shop/coder#main gets notifications only when it calls a wrapped tool: Bash, Read, Edit, Write, Grep and Task carry nothing, and a pause or a critical does not stop them',
+      'shop/coder#main gets notifications only when it calls a wrapped tool: Bash, Read, Edit, Write, Grep and Task carry no notifications, and a pause or a critical notification does not stop them',
     );
     expect(code).toBe(0);
   });

@@ -118,8 +118,8 @@ describe('earpiece follow', () => {
       );
       expect(page).toMatch(/^id +follows +for +looked +state +saw$/mu);
 
-      expect(await shell.says(['unfollow', 'f1'])).toBe(`log ${log} is not followed any more\n`);
-      expect(page).toContain('is not followed any more');
+      expect(await shell.says(['unfollow', 'f1'])).toBe(`log ${log} is no longer followed\n`);
+      expect(page).toContain('is no longer followed');
       await until(
         () => Promise.resolve(isThere(pid as number)),
         (there) => !there,
@@ -144,7 +144,7 @@ describe('earpiece follow', () => {
       expect(await looked()).toMatchObject({ summary: '200 OK, status is "starting"' });
       answer = { status: 200, body: '{"status":"ready"}' };
       // Following it again looks at once.
-      expect(await again()).toContain('it was followed before and is looked at now');
+      expect(await again()).toContain('it was followed before and is checked now');
       expect(await until(open, (all) => all.length > 0)).toEqual([`${url}: status is "ready", it was "starting"`]);
       answer = { status: 503, body: '' };
       await again();

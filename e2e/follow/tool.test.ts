@@ -51,7 +51,7 @@ verifies(
       });
       for await (const { body } of ear.watch({ after: 0 })) if (body.type === 'system_notification_queued') break;
       expect(await follow()).toContain(`${url} fails: 503 Service Unavailable`);
-      expect(await follow({ stop: 'f1' })).toContain('It is not followed any more');
+      expect(await follow({ stop: 'f1' })).toContain('It is no longer followed');
       expect(await follow()).toContain('"following":[]');
     } finally {
       server.close();

@@ -53,7 +53,7 @@ verifies('server:settings', 'each names how to change it, its source, and the fi
   expect(before.places).toEqual({ user: { file: at.user, exists: false }, project: { file: at.project, exists: true } });
   expect(one(before, 'budget.max_items').change).toEqual({
     label: 'Items of a carrier',
-    help: 'The most notifications in one message; one line counts the rest.',
+    help: 'The maximum number of notifications in one message; one line counts the rest.',
     form: { kind: 'number', min: 1, max: 1_000 },
     addsUp: false,
     takesEffect: 'now, from the next carrier on',
@@ -109,7 +109,7 @@ verifies('server:settings-refused', "without the right, and invalid values, in t
     [{ 'gateway.servers.x': 'npx' }, 'gateway.servers.x cannot be changed over HTTP; use earpiece config set, or its file'],
     [
       { 'gateway.servers.x.command': 'npx' },
-      'gateway.servers.x.command is not a setting; earpiece config explain lists all of them',
+      'gateway.servers.x.command is not a setting; earpiece config explain lists all settings',
     ],
     [
       { 'sources.git.fetch_every': '10s' },

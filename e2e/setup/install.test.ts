@@ -173,7 +173,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     prepare: (home) => (home.write(SETTINGS, '{\n  "model": "opus",\n  "hooks": {\n'), {}),
     says: /settings\.json:4:1: is not valid JSON: expected a name in double quotes.*repair it, then run the command again/u,
   },
-  'a list': { prepare: (home) => (home.write(SETTINGS, '[]'), {}), says: /settings\.json:1:1: is a list; it must be an object/u },
+  'a list': { prepare: (home) => (home.write(SETTINGS, '[]'), {}), says: /settings\.json:1:1: is a list; write an object/u },
   'hooks that are none': {
     prepare: (home) => (home.write(SETTINGS, '{"hooks": {"Stop": {}}}'), {}),
     says: /hooks\.Stop must be a list; correct it/u,

@@ -17,7 +17,7 @@ describe('earpiece tasks', () => {
   it('adds, lists, assigns, moves and shows', async () => {
     await using shell = new Shell();
     const says = async (...args: string[]): Promise<string> => timeless(await shell.says(['tasks', ...args]));
-    expect(await says('list')).toBe('no tasks in shop; earpiece tasks add --to <agent> "what is to be done"\n');
+    expect(await says('list')).toBe('no tasks in shop; earpiece tasks add --to <agent> "the title of the task"\n');
     expect(await says('add', '--to', 'coder', '--priority', 'high', 'Fix', 'the login', '--as', 'Ann')).toBe(
       't1  todo of coder: Fix the login\n',
     );
@@ -33,7 +33,7 @@ t2  backlog  normal  -  now  Later
 t1  blocked  high  coder  now  Fix the login
 `);
     expect(await says('list', '--status', 'todo')).toBe('no todo tasks in shop\n');
-    expect(await says('list', '--of', 'nobody')).toBe('no open tasks of nobody in shop; --all also lists finished ones\n');
+    expect(await says('list', '--of', 'nobody')).toBe('no open tasks of nobody in shop; --all also lists finished tasks\n');
     expect(await says('list', '--of', 'nobody', '--all')).toBe('no tasks of nobody in shop\n');
     expect((await shell.json(['tasks', 'list', '--of', 'coder'])).map(({ id }) => id)).toEqual(['t1']);
     expect(await says('show', 't1')).toBe(`t1  Fix the login

@@ -1,6 +1,6 @@
 /**
- * Loads modules early, because a long-lived process outlives its files: an upgrade in place deletes them, and so does cleaning
- * the cache of npx.
+ * Loads modules early, because a long-lived process outlives its files: an upgrade in place or a cleaning of npx's cache deletes
+ * them.
  */
 import type { ViewName } from '../core/records.ts';
 import type { UserInbox } from '../user-inbox.ts';

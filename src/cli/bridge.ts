@@ -22,7 +22,7 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
   if (process.stdin.isTTY)
     throw new EarpieceError(
       'bad_argument',
-      'bridge talks to a plugin on stdin and stdout, but stdin is a terminal; earpiece install puts the plugin into the agent, which starts this command',
+      'bridge needs a plugin on stdin and stdout, but stdin is a terminal; run earpiece install: the plugin that it installs starts this command',
     );
   const at = { cwd: process.cwd(), env: process.env, flags: defined({ db: options.db }) };
   // A broken configuration must not stop messages, so its valid parts still apply.
@@ -63,7 +63,7 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
   return EXIT.ok.code;
 }
 
-/** Whether the plugin has ended: then its end of the pipe is closed, by the plugin itself or because its host has exited. */
+/** Resolves when the plugin has ended: its end of the pipe is closed, by the plugin itself or because its host has exited. */
 function untilEnd(hear: (chunk: string) => void): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   process.stdin.setEncoding('utf8');
@@ -73,7 +73,7 @@ function untilEnd(hear: (chunk: string) => void): Promise<void> {
     .on('close', resolve)
     .on('error', () => resolve());
   process.stdout.on('error', () => resolve());
-  // Ctrl+C in the terminal is for the agent, which decides whether it ends.
+  // Ctrl+C in the terminal is for the agent, so this process ignores it.
   process.on('SIGINT', () => {});
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
   return promise;

@@ -5,15 +5,16 @@ import { join } from 'node:path';
 import { parse } from 'smol-toml';
 import type { InstallHost } from './install-hosts.ts';
 
-/** A larger file is not read: no client's configuration is that large. */
+/** The maximum size of a file; no client's configuration is larger. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
- * A server that the client has configured. `variables`: the names in its environment, which are lost when the server is removed.
+ * A server that the client has configured. `variables` are the names in its environment, which are lost when the server is
+ * removed.
  */
 export type Configured = { readonly variables: readonly string[] };
 
-/** The server with this name, at the place where the printed line would put the gateway. */
+/** Finds the server with this name, at the place where the printed line would put the gateway. */
 export function configuredServer(
   host: InstallHost,
   name: string,
@@ -39,7 +40,7 @@ function serversOf(host: InstallHost, home: string, project: string): unknown {
     case 'cursor':
     case 'vscode':
     case 'json':
-      return undefined; // A person replaces the existing text in the file with the printed one.
+      return undefined; // A person edits this file, and sees the existing server there.
     default:
       return host satisfies never;
   }
@@ -51,7 +52,7 @@ const at = (value: unknown, key: string): unknown =>
 const json = (file: string): unknown => read(file, JSON.parse);
 const toml = (file: string): unknown => read(file, parse);
 
-/** Undefined for a file that is missing or unreadable: the client reports that itself. */
+/** Reads a file; returns undefined for a missing or unreadable file, which the client itself reports. */
 function read(file: string, parser: (text: string) => unknown): unknown {
   try {
     const stats = statSync(file);

@@ -1,6 +1,6 @@
 /**
- * A command as data: its options, its arguments, its work. `plain.ts` reads correct command lines. For help and for mistakes,
- * `commander.ts` makes commander's tree of the same data, so most commands never load commander.
+ * Holds a command as data: its options, its arguments and its work. `plain.ts` reads correct command lines. For help and for
+ * mistakes, `commander.ts` makes commander's tree of the same data, so most commands never load commander.
  */
 import { defined } from '../core/defined.ts';
 
@@ -14,13 +14,13 @@ export type OptionSpec = {
   readonly flags: string;
   readonly description: string;
   readonly fallback?: string;
-  /** The only allowed values. */
+  /** The values that are allowed; undefined allows any value. */
   readonly words?: readonly string[];
   /** Whether a command line without this option is invalid. */
   readonly mandatory?: boolean;
 };
 
-/** Called with the arguments in their order, `undefined` for omitted ones, and then the options. */
+/** The work of a command. It is called with the arguments in their order, `undefined` for omitted ones, and then the options. */
 type Work = (...given: never[]) => unknown;
 
 export class CommandLine {
@@ -32,7 +32,7 @@ export class CommandLine {
   readonly about: { summary: string; description: string; example: string; mistake: string };
   work: Work | undefined;
 
-  /** `term`: the name and its arguments, as in `send [message...]`. */
+  /** `term` is the name with the arguments, as in `send [message...]`. */
   constructor(term: string, summary = '') {
     const [name = '', ...words] = term.split(' ');
     this.name = name;
@@ -95,7 +95,7 @@ export const choice = (
 export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
   {
     flags: '--db <path>',
-    description: 'the database (default: EARPIECE_DB, otherwise the one in earpiece.toml, otherwise one for the user)',
+    description: 'the database (default: EARPIECE_DB, otherwise db in earpiece.toml, otherwise the database of the user)',
   },
   { flags: '--json', description: 'for programs: one JSON value per line' },
 ];

@@ -1,4 +1,4 @@
-/** Commander's tree of the commands: for help, and for command lines that may be invalid. */
+/** Makes commander's tree of the commands, for help and for command lines that may be invalid. */
 import { styleText } from 'node:util';
 import { Command, CommanderError, Option } from 'commander';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
@@ -125,8 +125,8 @@ class Line extends Command {
       .replace(/\n\(Did you mean (.*)\?\)$/, '; did you mean $1?')
       .replace(/^too many arguments for '(.*)'\. Expected (\d+) arguments? but got \d+: (.*?)\.?$/u, (_, command, most, given) =>
         most === '0'
-          ? `${command} takes no arguments, it was given: ${given}`
-          : `${command} takes ${most === '1' ? 'one argument' : `at most ${most} arguments`}, it was given: ${given}; quote words that belong together`,
+          ? `${command} takes no arguments, got ${given}`
+          : `${command} takes ${most === '1' ? 'one argument' : `at most ${most} arguments`}, got ${given}; quote words that belong together`,
       )
       .replace(/\.$/, '')
       .replaceAll("'", '"');

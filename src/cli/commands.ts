@@ -1,17 +1,17 @@
-/** Every command with its row in the list. The file of a command is loaded when somebody calls it or asks for its help. */
+/** Lists every command with its row in the help. The file of a command is loaded when somebody calls it or asks for its help. */
 import type { Answer, CommandLine } from './command-line.ts';
 
 /** Defines the command: description, options, work. */
 type Define = (command: CommandLine, answer: Answer) => void;
 
 export type Entry = {
-  /** Its name and arguments. */
+  /** The name and the arguments of the command. */
   readonly term: string;
   readonly summary: string;
   readonly load: () => Promise<Define>;
 };
 
-/** The commands under the headings of the list. */
+/** The commands by the headings of the help. */
 export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
   'Work with an agent:': [
     {
@@ -44,22 +44,22 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       term: 'run-and-tell <command...>',
-      summary: 'run a command, and notify an agent when it ends',
+      summary: 'run a command, and notify an agent of its result',
       load: async () => (await import('./commands/run-and-tell.ts')).runAndTell,
     },
     {
       term: 'follow [what...]',
-      summary: 'tell an agent what changes outside',
+      summary: 'notify an agent of changes outside',
       load: async () => (await import('./commands/follow.ts')).follow,
     },
     {
       term: 'following',
-      summary: 'list what is followed, and its state',
+      summary: 'list followed things and their state',
       load: async () => (await import('./commands/following.ts')).following,
     },
     {
       term: 'unfollow <id>',
-      summary: 'end what is followed',
+      summary: 'stop following something',
       load: async () => (await import('./commands/unfollow.ts')).unfollow,
     },
     {
@@ -84,21 +84,21 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
       load: async () => (await import('./commands/change.ts')).mute,
     },
   ],
-  'See what happened to it:': [
+  'See what happened:': [
     {
       term: 'inbox [address]',
       summary: 'list open notifications; in an agent, read them',
       load: async () => (await import('./commands/inbox.ts')).inbox,
     },
-    { term: 'log [address]', summary: 'the newest records', load: async () => (await import('./commands/log.ts')).log },
+    { term: 'log [address]', summary: 'list the newest records', load: async () => (await import('./commands/log.ts')).log },
     {
       term: 'watch [address]',
-      summary: 'records as they are written',
+      summary: 'show records as they are written',
       load: async () => (await import('./commands/log.ts')).watch,
     },
     {
       term: 'why <id> [address]',
-      summary: 'what happened to a notification, and why',
+      summary: 'explain what happened to a notification',
       load: async () => (await import('./commands/why.ts')).why,
     },
     { term: 'agents', summary: 'list the agents', load: async () => (await import('./commands/agents.ts')).agents },
@@ -157,12 +157,12 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       term: 'sources',
-      summary: 'list the event sources, and which are on',
+      summary: 'list the event sources, and whether each is on',
       load: async () => (await import('./commands/sources.ts')).sources,
     },
     {
       term: 'subscribers',
-      summary: 'the rules that turn events into notifications',
+      summary: 'manage rules that turn events into notifications',
       load: async () => (await import('./commands/subscribers.ts')).subscribers,
     },
     {

@@ -1,13 +1,14 @@
 /**
- * Caches Node's compiled code, so that a command starts in a third of the time, because hooks start one process for each event.
+ * Caches Node's compiled code. A command then starts in a third of the time, which matters for hooks: they start a process for
+ * each event.
  */
 import { enableCompileCache } from 'node:module';
 import { cacheFolder, type Env } from '../config/places.ts';
 import { makePrivateCache } from '../input/folders.ts';
 
 /**
- * Switches the cache on, for modules loaded later. The cache is in the user's own cache folder, because in a shared folder
- * (Node's default) another user could plant code. A folder that others can write is emptied and made private; a folder of another
+ * Switches the cache on, for modules loaded later. The cache is in the cache folder of the user. In a shared folder, which is
+ * Node's default, another user could plant code. A folder that others can write is emptied and made private; a folder of another
  * user is not used. `NODE_COMPILE_CACHE` and `NODE_DISABLE_COMPILE_CACHE` work as Node documents them. Without a cache, each
  * start is as slow as the first.
  */

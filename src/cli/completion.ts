@@ -22,7 +22,7 @@ export async function completionFor(shell: ShellName): Promise<string> {
   return shell === 'bash' ? bashOf(commands) : `${ZSH}${bashOf(commands)}`;
 }
 
-/** zsh can run completion functions written for bash. */
+/** The script for zsh is that for bash, because zsh can run completion functions of bash. */
 const ZSH = `autoload -Uz compinit bashcompinit
 (( $+functions[compdef] )) || compinit
 bashcompinit

@@ -1,4 +1,4 @@
-/** The common base of commands: the options of all commands, the open log, and the target of a command. */
+/** The common base of commands: shared options, the open log, and the target of a command. */
 import { lstatSync } from 'node:fs';
 import { formatAddress, logOf, parseAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
@@ -115,7 +115,7 @@ export function onlyAPerson(what: string): void {
 /** Throws `not_trusted` in a shell where `EARPIECE_ADDRESS` names an agent, because an agent must not lift its own interrupts. */
 export function notInItsShell(what: string): void {
   const address = process.env['EARPIECE_ADDRESS']?.trim() ?? '';
-  // A whole project is a default target, and not the address of one agent.
+  // EARPIECE_ADDRESS may name a whole project: that is a default receiver, and not the address of an agent.
   if (address === '' || address.endsWith('*')) return;
   throw new EarpieceError(
     'not_trusted',

@@ -1,6 +1,6 @@
 /**
- * Starts the server that `earpiece gateway -- <command>` wraps before the gateway's own code is loaded, because a client waits
- * for both. This file must not import other modules of Earpiece.
+ * Starts the server that `earpiece gateway -- <command>` wraps. It starts before the gateway's code is loaded, because a client
+ * waits for both. This file must not import other modules of Earpiece.
  */
 import { Spawned } from '../mcp/spawned.ts';
 

@@ -1,4 +1,4 @@
-/** Puts the effect of an event into words. */
+/** Describes the effect of an event. */
 import { knownTypeNear } from '../bus/event-types.ts';
 import type { Emitted, Heard } from '../core/event.ts';
 import { plain } from './terminal.ts';

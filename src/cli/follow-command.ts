@@ -22,11 +22,11 @@ import { addressIn } from './context.ts';
 import type { FollowOptions } from './commands/follow.ts';
 import { complain } from './terminal.ts';
 
-/** Resolves with the exit code of the command. */
+/** Runs and follows the command; resolves with its exit code. */
 export async function followCommand(words: readonly string[], options: FollowOptions): Promise<number> {
   const [command = '', ...args] = words;
   const label = (options.name ?? commandLine(command, args)).slice(0, 200);
-  // Checks the configuration and the address before the command runs.
+  // The configuration and the address are checked before the command runs.
   const to = formatAddress(addressIn(loadConfig({ cwd: process.cwd(), env: process.env }), options.to));
   const ear = await openInbox({ ...(options.db === undefined ? {} : { flags: { db: options.db } }), thread: true });
   const followed = await begun(ear, label, to);

@@ -41,7 +41,7 @@ export type GatewayOptions = GlobalOptions & {
   profile?: ProfileKind;
 };
 
-/** Earpiece's own server, with built-in tools and no servers behind it. */
+/** The server of `earpiece mcp`, which has built-in tools and wraps no servers. */
 export type OwnServer = {
   readonly tools: readonly OwnTool[];
   boxes(place: { readonly inbox: UserInbox; readonly project: string; readonly given: string | undefined }): readonly Toolbox[];
@@ -88,7 +88,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
     loadAheadSoon(opened, { view: options.view });
     void opened.witnesses.note().then(checkClock, () => {});
     anyTask.resolve(hasTasks(opened.store, projectOf(address, config)).catch(() => false));
-    // A conversation records which tools its model has.
+    // The record of the conversation says which tools its model has.
     await known.promise;
     return inboxRider({
       inbox: opened,
@@ -128,8 +128,8 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
     profiles: config.gateway.profiles,
     ...defined({ profile: options.profile }),
   });
-  // Called only now, so that the servers start while the database opens. Decided once, before the client sees the tools, because
-  // a changed list would invalidate every agent's prompt cache.
+  // This is called only now, so that the servers start while the database opens. The tools for tasks are decided once, before the
+  // client sees the tools, because a changed list would invalidate the agent's prompt cache.
   const asked = offersTaskTools({
     purpose,
     always: config.gateway.tasks,
@@ -265,7 +265,7 @@ function frontFrom(options: GatewayOptions, config: Config): Front {
   if (!options.http) {
     const idle = Object.entries({ host, port, 'token-env': tokenFrom }).find(([, value]) => value !== undefined);
     if (idle === undefined) return { kind: 'stdio' };
-    throw new EarpieceError('bad_argument', `--${idle[0]} ${idle[1]} is for --http; add --http, or leave it out`);
+    throw new EarpieceError('bad_argument', `--${idle[0]} ${idle[1]} needs --http; add --http, or leave the option out`);
   }
   if (host !== undefined && !/^[A-Za-z0-9_.:-]+$/.test(host))
     throw new EarpieceError(

@@ -14,7 +14,7 @@ import { inputAtOnce, type HookInput } from './hook-input.ts';
 /** Read from `process` instead of imported: an import also loads streams and promises, which would slow each hook call. */
 const { lstatSync, readFileSync } = process.getBuiltinModule('node:fs');
 
-/** Events that change nothing if no notification waits, with the names that the hosts use. */
+/** Events for which a hook has no answer if no notification waits, with the names that the hosts use. */
 const PASSING: ReadonlySet<string> = new Set(
   'PreToolUse PostToolBatch PostToolUse Stop BeforeTool AfterTool AfterAgent'.split(' '),
 );
@@ -73,7 +73,7 @@ export function hasNothingToSay(words: readonly string[], env: Env): boolean {
     try {
       if (since !== undefined) for (const mark of marks) leaveMark(mark, stateFolder({ env }), session, path, since);
     } catch {
-      // The next call asks the database again.
+      // Without the mark, the next call asks the database again.
     }
     return seen === 'quiet' || (seen === 'free' && BEFORE.has(event) && !standsIn);
   } catch {

@@ -1,6 +1,6 @@
 /**
- * Ensures that `earpiece hook` never ends with an exit code that makes its host block the agent. Only an answer in the host's own
- * protocol has a code other than 0. The command line imports this file first, so an old Node must be able to run it.
+ * Ensures that `earpiece hook` never ends with an exit code that makes its host block the agent. Only an answer in the protocol
+ * of the host has an exit code other than 0. The command line imports this file first, so an old Node must be able to run it.
  */
 
 /** Finds the first word that is not an option, even if the rest of the command line is invalid. */

@@ -49,7 +49,7 @@ export function inputAtOnce(): HookInput | undefined {
       }
     }
   } catch {
-    // The event loop can read any input that this function cannot.
+    // If this function cannot read the input, the event loop reads it later.
   } finally {
     if (fd !== 0) closeSync(fd);
   }

@@ -119,7 +119,7 @@ async function look(
 function takePlace(env: Env, host: Process): Disposable & { isMine(): boolean } {
   const folder = join(stateFolder({ env }), 'waiters');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // A waiter that was killed may have left its file.
+  // A waiting process that was killed may have left its file.
   for (const name of readdirSync(folder))
     if (systemProcesses.get(Number(name.split('-')[0])) === undefined) rmSync(join(folder, name), { force: true });
   const file = join(folder, `${host.pid}-${host.startedAt.replaceAll(/\W/g, '-')}`);

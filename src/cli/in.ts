@@ -1,7 +1,7 @@
 /**
  * `earpiece in -- <agent>`: runs a coding agent in a terminal of Earpiece, for hosts with hooks that cannot be woken. If a
- * notification may wake the idle agent, this process types one line, and the agent's prompt hook delivers the notification. It
- * types only while the agent waits for its person and the person has typed nothing since. Otherwise it rings the bell.
+ * notification may wake the idle agent, this process types one line, and the agent's prompt hook delivers the notification. The
+ * line is typed only while the agent waits for its user and the user has typed nothing since. Otherwise the bell rings.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -27,7 +27,7 @@ export type InstallText = {
 };
 
 export type InstallQuestion = {
-  /** The command of the wrapped server; empty: all servers of the configuration. */
+  /** The command of the wrapped server. An empty list means all servers of the configuration. */
   readonly words: readonly string[];
   readonly name?: string;
   readonly url?: string;
@@ -48,8 +48,8 @@ export function installText(host: InstallHost, question: InstallQuestion): Insta
   const warnings = [
     ...(secrets.length > 0
       ? [
-          `this line holds what looks like a secret (${secrets.join(', ')}): it stays in your shell's history and in the settings of the client; ` +
-            'better let the server read it from an environment variable',
+          `this line holds what looks like a secret (${secrets.join(', ')}), which stays in your shell's history and in the settings of the client; ` +
+            'let the server read the secret from an environment variable instead',
         ]
       : []),
     ...(cached
@@ -111,8 +111,8 @@ function newText(host: InstallHost, question: InstallQuestion): { readonly text:
   const [command, ...ours] = program();
   const args = [...ours, 'gateway', ...flags(question, name), ...(words.length > 0 ? ['--', ...words] : [])];
   const line = [command, ...args].map(quote).join(' ');
-  // Without a `--` after the command, these two clients parse Earpiece's options as their own. With a `--` before it, they do not
-  // see the command.
+  // Without a `--` after the command, these two clients parse Earpiece's options as their own. With a `--` before the command,
+  // they do not find the command.
   const behindCommand = [command, '--', ...args].map(quote).join(' ');
   return { name, text: textFor(host, { name, command, args, line, behindCommand }) };
 }
@@ -220,7 +220,7 @@ function flags({ words, url, servers, db, as, purpose, view, profile }: InstallQ
   return [
     ...(words.length > 0 || url !== undefined ? ['--name', name] : []),
     ...(url === undefined ? [] : ['--url', url]),
-    // The client starts the gateway in any folder.
+    // The path is absolute, because the client may start the gateway in any folder.
     ...(servers === undefined ? [] : ['--servers', resolve(servers)]),
     ...(db === undefined ? [] : ['--db', db]),
     ...(as === undefined ? [] : ['--as', as]),

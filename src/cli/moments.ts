@@ -1,4 +1,4 @@
-/** The warning of a command about a moment that no carrier of the addressed agent can detect. */
+/** Warns about a moment of delivery that no carrier of the addressed agent can detect. */
 import { formatAddress, logOf, type Address } from '../core/address.ts';
 import type { NotificationInput } from '../core/notification.ts';
 import type { Presence } from '../core/ports.ts';

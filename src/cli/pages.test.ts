@@ -1,4 +1,4 @@
-/** The lists of `earpiece inbox` are read a page at a time, including delivered but unread items. */
+/** `earpiece inbox` reads its lists a page at a time, including delivered but unread items. */
 import { expect, it } from 'vitest';
 import { proves } from '../../e2e/verifies.ts';
 import { logKey } from '../core/address.ts';

@@ -22,7 +22,7 @@ async function lines(): Promise<readonly CommandLine[]> {
 
 type Seen = { readonly command: string; readonly given: readonly unknown[] };
 
-/** Each command records how it was called and does no work. */
+/** Replaces the work of each command by a record of its call. */
 function noting(all: readonly CommandLine[], seen: Seen[]): readonly CommandLine[] {
   for (const line of all.flatMap((each) => [each, ...each.commands]))
     if (line.work !== undefined) line.action((...given: readonly unknown[]) => seen.push({ command: line.name, given }));
@@ -51,7 +51,7 @@ const flagOf = (flags: string): string => flags.split(' ')[0] ?? '';
 
 type Words = fc.Arbitrary<readonly string[]>;
 
-/** Command lines that are mostly valid. */
+/** Generates command lines, most of them valid. */
 function lineOf(command: CommandLine): Words {
   const leaves = command.commands.length > 0 ? command.commands : [command];
   return fc.constantFrom(...leaves).chain((leaf) => {

@@ -1,11 +1,11 @@
 /**
  * Reads a simple, valid command line: the command first, known options with values that do not look like options, and the right
- * number of arguments. Commander reads any other line, and reports what is wrong with it. Loading commander costs as much as a
+ * number of arguments. Commander reads any other line, and reports what is wrong with it. Loading commander takes as long as a
  * whole `earpiece send`.
  */
 import { GLOBAL_OPTIONS, type CommandLine, type OptionSpec } from './command-line.ts';
 
-/** The arguments for a command's work. */
+/** A command, and the arguments for its work. */
 export type Read = { readonly command: CommandLine; readonly given: readonly unknown[] };
 
 /**

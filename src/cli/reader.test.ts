@@ -4,7 +4,7 @@ import { Inbox, type Process, type Processes } from '../inbox/index.ts';
 import { memoryStore } from '../stores/index.ts';
 import { conversationOf, readerOf } from './reader.ts';
 
-/** The ancestors of this process, the oldest first. */
+/** Describes the ancestors of this process, the oldest first. */
 function below(...names: readonly string[]): Processes {
   const line = [...names, 'node'];
   const all = new Map<number, Process>();

@@ -55,7 +55,7 @@ export async function remotely<T>(url: string, work: (remote: Remote) => Promise
   try {
     const session = await sessionOf(client);
     there = session.version;
-    // A bare agent name belongs to the token's project, whatever the name of the folder is.
+    // An agent name without a project belongs to the project of the token, and not to that of the working folder.
     const { project, kind } = session;
     return await work({ client, kind, config: project === undefined ? config : { ...config, project } });
   } catch (error) {

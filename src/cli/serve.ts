@@ -45,13 +45,13 @@ export async function runServer(options: ServeOptions): Promise<number> {
     const watched = watchConfig(files);
     const receivers = webhookReceivers(
       () => {
-        // Reading the policy reports the errors of a changed file.
+        // Reading the policy also reports the errors of a changed file.
         ear.policies.policy(ear.project);
         return watched.current();
       },
       { env: process.env, tell: complain },
     );
-    // Reports configured receivers that cannot start.
+    // This call reports configured webhooks that cannot receive.
     receivers();
     const server = createServer({
       inbox: ear,
@@ -81,7 +81,9 @@ export async function runServer(options: ServeOptions): Promise<number> {
     else {
       print(paint('bold', options.console ? login : url));
       if (options.console)
-        print(paint('dim', 'This address logs one browser in, once, within ten minutes; for another one: earpiece token login'));
+        print(
+          paint('dim', 'This address logs one browser in, once, within ten minutes; for another browser: earpiece token login'),
+        );
       print(paint('dim', `${ear.store.name} · programs need a token: earpiece token create · Ctrl+C ends it`));
       if (!isLoopbackHost(host))
         print(paint('dim', 'The server uses plain HTTP: if others share the network, put a proxy with TLS in front of it.'));
@@ -111,9 +113,9 @@ const flagsOf = (options: GlobalOptions): { flags?: { db: string } } =>
 
 /**
  * Resolves when the user or the system asks the process to end; a second request ends it at once. When a terminal closes, the
- * process gets more than one request: from the kernel and from the shell. Without a terminal, SIGHUP is only reported: it may
- * arrive despite `nohup` (Node forgets that at its start), or may be meant as a request to read the configuration again, which
- * happens at each change anyway.
+ * process gets more than one request: from the kernel and from the shell. Without a terminal, SIGHUP is only reported. It may
+ * arrive despite `nohup`, which Node does not preserve. Or it may ask for a new read of the configuration, which happens at each
+ * change in any case.
  */
 function asked(): Promise<void> {
   const onTerminal = isatty(1) || isatty(2);

@@ -10,8 +10,9 @@ export function checkName(name: string): void {
 }
 
 /**
- * The default name of a server: the name of its package, image, module, script or host. Runners such as `npx`, `uv run` and
- * `docker run` are skipped, and so are words that most servers share (`mcp`, `server`, `index.js`). If no word is left: `server`.
+ * Returns the default name of a server: the name of its package, image, module, script or host. Runners such as `npx`, `uv run`
+ * and `docker run` are skipped, and so are words that most servers share (`mcp`, `server`, `index.js`). If no word is left, the
+ * name is `server`.
  */
 export function serverName(words: readonly string[]): string {
   const [first = '', ...rest] = words;

@@ -14,7 +14,8 @@ const GAP = '  ';
 
 /**
  * Formats a table. The last column takes the remaining width and is cut there; if that is too narrow, its cells go below their
- * rows. Cells may be coloured. `atLeast` is read and written: it holds the widths of tables that should look like one.
+ * rows. Cells may be coloured. `atLeast` is read and changed: it holds the widths for several tables that should look like one
+ * table.
  */
 export function table(
   rows: readonly (readonly string[])[],

@@ -97,8 +97,8 @@ export async function handOver(text: string): Promise<NodeJS.ErrnoException | un
 
 /**
  * Handles errors of stdout. If the reader closes early (`earpiece log | head`), the process ends without an error. A full disk
- * after `>` is an error. Code that listens to stdout's errors decides for itself; `run` treats an error that it throws in the
- * same way.
+ * after `>` is an error. Code that listens to the errors of stdout handles them itself. `run` treats an error that such code
+ * throws in the same way.
  */
 export function endWithReaders(code: () => number, failed: number): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,4 +1,4 @@
-/** Advice about events without a subscriber: a subscriber file that would match, and the place for it. */
+/** Advises about events without a subscriber: a subscriber file that would match, and the place for it. */
 import { join, relative } from 'node:path';
 import { matchesType, projectFolder, subscriberTrust, type Subscriber, type SubscriberSet } from '../bus/index.ts';
 import { userSubscribersFolder } from '../config/index.ts';

@@ -1,4 +1,4 @@
-/** The current webhook receivers of the configuration: changes take effect from the next request on. */
+/** Makes the webhook receivers of the current configuration. Changes take effect from the next request on. */
 import type { Config, Env, Problem } from '../config/index.ts';
 import { receiverFrom, type WebhookReceiver } from '../sources/webhooks/index.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The findings of `doctor` about MCP servers that do not work, and about agents that get notifications only through wrapped
- * tools.
+ * Collects the findings of `doctor` about MCP servers that do not work, and about agents that get notifications only through
+ * wrapped tools.
  */
 import type { LogKey } from '../core/address.ts';
 import type { Item } from '../core/item.ts';
@@ -46,7 +46,7 @@ export function missed({ log, conversation, carriers, host }: Presence): Finding
   return [
     {
       what: 'reach',
-      value: `${log}#${conversation} gets notifications only when it calls a wrapped tool: ${tools} carry nothing, and a pause or a critical does not stop them`,
+      value: `${log}#${conversation} gets notifications only when it calls a wrapped tool: ${tools} carry no notifications, and a pause or a critical notification does not stop them`,
       ok: true,
       advice: 'if an agent must be stopped at once, let it work through wrapped tools, or keep a person at its terminal',
     },

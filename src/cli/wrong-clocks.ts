@@ -1,4 +1,4 @@
-/** The reports of `doctor`, the gateway and the server about wrong clocks. */
+/** Reports wrong clocks, for `doctor`, the gateway and the server. */
 import { isExpired, offBy } from '../core/clocks.ts';
 import type { LogKey } from '../core/address.ts';
 import type { Inbox, WrongClock } from '../inbox/index.ts';

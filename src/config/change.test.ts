@@ -105,7 +105,7 @@ describe('a setting is changed in a file', () => {
     const two = world({ project: '# ours\n', user: off });
     await change(two, 'project', set(key, true));
     expect(says(two, key)).toMatch(/^true by project file/u);
-    // A setting keeps the requested form where its source is not off.
+    // If its source is on, a setting keeps the requested form.
     const on = world();
     await change(on, 'user', set(key, true));
     expect(readFileSync(on.userFile, 'utf8')).toBe('[conversation.notifications.kinds.mcp]\nreconnected = true\n');
@@ -369,7 +369,7 @@ test('what a page changes needs no further trust, and each says when it counts',
   const offered = ALL_SETTINGS.map((setting) => ({ setting, key: setting.pattern.map((part) => (part === '*' ? 'a' : part)) }))
     .map(({ setting, key }) => ({ setting, key: key.join('.') }))
     .filter(({ key }) => changeOf(key) !== undefined);
-  // Such a change needs no separate consent.
+  // A change of these keys needs no separate consent.
   const asking = offered.filter(({ setting }) => setting.needsTrust !== undefined).map(({ key }) => key);
   expect(asking.toSorted()).toEqual([
     'budget.max_item_chars',

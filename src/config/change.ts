@@ -44,7 +44,7 @@ export type ConfigWriter = {
   readonly problems: () => readonly string[];
   /**
    * Makes all of the changes, or none of them. Throws `bad_argument` (with `field`, the key) for an unknown setting or an invalid
-   * value, `bad_config` if the resulting file would be invalid or cannot be written, and `conflict` if another process is
+   * value. Throws `bad_config` if the resulting file would be invalid or cannot be written, and `conflict` if another process is
    * changing it.
    */
   readonly change: (scope: Scope, asked: readonly Asked[]) => Promise<Changed>;
@@ -66,7 +66,7 @@ export function configWriter(options: LoadOptions): ConfigWriter {
         const value = valueOf(each, file);
         return { path, value, quoted: value === true && isOff(layers, path) };
       });
-      // The user's file may hold passwords; others may read a project's file.
+      // The user's file may hold passwords, so only the user may read it. Others may read a project's file.
       const mode = scope === 'user' ? 0o600 : 0o644;
       const written = await replaceFile(file, (text) => changed(text, changes, file), { mode });
       const keys = changes.map(({ path }) => joinKey(canonical(path)));
@@ -164,7 +164,8 @@ function plainOfText(setting: AnySetting, text: string): Read<Plain> | undefined
   if (list?.kind === 'table' && setting.value.read([]).kind === 'value') return plainOf(setting, list.table['list']);
   const read = setting.value.fromText(text);
   if (read.kind === 'problems') return read;
-  // A duration is a number in the program and a text in the file.
+  // The file needs the value in a form that it accepts: for example, a duration is a number in the program and a text in the
+  // file.
   for (const raw of [read.value, text.trim(), setting.value.show(read.value)])
     if (isPlain(raw) && setting.value.read(raw).kind === 'value') return { kind: 'value', value: raw };
   return undefined;

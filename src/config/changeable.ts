@@ -1,6 +1,7 @@
 /**
- * The effect of a change of each setting, and the settings that a person may change while agents work. Only these can be changed
- * over the network: none of them runs a command, opens a connection, chooses where data is stored, or reduces redaction.
+ * Says when a change of each setting takes effect, and which settings a person may change while agents work. Only these settings
+ * can be changed over the network. None of them runs a command, opens a connection, chooses where data is stored, or reduces
+ * redaction.
  */
 import { nodeAt } from './check.ts';
 import { splitKey } from './positions.ts';
@@ -76,21 +77,30 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
   AnySetting,
   (path: readonly string[]) => Words
 >([
-  [SETTINGS.enable, always('Notifications', 'Off: only criticals of core kinds are delivered; the log keeps everything.')],
+  [
+    SETTINGS.enable,
+    always('Notifications', 'Off: only critical notifications of core kinds are delivered; the log keeps the others.'),
+  ],
   [SETTINGS.minLevel, always('Lowest level', 'Notifications below this level are filtered at delivery; the log keeps them.')],
   [SETTINGS.kind, (path) => [path[3] ?? '', 'Off: this kind is filtered. It overrides the setting of its whole source.']],
   [SETTINGS.kindSource, (path) => [`${path[3]}.*`, 'Off: everything of this source is filtered.']],
   [SETTINGS.kindNested, (path) => [`${path[3]}.${path[4]}`, 'Off: this kind is filtered.']],
   [SETTINGS.toolNotification, ofTool],
   [SETTINGS.toolContent, ofTool],
-  [SETTINGS.wake.info, always('Wake for info', 'An idle agent: leave it, ask a person first, or wake it.')],
-  [SETTINGS.wake.warning, always('Wake for a warning', 'An idle agent: leave it, ask a person first, or wake it.')],
-  [SETTINGS.wake.error, always('Wake for an error', 'An idle agent: leave it, ask a person first, or wake it.')],
-  [SETTINGS.wake.critical, always('Wake for a critical', 'An idle agent: leave it, ask a person first, or wake it.')],
-  [SETTINGS.maxItems, always('Items of a carrier', 'The most notifications in one message; one line counts the rest.')],
+  [SETTINGS.wake.info, always('Wake for info', 'For an idle agent: never wake it, ask a person first, or wake it.')],
+  [SETTINGS.wake.warning, always('Wake for a warning', 'For an idle agent: never wake it, ask a person first, or wake it.')],
+  [SETTINGS.wake.error, always('Wake for an error', 'For an idle agent: never wake it, ask a person first, or wake it.')],
+  [SETTINGS.wake.critical, always('Wake for a critical', 'For an idle agent: never wake it, ask a person first, or wake it.')],
+  [
+    SETTINGS.maxItems,
+    always('Items of a carrier', 'The maximum number of notifications in one message; one line counts the rest.'),
+  ],
   [
     SETTINGS.maxTokens,
-    always('Tokens of a carrier', 'The most tokens of all notifications in one message; errors wait for the next one.'),
+    always(
+      'Tokens of a carrier',
+      'The maximum number of tokens of all notifications in one message; errors wait for the next message.',
+    ),
   ],
   [SETTINGS.maxItemChars, always('Characters of an item', 'A longer text is cut, and the text says so.')],
   [SETTINGS.view, always('View', 'The format for the model, unless its host has a setting.')],
@@ -98,7 +108,13 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
     SETTINGS.interrupt,
     always('Tool calls at an interrupt', 'Before: the call is refused. After: the call is made, and its result is withheld.'),
   ],
-  [SETTINGS.core, always('Kinds of the core', 'No filter stops their criticals. Write a kind, or source.*, on each line.')],
+  [
+    SETTINGS.core,
+    always(
+      'Kinds of the core',
+      'No filter stops critical notifications of these kinds. Write a kind, or source.*, on each line.',
+    ),
+  ],
   [SETTINGS.maxLevel, (path) => [`Highest level of ${path[1]}`, 'A higher level from this source is lowered to this one.']],
   [
     SETTINGS.maxOpen,
@@ -109,7 +125,10 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
   ],
   [
     SETTINGS.maxDefer,
-    always('Longest wait for its moment', 'After this time, the next message carries the notification, whatever its moment.'),
+    always(
+      'Longest wait for its moment',
+      'After this time, the next message carries the notification, regardless of its moment.',
+    ),
   ],
   [SETTINGS.ttl.info, always('An info waits for', TTL)],
   [SETTINGS.ttl.warning, always('A warning waits for', TTL)],
@@ -125,35 +144,41 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
   ],
   [
     SETTINGS.retention,
-    always('Closed notifications are kept for', 'Then its records are pruned. Open notifications are never pruned.'),
+    always(
+      'Closed notifications are kept for',
+      'After this time, their records are pruned. Open notifications are never pruned.',
+    ),
   ],
-  [SETTINGS.taskRetention, always('Finished tasks are kept for', 'Then they are pruned.')],
+  [SETTINGS.taskRetention, always('Finished tasks are kept for', 'After this time, they are pruned.')],
   [SETTINGS.withheldBytes, always('Bytes of a withheld result', 'A longer result is cut, and the text says so.')],
   [SETTINGS.withheldKeep, always('A withheld result is kept for', 'The agent can fetch it for this time.')],
   [SETTINGS.lease, always('A lease lasts', 'After this time, an offer without confirmation or release is open again.')],
   [
     SETTINGS.agentMaxCycles,
-    always('Cycles of a turn', 'The most requests to the model in one turn of the built-in agent. It is warned at 70 %.'),
+    always(
+      'Cycles of a turn',
+      'The maximum number of requests to the model in one turn of the built-in agent. The agent is warned at 70 %.',
+    ),
   ],
   [
     SETTINGS.agentTokens,
-    always('Tokens of a turn', 'For the built-in agent. It is warned at 80 %; beyond the limit it gives one last answer.'),
+    always('Tokens of a turn', 'For the built-in agent. The agent is warned at 80 %; beyond the limit it gives one last answer.'),
   ],
   [
     SETTINGS.agentContext,
-    always('Tokens of the context', 'The context of the model of the built-in agent. It is warned at 70 %.'),
+    always('Tokens of the context', 'The context size of the model of the built-in agent. The agent is warned at 70 %.'),
   ],
   [
     SETTINGS.agentTimeout,
-    always('Time of a turn', 'The expected duration for the built-in agent. It is warned at 80 %, but not stopped.'),
+    always('Time of a turn', 'The expected duration for the built-in agent. The agent is warned at 80 %, but not stopped.'),
   ],
   [
     SETTINGS.sourceFilesGlobs,
-    always('Paths', 'Additional files, beside those that the agent has read: one pattern on each line.'),
+    always('Paths', 'Files to watch in addition to those that the agent has read: one pattern on each line.'),
   ],
   [
     SETTINGS.sourceFilesDebounce,
-    always('Quiet time of a file', 'A changed file is reported after this time without another write.'),
+    always('Quiet time of a file', 'A changed file is reported when nothing has written it for this time.'),
   ],
   [SETTINGS.sourceFiles, always('Files', 'Reports files that change while the agent works.')],
   [SETTINGS.sourceGit, always('Git', 'Reports switched branches, a moved upstream and conflicts.')],

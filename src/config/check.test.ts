@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { checkConfigText, formatProblem } from './index.ts';
 import { proves } from '../../e2e/verifies.ts';
 
-/** Without the file's name, with which each begins. */
+/** Formats the problems without the file's name, with which each begins. */
 const refusals = (text: string): string[] =>
   checkConfigText(text, 'e.toml').problems.map((problem) => formatProblem(problem).replace(/^e\.toml:/, ''));
 const values = (text: string): Record<string, unknown> => {
@@ -34,12 +34,12 @@ describe('what is refused, and how', () => {
     [
       'a value for a table',
       'budget = 3',
-      ['1:10: budget is 3; it is a table: write [budget] with max_items, max_tokens, max_item_chars'],
+      ['1:10: budget is 3; it must be a table: write [budget] with max_items, max_tokens, max_item_chars'],
     ],
     [
       'a list for a table',
       '[[gateway.servers]]\nname = "a"',
-      ['1:11: gateway.servers is a list; it is a table: write [gateway.servers.<name>]'],
+      ['1:11: gateway.servers is a list; it must be a table: write [gateway.servers.<name>]'],
     ],
     [
       'a quoted key',
@@ -249,7 +249,7 @@ describe('what is refused, and how', () => {
       '[conversation.tools.t.spawn.lifecycle]\non_turn_end = "kill"',
       ['2:15: conversation.tools.t.spawn.lifecycle.on_turn_end is "kill"; write one of inquire, await, abort'],
     ],
-    // Others with free names
+    // Other settings with free names
     [
       'a source that is none',
       '[coalesce.sources]\n"*" = "2s"',
@@ -282,7 +282,7 @@ describe('what is refused, and how', () => {
       'one for nobody',
       '[webhooks.ci]\nkind = "github"\nsecret_env = "S"',
       [
-        "1:11: webhooks.ci has no to: which agent does it notify? Write an agent's name, project/agent, project/agent#conversation or project/*",
+        "1:11: webhooks.ci has no to, the agent to notify; write an agent's name, project/agent, project/agent#conversation or project/*",
       ],
     ],
     [
@@ -342,7 +342,7 @@ describe('what is refused, and how', () => {
     [
       'both command and url',
       '[gateway.servers.a]\ncommand = "x"\nurl = "http://x"',
-      ['1:18: gateway.servers.a has both command and url; a server is one or the other'],
+      ['1:18: gateway.servers.a has both command and url; keep only one of them'],
     ],
     [
       'headers for a command',

@@ -17,7 +17,7 @@ export type Entry = {
 
 export type Checked = { readonly entries: readonly Entry[]; readonly problems: readonly Problem[] };
 
-/** The largest configuration file, in bytes. */
+/** The maximum size of a configuration file, in bytes. */
 export const MAX_BYTES = 1_048_576;
 
 /**
@@ -84,7 +84,7 @@ function walkTable(table: Table, node: Node, path: readonly string[], walk: Walk
     }
     if (asTable && hasChildren(child)) walkTable(raw, child, here, walk);
     else if (child.setting === undefined)
-      complain(walk, here, `is ${seen(raw)}; it is a table: ${tableHint(child, here)}`, 'value');
+      complain(walk, here, `is ${seen(raw)}; it must be a table: ${tableHint(child, here)}`, 'value');
     else readEntry(raw, child.setting, here, walk);
   }
 }
@@ -105,8 +105,8 @@ function readEntry(raw: unknown, setting: AnySetting, path: readonly string[], w
 }
 
 /**
- * Resolves two spellings of one setting in one file: for kinds the flat one wins; for tools both must have the same value. Leaves
- * one entry for each key.
+ * Resolves two spellings of one setting in one file. For kinds, the flat spelling wins; for tools, both must have the same value.
+ * Leaves one entry for each key.
  */
 function settle(walk: Walk): Entry[] {
   const kept = new Map<string, Entry>();

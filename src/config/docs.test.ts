@@ -21,7 +21,7 @@ test('the example has no problem, also when it is put to work', () => {
 test('the example has every key there is', () => {
   const { entries } = checkConfigText(example, 'example');
   const shown = new Set(entries.map((entry) => entry.setting));
-  // The example spells `content` as `on_content`.
+  // The example writes `content` as `on_content`.
   const missing = ALL_SETTINGS.filter((setting) => !shown.has(setting)).map((setting) => setting.pattern.join('.'));
   expect(missing).toEqual(['conversation.tools.*.notifications.content']);
 });

@@ -67,7 +67,7 @@ describe('a text that cannot be changed is reported with its place', () => {
       '{ "a": ',
       '! f.json:1:8: is not valid JSON: expected a value, found the end of the file; repair it, then run the command again',
     ],
-    ['[1]', '! f.json:1:1: is a list; it must be an object'],
+    ['[1]', '! f.json:1:1: is a list; write an object'],
     ['{"a": []}', '! f.json:1:7: a.b cannot be changed beside the existing value; change it by hand'],
     ['{"a": {"b": 1}, "a": {}, "a": 3}', '! f.json:1:31: a.b cannot be changed beside the existing value; change it by hand'],
   ])('%j', (text, told) => expect(set(text, ['a', 'b'], 1)).toBe(told));
@@ -81,7 +81,7 @@ const json = fc.letrec((tie) => ({
 }));
 const blank = fc.constantFrom('', ' ', '\n', ' // x\n', '/* y */', '\r\n\t');
 
-/** The value as JSON with any white space and comments between its signs. */
+/** Formats a value as JSON, with random white space and comments between its tokens. */
 const sprinkled = (value: unknown, parts: readonly string[]): string => {
   let i = 0;
   const gap = (): string => parts[i++ % parts.length] ?? '';
@@ -101,7 +101,7 @@ test('in any text only one place changes, and a removal restores the rest', () =
       (value, parts, path) => {
         const text = `${sprinkled(value, parts)}\n`;
         const there = setJson(text, path, 'new', 'f');
-        if (there.kind === 'problem') return; // The path leads through a value that is not a table.
+        if (there.kind === 'problem') return; // The path goes through a value that is not an object.
         expect(jsonAt(there.text, path)).toBe('new');
         if (jsonAt(text, path.slice(0, -1)) === undefined || jsonAt(text, path) !== undefined) return;
         expect(jsonAt(remove(there.text, path), [])).toEqual(value);

@@ -55,7 +55,7 @@ export function jsonProblem(text: string, file: string): Extract<Edited, { kind:
   const found = parsed.root.kind === 'array' ? 'a list' : 'a single value';
   return {
     kind: 'problem',
-    problem: { file, ...positionIn(text, parsed.root.at), message: `is ${found}; it must be an object` },
+    problem: { file, ...positionIn(text, parsed.root.at), message: `is ${found}; write an object` },
   };
 }
 
@@ -156,7 +156,7 @@ function without(text: string, container: Container, node: Node): string {
   const cut = splice(text, from, comma === undefined ? node.end : comma + 1, '');
   const commaBefore = before === undefined ? undefined : commaBehind(text, before.end, node.from);
   if (comma === undefined && commaBefore !== undefined) return splice(cut, commaBefore, commaBefore + 1, '');
-  // An object that becomes empty is written as `{}`.
+  // A list or an object that becomes empty gets no blanks between its brackets.
   const removed = text.length - cut.length;
   const [open, close] = [container.at + 1, closing - removed];
   return inside.length === 1 && cut.slice(open, close).trim() === '' ? splice(cut, open, close, '') : cut;

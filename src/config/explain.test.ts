@@ -130,11 +130,11 @@ describe('more than one, or none', () => {
     ['budget.max_item', 'budget.max_item is not a setting; did you mean budget.max_items?'],
     ['max_items', 'max_items is not a setting; did you mean budget.max_items?'],
     ['budgt', 'budgt is not a setting; did you mean budget?'],
-    ['nosuch', 'nosuch is not a setting; earpiece config explain lists all of them'],
-    ['nothing.like.it', 'nothing.like.it is not a setting; earpiece config explain lists all of them'],
+    ['nosuch', 'nosuch is not a setting; earpiece config explain lists all settings'],
+    ['nothing.like.it', 'nothing.like.it is not a setting; earpiece config explain lists all settings'],
     ['view.x', 'view.x is not a setting; did you mean view?'],
     ['a..b', '"a..b" is not a key; write it as in the file, e.g. budget.max_items'],
-    ['__proto__', '__proto__ is not a setting; earpiece config explain lists all of them'],
+    ['__proto__', '__proto__ is not a setting; earpiece config explain lists all settings'],
   ])('%s', (key, message) => {
     expect(explain(world().read().config, key)).toEqual({ kind: 'unknown', key, message });
   });

@@ -55,7 +55,7 @@ const noKey = (key: string): string => `${JSON.stringify(key)} is not a key; wri
 
 function noSetting(key: string, path: readonly string[], known: Iterable<string> = []): string {
   const near = didYouMean(key, [...fixedKeys(), ...tables(), ...known]) ?? byLastPart(path.at(-1) ?? '');
-  return `${key} is not a setting; ${near === undefined ? 'earpiece config explain lists all of them' : `did you mean ${near}?`}`;
+  return `${key} is not a setting; ${near === undefined ? 'earpiece config explain lists all settings' : `did you mean ${near}?`}`;
 }
 
 /** `budget`, `agent`, `agent.budget` … */

@@ -1,4 +1,4 @@
-/** JSON as editors and agents write their settings: with comments and trailing commas. Each value comes with its place. */
+/** Parses JSON as editors and agents write their settings: with comments and trailing commas. Each value comes with its place. */
 import type { Position } from './problems.ts';
 
 /**
@@ -54,7 +54,7 @@ export function parseJsonc(text: string): Parsed {
   const string = (): string => {
     const start = at;
     at++;
-    // Matches piece by piece: one pattern for the whole string recurses, and overflows the stack above about 5 MB.
+    // The string is matched piece by piece: one pattern for the whole string recurses, and overflows the stack above about 5 MB.
     while (text[at] !== '"') if (match(STRING_PIECE) === undefined) return fail('a string in double quotes', start);
     at++;
     return JSON.parse(text.slice(start, at)) as string;

@@ -107,7 +107,7 @@ export const fixedKeys = (): string[] =>
   ALL_SETTINGS.filter((setting) => !setting.pattern.includes('*')).map((setting) => setting.pattern.join('.'));
 
 /**
- * Merges `layers`, from the strongest to the weakest. If a layer turns a whole event source off (`kinds.mcp.enable = false`),
+ * Merges `layers`, which are ordered by falling priority. If a layer turns a whole event source off (`kinds.mcp.enable = false`),
  * that also overrides single names of this source in weaker layers.
  */
 export function merge(layers: readonly Layer[]): Layers {

@@ -91,7 +91,7 @@ describe('which file counts', () => {
     expect(read().problems).toEqual(['…/web/earpiece.toml: cannot be read (EISDIR); make it a readable file or remove it']);
     write(userFile, 'view = "xml"');
     chmodSync(userFile, 0);
-    // No rights apply to root.
+    // File permissions do not apply to root.
     if (process.getuid?.() !== 0) expect(read().problems).toHaveLength(2);
   });
 });
@@ -427,7 +427,7 @@ describe('the gateway', () => {
       project: '[gateway.servers.a]\nurl = "http://127.0.0.1:1/mcp"',
     });
     expect(read().config.gateway.servers['a']?.target).toMatchObject({ command: 'mine' });
-    // This time the file is trusted.
+    // Now the file is trusted.
     trustBook(options()).trust(join(options().cwd, 'earpiece.toml'));
     expect(read().config.gateway.servers['a']?.target).toEqual({ kind: 'http', url: 'http://127.0.0.1:1/mcp', headers: {} });
   });

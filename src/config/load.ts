@@ -33,10 +33,10 @@ export type Config = {
   readonly projectRoot: string;
   /** The folder of the repository, which is the same for all of its worktrees. */
   readonly root: string;
-  /** The name that the project would have if another root did not hold it. */
+  /** The name that the project would have if no other root held that name, and the root that holds it. */
   readonly wanted?: { readonly name: string } & Holder;
   readonly policy: Policy;
-  /** An absolute path, `memory:`, or the URL of another engine. */
+  /** The database: an absolute path, `memory:`, or the URL of another engine. */
   readonly db: string;
   /** The default receiver or sender of commands: an address or the name of an agent. */
   readonly address?: string;

@@ -103,7 +103,7 @@ function serverList(root: Node, complain: Complain): ServerList | undefined {
     const found = root.members.get(key);
     if (found === undefined) continue;
     if (found.kind === 'object') return { key, members: found.members };
-    complain(found, `${key} is ${seen(toValue(found))}; write an object with one member a server`);
+    complain(found, `${key} is ${seen(toValue(found))}; write an object with one member for each server`);
     return undefined;
   }
   const names = [...root.members.keys()];
@@ -113,7 +113,7 @@ function serverList(root: Node, complain: Complain): ServerList | undefined {
       ? names.length === 0
         ? 'nothing'
         : names.slice(0, 5).join(', ')
-      : `"${near}", which may be the one that you mean`;
+      : `"${near}", which may be meant as "mcpServers"`;
   complain(root, `has no "mcpServers" (nor opencode's "mcp"); it has ${has}`);
   return undefined;
 }
@@ -142,7 +142,7 @@ function entryOf(node: Node): Read {
   const urlKey = ['httpUrl', 'url', 'serverUrl'].find((key) => at(key) !== undefined);
   const command = plain('command');
   if (command !== undefined && urlKey !== undefined)
-    return { kind: 'problem', problem: `has both command and ${urlKey}; a server is one or the other` };
+    return { kind: 'problem', problem: `has both command and ${urlKey}; keep only one of them` };
 
   if (command !== undefined) {
     const words = typeof command === 'string' ? [command] : command;

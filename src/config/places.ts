@@ -49,7 +49,7 @@ function xdg(at: Surroundings, name: string, fallback: string): string {
 export type ProjectPlace = {
   /** The root of the repository; outside a repository, the working folder. Without symbolic links. */
   readonly root: string;
-  /** The possible files, the nearest first. The first that exists is used. */
+  /** The possible files, the nearest first. The first existing file is used. */
   readonly candidates: readonly string[];
 };
 
@@ -68,8 +68,9 @@ export function projectPlace(cwd: string): ProjectPlace {
 }
 
 /**
- * Returns the reason why a project's configuration file is not read, without quoting the file. A cloned repository could link it
- * to any file of its user, and an error would quote that file. A link to another TOML file inside one of the `roots` is allowed.
+ * Returns the reason why a project's configuration file is not read, without quoting the file. A cloned repository could link
+ * this file to any file of its user, and an error would quote the content. A link to another TOML file inside one of the `roots`
+ * is allowed.
  */
 export function refusedLink(file: string, roots: readonly string[]): string | undefined {
   let target: string;

@@ -1,6 +1,6 @@
 /**
- * Policy belongs to the conversation's project, not to the folder of the asking process. So each process notes the place of
- * its project's configuration, and other processes find it there.
+ * Policy belongs to the conversation's project, not to the folder of the asking process. So each process notes the place of its
+ * project's configuration, where other processes find it.
  */
 import { dirname } from 'node:path';
 import type { Policy } from '../core/policy.ts';
@@ -85,7 +85,7 @@ export function policySource(
 export function rememberProject(config: Config, at: Surroundings, onProblem?: (problems: readonly Problem[]) => void): void {
   const place = { folder: homeOfProject(config), root: config.root };
   try {
-    // A variable, a flag or a file with authority over the name states that the root has moved here.
+    // The name is set by a variable, a flag or a file that may set it, so the root has moved here.
     if (config.layers.has('project') && holderOf(readEntries(at), config.project, config.root)?.gone)
       return takeName(at, config.project, place);
     const isNews = claimName(at, config.project, place);

@@ -1,6 +1,6 @@
 /**
- * The project name of each root. A name belongs to the first root that had it; another root of that name gets a longer one. The
- * file is that of a version before 0.1.0, whose entries have no root: their root is found from their folder.
+ * Stores the project name of each root. A name belongs to the first root that had it; another root of that name gets a longer
+ * one. The file is that of a version before 0.1.0, whose entries have no root: their root is found from their folder.
  */
 import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';

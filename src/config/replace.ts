@@ -36,8 +36,8 @@ export type ReplaceOptions = {
 /**
  * Changes a file. `change` gets the text of the file (`''` if there is no file) and returns the new text. If it throws, nothing
  * is changed, and the exception passes through. Returns false, and writes nothing, if the text stays the same. Follows links;
- * keeps mode and owner. Throws `bad_config` for a file that cannot be read or written, `conflict` if another process holds it or
- * has just saved it.
+ * keeps mode and owner. Throws `bad_config` for a file that cannot be read or written, and `conflict` if another process holds
+ * the lock or has just saved the file.
  */
 export async function replaceFile(file: string, change: (text: string) => string, options: ReplaceOptions): Promise<boolean> {
   const target = tried(file, () => targetOf(file));
@@ -119,7 +119,7 @@ function targetOf(file: string, links = 0): string {
   try {
     return realpathSync(file);
   } catch {
-    // The file does not exist, or a link leads nowhere.
+    // The file does not exist, or a link has no target.
   }
   const folder = dirname(file);
   let real: string;

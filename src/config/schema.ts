@@ -34,7 +34,7 @@ export type Setting<T = unknown, F extends T | undefined = T | undefined> = {
   readonly env?: string;
   /** Protective lists add up: no file can remove entries that another file or the program has set. */
   readonly addsUp?: true;
-  /** Another spelling of the same setting: maps the written path to the canonical one. */
+  /** Maps the path of another spelling of a setting to the canonical path. */
   readonly meaning?: (path: readonly string[]) => readonly string[];
   /** Describes the effect of the value in the file of a cloned repository. Returns undefined if the value needs no trust. */
   readonly needsTrust?: (value: T) => string | undefined;

@@ -1,4 +1,4 @@
-/** The MCP servers behind the gateway, and its clients' profiles, as the configuration spells them. */
+/** Reads the wrapped MCP servers and the profiles of clients from the configuration. */
 import { defined } from '../core/defined.ts';
 import { didYouMean } from '../core/errors.ts';
 import { KEPT, keptVariable } from './kept.ts';
@@ -52,7 +52,7 @@ export const PROFILE_KINDS = ['blocks', 'extend', 'strip'] as const;
 const VARIABLE = /\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
 export function isHttpUrl(text: string): boolean {
-  // The variable's value is unknown here, so the check puts a word in its place.
+  // The values of variables are unknown here, so the check replaces each by a word.
   const url = URL.parse(text.replaceAll(VARIABLE, 'x'));
   return url?.protocol === 'http:' || url?.protocol === 'https:' || /^\$\{[^}]+\}/.test(text);
 }
@@ -77,7 +77,7 @@ export function server(): Value<ServerEntry> {
       if (read.kind === 'problems') return read;
       const { enable, prefix, command, args, env, cwd, url, transport, headers } = read.value;
       const common = { enable: enable ?? true, ...defined({ prefix }) };
-      if (command !== undefined && url !== undefined) return problem('has both command and url; a server is one or the other');
+      if (command !== undefined && url !== undefined) return problem('has both command and url; keep only one of them');
       if (command !== undefined) {
         const stray = (['headers', 'transport'] as const).find((key) => raw[key] !== undefined);
         if (stray !== undefined) return problem('goes with url, not with command', [stray], 'key');

@@ -1,4 +1,4 @@
-/** Reads a TOML file: its table, or the one problem that prevents that, with its place. */
+/** Reads a TOML file. The result is its table, or the problem that prevents reading, with its place. */
 import { createRequire } from 'node:module';
 import type * as SmolToml from 'smol-toml';
 import type { Problem } from './problems.ts';

@@ -68,7 +68,7 @@ test('trust lasts while those parts stay the same, and until it is withdrawn', (
   expect([book.isTrusted(projectFile), waiting()]).toEqual([false, 1]);
   write(projectFile, RISKY);
   expect([book.isTrusted(projectFile), waiting()]).toEqual([true, 0]);
-  // Removing a part needs no new consent, adding one does.
+  // Removing a part needs no new consent; adding a part does.
   write(projectFile, RISKY.replace(/\[gateway\.servers\.net\][^]*$/, ''));
   expect(book.isTrusted(projectFile)).toBe(true);
   write(projectFile, `${RISKY}\n[gateway.servers.more]\ncommand = "more"`);
@@ -157,7 +157,7 @@ test('no file, and no place to write, are clear errors', () => {
     '…/home/.local/state/earpiece/trusted.json cannot be written (EEXIST); make …/home/.local/state/earpiece writable or set XDG_STATE_HOME',
   );
   renameSync(join(home, '.local/state/earpiece'), join(home, '.local/state/was'));
-  if (process.getuid?.() === 0) return; // No rights apply to root.
+  if (process.getuid?.() === 0) return; // File permissions do not apply to root.
   chmodSync(join(home, '.local/state'), 0o500);
   expect(message(() => book.trust(projectFile))).toContain('cannot be written (EACCES)');
   chmodSync(join(home, '.local/state'), 0o700);

@@ -23,7 +23,7 @@ export const untrustedTold = ({ file, what }: Untrusted): string =>
   `${file}: ignored until you have read it and run earpiece trust: ${what.join('; ')}`;
 
 export type TrustBook = {
-  /** Whether the file is trusted. Also true for a file without parts that need trust. */
+  /** Whether the file is trusted. A file without parts that need trust counts as trusted. */
   readonly isTrusted: (file: string) => boolean;
   /** Returns the current parts of the file that need trust and do not have it. */
   readonly asking: (file: string) => Untrusted;

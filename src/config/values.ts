@@ -1,4 +1,4 @@
-/** Parses a value: from TOML, and from the text of an environment variable or a flag. */
+/** Parses values of TOML, and the texts of environment variables and flags. */
 import type { QuietHours } from '../core/policy.ts';
 import { parseAddress } from '../core/address.ts';
 import { didYouMean } from '../core/errors.ts';

@@ -1,4 +1,4 @@
-/** Hides the secrets of servers in a text of settings, so that a person can see it on a screen that may be recorded. */
+/** Hides the secrets of servers in a text of settings, because a person's screen may be recorded. */
 import { parseJsonc, type Node } from './jsonc.ts';
 import { piecesOf } from './positions.ts';
 import { withoutSecretsIn, withoutSecretWords } from './secret-words.ts';

@@ -56,7 +56,7 @@ describe('a watched configuration', () => {
     const watch = watchConfig(here.options());
     const first = watch.current();
     const inTime = Date.now() - now.getTime() < 90;
-    // A machine that took longer than the step proves nothing here.
+    // If the machine took longer than one step, this test proves nothing.
     if (inTime) expect(watch.current()).not.toBe(first);
     const { mtime } = statSync(here.projectFile);
     for (const next of ['toon', 'json', 'toon', 'json', 'toon']) {
@@ -122,7 +122,7 @@ describe('a watched configuration', () => {
 });
 
 describe('the policy of a project', () => {
-  /** Two repositories, `web` and `api`, of one user. */
+  /** Makes two repositories, `web` and `api`, of one user. */
   const two = (): World & { readonly api: string } => {
     const here = world({ project: 'view = "json"', user: 'max_open = 9' });
     here.write('api/.git', '');
@@ -146,7 +146,7 @@ describe('the policy of a project', () => {
   test("of a project that nobody has seen is what the user's file says", () => {
     const here = two();
     expect(brief(policySource(here.options()).policy('api'))).toEqual(['default', 9]);
-    // Also if the user's whole home is a repository with its own file.
+    // That holds even if the user's home is a repository with a configuration file.
     here.write(join(here.home, '.git'), '');
     here.write(join(here.home, 'earpiece.toml'), 'view = "xml"');
     expect(brief(policySource(here.options()).policy('api'))).toEqual(['default', 9]);

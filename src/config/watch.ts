@@ -5,8 +5,8 @@ import type { Problem } from './problems.ts';
 import { trustBook, trustFile } from './trust.ts';
 
 /**
- * The current configuration. It has no timer and no file watch: each `current` checks the state of the few possible files. So a
- * change takes effect at the next contact point, and nothing needs to be closed.
+ * The current configuration. It uses no timer and no file watch: each call of `current` checks the state of the few possible
+ * files. So a change takes effect at the next contact point, and nothing needs to be closed.
  */
 export type ConfigWatch = { readonly current: () => Config };
 

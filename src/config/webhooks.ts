@@ -1,4 +1,4 @@
-/** The senders of webhooks, their receivers, and the mapping to events, as the configuration spells them. */
+/** Reads the senders of webhooks from the configuration, with their receivers and the mapping to events. */
 import { defined } from '../core/defined.ts';
 import { fields, isTable } from './servers.ts';
 import { address, oneOf, problem, refuse, text, value, type Read, type Value } from './values.ts';
@@ -59,7 +59,7 @@ export function webhook(): Value<WebhookEntry> {
       if (read.kind === 'problems') return read;
       const { kind, to, secret_env: secretEnv, signature_header: signatureHeader, map } = read.value;
       if (kind === undefined) return problem(`has no kind; write ${WEBHOOK.kind.expects}`);
-      if (to === undefined) return problem(`has no to: which agent does it notify? Write ${WEBHOOK.to.expects}`);
+      if (to === undefined) return problem(`has no to, the agent to notify; write ${WEBHOOK.to.expects}`);
       if (secretEnv === undefined)
         return problem(`has no secret_env, so anybody could send; write ${WEBHOOK.secret_env.expects}`);
       if (signatureHeader !== undefined && kind !== 'json')

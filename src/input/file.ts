@@ -1,6 +1,6 @@
 /**
- * Reads files that other people wrote: only regular ones, and only up to a size. A device, a pipe or a huge file would fill the
- * memory.
+ * Reads files that other people wrote, but only regular files, and only up to a size. A device, a pipe or a huge file would fill
+ * the memory.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 

@@ -249,7 +249,7 @@ describe('a server and its client refuse', () => {
           await twice.stop();
         }
       },
-      /^this server listens already, at http:\/\/127\.0\.0\.1:\d+; create another/u,
+      /^this server already listens at http:\/\/127\.0\.0\.1:\d+; create another/u,
     ],
     [
       'a kind of a token that there is not',

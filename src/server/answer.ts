@@ -1,7 +1,7 @@
 /**
  * Writes the answer of a route to the socket. A `Response` turns its text into a stream, and the adapter reads the stream again.
- * For queueing over HTTP, that cost more than the write to the log. So for this server's listener (`direct`), a JSON answer is an
- * object of this file, which the listener writes at once. Any other caller of `app.fetch` gets a `Response`.
+ * For queueing over HTTP, that cost more than the write to the log. So for the listener of this server (`direct`), a JSON answer
+ * is a `JsonAnswer`, which the listener writes at once. Any other caller of `app.fetch` gets a `Response`.
  */
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
@@ -58,7 +58,7 @@ export function complete(answer: Response | JsonAnswer, id: string): void {
   headers.set('x-request-id', id);
 }
 
-/** Writes the answer, if it is a `JsonAnswer`. */
+/** Writes a `JsonAnswer` to the socket; returns any other answer unchanged. */
 export function written(answer: Response, outgoing: HttpBindings['outgoing']): Response {
   // The type is `Response`, because Hono expects that type from routes.
   const { status, headers, body } = answer as object as JsonAnswer;

@@ -17,23 +17,23 @@ export const bodies: MiddlewareHandler<Env> = async (c, next) => {
   const told = c.req.header('content-length');
   if (told !== undefined && !(Number(told) <= max)) throw tooLarge(max);
   const encoding = c.req.header('content-encoding') ?? 'identity';
-  // A small compressed body may unpack to a huge one.
+  // Compressed bodies are refused, because a small one may unpack to a huge body.
   if (!/^identity$/iu.test(encoding.trim()))
     throw new ProblemError(
       'unsupported_media_type',
-      `the body is encoded as ${JSON.stringify(encoding.slice(0, 40))}; send it as it is, without Content-Encoding`,
+      `the body is encoded as ${JSON.stringify(encoding.slice(0, 40))}; send the body uncompressed, without Content-Encoding`,
       { headers: { 'accept-encoding': 'identity' } },
     );
   const body = await (told === undefined ? wholeOf(c.req.raw, max) : ofLength(c.req.raw));
   // Hono stores promises here, contrary to its types.
   c.req.bodyCache.arrayBuffer = Promise.resolve(body) as never;
-  // The routes for events report errors in their own words.
+  // The routes for events check the body themselves, and report errors in their own words.
   if (isEvent(path)) return next();
   // All other bodies are JSON, even if the content type says otherwise.
   const text = textOf(body);
   if (nestsDeeper(text, MAX_DEPTH))
     throw new ProblemError('bad_argument', `the body nests more than ${MAX_DEPTH} deep; send it with less nesting`);
-  // Otherwise Hono makes a Response from the bytes and decodes them again.
+  // The text is stored too, because otherwise Hono makes a Response from the bytes and decodes them again.
   c.req.bodyCache.text = Promise.resolve(text) as never;
   await next();
 };

@@ -1,7 +1,7 @@
 /**
- * The checks before every route, in this order. The Host header must name this server, which stops pages whose host name resolves
- * to this machine. The address must not contain a token. The Origin must not be another site, which stops its pages and forms.
- * Then the token and the rate limit are checked.
+ * Checks every request before its route, in this order. The Host header must name this server, which stops pages whose host name
+ * resolves to this machine. The address must not contain a token. The Origin must not be another site, which stops its pages and
+ * forms. Then the token and the rate limit are checked.
  */
 import { hostname } from 'node:os';
 import type { HttpBindings } from '@hono/node-server';
@@ -53,7 +53,7 @@ export class Guards {
 
   /** Sets the address that the server listens on, which decides which host names requests may use. */
   listensOn(host: string): void {
-    // A URL changes the form of a host: `0` becomes 0.0.0.0.
+    // A URL normalizes the form of a host: `0` becomes 0.0.0.0.
     const name = nameOf(`http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}`) ?? host.toLowerCase();
     if (WILDCARD.has(host) || WILDCARD.has(name)) {
       this.#anyAddress = true;
@@ -69,7 +69,7 @@ export class Guards {
       if (name === undefined || !(this.#names.has(name) || (this.#anyAddress && isNumeric(name))))
         throw this.#refuse(
           'bad_host',
-          `Host ${JSON.stringify(host.slice(0, 80))} is not a name of this server; if it is one, start it with --allow-host ${name ?? '<name>'}`,
+          `Host ${JSON.stringify(host.slice(0, 80))} is not a name of this server; to allow the name, start the server with --allow-host ${name ?? '<name>'}`,
         );
       this.#accepted = host;
     }
@@ -77,7 +77,7 @@ export class Guards {
       if (/^(access_?token|token|api_?key|authorization|bearer)$/iu.test(key))
         throw this.#refuse(
           'token_in_url',
-          `${key} is in the address, which ends up in logs and histories; send it as Authorization: Bearer <token>, and revoke this token`,
+          `${key} is in the address, which logs and histories keep; send the token as Authorization: Bearer <token>, and revoke this one`,
         );
     const origin = c.req.header('origin');
     if (origin !== undefined && hostOf(origin) !== host.toLowerCase())

@@ -71,7 +71,9 @@ export async function listInTime(inbox: Inbox, logs: readonly LogKey[], query: T
   return page;
 }
 
-/** Adds a log to the page. If a log was not read to its end, the page shows nothing older than that point. */
+/**
+ * Adds a log to the page. If a log was not read to its end, the page shows nothing older than the point where reading stopped.
+ */
 function merged(page: TimedPage, more: readonly Found[], stopped: Place | null, { by, limit }: Timed): TimedPage {
   const place = ({ item }: Found): Place => placeOf(item, by);
   const floor = page.next === null || (stopped !== null && isAfter(stopped, page.next)) ? stopped : page.next;
@@ -132,7 +134,7 @@ async function oneLog(
     if (page.length < chunk || (by === 'queued' && last.at < from)) return { items, stopped: null };
     // The page is full.
     if (items.length > limit || !room.take(wanted.map((item) => sizedAs({ log, item })))) break;
-    // Lets other requests run in between.
+    // Other requests get a turn in between.
     await new Promise(setImmediate);
   }
   return { items, stopped: before };
@@ -140,7 +142,7 @@ async function oneLog(
 
 function isThen(item: Item, { by, from, to }: Timed): boolean {
   const { at, closedAt = Number.POSITIVE_INFINITY } = item;
-  // A folded item is part of another item's count.
+  // A folded item is left out, because the count of another item includes it.
   if (item.outcome === 'folded') return false;
   switch (by) {
     case 'queued':

@@ -17,14 +17,14 @@ export const STATUS = {
   bad_frame: { status: 400, title: 'The body is invalid' },
   not_found: { status: 404, title: 'It does not exist' },
   conflict: { status: 409, title: 'It has changed since you saw it, or does not allow this change' },
-  nobody_there: { status: 409, title: 'No conversation can receive it' },
+  nobody_there: { status: 409, title: 'No conversation can receive the notification' },
   not_trusted: { status: 403, title: 'Not trusted' },
   store_unavailable: { status: 503, title: 'The store cannot be reached' },
   store_refused: { status: 409, title: 'The store refuses this' },
   store_corrupt: { status: 500, title: 'The store is damaged' },
   store_full: { status: 507, title: 'The store is full' },
   upstream: { status: 502, title: 'Another server failed' },
-  timeout: { status: 504, title: 'It took too long' },
+  timeout: { status: 504, title: 'The operation took too long' },
 } as const satisfies Record<ErrorCode, Row>;
 
 /** The error codes that only a server uses. */

@@ -1,6 +1,6 @@
 /**
- * Searches words in the log, newest first. The work for one answer is limited, in records and in characters. The answer states
- * how far back it searched, and the next request continues there.
+ * Searches words in the log, newest first. The work for one answer is limited, in records and in characters. The answer says how
+ * far back the search went, and the next request continues there.
  */
 import type { LogKey } from '../core/address.ts';
 import type { Hit, SearchPage } from '../wire/api.ts';

@@ -68,7 +68,7 @@ export type ServerOptions = ServerSettings & {
   readonly webhooks?: Deps['webhooks'];
   readonly streams?: Pick<HubOptions, 'heartbeatMs' | 'maxStreams' | 'maxBehindBytes'>;
   readonly telemetry?: Telemetry;
-  /** Further routes, behind the same guards (`/api/…`). */
+  /** Additional routes, with the same guards (`/api/…`). */
   readonly routes?: readonly ((api: Api, deps: Deps) => void)[];
 };
 
@@ -80,12 +80,12 @@ export type ServerSettings = {
   readonly rates?: Partial<Rates>;
   /** Reports errors that no client sees: one line each, safe to print. */
   readonly report?: (line: string) => void;
-  /** One line for each request, safe to print. */
+  /** Logs each request: one line, safe to print. */
   readonly log?: (line: string) => void;
   readonly timeouts?: Partial<Timeouts>;
 };
 
-/** In milliseconds. A client that takes longer to send its request is cut off. */
+/** In milliseconds. A client that exceeds a timeout while it sends a request is disconnected. */
 export type Timeouts = { readonly headers: number; readonly request: number; readonly keepAlive: number; readonly stop: number };
 const TIMEOUTS: Timeouts = { headers: 10_000, request: 30_000, keepAlive: 5_000, stop: 5_000 };
 
@@ -233,7 +233,7 @@ export function createServer(options: ServerOptions): Server {
       if (listening !== undefined)
         throw new EarpieceError(
           'bad_argument',
-          `this server listens already, at ${listening.url}; create another for a second address`,
+          `this server already listens at ${listening.url}; create another for a second address`,
         );
       if (!isLoopbackHost(host) && !(await tokens.any()))
         throw new EarpieceError(

@@ -126,7 +126,7 @@ function forceOf(known: Presence, active: boolean): Force {
   if (!active) return 'waits';
   if (known.host === 'earpiece') return 'aborts_stream';
   const carriers = Object.keys(known.carriers);
-  // A hook, a plugin and the adapter for the AI SDK decide before each call; they report that they can force.
+  // A hook, a plugin and the adapter for the AI SDK can refuse each call, and report the contact point `forced`.
   if (carriers.some((carrier) => carrier === 'hook' || known.points?.[carrier]?.includes('forced'))) return 'refuses_next_call';
   return carriers.some((carrier) => carrier.startsWith('gateway')) ? 'refuses_wrapped_call' : 'next_contact';
 }

@@ -31,8 +31,8 @@ export const NO_TELEMETRY: Telemetry = {
 
 /**
  * Loads OpenTelemetry; returns undefined if the package is not installed. Without a registered SDK, calls have no effect, as
- * OpenTelemetry defines. `load` returns the package. The type of the package is not named: a program without the package could
- * not compile against these types.
+ * OpenTelemetry defines. `load` returns the package. The declaration does not name the type of the package, because programs
+ * without the package could not compile with it.
  */
 export async function openTelemetry(load: () => Promise<unknown> = () => import('@opentelemetry/api')): Promise<Telemetry> {
   let loaded: OpenTelemetry;

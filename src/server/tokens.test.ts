@@ -122,7 +122,7 @@ describe('tokens', () => {
     await tokens.revoke(parent.id);
     expect(await tokens.check(session.token)).toBeUndefined();
     expect(told).toEqual([parent.id, session.id]);
-    // Made at the moment in which its token was revoked.
+    // The session is made at the moment when its token is revoked.
     const late = await tokens.session(who, 3_600_000);
     expect(await tokens.check(late.token)).toBeUndefined();
     expect(await tokens.any()).toBe(false);

@@ -50,7 +50,7 @@ export class Tokens {
   /** Makes the session of a browser. It has the permissions of `of`, until it expires or until `of` is revoked. */
   async session(of: Principal | undefined, lastsMs: number): Promise<CreatedToken> {
     const expiresInMs = of?.expiresAt == null ? lastsMs : Math.min(lastsMs, of.expiresAt - this.#store.now());
-    // A session made with a session belongs to the same token.
+    // A session that was made with another session belongs to the same token.
     const parent = of?.session ? ((await this.#kept(of.id))?.parent ?? of.id) : of?.id;
     if (parent !== undefined) await this.#makeRoom(parent);
     return this.#make(
@@ -174,7 +174,7 @@ export class Tokens {
   #used(kept: Kept): void {
     const now = this.#store.now();
     if (Math.abs(now - (kept.lastUsedAt ?? 0)) < USED_EVERY_MS) return;
-    // A failed update of the last use must not fail a request.
+    // If the time of the last use cannot be written, the request must not fail.
     this.#store.swapSetting(`token ${kept.id}`, kept, { ...kept, lastUsedAt: now }).catch(() => false);
   }
 
@@ -213,7 +213,7 @@ function checked(request: TokenRequest): TokenRequest {
   if (expiresInMs !== undefined && !(expiresInMs >= LASTS_AT_LEAST_MS))
     refuse(`may not end after ${expiresInMs} ms; give it one second (1000) at least`);
   if (expiresInMs !== undefined && expiresInMs > LASTS_AT_MOST_MS)
-    refuse('may last at most ten years (3650d); without an end it lasts until it is revoked');
+    refuse('may last at most ten years (3650d); without an end, the token lasts until it is revoked');
   for (const [what, value] of Object.entries({ project, agent, conversation }))
     if (value !== undefined && nameFrom(value) !== value)
       refuse(`has ${JSON.stringify(value.slice(0, 80))}, which is not a valid ${what}`);

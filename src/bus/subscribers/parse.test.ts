@@ -196,7 +196,7 @@ describe('a file that is wrong', () => {
     [
       'a value for a table',
       `batching = 3\n${HEAD}`,
-      ['1:12: batching is 3; it is a table: write [batching] with window_ms, max_size, dedupe_key, dedupe_window_ms'],
+      ['1:12: batching is 3; it must be a table: write [batching] with window_ms, max_size, dedupe_key, dedupe_window_ms'],
     ],
     [
       'a key of the language',

@@ -84,7 +84,12 @@ function readFields(root: Table, walk: Walk): Said {
     const fields = Object.hasOwn(TABLES, name) ? TABLES[name] : undefined;
     if (fields === undefined) complain(walk, [name], 'key', unknownTable(name));
     else if (!isTable(raw))
-      complain(walk, [name], 'value', `is ${seen(raw)}; it is a table: write [${name}] with ${Object.keys(fields).join(', ')}`);
+      complain(
+        walk,
+        [name],
+        'value',
+        `is ${seen(raw)}; it must be a table: write [${name}] with ${Object.keys(fields).join(', ')}`,
+      );
     else said[name] = readTable(name, raw, fields, walk);
   }
   for (const [name, fields] of Object.entries(TABLES))

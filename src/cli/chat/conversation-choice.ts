@@ -45,7 +45,7 @@ export type Begun = {
   readonly tasks?: boolean;
 };
 
-/** The agent's name if no option names one. */
+/** The agent's name if no option names an agent. */
 const AGENT = 'agent';
 
 export async function chooseConversation(ear: LoadedInbox, wish: Wish): Promise<Choice> {
@@ -53,10 +53,10 @@ export async function chooseConversation(ear: LoadedInbox, wish: Wish): Promise<
   if (wish.fork !== undefined && wish.resume !== undefined)
     throw new EarpieceError(
       'bad_argument',
-      '--resume continues a conversation, --fork begins a copy of one: use only one of them',
+      'give either --resume, which continues a conversation, or --fork, which begins a copy of one',
     );
   if (wish.turns !== undefined && wish.fork === undefined)
-    throw new EarpieceError('bad_argument', '--turns sets how much of a conversation is forked, so it needs --fork');
+    throw new EarpieceError('bad_argument', '--turns sets how many turns --fork copies; add --fork');
   const conversation =
     wish.fork === undefined ? await idOf(ear, log, named, wish.resume, wish.kind) : await forkOf(ear, log, named, wish);
   const goesOn = wish.fork !== undefined || (await hasRequests(ear, log, conversation));
@@ -146,7 +146,7 @@ async function newestOf(ear: LoadedInbox, log: LogKey, option: 'resume' | 'fork'
   // A conversation that another process runs can be forked, but not continued.
   const newest = (option === 'resume' ? all.find((presence) => !isHeld(ear, presence)) : undefined) ?? all[0];
   if (newest === undefined)
-    throw new EarpieceError('not_found', `${log} has no conversation to continue; without --${option} a new one begins`);
+    throw new EarpieceError('not_found', `${log} has no conversation to continue; without --${option} a new conversation begins`);
   return newest.conversation;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The actions of a person (or a script) on a conversation, for any front. Messages wait for their turn; all other actions take
- * effect at once.
+ * Carries out the actions of a person (or a script) on a conversation, for any front. Messages wait for their turn; all other
+ * actions take effect at once.
  */
 import type { AgentEvent, TurnResult } from '../../agent/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -130,7 +130,7 @@ export class Driver {
     if (next === undefined) return;
     this.#begin(
       this.session.agent.send(next).catch((error: unknown) => {
-        // If the agent has just begun a turn itself, it refuses before any event is shown.
+        // If the agent has just begun a turn by itself, the new turn is refused before any event is shown.
         if (!(error instanceof EarpieceError && error.code === 'bad_argument')) throw error;
         this.#waiting.unshift(next);
         this.#again ??= setTimeout(() => {

@@ -1,4 +1,4 @@
-/** The line that a person types: editing, history, and several lines by paste or Alt+Enter. It draws nothing. */
+/** Edits the line that a person types, with a history, and with several lines by paste or Alt+Enter. It draws nothing. */
 import { widthOf } from '../table.ts';
 import { safe } from './wrap.ts';
 
@@ -39,7 +39,7 @@ export class Editor {
     return text;
   }
 
-  /** Returns `submit` for Enter, and `unknown` for a key without a function here. */
+  /** Handles a key. Returns `submit` for Enter, and `unknown` for a key without a function here. */
   key(typed: string | undefined, key: Key): 'changed' | 'submit' | 'unknown' {
     const { name, ctrl = false, meta = false } = key;
     if (name === 'paste-start' || name === 'paste-end') {

@@ -91,7 +91,7 @@ export function inputOf(line: string): Input {
   try {
     given = JSON.parse(line) as Readonly<Record<string, unknown>>;
   } catch {
-    return { type: 'wrong', why: `a line that begins with "{" must be JSON, which this is not: ${line.slice(0, 80)}` };
+    return { type: 'wrong', why: `a line that begins with "{" must be JSON, got ${line.slice(0, 80)}` };
   }
   const { type, text, ids } = given;
   switch (type) {

@@ -23,7 +23,10 @@ export type ChatOptions = GlobalOptions & {
   purpose?: string;
 };
 
-/** `message`: the first message, unless it is empty. Resolves with the exit code when everything that it started has ended. */
+/**
+ * Runs a chat. `message` is the first message to the agent, unless the text is empty. Resolves with the exit code when all parts
+ * of the conversation have ended.
+ */
 export async function lead(message: string, options: ChatOptions): Promise<number> {
   const purpose = purposeOf(options);
   const front: Front = options.json ? new JsonFront() : isTerminal() ? new TerminalFront() : new PipeFront();

@@ -1,4 +1,4 @@
-/** The live rows below the printed ones: the current text, calls and thoughts, waiting notifications, the status. */
+/** Makes the live rows below the printed rows: the current text, calls and thoughts, waiting notifications, and the status. */
 import type { Item } from '../../core/items.ts';
 import { formatKind } from '../../core/notification.ts';
 import { cut } from '../table.ts';
@@ -74,7 +74,7 @@ export class LiveRows {
         pendingLine({ level, kind: formatKind(kind), message, count }, width, `waits ${seconds(now - at)}`),
       ),
       ...(left > 0 ? [cut(`${paint('yellow', '┆')} ${paint('dim', `and ${left} more: /pending`)}`, width)] : []),
-      ...this.#driver.waiting.map((text) => cut(paint('dim', `› ${plain(text)} · goes with the next turn`), width)),
+      ...this.#driver.waiting.map((text) => cut(paint('dim', `› ${plain(text)} · is sent with the next turn`), width)),
     ];
     return rows.length === 0 ? [] : ['', ...rows];
   }

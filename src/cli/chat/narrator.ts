@@ -30,7 +30,7 @@ export type Delivered = {
   readonly summarized: number;
   /** The texts that the model read; notifications with a shared text are one entry. */
   readonly said: readonly { readonly ids: readonly NotificationId[]; readonly text: string }[];
-  /** When the oldest notification was queued, and the present time: epoch ms. */
+  /** When the oldest notification was queued, in epoch ms. `now` is the present time. */
   readonly queuedAt?: number;
   readonly now: number;
 };
@@ -66,7 +66,7 @@ export class Narrator {
     return this.#thought;
   }
 
-  /** Whether the last printed item is a call, so that the next one follows without a blank line. */
+  /** Whether the last printed item is a call, so that the next call follows without a blank line. */
   get amongCalls(): boolean {
     return this.#block === 'tools';
   }
@@ -200,7 +200,7 @@ export class Narrator {
 
   #rode(on: string, text: string, { notifications, summarized, said: items, queuedAt, now }: Delivered): void {
     const { width } = this.#surface;
-    const whole = this.#numbered('notification, as it was sent', text);
+    const whole = this.#numbered('the whole notification, as it was sent', text);
     let n: number | undefined;
     const number = whole && (() => (n ??= whole()));
     const lines = notifications.flatMap((note) => {

@@ -21,7 +21,7 @@ const LET_GO = '\u001b[?2026l';
 
 export class Screen {
   readonly #out: Output;
-  /** Called at each draw, so that printed and live rows always match. */
+  /** Returns the rows to draw. It is called at each draw, so that printed and live rows always match. */
   readonly #ask: () => Living;
   #living: Living = { rows: [] };
   /** The live rows on the terminal, and the cursor's position among them. */
@@ -34,7 +34,7 @@ export class Screen {
     this.#ask = living;
   }
 
-  /** One less than the terminal's width, because some terminals wrap a full row. */
+  /** The width of rows: one less than that of the terminal, because some terminals wrap a full row. */
   get width(): number {
     return Math.max(20, this.#out.columns - 1);
   }

@@ -1,4 +1,4 @@
-/** Commands of a conversation that begin with a slash. */
+/** Runs the commands of a chat that begin with a slash. */
 import { didYouMean } from '../../core/errors.ts';
 import { formatKind } from '../../core/notification.ts';
 import { paint, plain } from '../terminal.ts';
@@ -20,7 +20,7 @@ export const COMMANDS = {
 
 export type Slash = { readonly driver: Driver; readonly details: Details; readonly width: number; readonly quit: () => void };
 
-/** A message that begins with a slash is typed with two slashes: `//etc` sends "/etc". */
+/** Whether a line is a command. A message that begins with a slash is typed with two slashes: `//etc` sends "/etc". */
 export const isCommand = (text: string): boolean => /^\/(?!\/)\S*/u.test(text) && !/^\/\S*\//u.test(text);
 
 export const messageOf = (text: string): string => (text.startsWith('//') ? text.slice(1) : text);
@@ -53,7 +53,7 @@ export async function slash(text: string, { driver, details, width, quit }: Slas
       );
     }
     case 'wake':
-      if (driver.busy) return ['a turn is already running; the waiting notifications ride in it'];
+      if (driver.busy) return ['a turn is already running; the waiting notifications ride on it'];
       return (await driver.wake()) ? [] : ['nothing waits'];
     case 'dismiss': {
       const gone = await driver.dismiss(argument === '' ? undefined : Number(argument));

@@ -1,5 +1,5 @@
 /**
- * Observes the surroundings of an agent in a terminal: changes of other programs to files that it has read, and to its
+ * Observes the surroundings of an agent in a terminal: other programs' changes to files that the agent has read, and to its
  * repository.
  */
 import { existsSync } from 'node:fs';

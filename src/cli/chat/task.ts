@@ -20,7 +20,7 @@ import { onReaderGone, onSignals, SIGNAL_CODES } from './signals.ts';
 
 export type TaskOptions = ChatOptions & { timeout?: string };
 
-/** Resolves with the exit code when everything that it started has ended. */
+/** Runs the task. Resolves with the exit code when all parts of the conversation have ended. */
 export async function runTask(words: readonly string[], options: TaskOptions): Promise<number> {
   const timeoutMs = options.timeout === undefined ? undefined : durationOption('--timeout', options.timeout);
   const purpose = purposeOf(options);
@@ -50,7 +50,7 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
     withTools: options.tools,
     // No person can answer a question here, so the turn waits for its background tools.
     onTurnEnd: 'await',
-    // The agent is warned when little time is left.
+    // The budget includes the time limit, so that the agent is warned when little time is left.
     ...(timeoutMs === undefined ? {} : { budget: { timeoutMs } }),
     ...defined({ system: options.system, purpose }),
     tellUser: (message) => (options.json ? printJson({ type: 'told', message }) : narrator?.told(message)),
@@ -89,7 +89,7 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
   clearTimeout(timer);
   if (code === EXIT.waited.code)
     note(
-      `stopped: it did not end within ${formatDuration(timeoutMs ?? 0)}; earpiece run --resume ${choice.conversation} continues it`,
+      `stopped: the task did not end within ${formatDuration(timeoutMs ?? 0)}; earpiece run --resume ${choice.conversation} continues it`,
     );
   await driver.end();
   return code ?? codeOf(driver.last);
@@ -115,7 +115,7 @@ async function taskFrom(words: readonly string[], resumes: boolean): Promise<str
     if (bytes > MAX_STDIN)
       throw new EarpieceError(
         'bad_argument',
-        `stdin has more than ${MAX_STDIN} bytes; write them to a file and name it in the task`,
+        `stdin has more than ${MAX_STDIN} bytes; write the input to a file and name the file in the task`,
       );
     chunks.push(chunk);
   }

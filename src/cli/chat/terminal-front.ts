@@ -282,7 +282,7 @@ class Chat {
     this.#mode = PROMPT;
     if (mode.kind === 'question') {
       if (/^y(es)?$/iu.test(text)) return void this.#driver.wake(mode.ids);
-      if (text === '' || /^no?$/iu.test(text)) return this.#narrator.note('It waits; /wake delivers it.');
+      if (text === '' || /^no?$/iu.test(text)) return this.#narrator.note('The agent stays idle; /wake begins a turn.');
     }
     if (mode.kind === 'reply') {
       this.#editor.text = this.#draft;

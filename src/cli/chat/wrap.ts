@@ -28,7 +28,7 @@ export function wrap(line: string, width: number): string[] {
       used += wide;
       continue;
     }
-    // The spaces at a line break disappear.
+    // Spaces at a line break are dropped.
     const blank = token.startsWith(' ');
     if (row !== '' || blank) close();
     if (blank) continue;

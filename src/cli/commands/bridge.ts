@@ -6,7 +6,7 @@ export function bridge(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Serves the Earpiece plugin of a coding agent. The plugin starts this process, asks it on stdin at each moment of the work, ' +
-        'and reads the answers on stdout. It ends with the agent. ' +
+        'and reads the answers on stdout. The process ends with the agent. ' +
         'earpiece install puts the plugin into the agent; you never type this command.',
     )
     .option('--as <address>', 'the agent of these conversations: agent or project/agent (default: the agent of the host)')

@@ -1,4 +1,4 @@
-/** A person's changes of existing notifications: withdraw, queue again, mute. */
+/** Changes existing notifications, for a person: withdraw, queue again, mute. */
 import { userInfo } from 'node:os';
 import type { LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
@@ -26,11 +26,11 @@ import { clock, paint, plain, print, printJson } from '../terminal.ts';
 export function withdraw(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Withdraws a notification and reports whether it was in time: withdrawn (nobody read it), maybe_seen (it had been offered before), ' +
-        'gate_lowered (an interrupt that was already delivered; its gate is down now) or too_late (it was delivered; exit code 4).',
+      'Withdraws a notification. The result is withdrawn (no agent has read it), maybe_seen (it was offered before), ' +
+        'gate_lowered (an interrupt was already delivered; its gate is down now) or too_late (it was delivered; exit code 4).',
     )
     .option('--key <key>', 'instead of an id: every open notification with this key')
-    .option('--to <address>', 'only of this agent (default: every agent for an id, those of this project for a key)')
+    .option('--to <address>', 'only for this agent (default: with an id every agent, with a key the agents of this project)')
     .option('--reason <text>', 'the reason, stored in the log', 'by hand')
     .example(`earpiece withdraw n_01m8055j3z0d6pek19x3
 npm test && earpiece withdraw --key tests --reason "they pass again"`)
@@ -86,7 +86,7 @@ const WITHDRAWN: Readonly<Record<Withdrawn['result'], string>> = {
 export function requeue(command: CommandLine): void {
   command
     .description('Queues a closed notification again, under a new id, even if it was filtered.')
-    .option('--to <address>', 'only of this agent (default: every agent that has the id)')
+    .option('--to <address>', 'only for this agent (default: every agent that has the id)')
     .example('earpiece requeue n_01m8055j3z0d6pek19x3')
     .action(async (id: string, options: GlobalOptions & { to?: string }) => {
       await readInbox(options, async (ear) => {
@@ -115,8 +115,8 @@ export function mute(command: CommandLine): void {
   command
     .description(
       'Silences a kind for an agent, or for every agent that this project knows: "*", a source, or source.name. ' +
-        'Muted notifications close as filtered and can be queued again. Criticals of core kinds cannot be muted. ' +
-        'Without a pattern, it lists the mutes.',
+        'Muted notifications close as filtered and can be queued again. Critical notifications of core kinds cannot be muted. ' +
+        'Without a pattern, the command lists the mutes.',
     )
     .option('--for <duration>', 'how long: 30m, 1h, or today (default: until --off)')
     .option('--off', 'lift the mute')

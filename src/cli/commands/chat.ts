@@ -4,9 +4,9 @@ import type { ChatOptions } from '../chat/lead.ts';
 export function chat(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Talks with an agent in this terminal. Notifications ride on its messages and on the results of its tools, or interrupt it. ' +
+      'Talks with an agent in this terminal. Notifications ride on the messages to the agent and on the results of its tools, or interrupt it. ' +
         'With a message, the conversation begins with that message. Without a terminal, each line of stdin is a message. With --json, the output is one event per line, and the input is messages or {"type": "send" | "reply" | "stop" | "wake" | "quit"}. ' +
-        'If a signal ends it, the exit code is 128 plus the number of the signal: 130 for Ctrl+C, 143 for SIGTERM, 129 for SIGHUP.',
+        'If a signal ends the command, the exit code is 128 plus the number of the signal: 130 for Ctrl+C, 143 for SIGTERM, 129 for SIGHUP.',
     )
     .option(
       '--model <provider:model>',
@@ -16,8 +16,11 @@ export function chat(command: CommandLine, answer: Answer): void {
       '--as <address>',
       'the name of the agent: agent, project/agent or project/agent#conversation (default: `address`, otherwise "agent")',
     )
-    .option('--resume [conversation]', 'continue this conversation, or the last one')
-    .option('--fork [conversation]', 'begin a copy of this conversation, or of the last one; open notifications are open in both')
+    .option('--resume [conversation]', 'continue this conversation (default: the last one)')
+    .option(
+      '--fork [conversation]',
+      'begin a copy of this conversation (default: the last one); open notifications are open in both',
+    )
     .option('--turns <n>', 'fork only the first n turns')
     .option('--system <text>', 'the system prompt (default: agent.system)')
     .option(

@@ -16,7 +16,7 @@ export function config(group: CommandLine, answer: Answer): void {
     .command('check [file]')
     .summary('list every problem with its place')
     .description(
-      'Lists every problem with its line and column (default: in the files and variables that apply here). The exit code is 8 if there is one.',
+      'Lists every problem with its line and column (default: in the files and variables that apply here). The exit code is 8 if there is a problem.',
     )
     .action((file: string | undefined, options: GlobalOptions) => {
       const { problems, files } =
@@ -26,7 +26,7 @@ export function config(group: CommandLine, answer: Answer): void {
       else
         print(
           files.length === 0
-            ? 'no earpiece.toml applies here, so the defaults do'
+            ? 'no earpiece.toml applies here, so the defaults apply'
             : files.map((f) => `${plain(f)} has no problems`).join('\n'),
         );
       if (problems.length > 0) answer(EXIT.problems.code);
@@ -35,7 +35,7 @@ export function config(group: CommandLine, answer: Answer): void {
     .command('explain [key]')
     .summary('show a value and the source that decides it')
     .description(
-      'Shows the value of a key, or of all keys of a table, and the source that decides it. Without a key, it shows everything.',
+      'Shows the value of a key, or of all keys of a table, and the source that decides it. Without a key, the command shows all settings.',
     )
     .example(`earpiece config explain budget.max_items
 earpiece config explain db
@@ -62,7 +62,7 @@ earpiece config explain conversation.notifications`)
       "Changes one value in your own file, which applies to all projects, or in the project's. Comments and layout stay. " +
         'The value is checked before it is written. Most changes reach running agents with the next carrier.',
     )
-    .option('--project', "in the project's file, which applies to everybody who works there")
+    .option('--project', "change the project's file, which applies to everybody who works in the project")
     .example(`earpiece config set budget.max_items 5
 earpiece config set wake.error auto --project
 earpiece config set 'conversation.notifications.kinds."mcp.reconnected"' false
@@ -74,7 +74,7 @@ earpiece config set redact '["sk-[A-Za-z0-9]{20,}"]'`)
     .description(
       "Removes one key from your own file, or from the project's. The source with the next lower priority then decides.",
     )
-    .option('--project', "from the project's file")
+    .option('--project', "remove the key from the project's file")
     .example(`earpiece config unset budget.max_items
 earpiece config unset wake.error --project`)
     .action((key: string, options: ChangeOptions) => change({ key, to: { kind: 'unset' } }, options));
@@ -82,7 +82,7 @@ earpiece config unset wake.error --project`)
 
 type ChangeOptions = GlobalOptions & { readonly project?: boolean };
 
-/** Reports the effective value and when it takes effect: a source with higher priority may still decide. */
+/** Changes a key, and reports the effective value and when it takes effect. A source with higher priority may still decide. */
 async function change(asked: Asked, options: ChangeOptions): Promise<void> {
   onlyAPerson('to change the configuration');
   const scope = options.project ? 'project' : 'user';
@@ -105,7 +105,7 @@ async function change(asked: Asked, options: ChangeOptions): Promise<void> {
     print(`${plain(file)} has the value, which has no effect before you run: earpiece trust`);
   else if (set && !own) print(`${plain(file)} has the value, but ${plain(decidedBy)} has higher priority and decides here`);
   else if (!written) print(paint('dim', set ? `${plain(file)} already had this value` : `${plain(file)} did not set it`));
-  else if (counts !== undefined) print(paint('dim', `It takes effect ${counts}.`));
+  else if (counts !== undefined) print(paint('dim', `The change takes effect ${counts}.`));
 }
 
 const here = (options: GlobalOptions): Parameters<typeof readConfig>[0] => ({

@@ -12,8 +12,8 @@ export function db(group: CommandLine, answer: Answer): void {
   group.description('Checks, prunes or backs up the database.');
   group
     .command('check')
-    .summary('check whether it is intact')
-    .description('Checks the file, and whether the index agrees with the log. The exit code is 8 if not.')
+    .summary('check whether the database is intact')
+    .description('Checks the file, and whether the index agrees with the log. The exit code is 8 if there is a problem.')
     .action(async (options: GlobalOptions) => {
       const { store, problems, todo } = await checked(options);
       if (options.json) printJson({ store, sound: problems.length === 0, problems });
@@ -26,11 +26,14 @@ export function db(group: CommandLine, answer: Answer): void {
     });
   group
     .command('prune')
-    .summary('remove what closed long ago')
+    .summary('remove notifications and tasks that closed long ago')
     .description(
-      'Removes notifications and tasks that closed long ago. Open ones stay, however old. The file shrinks by the removed data.',
+      'Removes notifications and tasks that closed long ago. Open notifications and tasks stay, regardless of their age. The file shrinks by the removed data.',
     )
-    .option('--older <duration>', 'closed longer ago than this (default: the settings retention and tasks.retention, 30d)')
+    .option(
+      '--older <duration>',
+      'the age: what closed longer ago is removed (default: the settings retention and tasks.retention, 30d)',
+    )
     .example('earpiece db prune --older 7d')
     .action(async (options: GlobalOptions & { older?: string }) => {
       onlyAPerson('to prune the database');
@@ -54,7 +57,7 @@ export function db(group: CommandLine, answer: Answer): void {
     });
   group
     .command('backup <file>')
-    .summary('copy it while other processes use it')
+    .summary('copy the database while other processes use it')
     .description('Makes a consistent copy while other processes use the database.')
     .example('earpiece db backup ~/earpiece-$(date +%F).db')
     .action(async (file: string, options: GlobalOptions) => {

@@ -19,8 +19,8 @@ import { wrongClocks } from '../wrong-clocks.ts';
 export function doctor(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Checks versions, configuration, database, the address of this process, and the carriers with their last contact; and shows how to fix each problem. ' +
-        'It sends a test notification through the hook of each coding agent that earpiece install has set up. The exit code is 8 if there is a problem.',
+      'Checks versions, configuration, database, the address of this process, and the carriers with their last contact. Shows how to fix each problem. ' +
+        'Sends a test notification through the hook of each coding agent that earpiece install has set up. The exit code is 8 if there is a problem.',
     )
     .action(async (options: GlobalOptions) => {
       const findings = await examine(options);

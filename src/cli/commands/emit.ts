@@ -23,11 +23,11 @@ export function emit(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Emits events: a CloudEvent in JSON, a list of them, or one per line; "-" reads stdin. Only type is required. ' +
-        'Shows which subscribers matched each event, and the result, or the file that would let an agent get it. The exit code is 5 if no subscriber matched any event.',
+        'Shows the subscribers that matched each event, and the result; if none matched, it shows a subscriber file that would match. The exit code is 5 if no subscriber matched any event.',
     )
     .option(
       '--to <address>',
-      'the receivers, whatever the subject of an event (default: the subject, otherwise EARPIECE_ADDRESS or `address`, otherwise all active agents of this project)',
+      'the receivers, which override the subject of an event (default: the subject, otherwise EARPIECE_ADDRESS or `address`, otherwise all active agents of this project)',
     )
     .option(...SERVER_OPTION)
     .example(
@@ -149,7 +149,7 @@ async function fromStdin(): Promise<string> {
 }
 
 const tooBig = (what: string): EarpieceError =>
-  new EarpieceError('bad_event', `${what} has more than ${MAX_BYTES} bytes, the most that events may have; split it`);
+  new EarpieceError('bad_event', `${what} has more than ${MAX_BYTES} bytes, which is the limit for events; split the input`);
 
 function utf8(bytes: Buffer, what: string): string {
   try {

@@ -24,24 +24,33 @@ export type FollowOptions = GlobalOptions & {
 export function follow(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Notifies an agent of changes outside. `pr` follows a pull request of GitHub through your `gh`: failing checks with the line that matters, reviews, comments, conflicts. ' +
+      'Notifies an agent of changes outside. `pr` follows a pull request of GitHub through your `gh`: failing checks with the important line, reviews, comments and conflicts. ' +
         '`log` follows a file, `url` an address, `files` what globs match, `git` the branch, its upstream and conflicts. ' +
         '`lsp` follows the errors that a language server finds in changed files, `agent` another agent until it is idle, blocked or done. ' +
-        'They are looked at while a session of this project is active, from the last look on. ' +
-        'Anything else is a command: it runs here as usual, and the agent hears of the errors that it prints until they are gone.',
+        'They are checked while a session of this project is active; the first check of a session also reports what changed since the last one. ' +
+        'Anything else is a command: it runs here as usual, and the agent is notified of the errors that it prints, until they are fixed.',
     )
-    .option('--to <address>', 'who is notified (default: the agent of this shell, else everyone active in this project)')
-    .option('--keep', 'go on without a session')
-    .option('--match <re>', 'log: the lines that count, as a regular expression')
-    .option('--value <path>', 'url: a value of its JSON, such as status.state')
+    .option(
+      '--to <address>',
+      'the agent to notify (default: the agent of this shell, otherwise all active agents of this project)',
+    )
+    .option('--keep', 'continue when no session is active')
+    .option('--match <re>', 'log: the lines to report, as a regular expression')
+    .option('--value <path>', 'url: the path of a value in the JSON answer, such as status.state')
     .addOption(choice('--until <state>', ['idle', 'blocked', 'done'], 'agent: the state to wait for (default: idle)'))
     .option(
       '--every <duration>',
-      'the least time between two looks, at least 10s (default: pr 30s to 60s, url 30s, files and git 5s, agent 2s, log 1s)',
+      'the minimum time between two checks, at least 10s (default: pr 30s to 60s, url 30s, files and git 5s, agent 2s, log 1s)',
     )
-    .addOption(choice('--level <level>', ['info', 'warning', 'error'], 'log, url: how urgent (default: log warning, url error)'))
+    .addOption(
+      choice(
+        '--level <level>',
+        ['info', 'warning', 'error'],
+        'log, url: the level of notifications (default: log warning, url error)',
+      ),
+    )
     .option('--name <label>', 'the name of a command in notifications')
-    .option('--look <project>', 'look after what this project follows; the other commands start this')
+    .option('--look <project>', 'check what this project follows; the other commands start this')
     .onMistake('write -- before the command: earpiece follow -- <command>, earpiece follow lsp -- <command>')
     .example(
       `earpiece follow pr                     # of the branch that is checked out
@@ -97,7 +106,7 @@ async function begin(ear: UserInbox, what: What, options: FollowOptions): Promis
   if (options.json) return printJson({ id: followed.id, what, to: followed.to, known });
   const title = what.kind === 'pr' && what.title !== undefined ? ` ${JSON.stringify(plain(what.title, 80))}` : '';
   print(
-    `${paint('bold', followed.id)}  ${plain(nameOf(followed))}${title}, for ${plain(followed.to)}${known ? '; it was followed before and is looked at now' : ''}${there ? '' : '; looked at from the next session on (--keep: from now on)'}`,
+    `${paint('bold', followed.id)}  ${plain(nameOf(followed))}${title}, for ${plain(followed.to)}${known ? '; it was followed before and is checked now' : ''}${there ? '' : '; checked from the next session on (--keep: from now on)'}`,
   );
 }
 
@@ -106,7 +115,7 @@ const LEAST_MS = 10_000;
 function everyOf(text: string): number {
   const ms = durationOption('--every', text);
   if (ms >= LEAST_MS) return ms;
-  throw new EarpieceError('bad_argument', `--every ${text} is less than 10s; the things that are followed are others' too`);
+  throw new EarpieceError('bad_argument', `--every ${text} is less than 10s; write 10s or more`);
 }
 
 async function whatOf(

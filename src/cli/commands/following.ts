@@ -9,7 +9,9 @@ const LATE_MS = 90_000;
 
 export function following(command: CommandLine): void {
   command
-    .description('Lists what this project follows: for whom, what it saw last and when, and why it sees nothing now.')
+    .description(
+      'Lists what this project follows: the agents to notify, the last state and its time, and the reason if nothing is checked now.',
+    )
     .action(async (options: GlobalOptions) => {
       const follow = await import('../../sources/follow/index.ts');
       await readInbox(options, async (ear) => {
@@ -71,15 +73,15 @@ function howOf({ followed, state }: Row, { now, runs, there }: Around): How {
     return {
       word: 'waits',
       ok: false,
-      says: 'no process looks; earpiece follow pr, log or url starts one, and so does the next session',
+      says: 'no process checks this; earpiece follow pr, log or url starts one, and so does the next session',
     };
-  if (there) return { word: 'waits', ok: false, says: `its look is late${saw === '' ? '' : `; it saw ${saw}`}` };
+  if (there) return { word: 'waits', ok: false, says: `its check is late${saw === '' ? '' : `; it saw ${saw}`}` };
   return { word: 'waits', ok: true, says: `for the next session${saw === '' ? '' : `; it saw ${saw}`}` };
 }
 
 function failure({ says, since, times }: NonNullable<State['trouble']>, { nextAt }: State, now: number): string {
   const next = nextAt === undefined || nextAt <= now ? 'now' : `in ${Math.ceil((nextAt - now) / 60_000)} min`;
-  return `${says} (${times === 1 ? 'once' : `${times} times`}, since ${ago(since, now)}; next look ${next})`;
+  return `${says} (${times === 1 ? 'once' : `${times} times`}, since ${ago(since, now)}; next check ${next})`;
 }
 
 const valueOf = ({ followed, state }: Row, { word, says }: How, pid: number | null): object => ({

@@ -16,11 +16,11 @@ export function forget(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Erases the data of one agent from the database: its records and transcript, its notifications, including open ones, ' +
-        'withheld results, its conversations, its tokens and its settings. It asks once, and cannot be undone. ' +
-        'It refuses while a conversation of the agent is active.',
+        'withheld results, its conversations, its tokens and its settings. The command asks once, and cannot be undone. ' +
+        'It is refused while a conversation of the agent is active.',
     )
     .option('--yes', 'do not ask')
-    .option('--force', 'even while a conversation of the agent is active')
+    .option('--force', 'erase even while a conversation of the agent is active')
     .example('earpiece forget coder\nearpiece forget shop/coder --yes --json')
     .action(async (text: string, options: ForgetOptions) => {
       onlyAPerson('to erase an agent');
@@ -35,10 +35,10 @@ export function forget(command: CommandLine, answer: Answer): void {
         if (what.active.length > 0 && options.force !== true)
           throw new EarpieceError(
             'conflict',
-            `${log} is active (${what.active.join(', ')}), so nothing was erased: end it first, or add --force`,
+            `${log} is active (${what.active.join(', ')}), so nothing was erased: end the conversation first, or add --force`,
           );
         if (options.yes !== true && (options.json === true || !isTerminal())) {
-          complain('nothing was erased, because there is no terminal to ask on; to erase it, add --yes');
+          complain('nothing was erased, because there is no terminal to ask on; to erase the data, add --yes');
           return answer(EXIT.usage.code);
         }
         if (options.yes !== true) {
@@ -76,7 +76,7 @@ type Kept = {
   readonly tokens: readonly string[];
 };
 
-/** Throws `not_found` if the database has no data of the agent. */
+/** Counts the data of an agent. Throws `not_found` if the database has none. */
 async function kept(ear: UserInbox, log: LogKey): Promise<Kept> {
   const { store } = ear;
   const [records, presence] = [await store.read({ log, limit: 2 }), await store.presence({ log })];

@@ -25,7 +25,7 @@ export function runAndTell(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Runs a command with unchanged input, output and exit code (124 after --timeout). ' +
-        'Then notifies an agent of the result, with the last lines of output. If that fails, stderr shows the command that does it later.',
+        'Then notifies an agent of the result, with the last lines of output. If that fails, stderr shows a command that notifies the agent later.',
     )
     .option(
       '--to <address>',
@@ -77,7 +77,7 @@ earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
 async function emitTo(options: Options, event: EventInput): Promise<Emitted> {
   if (options.server === undefined) return withInbox(options, async (ear) => ear.emitter.emit(event));
   const { emit, remotely } = await import('../remote.ts');
-  // The project of a bare agent name is known once the server has named the project of the token.
+  // An agent name without a project belongs to the project of the token, which only the server knows.
   return remotely(options.server, async (remote) => {
     const subject = formatAddress(addressIn(remote.config, options.to));
     for await (const emitted of emit(remote, [{ ...(event as Event), subject }])) return emitted;

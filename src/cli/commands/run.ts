@@ -15,8 +15,11 @@ export function task(command: CommandLine, answer: Answer): void {
       '--as <address>',
       'the name of the agent: agent, project/agent or project/agent#conversation (default: `address`, otherwise "agent")',
     )
-    .option('--resume [conversation]', 'continue this conversation, or the last one, with a new turn')
-    .option('--fork [conversation]', 'begin a copy of this conversation, or of the last one; open notifications are open in both')
+    .option('--resume [conversation]', 'continue this conversation (default: the last one), with a new turn')
+    .option(
+      '--fork [conversation]',
+      'begin a copy of this conversation (default: the last one); open notifications are open in both',
+    )
     .option('--turns <n>', 'fork only the first n turns')
     .option('--system <text>', 'the system prompt (default: agent.system)')
     .option(

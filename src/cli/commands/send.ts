@@ -54,8 +54,8 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 export function send(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Queues a notification, which rides on the next message that goes to the agent anyway. It is durable when this command returns. ' +
-        'Without a message, or with "-", it reads the text from stdin.',
+      'Queues a notification, which rides on the next message that goes to the agent anyway. The notification is durable when this command returns. ' +
+        'Without a message, or with "-", the command reads the text from stdin.',
     )
     .option(
       '--to <address>',
@@ -69,9 +69,9 @@ export function send(command: CommandLine, answer: Answer): void {
       ),
     )
     .option('--kind <source.name>', 'the kind, source.name (default: user.message)', 'user.message')
-    .option('--id <id>', 'your own id: a second notification with it changes nothing')
+    .option('--id <id>', 'an id of your choice: a second notification with this id changes nothing')
     .option('--key <key>', 'notifications with the same key are counted together')
-    .option('--supersede', 'with --key: the newest replaces the older ones')
+    .option('--supersede', 'with --key: the newest notification replaces the older ones')
     .option('--data <json>', 'JSON that the agent reads after the message')
     .addOption(choice('--action <action>', ACTIONS, 'the order of an interrupt'))
     .option('--instruction <text>', 'a request to the agent')
@@ -81,8 +81,8 @@ export function send(command: CommandLine, answer: Answer): void {
     )
     .option('--ttl <duration>', 'when it expires: a duration, or "never" (default: by level)')
     .option('--purpose <purpose>', 'only for conversations of this purpose')
-    .option('--as <person>', 'the person who says this')
-    .addOption(choice('--wait <receipt>', RECEIPTS, 'wait until it has this receipt'))
+    .option('--as <person>', 'the person who sends this')
+    .addOption(choice('--wait <receipt>', RECEIPTS, 'wait until the notification has this receipt'))
     .option('--timeout <duration>', 'with --wait: the longest time (default: 30s)')
     .option(...SERVER_OPTION)
     .onMistake('put a message that begins with "-" after --')

@@ -4,7 +4,7 @@ import type { ServeOptions } from '../serve.ts';
 export function serve(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Serves the web console and the HTTP API for all agents of this database, until Ctrl+C. It prints an address that logs one browser in, once; ' +
+      'Serves the web console and the HTTP API for all agents of this database, until Ctrl+C. The command prints an address that logs one browser in, once; ' +
         'programs need a token: earpiece token create.',
     )
     .option(

@@ -61,7 +61,7 @@ earpiece tasks list --of coder --status blocked --json`)
           if (!(await all.any(project))) return print(paint('dim', `no tasks in ${plain(project)}; ${ADD}`));
           const which = options.all ? '' : `${options.status ?? 'open'} `;
           const whose = assignee === undefined ? '' : ` of ${plain(assignee)}`;
-          const more = options.all || options.status !== undefined ? '' : '; --all also lists finished ones';
+          const more = options.all || options.status !== undefined ? '' : '; --all also lists finished tasks';
           return print(paint('dim', `no ${which}tasks${whose} in ${plain(project)}${more}`));
         }
         const now = Date.now();
@@ -76,14 +76,16 @@ earpiece tasks list --of coder --status blocked --json`)
         const [id, since] = [{ head: 'id' }, { head: 'since', spare: 0 }];
         const columns = [id, { head: 'status' }, { head: 'priority', spare: 1 }, { head: 'agent' }, since, { head: 'title' }];
         print(table(rows, columns));
-        if (found.next !== null) print(paint('dim', 'there are more; --limit sets how many are shown'));
+        if (found.next !== null) print(paint('dim', 'there are more tasks; --limit sets how many are shown'));
       });
     });
 
   changes('add <title...>')
     .summary('add a task')
-    .description('Adds a task. An agent gets it from its tool get_next_action: the most urgent task first, then the oldest.')
-    .option('--to <agent>', 'the agent that does it (default: nobody yet)')
+    .description(
+      'Adds a task. An agent gets the task from its tool get_next_action: the most urgent task first, then the oldest.',
+    )
+    .option('--to <agent>', 'the agent that works on it (default: none yet)')
     .addOption(choice('--priority <priority>', TASK_PRIORITIES, 'the priority', { fallback: 'normal' }))
     .option('--description <text>', 'the description')
     .option('--backlog', 'keep it in the backlog, so that no agent takes it yet')
@@ -164,7 +166,7 @@ earpiece tasks status t7 in_progress --expect blocked`)
 }
 
 /** The advice for projects and agents without tasks. */
-const ADD = 'earpiece tasks add --to <agent> "what is to be done"';
+const ADD = 'earpiece tasks add --to <agent> "the title of the task"';
 
 type Work = {
   readonly ear: UserInbox;

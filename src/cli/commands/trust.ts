@@ -32,7 +32,7 @@ type Options = GlobalOptions & {
   readonly newMark?: boolean;
 };
 
-/** One place that asks for trust: its parts, one line each, and the function that trusts them. */
+/** A file or folder that asks for trust: its parts, one line each, and the function that trusts them. */
 type Part = {
   readonly place: string;
   readonly what: readonly string[];
@@ -52,7 +52,10 @@ export function trust(command: CommandLine, answer: Answer): void {
     .option('--yes', 'do not ask')
     .option('--off', 'withdraw the trust')
     .option('--list', 'list what is trusted')
-    .option('--new-mark', "give this project's agents new marks, after an old one has leaked; they apply from the next start on")
+    .option(
+      '--new-mark',
+      "give this project's agents new marks, after an old mark has leaked; the new marks apply from the next start on",
+    )
     .action(async (file: string | undefined, options: Options) => {
       if (options.newMark) {
         onlyAPerson('to change a mark');

@@ -5,7 +5,9 @@ import { plain, print, printJson } from '../terminal.ts';
 
 export function unfollow(command: CommandLine): void {
   command
-    .description('Ends what this project follows, by its id of earpiece following. Unread notifications about it are withdrawn.')
+    .description(
+      'Stops following one thing of this project, by its id in earpiece following. Unread notifications about it are withdrawn.',
+    )
     .example('earpiece unfollow f1')
     .action(async (id: string, options: GlobalOptions) => {
       const follow = await import('../../sources/follow/index.ts');
@@ -20,7 +22,7 @@ export function unfollow(command: CommandLine): void {
           );
         }
         if (options.json) return printJson({ id, followed: false });
-        print(`${plain(follow.nameOf(removed))} is not followed any more`);
+        print(`${plain(follow.nameOf(removed))} is no longer followed`);
       });
     });
 }

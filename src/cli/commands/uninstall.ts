@@ -7,8 +7,8 @@ export function uninstall(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Removes what earpiece install wrote into the settings of coding agents, in your own and in every project. ' +
-        'A file that nobody has changed since is restored byte for byte; from any other file, only the entries of Earpiece are removed. It shows the changes and asks once. ' +
-        'With --purge, it also removes the database, the configuration of the user and the caches, and lists them first.',
+        'A file that nobody has changed since is restored byte for byte; from any other file, only the entries of Earpiece are removed. The command shows the changes and asks once. ' +
+        'With --purge, the command also removes the database, the configuration of the user and the caches, and lists them first.',
     )
     .option('--all', 'every agent that has such entries (default without names)')
     .option('--purge', 'also remove the database, the configuration of the user and the caches')

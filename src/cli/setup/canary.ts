@@ -1,6 +1,6 @@
 /**
- * Tests a hook: queues a random word in a separate database, runs the hook command from the agent's settings with an event in the
- * agent's format, and searches the answer for the word.
+ * Tests a hook: queues a random word in a separate database, runs the hook command from the agent's settings, and searches the
+ * answer for the word. The event has the format of the agent.
  */
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** The common steps of install and uninstall: show the changes, ask once, change, and report. */
+/** Carries out install and uninstall, in common steps: show the changes, ask once, change, and report. */
 import { defined } from '../../core/defined.ts';
 import { changes, installBook, type FilePlan, type InstallBook, type Place, type Setup } from '../../hosts/setup/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -24,7 +24,7 @@ export type Outcome = {
   readonly done: readonly Setup[];
   /** Hosts that could not be changed. */
   readonly failed: readonly Setup[];
-  /** The user did not consent, so nothing was changed. */
+  /** Why nothing was changed: the user refused, or nobody could be asked. */
   readonly asked?: 'refused' | 'nobody';
 };
 

@@ -1,5 +1,6 @@
 /**
- * The findings of `doctor` about the coding agents of this machine: whether Earpiece's hooks are installed, current, and deliver.
+ * Collects the findings of `doctor` about the coding agents of this machine: whether Earpiece's hooks are installed and current,
+ * and whether they deliver.
  */
 import { accessSync, constants, existsSync } from 'node:fs';
 import {

@@ -1,4 +1,4 @@
-/** The caller's environment for an installation, and the agents on this machine. */
+/** Finds the caller's environment for an installation, and the agents on this machine. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';

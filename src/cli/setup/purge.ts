@@ -117,9 +117,9 @@ function linksIn(path: string): readonly string[] {
 function staysBehind(link: string): string {
   try {
     const target = realpathSync(link);
-    return `${link} is a link: the link goes, and ${target} stays with all that is in it. If it holds nothing but Earpiece's, remove it too: rm -r ${quote(target)}`;
+    return `${link} is a link: the link is removed, and ${target} stays with its content. If Earpiece alone uses that folder, remove it too: rm -r ${quote(target)}`;
   } catch {
-    return `${link} is a link that leads nowhere: the link goes.`;
+    return `${link} is a link without a target: the link is removed.`;
   }
 }
 

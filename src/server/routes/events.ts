@@ -116,7 +116,7 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
       if (receiver === undefined)
         throw new ProblemError(
           'not_found',
-          `there is no webhook ${JSON.stringify(name)}; [webhooks.${name}] in earpiece.toml makes one`,
+          `there is no webhook ${JSON.stringify(name)}; [webhooks.${name}] in earpiece.toml defines a webhook`,
         );
       if (emitter === undefined) refuseEvents();
       const body = Buffer.from(await c.req.arrayBuffer());
@@ -154,7 +154,7 @@ function inBatch(error: unknown, i: number, of: number, others?: string): unknow
   return new EarpieceError(code, message, { data, retryable, cause: error });
 }
 
-/** Reads the events in structured, batch or binary mode, as the specification defines. Plain JSON counts as structured. */
+/** Reads the events in structured, batch or binary mode, as the specification defines. Plain JSON counts as structured mode. */
 function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer, subject: string): readonly EventInput[] {
   const type = headers['content-type'] ?? '';
   if (headers['ce-specversion'] !== undefined) return [binary(headers, body, { type, subject })];

@@ -89,7 +89,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
           by: z
             .enum(TIMED_BY)
             .default('queued')
-            .openapi({ description: 'with from and to: the times that they filter; waiting: open at `to`' }),
+            .openapi({ description: 'with from and to: the time that they filter; waiting: open at `to`' }),
           kind: z.string().max(200).optional().openapi({ description: 'source.name' }),
           before: z
             .string()
@@ -149,7 +149,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       tags: ['notifications'],
       summary: 'Explain a notification: each step, the reason, and the exact text for the model',
       request: { params: idParams, query: logQuery },
-      responses: answers(schemas.story, 'its story, for each conversation that it is for'),
+      responses: answers(schemas.story, 'its story, for each conversation that should get it'),
     }),
     async (c) => {
       const who = principalOf(c);

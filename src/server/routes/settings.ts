@@ -1,7 +1,7 @@
 /**
  * Shows the configuration and the source of each value, and changes the settings that people change while agents work. A change
- * is written to the file that people and programs read. The command line shows the same values, and running processes use them
- * from their next carrier on.
+ * is written to the file that also people edit. The command line shows the same values, and running processes use them from their
+ * next carrier on.
  */
 import { existsSync } from 'node:fs';
 import type { SettingChange, SettingScope, SettingsReply } from '../../wire/api.ts';

@@ -1,4 +1,4 @@
-/** Streams without a connection: the records that the hub sends when its own reads are delayed. */
+/** Tests streams without a connection: the records that the hub sends when its own reads are delayed. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { proves } from '../../../e2e/verifies.ts';
 import type { LogKey } from '../../core/address.ts';
@@ -14,7 +14,7 @@ let store: Store;
 let tokens: Tokens;
 let hub: Hub;
 let who: Principal;
-/** The hub's own reads wait for this; streams that catch up continue. */
+/** The hub's own reads wait for this promise; streams that catch up continue. */
 let held: Promise<void> | undefined;
 
 beforeEach(async () => {
@@ -36,7 +36,7 @@ const write = async (n: number): Promise<void> => {
   for (let i = 0; i < n; i++) await store.append(LOG, [{ type: 'chat_response', message: 'x' }]);
 };
 
-/** The ids of the records that a stream sends, until there are `count` of them. */
+/** Reads a stream, and returns the ids of its first `count` records. */
 class Reader {
   readonly ids: number[] = [];
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
@@ -126,7 +126,7 @@ it('of large records a stream reads on when its reader has taken some', async ()
   const own = new Hub({ store, tokens, metrics, telemetry: NO_TELEMETRY, report: () => {} });
   const reader = new Reader(await own.open(who, { after: 0 }));
   await settled();
-  // As many records as fill one page, and no further page.
+  // The records fill exactly one page.
   expect(sentIn(metrics)).toBe(2);
   expect(await reader.until(60)).toEqual(Array.from({ length: 60 }, (_, i) => i + 1));
   await own.stop();

@@ -2,7 +2,7 @@
  * Feeds all streams of one server from one watch of the store. Each stream is in one mode:
  *
  * - **catching up**: the stream reads the store page by page, as fast as its reader takes it, from its last position.
- *   It becomes *live* in the same step in which it reaches the hub's position, so no record is missed.
+ *   The stream becomes *live* in the same step in which it reaches the hub's position, so no record is missed.
  * - **live**: the hub pushes each matching record to it, encoded once for all streams.
  * - **ended**: its reader disconnected or did not keep up (`MAX_BEHIND_BYTES`), its token was revoked, the log was replaced, or
  *   the server stops.

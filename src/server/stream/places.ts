@@ -47,7 +47,7 @@ export class Places {
     };
   }
 
-  /** Resolves when the stream may open, in order of arrival. */
+  /** Resolves when the stream may open. Streams open in the order of their arrival. */
   async turn(): Promise<void> {
     if (this.#openedNow >= OPENED_A_TURN) return new Promise((resolve) => void this.#waiting.push(resolve));
     if (this.#openedNow++ === 0) setImmediate(() => this.#nextTurn());

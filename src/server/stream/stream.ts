@@ -132,7 +132,7 @@ export class Stream {
     try {
       this.#controller?.close();
     } catch {
-      // The reader has disconnected.
+      // An error means that the reader has disconnected.
     }
   }
 

@@ -66,7 +66,7 @@ async function ended({ inbox, project, log, emitter }: FollowCall, id: string): 
   if (found.by !== log)
     throw new EarpieceError('not_trusted', `stop ${id} was not asked for by you; a person ends it: earpiece unfollow ${id}`);
   await unfollow({ inbox, project, emitter }, id);
-  return { success: true, id, message: 'It is not followed any more.' };
+  return { success: true, id, message: 'It is no longer followed.' };
 }
 
 type Asked = Readonly<Partial<Record<'pull_request' | 'log' | 'match' | 'url' | 'stop', string>>>;

@@ -12,7 +12,7 @@ import { counting, here, moreOf } from './here.ts';
 export function copy(group: CommandLine): void {
   group
     .command('copy <id>')
-    .summary('copy one, to change it')
+    .summary('copy a subscriber, to change it')
     .description(
       'Copies the files of a subscriber into your folder. The copy replaces the original from the next event on: ' +
         'change its text, its threshold, its moment. If you delete the copy, the original applies again. ' +

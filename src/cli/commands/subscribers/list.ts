@@ -9,7 +9,7 @@ import { here, offFor, others, problemLine, withSubscribers } from './here.ts';
 export function list(group: CommandLine): void {
   group
     .command('list')
-    .summary('list them, and which are off')
+    .summary('list the subscribers, and whether each is on')
     .description(
       'Lists every subscriber of this project: its file, its events, its moment, and whether it is on; then the problems of files.',
     )

@@ -15,7 +15,7 @@ export function tryOut(group: CommandLine, answer: Answer): void {
     .command('test <subscriber> <event>')
     .summary('show the result of an event')
     .description(
-      'Shows the notification that a subscriber (its file, or the id of an active one) would make of an event, or why it would ignore the event. ' +
+      'Shows the notification that a subscriber (its file, or the id of an active one) would make of an event, or why the subscriber would ignore the event. ' +
         'The event is a file with a CloudEvent in JSON, a list of them, or one per line; "-" reads stdin. Nothing is queued.',
     )
     .example(`earpiece subscribers test .earpiece/subscribers/build.toml event.json

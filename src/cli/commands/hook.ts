@@ -11,9 +11,12 @@ export function hook(command: CommandLine): void {
         'If something fails, the hook reports that on stderr, and the agent continues.',
     )
     .option('--as <address>', 'the agent of this conversation: agent or project/agent (default: the agent of the host)')
-    .option('--beside <session>', 'wait beside a session and wake its idle agent; the hook of a prompt starts this')
-    .option('--served', 'also carry while the MCP server of Earpiece does not live, which the host calls at the end of a batch')
-    .option('--wait', 'wait in the background, and wake the idle agent when a notification may; the host starts this')
+    .option('--beside <session>', 'wait during a session and wake its idle agent; the hook of a prompt starts this')
+    .option(
+      '--served',
+      'also carry notifications while the MCP server of Earpiece, which the host calls at the end of a batch, does not run',
+    )
+    .option('--wait', 'wait in the background, and wake the idle agent for a notification; the host starts this')
     .option('--look', 'print the notifications that may wake the idle agent now; the waiting command starts this')
     .action(async (name: string, options: HookOptions) => {
       const { HOOK_HOSTS, HOOK_HOST_NAMES } = await import('../../hosts/index.ts');

@@ -1,4 +1,4 @@
-// Your own loop: notifications ride on the messages that go to the model anyway. It takes five calls of Earpiece.
+// Your own loop: notifications ride on the messages that go to the model anyway. It takes two calls to open, and four in the loop.
 import assert from 'node:assert/strict';
 import { openEarpiece } from 'earpiece';
 

@@ -1,5 +1,5 @@
-// Three things that go on beside an agent and notify it: a background command of its own (a handle), a command of another part
-// of the program (`runAndTell`), and a file that another program changes (`filesSource`).
+// Three things that go on beside an agent and notify it: a background command that the agent starts (a handle), a command that
+// your program runs (`runAndTell`), and a file that another program changes (`filesSource`).
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,6 +19,7 @@ await using ear = await openEarpiece({ db: 'memory:', cwd: root });
 const build = { command: 'sleep 0.3; echo "cart rounds down"; exit 3', background: true, id: 'build' };
 const script = [calls('run', build), says('It is building.'), says('The build failed.')];
 const model = new MockLanguageModelV4({ doStream: async () => ({ stream: ReadableStream.from(script.shift() ?? says('?')) }) });
+// #region handle
 await using handles = handleRegistry({
   earpiece: ear,
   address: 'builder',
@@ -32,6 +33,7 @@ await using agent = await createAgent({
   tools: handles.tools,
   onTurnEnd: (turn) => handles.endOfTurn(turn),
 });
+// #endregion
 console.log((await agent.send('Build it')).text);
 const last = JSON.stringify(model.doStreamCalls.at(-1)?.prompt);
 console.log(/Background run[^\\]*\\?"[^\\]*\\?"[^\\]*/u.exec(last)?.[0].replaceAll('\\', ''));

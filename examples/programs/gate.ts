@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { openEarpiece } from 'earpiece';
 
-// A clock of its own shows a rule about time without waiting.
+// A separate clock shows a rule about time without waiting.
 let now = Date.parse('2026-01-05T10:00:00Z');
 await using ear = await openEarpiece({ db: 'memory:', clock: { now: () => now } });
 const coder = ear.conversation('coder');

@@ -1,4 +1,4 @@
-// Producers in processes of their own: each queues, waits until the model has its notification, and ends with an exit code. One
+// Producers in separate processes: each queues, waits until the model has its notification, and ends with an exit code. One
 // of them names an agent that never comes.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -51,7 +51,7 @@ test.each(printing)('%s prints what it says, and leaves nothing behind', (name) 
   expect(readdirSync(temporary).filter((left) => left.startsWith('earpiece-'))).toEqual([]);
 });
 
-test('store.ts passes the contract of a store but for what it says that it lacks', () => {
+test('store.ts passes the contract of a store, except the two capabilities that it lacks', () => {
   const { code, stdout } = run('store.ts');
   expect(code).toBe(0);
   expect(stdout).toMatch(/^✔ an earpiece on the journal keeps what was queued/mu);

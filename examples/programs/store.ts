@@ -1,4 +1,4 @@
-// A store of your own, held by the contract: a journal. A store in memory makes each change, and then the journal writes the call
+// A new store that passes the contract: a journal. A store in memory makes each change, and then the journal writes the call
 // to its file. Opened again, it plays the file back at the times of then. The suite needs one more package: npm install --save-dev fast-check
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

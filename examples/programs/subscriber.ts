@@ -1,4 +1,4 @@
-// A subscriber of your own: a TOML file and a template in the user's folder, which needs no trust. It counts events of one disk,
+// A new subscriber: a TOML file and a template in the user's folder, which needs no trust. It counts events of one disk,
 // and an event that says that all is well withdraws the notification that nobody has read.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -82,7 +82,7 @@ describe('the loop', () => {
     await until(over);
   };
 
-  it('answers, runs tools side by side, answers again', async () => {
+  it('answers, runs tools in parallel, and answers again', async () => {
     const { agent, model, events } = await start([
       {
         text: 'let me see ',
@@ -118,7 +118,7 @@ describe('the loop', () => {
   });
 
   it.each(['openai.chat', 'anthropic.messages', 'google.generative-ai', 'ollama.chat'])(
-    'with %s: each request begins with the one before, byte for byte',
+    'with %s: each request begins with the exact bytes of the request before',
     async (provider) => {
       const { agent, model } = await start(
         [
@@ -153,7 +153,7 @@ describe('the loop', () => {
     },
   );
 
-  it('the check of the prefix sees one changed byte', () => {
+  it('the check of the prefix detects one changed byte', () => {
     const a: LanguageModelV4Prompt = [{ role: 'user', content: [{ type: 'text', text: 'hello' }] }];
     const b: LanguageModelV4Prompt = [
       { role: 'user', content: [{ type: 'text', text: 'hellO' }] },
@@ -162,7 +162,7 @@ describe('the loop', () => {
     expect(extends_(a, b)).toBe(false);
   });
 
-  it('a batch has one carry, in the last result to land, and failing calls carry', async () => {
+  it('one result of a batch carries notifications: the last one, even if its call fails', async () => {
     const gate = Promise.withResolvers<void>();
     const slow: Tool = { ...echo, name: 'slow', execute: async () => (await gate.promise, { content: 'slow', isError: true }) };
     const { agent } = await start(
@@ -187,7 +187,7 @@ describe('the loop', () => {
     ]);
   });
 
-  it('what a tool makes known is not told again, in this batch too', async () => {
+  it('a fact that a tool shows is not notified again, even in the same batch', async () => {
     const fetcher: Tool = { ...echo, name: 'fetch', execute: async () => ({ content: 'ended', knows: ['handle:build'] }) };
     const { agent } = await start([{ calls: [{ id: 'a', name: 'fetch' }] }, { text: 'ok' }], { tools: [fetcher] });
     await inbox.queue('shop/coder#main', { message: 'build ended', about: 'handle:build', id: 'n1', deliver: 'after_tool' });
@@ -196,7 +196,7 @@ describe('the loop', () => {
     expect((await inbox.why('n1'))?.items[0]?.receipt).toBe('known');
   });
 
-  it('a critical in the middle of the answer aborts it; the next request has the kept part and the critical', async () => {
+  it('a critical notification aborts a streaming answer; the next request has the kept part and the notification', async () => {
     const { agent, model } = await start([
       {
         text: 'I am going to delete everything now',
@@ -219,7 +219,7 @@ describe('the loop', () => {
     expect(await agent.conversation.gate()).toEqual([]);
   });
 
-  it('before the first token nothing is kept, and there is no empty assistant message', async () => {
+  it('an answer that is aborted before its first token leaves no empty assistant message', async () => {
     const { agent, model } = await start([
       {
         text: 'never',
@@ -235,7 +235,7 @@ describe('the loop', () => {
     expect(model.requests[1]?.prompt.map((m) => m.role)).toEqual(['user', 'user', 'system']);
   });
 
-  it('aborted in the second of two calls: the first is kept and answered, the second dropped', async () => {
+  it('an answer that is aborted in its second call keeps and answers the first call, and drops the second', async () => {
     const { agent, model } = await start([
       {
         text: 'x',
@@ -274,7 +274,7 @@ describe('the loop', () => {
     expect(JSON.stringify(unsigned.model.requests[1]?.prompt)).not.toContain('reasoning');
   });
 
-  it('between turns a critical starts a new turn, once', async () => {
+  it('between turns, a critical notification starts one new turn', async () => {
     const { agent, model, events } = await start([{ text: 'hi' }, { text: 'on it' }]);
     await agent.send('hello');
     await queue('disk full', { level: 'critical', id: 'n1' });
@@ -284,7 +284,7 @@ describe('the loop', () => {
     expect(agent.records.some((r) => r.type === 'agent_woken')).toBe(true);
   });
 
-  it('wake: never waits, ask asks, auto wakes', async () => {
+  it('with wake = never the notification waits, with ask the person is asked, with auto the agent wakes', async () => {
     policy = { ...policy, wake: { info: 'never', warning: 'ask', error: 'auto', critical: 'auto' } };
     const { agent, model, events } = await start([{ text: 'woken' }]);
     await queue('i', { level: 'info' });
@@ -299,7 +299,7 @@ describe('the loop', () => {
     ]);
   });
 
-  it('what arrives during the last answer adds a cycle at error and above, at most three', async () => {
+  it('notifications of level error and above during the last answer add at most three cycles', async () => {
     let n = 0;
     const { agent, model } = await start([
       {
@@ -312,7 +312,7 @@ describe('the loop', () => {
     expect((await inbox.open('shop/coder')).length).toBe(1);
   });
 
-  it('an info that arrives during the last answer waits for the next turn', async () => {
+  it('an info notification that arrives during the last answer waits for the next turn', async () => {
     const { agent, model } = await start([
       { text: 'answer', between: (i) => (i === 0 ? queue('later', { id: 'n1' }).then(() => undefined) : undefined) },
       { text: 'ok' },
@@ -322,7 +322,7 @@ describe('the loop', () => {
     expect(JSON.stringify(model.requests[1]?.prompt)).toContain('later');
   });
 
-  it('a critical after each part of four answers: the turn still ends', async () => {
+  it('the turn ends even if a critical notification follows each part of four answers', async () => {
     let n = 0;
     const { agent } = await start(
       Array.from({ length: 30 }, (_, i) =>
@@ -345,7 +345,7 @@ describe('the loop', () => {
     expect(new Set(delivered).size).toBe(delivered.length);
   });
 
-  it('cancel ends the tools of the moment, its words ride on their results', async () => {
+  it('a cancel ends the running tools, and its message rides on their results', async () => {
     const started = Promise.withResolvers<void>();
     let ended = false;
     const long: Tool = {
@@ -370,7 +370,7 @@ describe('the loop', () => {
     expect(model.requests).toHaveLength(2);
   });
 
-  it('a critical during tools waits for their results', async () => {
+  it('a critical notification that arrives while tools run waits for their results', async () => {
     using forced = vi.spyOn(Agent.prototype, 'force');
     const { agent } = await start([{ calls: [{ id: 'a', name: 'slow' }] }, { text: 'ok' }], {
       tools: [
@@ -391,7 +391,7 @@ describe('the loop', () => {
     ]);
   });
 
-  it('stop ends the turn and hands back what is open; it does not wake by itself, the next turn has it', async () => {
+  it('a stop ends the turn and hands back open notifications, which wake nothing and ride on the next turn', async () => {
     policy = { ...policy, wake: { ...policy.wake, error: 'auto' } };
     const { agent, model, events } = await start([
       {
@@ -411,7 +411,7 @@ describe('the loop', () => {
     expect(JSON.stringify(model.requests[1]?.prompt)).toContain('wait');
   });
 
-  it('with a signal that is aborted already nothing is written, asked or run', async () => {
+  it('if the signal is already aborted, nothing is written, requested or run', async () => {
     proves('agent:stop');
     const { agent, model } = await start([{ text: 'never' }]);
     await queue('x', { id: 'n1' });
@@ -427,7 +427,7 @@ describe('the loop', () => {
     expect(again.model.requests).toEqual([]);
   });
 
-  it.each(['reply', 'critical'] as const)('a stop right behind a %s ends the turn', async (first) => {
+  it.each(['reply', 'critical'] as const)('a stop right after a %s ends the turn', async (first) => {
     proves('agent:stop');
     const { agent, model } = await start([
       {
@@ -448,7 +448,7 @@ describe('the loop', () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  it('a reply goes into the running turn with what is due', async () => {
+  it('a reply joins the running turn, with the due notifications', async () => {
     const { agent, model } = await start([
       {
         text: 'a b c d e f',
@@ -468,7 +468,7 @@ describe('the loop', () => {
     expect(model.requests).toHaveLength(2);
   });
 
-  it('pause keeps the agent from waking until it is resumed', async () => {
+  it('a paused agent does not wake until it is resumed', async () => {
     const { agent, model, events } = await start([{ text: 'hello' }, { text: 'going on' }]);
     await queue('wait for me', { action: 'pause', id: 'p' });
     await agent.send('hi');
@@ -482,7 +482,7 @@ describe('the loop', () => {
     expect(JSON.stringify(model.requests[1]?.prompt)).toContain('fire');
   });
 
-  it('A wakes B wakes A ends by depth', async () => {
+  it('two agents that wake each other stop at the maximum depth', async () => {
     policy = { ...policy, wake: { ...policy.wake, error: 'auto' } };
     let hops = 0;
     const teller = (get: () => Agent, to: string): Tool => ({
@@ -503,7 +503,7 @@ describe('the loop', () => {
     expect(hops).toBe(5);
   });
 
-  it('an own notification does not wake its agent', async () => {
+  it('a notification does not wake the agent that caused it', async () => {
     policy = { ...policy, wake: { ...policy.wake, error: 'auto' } };
     const { agent, model, events } = await start([{ text: 'x' }]);
     await queue('mine', { level: 'error', origin: agent.origin() });
@@ -511,7 +511,7 @@ describe('the loop', () => {
     expect(model.requests).toHaveLength(0);
   });
 
-  it('tries again what passes, not what does not', async () => {
+  it('temporary failures are retried, and permanent ones are not', async () => {
     const overloaded = Object.assign(new Error('overloaded'), { statusCode: 529, responseHeaders: { 'retry-after-ms': '1' } });
     const fine = await start([{ error: overloaded }, { error: overloaded }, { text: 'ok' }]);
     expect(await fine.agent.send('go')).toMatchObject({ how: 'complete', text: 'ok' });
@@ -526,7 +526,7 @@ describe('the loop', () => {
     expect(quota.model.requests).toHaveLength(1);
   });
 
-  it('a provider that wants to be asked again in an hour: the turn fails and says so; a person can stop a shorter wait', async () => {
+  it('the turn fails if the provider asks for a retry in an hour; a person can stop a shorter wait', async () => {
     proves('agent:endings', 'agent:stop');
     const wait = (seconds: string): Step => ({
       error: Object.assign(new Error('slow down'), { statusCode: 429, responseHeaders: { 'retry-after': seconds } }),
@@ -543,7 +543,7 @@ describe('the loop', () => {
     expect(await turn).toMatchObject({ how: 'stopped' });
   });
 
-  it('a carrier that the provider refuses becomes one line, and the conversation goes on', async () => {
+  it('a carrier that the provider refuses becomes one line, and the conversation continues', async () => {
     const bad = { error: Object.assign(new Error('bad content'), { statusCode: 400 }) };
     const { agent, model } = await start([bad, bad, { text: 'a trial' }, bad, { text: 'ok' }]);
     await queue('poison', { id: 'n1' });
@@ -553,7 +553,7 @@ describe('the loop', () => {
     expect(sent.map((prompt) => prompt.includes('refused them'))).toEqual([false, false, true, false, true]);
   });
 
-  it('one writer a conversation, until it is closed', async () => {
+  it('a conversation has one writer until it is closed', async () => {
     const { agent } = await start([{ text: 'x' }]);
     const again = (): Promise<Agent> => createAgent({ model: scriptedModel([]), earpiece: inbox, address: 'shop/coder' });
     await expect(again()).rejects.toMatchObject({ code: 'store_refused' });
@@ -561,7 +561,7 @@ describe('the loop', () => {
     await (await again()).close();
   });
 
-  it('asks aside what is to become of what still runs; waiting gives one more cycle', async () => {
+  it('asks the model in a separate request about tools that still run; a wait gives one more cycle', async () => {
     const asked: string[] = [];
     const { agent, model } = await start(
       [{ text: 'I am done' }, { text: 'Well: {"q1": "wait", "q9": "wait", "q2": "perhaps"}' }, { text: 'the build is fine' }],
@@ -593,7 +593,7 @@ describe('the loop', () => {
     expect(carriers(agent)).toMatchObject([{ source: 'system', notifications: [{ id: 'n1' }] }]);
   });
 
-  it('resumes in the middle of a turn: unfinished calls are answered, nothing is sent twice', async () => {
+  it('resumes in the middle of a turn: unfinished calls are answered, and nothing is sent twice', async () => {
     const first = await start([{ calls: [{ id: 'a', name: 'never' }] }], {
       tools: [{ ...echo, name: 'never', execute: () => new Promise(() => {}) }],
     });

@@ -17,7 +17,7 @@ const reasoning = (signature?: string): readonly LanguageModelV4StreamPart[] => 
   },
 ];
 
-describe('what is kept of an answer that is cut off', () => {
+describe('the kept part of an answer that is cut off', () => {
   it.each<[string, readonly LanguageModelV4StreamPart[], readonly object[]]>([
     ['nothing', [], []],
     ['text', text, [{ message: 'said ', truncated: true }]],

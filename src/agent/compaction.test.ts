@@ -19,12 +19,12 @@ const overlay = (from: number, to: number, policies: object): Draft => ({
 const texts = (records: readonly Draft[]): string => JSON.stringify(compacted(records));
 
 describe('a compaction', () => {
-  it('changes nothing where there is none', () => {
+  it('without a compaction, the records do not change', () => {
     const records = [...turn(0), ...turn(1)];
     expect(compacted(records)).toBe(records);
   });
 
-  it('replaces the turns of a summary by one request and one answer, once', () => {
+  it('replaces the turns of a summary by one request and one answer', () => {
     const records = [...turn(0), ...turn(1), overlay(0, 1, { summary: { summary: 'both ran' } }), ...turn(2)];
     const seen = compacted(records);
     expect(seen.slice(0, 2)).toEqual([
@@ -35,13 +35,13 @@ describe('a compaction', () => {
     expect(seen.slice(2)).toEqual(turn(2));
   });
 
-  it('says nothing of turns that came after it, whatever its range', () => {
+  it('does not apply to turns after it, even if its range includes them', () => {
     const records = [...turn(0), overlay(0, 99, { summary: 'the first' }), ...turn(1)];
     expect(texts(records)).toContain('question 1');
     expect(texts(records)).not.toContain('question 0');
   });
 
-  it('gives way to a newer one, for each kind of content by itself', () => {
+  it('is replaced by a newer compaction, separately for each kind of content', () => {
     const records = [
       ...turn(0),
       ...turn(1),
@@ -57,7 +57,7 @@ describe('a compaction', () => {
     expect(seen).toContain('answer 1');
   });
 
-  it('strips or omits only what is larger than its threshold', () => {
+  it('strips or omits only content that is larger than its threshold', () => {
     const small = texts([
       ...turn(0),
       overlay(0, 0, { tool_calls: { policy: 'strip', request: true, response: true, over: 50 } }),

@@ -30,7 +30,7 @@ const run = (tool: typeof read, args: Json): Promise<ToolOutcome> => {
 const at = (name: string): string => join(root, name);
 
 describe('read_file', () => {
-  it('gives the text as it is, and says that it was read', async () => {
+  it('returns the text unchanged, and reports the file as read', async () => {
     writeFileSync(at('a.txt'), 'one\ntwo\n');
     expect(await run(read, { path: 'a.txt' })).toEqual({ content: 'one\ntwo', knows: [`file:${at('a.txt')}`] });
     expect(noted).toEqual([`read ${at('a.txt')} one\ntwo\n`]);
@@ -45,7 +45,7 @@ describe('read_file', () => {
     expect((await run(read, { path: 'long.txt', ...args })).content).toBe(content);
   });
 
-  it('is never longer than one answer may be', async () => {
+  it('never returns more than the limit of one answer', async () => {
     writeFileSync(at('wide.txt'), `${'x'.repeat(200_000)}\n${'y'.repeat(10)}`);
     const { content } = await run(read, { path: 'wide.txt' });
     expect(content.length).toBeLessThan(50_100);
@@ -77,7 +77,7 @@ describe('read_file', () => {
 });
 
 describe('write_file', () => {
-  it('makes it and the folders that it needs, as its own doing', async () => {
+  it("creates the file and its folders, and the write counts as the agent's own", async () => {
     expect(await run(write, { path: 'new/folder/b.txt', content: 'grün\n' })).toEqual({
       content: 'Written: new/folder/b.txt, 6 bytes.',
     });

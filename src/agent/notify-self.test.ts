@@ -84,7 +84,7 @@ describe('what is kept', () => {
     expect((await inbox.open('shop/coder'))[0]?.notification.deliver).toEqual(deliver);
   });
 
-  it('lasts from the time that it is for, as long as is asked, or for ever', async () => {
+  it('expires the given time after its delivery time, or never', async () => {
     const { inbox, open } = stage();
     const { note } = await open('a');
     const now = inbox.store.now();
@@ -112,7 +112,7 @@ it.each([
   [{ message: 'x', key: '' }, 'key "" must be a text of 1 to 80 characters'],
   [{ message: 'x', withdraw: 'k' }, 'withdraw removes a note and takes no other argument; leave out message'],
   [{ message: 'x', prority: 'high' }, /^there is no argument "prority", did you mean priority\?/u],
-])('%j is refused, and nothing is kept', async (args, message) => {
+])('%j is refused, and no note is kept', async (args, message) => {
   const { open, waiting } = stage();
   const { note } = await open('a');
   expect((await note(args)).error).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
@@ -128,7 +128,7 @@ it('a note that is too long is refused', async () => {
 });
 
 describe('a key', () => {
-  it('has one note: the later replaces the earlier', async () => {
+  it('a later note with the same key replaces the earlier one', async () => {
     const { open } = stage();
     const { note, agent, model } = await open('a');
     await note({ message: 'OLD', key: 'plan' });
@@ -137,7 +137,7 @@ describe('a key', () => {
     expect([times(model, 'OLD'), times(model, 'NEW')]).toEqual([0, 1]);
   });
 
-  it('withdraws its own note in both scopes, and nothing else', async () => {
+  it("withdraws only the agent's own note, in both scopes", async () => {
     const { inbox, open, waiting } = stage();
     const { note } = await open('a');
     const other = await open('b');
@@ -154,7 +154,7 @@ describe('a key', () => {
 describe('whose it is', () => {
   proves('self:deferred');
 
-  it('of its conversation: no other gets it, and it comes after a restart', async () => {
+  it('a note of a conversation is delivered only there, even after a restart', async () => {
     const { open } = stage();
     const { note, agent } = await open('a');
     await note({ message: 'MINE', deliver_at: { after_turns: 2 } });
@@ -173,7 +173,7 @@ describe('whose it is', () => {
     expect(times(again.model, 'MINE')).toBe(1);
   });
 
-  it('a note of a conversation is withdrawn at its end; notifications of others stay', async () => {
+  it('the end of a conversation withdraws its notes and no other notifications', async () => {
     const { inbox, open, waiting } = stage();
     const { note, agent } = await open('a');
     await note({ message: 'MINE' });
@@ -183,7 +183,7 @@ describe('whose it is', () => {
     expect(await waiting()).toEqual(['[NOTE] NEXT', 'RED']);
   });
 
-  it('of the agent: the next conversation gets it, once, and not the one that wrote it', async () => {
+  it('a note of the agent is delivered once, to the next conversation', async () => {
     const { open } = stage();
     const { note, agent, model } = await open('a');
     await note({ message: 'FOR-NEXT', persist_cross_session: true });
@@ -198,7 +198,7 @@ describe('whose it is', () => {
     expect(times(b.model, 'FOR-NEXT')).toBe(1);
   });
 
-  it('of the agent, with a time: whoever is there then', async () => {
+  it('a note of the agent with a time is delivered to the conversation that is active then', async () => {
     const { open, clock } = stage();
     const { note, agent, model } = await open('a');
     await note({ message: 'TEA', persist_cross_session: true, deliver_at: { at: 'in 10m' } });
@@ -209,7 +209,7 @@ describe('whose it is', () => {
     expect(times(model, 'TEA')).toBe(1);
   });
 
-  it('two conversations that begin at once: one of them gets it', async () => {
+  it('if two conversations begin at once, one of them gets the note', async () => {
     const { open } = stage();
     const first = await open('a');
     await first.note({ message: 'FOR-NEXT', persist_cross_session: true });
@@ -230,7 +230,7 @@ describe('through a bus', () => {
   };
   const notes = (emitted: readonly EventInput[]): EventInput[] => emitted.filter(({ type }) => type.startsWith('agent.self.'));
 
-  it('it is emitted, and not queued as well', async () => {
+  it('the note is emitted and not queued directly', async () => {
     const { open, waiting } = stage();
     const { emitted, emitter } = bus([{ subscriber: 'self_notify', kind: 'queued', id: 'n1' }]);
     const { note } = await open('a', { emitter });

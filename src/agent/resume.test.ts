@@ -21,7 +21,7 @@ async function after(...records: readonly Draft[]): Promise<{ agent: Agent; mode
   return { agent: await createAgent({ model, earpiece: inbox, address: 'shop/coder' }), model };
 }
 
-it('goes on with a request that has no answer', async () => {
+it('continues with a request that has no answer', async () => {
   const { agent, model } = await after();
   expect(await agent.resume()).toMatchObject({ how: 'complete', text: 'going on' });
   expect(model.requests[0]?.prompt.map(({ role }) => role)).toEqual(['user']);
@@ -40,7 +40,7 @@ it('continues after a partial answer: the model learns that, and reads the open 
 it.each<[string, Draft]>([
   ['that was answered', { type: 'chat_response', message: 'done' }],
   ['that a person stopped', { type: 'agent_stopped' }],
-])('does not go on with a turn %s', async (_, last) => {
+])('does not continue a turn %s', async (_, last) => {
   const { agent, model } = await after(last);
   expect(await agent.resume()).toBeUndefined();
   expect(model.requests).toEqual([]);

@@ -158,7 +158,7 @@ describe('4.12.5: a call ends as exactly one of success, failure and timeout', (
     });
   });
 
-  it('what was interrupted counts as none', async () => {
+  it('an interrupted call counts as none of them', async () => {
     const started = Promise.withResolvers<void>();
     const { agent, types } = await start([batchOf('t'), DONE], {
       tools: [
@@ -180,7 +180,7 @@ describe('4.12.5: a call ends as exactly one of success, failure and timeout', (
 describe('whoever listens', () => {
   const fails = tool('t', () => Promise.reject(new Error('no')));
 
-  it('is waited for: its notification rides on the same batch', async () => {
+  it('the carrier waits for the emitter, so the notification rides on the same batch', async () => {
     const gate: { inbox?: Inbox } = {};
     const { agent, inbox, model } = await start([batchOf('t'), DONE], {
       tools: [fails],
@@ -197,7 +197,7 @@ describe('whoever listens', () => {
     expect(JSON.stringify(model.requests[1]?.prompt)).toContain('LATE-BUT-IN-TIME');
   });
 
-  it('does not hold up an agent by hanging, and costs it its 250 ms once', async () => {
+  it('an emitter that hangs costs the agent 250 ms once', async () => {
     const sent = async (): Promise<number> => {
       const { agent, model } = await start([batchOf('t'), batchOf('t'), batchOf('t'), DONE], { tools: [fails], emit: never });
       const began = performance.now();
@@ -217,13 +217,13 @@ describe('whoever listens', () => {
         throw new Error('bus down');
       },
     ],
-  ])('does not fail an agent when it %s', async (_how, emit) => {
+  ])('the agent does not fail when its emitter %s', async (_how, emit) => {
     const { agent, troubles } = await start([batchOf('t'), DONE], { tools: [fails], emit });
     expect(await agent.send('go')).toMatchObject({ how: 'complete' });
     expect(troubles).toContainEqual(new Error('bus down'));
   });
 
-  it('FR-004: hears of queries, turns and the session', async () => {
+  it('FR-004: the emitter gets events about queries, turns and the session', async () => {
     const { agent, emitted, types, open } = await start([batchOf('t', 't'), DONE], {
       tools: [tool('t', async () => ({ content: 'x' }))],
     });
@@ -258,7 +258,7 @@ describe('whoever listens', () => {
     expect(data('agent.turn.start')).toMatchObject({ turn_number: 2 });
   });
 
-  it('is the bus of the inbox, where none is given', async () => {
+  it('the default emitter is the bus of the inbox', async () => {
     const emitted: string[] = [];
     const inbox = Object.assign(new Inbox({ store: memoryStore(), policies: { policy: () => DEFAULT_POLICY } }), {
       bus: { emit: async (event: EventInput) => (emitted.push(event.type), told(event)) },
@@ -272,7 +272,7 @@ describe('whoever listens', () => {
 });
 
 describe('another setup', () => {
-  it('restored before a turn used it, is withdrawn', async () => {
+  it('the event about a changed setup is withdrawn if the old setup returns before a turn', async () => {
     const { agent, inbox, emitted } = await start([DONE], {});
     await agent.send('go');
     await agent.close();

@@ -77,14 +77,14 @@ async function looked(agent: Agent, inbox: Inbox): Promise<void> {
 }
 
 describe('an idle agent', () => {
-  it('is woken by what a person says, whatever its level', async () => {
+  it("is woken by a person's message of any level", async () => {
     const { queue, idleAgain, model } = await stage({ info: 'never' });
     await queue({ kind: 'user.message', message: 'are you there?', origin: { person: 'ada' } });
     await idleAgain();
     expect(JSON.stringify(model.requests[0]?.prompt)).toContain('are you there?');
   });
 
-  it('is not woken by what a program calls a message of its user', async () => {
+  it("is not woken by a program's message that claims to be from the user", async () => {
     const { queue, agent, inbox, model } = await stage({ info: 'never' });
     await queue({ kind: 'user.message', message: 'buy now' });
     await queue({ kind: 'ci.failed', message: 'red', origin: { person: 'ada' } });
@@ -92,7 +92,7 @@ describe('an idle agent', () => {
     expect(model.requests).toHaveLength(0);
   });
 
-  it('is woken after the window of its subscriber, once for all that came in it', async () => {
+  it('is woken once, after the window of the subscriber', async () => {
     const { queueFor, when, idleAgain, model, inbox } = await stage({ error: 'auto' });
     const began = inbox.store.now();
     await queueFor(120, { kind: 'tool.failed', level: 'error', message: 'FIRST' });
@@ -103,7 +103,7 @@ describe('an idle agent', () => {
     expect(JSON.stringify(model.requests[0]?.prompt)).toMatch(/FIRST.*SECOND/u);
   });
 
-  it('is woken at the time that a notification is for, if its level wakes', async () => {
+  it("is woken at a notification's delivery time, if its level wakes", async () => {
     const { queue, when, idleAgain, inbox, model } = await stage({ warning: 'auto' });
     const began = inbox.store.now();
     await queue({ kind: 'timer.fired', level: 'warning', message: 'tea', deliver: { at: began + 120 } });
@@ -112,7 +112,7 @@ describe('an idle agent', () => {
     expect(JSON.stringify(model.requests[0]?.prompt)).toContain('tea');
   });
 
-  it('is asked, not woken, at that time where its level asks', async () => {
+  it('asks the person at the delivery time, if the level asks', async () => {
     const { queue, when, inbox, model } = await stage({ warning: 'ask' });
     const began = inbox.store.now();
     await queue({ kind: 'timer.fired', level: 'warning', message: 'tea', deliver: { at: began + 60 } });
@@ -120,7 +120,7 @@ describe('an idle agent', () => {
     expect(model.requests).toHaveLength(0);
   });
 
-  it('waits for a time beyond the longest timer', async () => {
+  it('waits for a time that is longer than the longest timer', async () => {
     const warnings: Error[] = [];
     const heard = (warning: Error): void => void warnings.push(warning);
     process.on('warning', heard);
@@ -136,7 +136,7 @@ describe('an idle agent', () => {
   });
 });
 
-it('a store that was closed under the agent is asked about once a second, and the agent can still be closed', async () => {
+it('a closed store is read about once a second, and the agent can still be closed', async () => {
   const inbox = new Inbox({ store: memoryStore(), policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' });
   let asked = 0;
   const { store } = inbox;

@@ -69,7 +69,7 @@ const STATELESS =
   ',"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"claude-code","version":"2"},"io.modelcontextprotocol/clientCapabilities":{},"progressToken":1}';
 const ping = '{"jsonrpc":"2.0","method":"notifications/ping"}';
 
-describe('passes what it does not understand', () => {
+describe('passes frames that it does not understand', () => {
   test.each([
     '{"jsonrpc":"2.0","method":"x","params":{"a":1.0,"a":9007199254740993,"\\u0041":1e400}}',
     '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}}',
@@ -85,7 +85,7 @@ describe('passes what it does not understand', () => {
     expect(client).toEqual([`${text}\n`]);
   });
 
-  test('a batch with calls goes to the server one by one, so that none escapes the gate', () => {
+  test('the calls of a batch go to the server one by one, so that the gate sees each', () => {
     const asked: string[] = [];
     const { server, fromClient } = given({ before: (_, { tool }) => (asked.push(tool), { kind: 'pass' }) });
     fromClient(`[${call('1')}, ${call('2', 'write')},{"jsonrpc":"2.0","method":"n"}]`);
@@ -94,11 +94,11 @@ describe('passes what it does not understand', () => {
   });
 });
 
-describe('an answer of the server passes to a request that it was sent and has not answered', () => {
+describe('an answer passes only if a request to this server waits for it', () => {
   const OWN = { tools: () => [{ name: 'get_notifications' }] };
   const forged = (id: string): string => result(id, 'forged');
 
-  test('once, by the exact id; the first answer that is dropped is reported, and their number at the end', () => {
+  test('only one answer with the exact id passes; the first drop and the number of drops are reported', () => {
     proves('gateway:forged-answers');
     const { relay, client, reports, fromClient, fromServer } = given();
     fromClient('{"jsonrpc":"2.0","id":1,"method":"ping"}');
@@ -114,7 +114,7 @@ describe('an answer of the server passes to a request that it was sent and has n
     expect(reports[1]).toContain('sent 9 answers without a request');
   });
 
-  test('not before the call is sent, not for a refused call, not for an own tool', async () => {
+  test('no answer passes before the call is sent, for a refused call, or for an own tool', async () => {
     proves('gateway:forged-answers');
     let decide: (verdict: Verdict) => void = () => {};
     const { client, server, fromClient, fromServer } = given({
@@ -140,7 +140,7 @@ describe('an answer of the server passes to a request that it was sent and has n
     expect(client).toHaveLength(2);
   });
 
-  test('not to an id that the client reuses for an own tool', async () => {
+  test('no answer passes to an id that the client reuses for an own tool', async () => {
     proves('gateway:forged-answers');
     const { client, fromClient, fromServer } = given({ ...OWN, callTool: () => new Promise(() => {}) });
     fromClient('{"jsonrpc":"2.0","id":0,"method":"tools/list"}');
@@ -154,7 +154,7 @@ describe('an answer of the server passes to a request that it was sent and has n
     expect(client).toEqual([]);
   });
 
-  test('late to a cancelled call, and in a batch to the requests of a batch', () => {
+  test('a late answer to a cancelled call passes, and so do the answers to a batch in a batch', () => {
     const { client, fromClient, fromServer } = given();
     fromClient(call('1'));
     fromClient(cancel('1'));
@@ -177,7 +177,7 @@ describe('an answer of the server passes to a request that it was sent and has n
 describe('a tools/call without an id', () => {
   const note = '{"jsonrpc":"2.0","method":"tools/call","params":{"name":"write"}}';
 
-  test('does not pass a gate that is up, also in a batch; one line says so', () => {
+  test('is dropped while the gate is up, even in a batch, and reported once', () => {
     proves('gate:no-id');
     let up = true;
     const delivery = settled();
@@ -199,7 +199,7 @@ describe('a tools/call without an id', () => {
 });
 
 describe('what rides', () => {
-  test('is not asked for while the rider is certain to have nothing, and the bytes stay', () => {
+  test('a silent rider is not asked, and the bytes do not change', () => {
     const asked: string[] = [];
     let nothing = true;
     const { client, fromClient, fromServer } = given({
@@ -218,7 +218,7 @@ describe('what rides', () => {
     vi.runAllTimers();
   });
 
-  test('is asked for in an outage, so that it ends, also where nothing would be', () => {
+  test('during an outage, a silent rider is asked too, so that the outage ends', () => {
     const asked: string[] = [];
     const { reports, fromClient, fromServer } = given({
       before: () => {
@@ -237,7 +237,7 @@ describe('what rides', () => {
     expect([asked, reports.length]).toEqual([['1'], 2]);
   });
 
-  test('on the result of the call with that very id, and no other', async () => {
+  test('a notification rides only on the result of the call with that id', async () => {
     const asked: string[] = [];
     const { client, fromClient, fromServer } = given({
       after: (_, { tool, requestId }) => {
@@ -260,7 +260,7 @@ describe('what rides', () => {
     await vi.advanceTimersByTimeAsync(2_000);
   });
 
-  test('an id that comes back in another spelling is the same id', () => {
+  test('an id in another spelling is the same id', () => {
     const asked: string[] = [];
     const { fromClient, fromServer } = given({ after: (_, { requestId }) => (asked.push(requestId), { kind: 'none' }) });
     fromClient(call('"\\u0041"'));
@@ -270,7 +270,7 @@ describe('what rides', () => {
     expect(asked).toEqual(['"A"', '1']);
   });
 
-  test('nothing on errors, on results without content and on cancelled calls', () => {
+  test('nothing rides on errors, on results without content, or on cancelled calls', () => {
     const { client, fromClient, fromServer } = given({ after: () => expect.unreachable() });
     const error = '{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}';
     fromClient(call('1'));
@@ -305,7 +305,7 @@ describe('what rides', () => {
     expect(client).toHaveLength(4);
   });
 
-  test('too big with it: nothing rides, the delivery goes back', () => {
+  test('if the result would become too large, nothing rides, and the delivery is released', () => {
     proves('gateway:max-result');
     const delivery = settled();
     const { client, fromClient, fromServer } = given({ after: () => ({ kind: 'ride', text: 'N'.repeat(100), delivery }) });
@@ -316,7 +316,7 @@ describe('what rides', () => {
     expect(delivery.said).toEqual(['too_big']);
   });
 
-  test('a replaced result is a failing one only for a client that knows a schema', () => {
+  test('a replaced result is a failing one only if the client knows a schema', () => {
     const { client, fromClient, fromServer, relay } = given({
       after: () => ({ kind: 'replace', text: 'N', delivery: settled() }),
     });
@@ -342,7 +342,7 @@ describe('a stream that stays open', () => {
     ['subscriptions/listen', '{"notifications":{}}', '{"notifications":{}}'],
     ['events/stream', '{"name":"built","cursor":null}', '{"name":"built","cursor":"e1:44"}'],
     ['events/stream', '{"name":"built"}', '{"name":"built","cursor":"e1:44"}'],
-  ])('%s %s is asked for again of a server that was started again, from where it had come to', async (method, before, after) => {
+  ])('%s %s is requested again from a restarted server, at its last cursor', async (method, before, after) => {
     proves('gateway:streams');
     const { relay, client, server, fromClient, fromServer } = given();
     const stream = (params: string): string => `{"jsonrpc":"2.0","id":5,"method":"${method}","params":${params}}`;
@@ -387,7 +387,7 @@ describe('a delivery is settled once', () => {
     expect(delivery.said).toHaveLength(1);
   });
 
-  test('a client that cancels each answer right after it got one repetition at most', () => {
+  test('a client that cancels each answer right away gets at most one repetition', () => {
     const deliveries = Array.from({ length: 4 }, () => settled());
     let next = 0;
     const world = given({ after: () => ({ kind: 'ride', text: 'N', delivery: deliveries[next++]! }) }, { wire: false });
@@ -400,7 +400,7 @@ describe('a delivery is settled once', () => {
     expect(deliveries.map(({ said }) => said)).toEqual([['cancelled'], ['confirm'], ['confirm'], ['confirm']]);
   });
 
-  test('a cancel of opencode says nothing about an answer that was written', () => {
+  test('a cancel of opencode does not release an answer that was written', () => {
     const delivery = settled();
     const world = riding(delivery);
     world.fromClient(initialize('opencode'));
@@ -411,7 +411,7 @@ describe('a delivery is settled once', () => {
     expect(delivery.said).toEqual(['confirm']);
   });
 
-  test('a client that stops cancels all of its calls: each answer that crossed with its cancel goes back', () => {
+  test('a client that stops cancels all of its calls: each answer that crossed with its cancel is released', () => {
     const deliveries = Array.from({ length: 3 }, () => settled());
     let next = 0;
     const world = given({ after: () => ({ kind: 'ride', text: 'N', delivery: deliveries[next++]! }) }, { wire: false });
@@ -428,7 +428,7 @@ describe('a delivery is settled once', () => {
     ['a write error', ({ outs, settling }) => settling.failed('1', outs[0]!.delivery!), ['write_error']],
     ['the end of the client', ({ relay }) => relay.close(), ['write_error']],
     ['an abort', ({ settling }) => settling.aborted('1'), ['cancelled']],
-  ])('while it is being written: %s', (_, then, expected) => {
+  ])('a cancel while the answer is written: %s', (_, then, expected) => {
     const delivery = settled();
     const world = riding(delivery);
     world.fromClient(call('1'));
@@ -439,7 +439,7 @@ describe('a delivery is settled once', () => {
     expect(delivery.said).toHaveLength(1);
   });
 
-  test('cancelled while the rider was asked', async () => {
+  test('a call that is cancelled while the rider is asked is not answered', async () => {
     const delivery = settled();
     const { client, fromClient, fromServer } = given({ after: async () => ({ kind: 'ride', text: 'N', delivery }) });
     fromClient(call('1'));
@@ -478,7 +478,7 @@ describe('the gate', () => {
     relay.close();
   });
 
-  test('frames behind a call that waits for its verdict wait too', async () => {
+  test('frames after a call that waits for its verdict wait too', async () => {
     const { server, fromClient } = given({ before: async () => ({ kind: 'pass' }) });
     fromClient(call('1'));
     fromClient(ping);
@@ -488,7 +488,7 @@ describe('the gate', () => {
   });
 });
 
-describe('a rider in trouble stops nothing', () => {
+describe('a failing rider stops no traffic', () => {
   test.each<[string, () => never | Promise<never>]>([
     [
       'throws',
@@ -497,7 +497,7 @@ describe('a rider in trouble stops nothing', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('no store'))],
-  ])('%s: the call passes, one line', async (_, fail) => {
+  ])('%s: the call passes, and one line is reported', async (_, fail) => {
     const { client, server, reports, fromClient, fromServer } = given({ before: fail, after: fail });
     fromClient(call('1'));
     await turn();
@@ -510,7 +510,7 @@ describe('a rider in trouble stops nothing', () => {
     ]);
   });
 
-  test('slower than 250 ms: the call passes, a delivery that comes later goes back, and it says when it is well again', async () => {
+  test('if the rider takes longer than 250 ms, the call passes, a late delivery is released, and the recovery is reported', async () => {
     proves('gateway:store-trouble');
     const delivery = settled();
     let answer: (value: { kind: 'ride'; text: string; delivery: Delivery }) => void = () => {};
@@ -569,7 +569,7 @@ describe('own tools', () => {
   const tools = (id: string, names: string, rest = ''): string =>
     `{"jsonrpc":"2.0","id":${id},"result":{"tools":[${names}]${rest}}}`;
 
-  test('are listed at the end and answered here', async () => {
+  test('are listed at the end, and the gateway answers their calls', async () => {
     const { client, server, fromClient, fromServer, relay } = given(own);
     fromClient('{"jsonrpc":"2.0","id":1,"method":"tools/list"}');
     fromServer(tools('1', '{"name":"a"}'));
@@ -584,7 +584,7 @@ describe('own tools', () => {
     relay.close();
   });
 
-  test('never listed: the upstream is asked for its names first, all pages of them', async () => {
+  test("before a client lists tools, the gateway reads all pages of the upstream's tools", async () => {
     const { client, server, fromClient, fromServer, relay } = given(own);
     fromClient(call('2', 'get_notifications', STATELESS));
     fromClient(ping);
@@ -608,7 +608,7 @@ describe('own tools', () => {
     relay.close();
   });
 
-  test('a cancelled one is not answered and its delivery goes back', async () => {
+  test('a cancelled call of an own tool is not answered, and its delivery is released', async () => {
     const delivery = settled();
     let answer: () => void = () => {};
     const { client, server, fromClient } = given({
@@ -631,7 +631,7 @@ describe('own tools', () => {
 describe('a server that ends', () => {
   const WHY = 'The MCP server "files" stopped during this call (exit code 3).';
 
-  test('open calls get a failing result, which carries; other requests an error', () => {
+  test('open calls get a failing result, which can carry notifications; other requests get an error', () => {
     const { client, fromClient, relay } = given({
       after: (_, { isError }) => (isError ? { kind: 'ride', text: 'N', delivery: settled() } : { kind: 'none' }),
     });
@@ -655,7 +655,7 @@ describe('a server that ends', () => {
     relay.close();
   });
 
-  test('the new process gets the setup of the old one, and then the held requests', async () => {
+  test('the new process gets the setup of the ended one, and then the held requests', async () => {
     const { client, server, fromClient, fromServer, relay } = given();
     const subscribe = '{"jsonrpc":"2.0","id":5,"method":"resources/subscribe","params":{"uri":"u"}}';
     const level = '{"jsonrpc":"2.0","id":6,"method":"logging/setLevel","params":{"level":"debug"}}';
@@ -692,7 +692,7 @@ describe('a server that ends', () => {
     relay.close();
   });
 
-  test('what was held too long is answered', async () => {
+  test('a request that was held too long is answered with an error', async () => {
     const { client, fromClient, relay } = given();
     relay.serverDown(WHY);
     fromClient(call('1'));
@@ -710,7 +710,7 @@ describe('a server that ends', () => {
     relay.close();
   });
 
-  test('gone for good: held and new requests are answered', () => {
+  test('if the server will not return, held and new requests are answered with an error', () => {
     const { client, fromClient, relay } = given();
     relay.serverGone('The MCP server "files" does not work: exit code 1.');
     fromClient(call('1'));
@@ -720,7 +720,7 @@ describe('a server that ends', () => {
 });
 
 describe('connections', () => {
-  test('open when the client says who it is, change with it, and close', () => {
+  test('a connection opens when the client identifies itself, changes with its identity, and closes', () => {
     const seen: string[] = [];
     const { fromClient, relay } = given({
       opened: ({ key, client, profile }) => seen.push(`opened ${key} ${client?.name} ${profile.kind}`),
@@ -735,7 +735,7 @@ describe('connections', () => {
     expect(seen).toEqual(['opened k opencode blocks', 'closed opencode', 'opened k claude-code extend', 'closed claude-code']);
   });
 
-  test('a client that never says who it is has one too', () => {
+  test('a client that never identifies itself has a connection too', () => {
     const seen: (string | undefined)[] = [];
     const { fromClient, relay } = given({ opened: ({ client }) => seen.push(client?.name) });
     fromClient(call('1'));

@@ -16,7 +16,7 @@ describe('keys by name', () => {
     [' ', ' '],
   ])('%j', (name, bytes) => expect(keyBytes(name)).toBe(bytes));
 
-  it('an unknown one gets the names', () => {
+  it('the error for an unknown key lists the names', () => {
     expect(() => keyBytes('pgdn')).toThrow('no key is called "pgdn"');
     expect(() => keyBytes('escap')).toThrow('did you mean escape?');
   });

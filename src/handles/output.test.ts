@@ -23,7 +23,7 @@ function output(chunks: readonly (string | Buffer)[], options: OutputOptions = {
 const numbers = (to: number): string => Array.from({ length: to }, (_, i) => `${i + 1}\n`).join('');
 
 describe('the output of a process', () => {
-  it('is shown whole while it is short', () => {
+  it('is shown completely if it is short', () => {
     expect(output([]).text(100)).toBe('');
     expect(output(['one\n', 'two']).text(100)).toBe('one\ntwo');
     expect(output(['one\n', 'two']).lines).toBe(2);
@@ -32,7 +32,7 @@ describe('the output of a process', () => {
     expect(output([long]).text(200_000)).toBe(long);
   });
 
-  it('is cut in the middle at line ends, and says which lines are left out and how to read them', () => {
+  it('is cut in the middle at line ends, with a note about the missing lines and how to read them', () => {
     const text = output([numbers(1_000)], { how: (from) => JSON.stringify(from) }).text(200);
     const [before, after] = text.split(/\[….*…\]\n/u) as [string, string];
     const note = /\[….*…\]/u.exec(text)?.[0] ?? '';
@@ -44,7 +44,7 @@ describe('the output of a process', () => {
     expect(text.length).toBeLessThan(350);
   });
 
-  it('that is one long line is cut by bytes, never inside of a character', async () => {
+  it('a long line is cut by bytes, never within a character', async () => {
     const long = output(['👂'.repeat(50_000)], { how: (from) => JSON.stringify(from) });
     const text = long.text(1_000);
     expect(text).not.toContain('\ufffd');
@@ -65,19 +65,19 @@ describe('the output of a process', () => {
     expect(await all.read({ from: 1, lines: 1_000 }, 7)).toEqual({ content: '1\n2\n3\n', range: 'lines 1–3 of 50,001' });
   });
 
-  it('beyond what the file may hold keeps head and tail, and says so', async () => {
+  it('above the limit of the file, keeps head and tail and says so', async () => {
     const all = output([numbers(200_000)], { maxBytes: 200_000 });
     expect(all.text(1_000)).toContain('only the first 200,000 and the last 131,072 bytes were kept');
     expect(await all.read({ from: -1 }, 100)).toMatchObject({ content: '200000\n' });
     expect(await all.read({ from: 100_000, lines: 1 }, 100)).toMatchObject({ content: '' });
   });
 
-  it('a file that cannot be written stops nothing', () => {
+  it('a file that cannot be written does not stop the process', () => {
     const all = output([numbers(100_000)], { path: join(folder, 'no', 'such', 'folder') });
     expect(all.text(500)).toMatch(/only the first 32,768 and the last 131,072 bytes were kept \(ENOENT/u);
   });
 
-  it('reads the same however it came', async () => {
+  it('is the same for any chunks', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.string({ unit: fc.constantFrom('a', '\n', 'ß', '👂'), maxLength: 30 }), { maxLength: 30 }),

@@ -17,12 +17,12 @@ describe('readable', () => {
     expect(readable(bytes(raw))).toBe(text);
   });
 
-  it('says of binary only that it is', () => {
+  it('shows only a note for binary output', () => {
     expect(readable(Uint8Array.from({ length: 300 }, (_, i) => 255 - (i % 100)))).toBe('[binary, 300 bytes]');
     expect(readable(bytes('a\0b'))).toBe('[binary, 3 bytes]');
   });
 
-  it('never shows half a character, wherever it was cut', () => {
+  it('never shows an incomplete character', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }), fc.nat(20), fc.nat(20), (text, a, b) => {
         const all = bytes(text);
@@ -36,14 +36,14 @@ describe('readable', () => {
 });
 
 describe('the last line', () => {
-  it('that says something, short', () => {
+  it('the last line with text is shortened', () => {
     expect(lastLineOf('one\n two \n\n  \n')).toBe('two');
     expect(lastLineOf('\n \n')).toBeUndefined();
     expect(lastLineOf('👂'.repeat(300))).toBe(`${'👂'.repeat(199)}…`);
   });
 });
 
-describe('what looks like a prompt', () => {
+describe('a line that looks like a prompt', () => {
   it.each([
     'Name: ',
     'Continue? ',

@@ -7,7 +7,7 @@ import { PLUGIN_FILES } from './plugin-file.ts';
 
 const GONE = { node: '/nowhere/node', entry: '/nowhere/dist/cli/main.js' };
 
-describe('the file in an agent that loads plugins', () => {
+describe('the plugin file of an agent that loads plugins', () => {
   let folder: string;
   const load = async (host: 'opencode' | 'pi', command = GONE): Promise<Record<string, (input: unknown) => Promise<unknown>>> => {
     const file = join(folder, `${host}-${command === GONE}.mjs`);
@@ -21,7 +21,7 @@ describe('the file in an agent that loads plugins', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('says where our code is missing, and lets opencode go on without it', async () => {
+  it('names the missing plugin, and opencode continues without it', async () => {
     const logged: string[] = [];
     const app = { log: async ({ body }: { readonly body: { readonly message: string } }) => void logged.push(body.message) };
     const { Earpiece } = await load('opencode');
@@ -31,7 +31,7 @@ describe('the file in an agent that loads plugins', () => {
     ]);
   });
 
-  it('says where our code is missing, and lets pi go on without it', async () => {
+  it('names the missing plugin, and pi continues without it', async () => {
     const said: string[] = [];
     const { default: extension } = await load('pi');
     const { error } = console;
@@ -40,7 +40,7 @@ describe('the file in an agent that loads plugins', () => {
     expect(said).toEqual([expect.stringMatching(/\/nowhere\/dist\/plugins\/pi\.js cannot be loaded .*earpiece install pi/u)]);
   });
 
-  it('loads the code beside the command line, with any characters in the path', async () => {
+  it('loads the plugin next to the command line, with any characters in the path', async () => {
     const entry = join(import.meta.dirname, '../cli/main.ts');
     const events: string[] = [];
     const { default: extension } = await load('pi', { node: `/o'dd "path"\\with\nall`, entry });

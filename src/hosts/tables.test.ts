@@ -139,11 +139,11 @@ describe.for(Object.keys(MOMENTS))('%s', (name) => {
     expect(momentOf(name, input)).toEqual(moment);
   });
 
-  it('names what an input lacks, and the way out', () => {
+  it('names the missing field of an input and what to do', () => {
     expect(() => hostOf(name).hear({})).toThrow(/the hook's input has \w+ = nothing, expected a text; call earpiece hook from/);
   });
 
-  it('has an event in its settings for each moment that it hears', () => {
+  it('has an event in its settings for each moment that it reads', () => {
     const heard = (MOMENTS[name] ?? []).filter(([, moment]) => moment !== undefined).map(([input]) => eventOf(input));
     expect(Object.keys(hostOf(name).events)).toEqual(expect.arrayContaining(heard));
   });
@@ -151,7 +151,7 @@ describe.for(Object.keys(MOMENTS))('%s', (name) => {
 
 const eventOf = (input: Input): unknown => input['hook_event_name'] ?? input['hookName'] ?? input['event'] ?? input['event_type'];
 
-describe('what each host reads', () => {
+describe('the output that each host reads', () => {
   it('of Codex has no field that it does not know', () => {
     const input = common('PostToolUse');
     expect(said('codex', tell, input)).toEqual({
@@ -188,7 +188,7 @@ describe('what each host reads', () => {
     expect(said(name, answer, input)).toEqual(expected);
   });
 
-  it('never ends the loop of an agent: no answer holds continue: false', () => {
+  it('never ends the loop of an agent: no answer has continue: false', () => {
     for (const { name } of HOOK_HOSTS)
       for (const answer of [tell, deny, hold])
         expect(hostOf(name).say(answer, common('PreToolUse')).stdout).not.toMatch(/"continue"/);

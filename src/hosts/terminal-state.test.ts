@@ -6,14 +6,14 @@ import { proves } from '../../e2e/verifies.ts';
 import { logKey, type ConversationId } from '../core/address.ts';
 import { noteState, stateIn } from './terminal-state.ts';
 
-describe('the file with which a hook reports the work of its agent to an Earpiece terminal', () => {
+describe('the file with which a hook reports the state of its agent to an Earpiece terminal', () => {
   proves('hosts:hook-trouble');
   const of = { log: logKey('shop', 'coder'), id: 'a' as ConversationId };
   let folder: string;
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'earpiece-terminal-'))));
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('is made, and replaced by the next one', () => {
+  it('is created, and replaced by the next report', () => {
     const file = join(folder, 'state');
     noteState(file, { kind: 'prompt' }, false, of);
     expect(stateIn(file)?.state).toBe('busy');
@@ -21,7 +21,7 @@ describe('the file with which a hook reports the work of its agent to an Earpiec
     expect(stateIn(file)?.state).toBe('over');
   });
 
-  it('replaces no file, link or device of somebody else', () => {
+  it('replaces no other file, link or device', () => {
     const text = join(folder, 'notes.txt');
     writeFileSync(text, 'mine');
     const link = join(folder, 'link');

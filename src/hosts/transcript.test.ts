@@ -17,11 +17,11 @@ describe('the end of a transcript', () => {
     expect(tailOf(join(folder, 'session.jsonl'))).toBe('{}\n');
   });
 
-  it('is undefined where the path names a folder, a device or nothing', () => {
+  it('is undefined if the path names a folder, a device or nothing', () => {
     for (const path of [folder, '/dev/zero', join(folder, 'nothing')]) expect(tailOf(path)).toBeUndefined();
   });
 
-  it('is not waited for where the path names a pipe', () => {
+  it('does not block if the path names a pipe', () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     const read = `import { tailOf } from ${JSON.stringify(import.meta.resolve('./transcript.ts'))}; console.log(tailOf(${JSON.stringify(pipe)}));`;

@@ -435,7 +435,7 @@ describe('a missing await is named', () => {
   });
 });
 
-describe('values that throw when they are read are refused, with their key', () => {
+describe('values that throw when they are read are refused, and the error names their key', () => {
   proves('library:misuse');
   const boom = (): never => {
     throw new Error('boom');

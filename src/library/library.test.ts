@@ -36,7 +36,7 @@ async function thrown(call: () => unknown): Promise<EarpieceError> {
 const loop: Record<string, unknown> = {};
 loop['self'] = { loop };
 
-describe('misuse that the compiler did not see', () => {
+describe('misuse that the compiler does not detect', () => {
   proves('library:misuse');
   type Call = (ear: Earpiece, coder: Conversation) => unknown;
   /** Passes any value, as JavaScript can. */
@@ -248,7 +248,7 @@ describe('misuse that the compiler did not see', () => {
     expect(open.project).not.toBe('');
   });
 
-  it('a reason to release that there is not is refused, and the lease goes on', async () => {
+  it('an unknown reason to release is refused, and the lease continues', async () => {
     await ear.queue('coder', { message: 'x' });
     const offer = await coder.offer();
     const error = await thrown(() => offer?.release('canceled' as never));
@@ -256,7 +256,7 @@ describe('misuse that the compiler did not see', () => {
     expect(await offer?.confirm()).toBe('confirmed');
   });
 
-  it('what is refused queues nothing', async () => {
+  it('a refused notification is not queued', async () => {
     await thrown(() => ear.queue('coder', { message: 'x', data: loop as never }));
     expect(await ear.waiting('coder')).toEqual([]);
   });
@@ -285,7 +285,7 @@ describe('names', () => {
     expect(event.subject).toBe('shop/coder');
   });
 
-  it('a whole address is that of another project, and #… one conversation', async () => {
+  it('a full address may name another project, and #… names one conversation', async () => {
     expect((await ear.queue('farm/coder', { message: 'x' })).to).toEqual(['farm/coder']);
     expect(ear.conversation('coder#c1').address).toBe('shop/coder#c1');
   });
@@ -303,7 +303,7 @@ describe('a loop', () => {
     expect((await coder.userMessage('Go on')).text).toContain('Deploys are frozen');
   });
 
-  it('delivers what waits for the next request with the next tool result of the same turn', async () => {
+  it('notifications for the next request ride on the next tool result of the same turn', async () => {
     proves('plan:moment');
     await coder.userMessage('build it');
     await ear.queue('coder', { message: 'for the next request', deliver: 'next_cycle' });
@@ -327,7 +327,7 @@ describe('a loop', () => {
     expect(await coder.offer()).toBeUndefined();
   });
 
-  it('an offer has one end: the same call again has the same answer, the other one throws', async () => {
+  it('an offer is settled once: the same call returns the same result, and the other one throws', async () => {
     await ear.queue('coder', { message: 'x' });
     const late = await coder.offer();
     now += 60_000;
@@ -345,7 +345,7 @@ describe('a loop', () => {
     expect((await thrown(() => left.confirm())).code).toBe('bad_argument');
   });
 
-  it('after close each call says that this Earpiece is closed', async () => {
+  it('after close, each call fails with an error that says so', async () => {
     await ear.close();
     const event = { type: 'build.failed', source: 'ci', subject: 'coder' };
     const calls: readonly (() => unknown)[] = [
@@ -364,7 +364,7 @@ describe('a loop', () => {
       });
   });
 
-  it('what its model pulls is read when the answer is out', async () => {
+  it('pulled notifications are read when the answer is sent', async () => {
     const { id } = await ear.queue('coder', { message: 'x' });
     const pulled = await coder.notifications();
     expect(pulled.notifications.map(({ message }) => message)).toEqual(['x']);
@@ -374,7 +374,7 @@ describe('a loop', () => {
     expect(await ear.receipt(id)).toMatchObject({ receipt: 'read' });
   });
 
-  it('its end leaves what is unread to the next conversation of the agent', async () => {
+  it('at its end, unread notifications go to the next conversation of the agent', async () => {
     const one = ear.conversation('coder#one');
     await one.toolResult({ id: 'call_1', content: 'x' });
     await ear.queue('coder#one', { message: 'left over' });
@@ -404,17 +404,17 @@ describe('the gate falls by itself', () => {
     expect(await coder.refuse('deploy')).toBeUndefined();
   });
 
-  it('with the end of a batch: of eight calls one is refused', async () => {
+  it('at the end of a batch: one of eight calls is refused', async () => {
     await stop();
     expect(await eight(() => coder.batchEnded())).toEqual(ONE_REFUSED);
   });
 
-  it('1 s after the refusal: of eight calls one is refused, and nobody says anything', async () => {
+  it('1 s after the refusal: one of eight calls is refused without another call', async () => {
     await stop();
     expect(await eight(() => (now += 1_000))).toEqual(ONE_REFUSED);
   });
 
-  it('not before: a batch whose calls follow at once is refused with one text', async () => {
+  it('not within a batch: all of its calls are refused with one text', async () => {
     await stop();
     const refused = [await coder.refuse('write'), await coder.refuse('deploy'), await coder.refuse('write')];
     expect(new Set(refused.map((each) => each?.text)).size).toBe(1);
@@ -423,13 +423,13 @@ describe('the gate falls by itself', () => {
     expect(await coder.refuse('write')).toBeDefined();
   });
 
-  it('an interrupt that nobody was refused for is not read by the end of a batch', async () => {
+  it('the end of a batch does not read an interrupt that refused no call', async () => {
     await stop();
     await coder.batchEnded();
     expect(await coder.refuse('deploy')).toBeDefined();
   });
 
-  it('but not for a pause, which a person lifts', async () => {
+  it('not for a pause, which only a person lifts', async () => {
     await ear.queue('coder', { message: 'Wait for my review', action: 'pause', origin: { person: 'anna' } });
     expect(await eight(() => coder.batchEnded())).toEqual(Array.from({ length: 8 }, () => false));
     expect(await ear.resume('coder', { person: 'anna' })).toHaveLength(1);
@@ -437,7 +437,7 @@ describe('the gate falls by itself', () => {
   });
 });
 
-it('what a model reads names no command, where only this program reaches the store', async () => {
+it('texts for the model name no command if only this program can open the store', async () => {
   await using small = await openEarpiece({ db: 'memory:', cwd: '/', env: { HOME: '/nowhere' }, policy: { maxItems: 1 } });
   for (const kind of ['ci.failed', 'git.moved']) await small.queue('coder', { message: 'x '.repeat(3_000), kind });
   const talk = small.conversation('coder');
@@ -451,25 +451,25 @@ it('what a model reads names no command, where only this program reaches the sto
 
 describe('receipt', () => {
   proves('library:receipt');
-  it('says at once how far it got', async () => {
+  it('is returned at once', async () => {
     const { id } = await ear.queue('coder', { message: 'x' });
     expect(await ear.receipt(id)).toEqual({ receipt: 'queued', reached: false, settled: false });
   });
 
-  it('waits until it got there', async () => {
+  it('waits for the wanted receipt', async () => {
     const { id } = await ear.queue('coder', { message: 'x' });
     const waiting = ear.receipt(id, { until: 'delivered', withinMs: 20_000 });
     await coder.toolResult({ id: 'call_1', content: 'x' });
     expect(await waiting).toEqual({ receipt: 'delivered', reached: true, settled: true });
   });
 
-  it('does not wait for what has ended otherwise', async () => {
+  it('does not wait for a notification that has ended', async () => {
     const { id } = await ear.queue('coder', { message: 'x' });
     await ear.withdraw('coder', { id }, { by: 'me', reason: 'over' });
     expect(await ear.receipt(id, { until: 'read' })).toEqual({ receipt: 'withdrawn', reached: false, settled: true });
   });
 
-  it('of what was only counted ends a wait for its delivery, but not one for its reading', async () => {
+  it('a summary ends a wait for delivery, but not a wait for reading', async () => {
     await using small = await openEarpiece({ db: 'memory:', cwd: '/', env: { HOME: '/nowhere' }, policy: { maxItems: 1 } });
     const queued = [];
     for (const source of ['a', 'b', 'c']) queued.push(await small.queue('coder', { message: source, kind: `${source}.x` }));
@@ -482,7 +482,7 @@ describe('receipt', () => {
     expect(await small.receipt(counted, { until: 'read' })).toMatchObject({ receipt: 'read', reached: true });
   });
 
-  it('gives up when its time is over', async () => {
+  it('ends the wait after the time limit', async () => {
     const { id } = await ear.queue('coder', { message: 'x' });
     expect(await ear.receipt(id, { until: 'delivered', withinMs: 5 })).toEqual({
       receipt: 'queued',
@@ -499,7 +499,7 @@ describe('receipt', () => {
     await expect(waiting).rejects.toThrow('the program ends');
   });
 
-  it('of what was counted into another one is that of the other one', async () => {
+  it('a merged notification has the receipt of the other one', async () => {
     await ear.queue('coder', { message: 'x', key: 'k' });
     const { id, kind } = await ear.queue('coder', { message: 'y', key: 'k' });
     expect(kind).toBe('folded');
@@ -507,7 +507,7 @@ describe('receipt', () => {
     expect(await ear.receipt(id, { until: 'delivered' })).toMatchObject({ receipt: 'delivered' });
   });
 
-  it('of an id that there is not is not_found', async () => {
+  it('an unknown id is not_found', async () => {
     await expect(ear.receipt('nope')).rejects.toMatchObject({ code: 'not_found' });
   });
 });

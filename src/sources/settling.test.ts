@@ -4,7 +4,7 @@ import { Settling } from './settling.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('due when it has been quiet, each key on its own, with one timer', () => {
+test('each key is due when it has been quiet, with one timer for all', () => {
   const due: string[] = [];
   const settling = new Settling<string>({ quietMs: 100 }, (key) => due.push(key));
   settling.touch('a');
@@ -19,7 +19,7 @@ test('due when it has been quiet, each key on its own, with one timer', () => {
   expect([settling.size, vi.getTimerCount()]).toEqual([0, 0]);
 });
 
-test('a key that never rests is due after a while, then waits again', () => {
+test('a key that keeps changing is due after the longest wait, and then waits again', () => {
   const due: number[] = [];
   const settling = new Settling<string>({ quietMs: 100, withinMs: 500 }, () => due.push(performance.now()));
   const from = performance.now();
@@ -31,7 +31,7 @@ test('a key that never rests is due after a while, then waits again', () => {
   expect(due.map((at) => at - from)).toEqual([580, 1180]);
 });
 
-test('flush makes all due now, clear forgets all; a key touched inside waits', () => {
+test('flush makes all keys due, clear forgets all; a key that changes in the callback waits', () => {
   const due: string[] = [];
   const settling = new Settling<string>({ quietMs: 100 }, (key) => {
     due.push(key);

@@ -31,7 +31,7 @@ function stepped(): { readonly done: string[]; readonly release: () => void } & 
 
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('start and stop twice do it once', async () => {
+test('a second start or stop has no effect', async () => {
   const { start, stop, done, release } = stepped();
   const starts = [start(), start()];
   await tick();
@@ -47,7 +47,7 @@ test('start and stop twice do it once', async () => {
   expect(done).toEqual(['enter', 'entered', 'leave', 'left']);
 });
 
-test('a stop before the start does nothing, one during the start ends it early, and the last call counts', async () => {
+test('a stop before the start has no effect, a stop during the start ends it early, and the last call counts', async () => {
   const { start, stop, done, release } = stepped();
   await stop();
   await Promise.all([start(), stop()]);
@@ -62,7 +62,7 @@ test('a stop before the start does nothing, one during the start ends it early, 
   expect(done).toEqual(['enter', 'entered, unwanted', 'leave', 'left', 'enter', 'entered']);
 });
 
-test('what a transition throws is reported, and the next one works', async () => {
+test('an error of a transition is reported, and the next transition works', async () => {
   const lines: string[] = [];
   let broken = true;
   const { start, stop } = startAndStop({
@@ -80,7 +80,7 @@ test('what a transition throws is reported, and the next one works', async () =>
   expect(lines).toEqual(['no room', 'left', 'left']);
 });
 
-test('work is counted until it ends, also what it starts itself; its failures go to one place', async () => {
+test('work counts until it ends, and so does work that it starts; failures are reported', async () => {
   const failures: string[] = [];
   const background = new Background((error) => failures.push(lineOf(error)));
   const ended: string[] = [];
@@ -100,7 +100,7 @@ test('work is counted until it ends, also what it starts itself; its failures go
   expect([ended, failures, background.size]).toEqual([['outer', 'inner'], ['at once'], 0]);
 });
 
-test('a line of trouble is reported once a minute, whatever its receiver does', () => {
+test('a line about a problem is reported once a minute, even if the receiver throws', () => {
   const lines: string[] = [];
   let now = 0;
   const tell = troubleTeller(

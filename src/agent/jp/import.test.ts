@@ -80,11 +80,11 @@ describe('conversations of JP', () => {
     for (const [name, text] of Object.entries(more)) writeFileSync(join(folder, name), text);
   };
 
-  it('each shape comes back as it was read', () => {
+  it('an entry of each form is written as it was read', () => {
     for (const entry of ENTRIES) expect(entryOf(JSON.parse(JSON.stringify(recordOf(entry))) as never)).toEqual(entry);
   });
 
-  it('any entry comes back as it was read', () => {
+  it('any entry is written as it was read', () => {
     const entry = fc.record(
       {
         type: fc.oneof(fc.constantFrom('tool_call_request', 'tool_call_response', 'chat_request', 'odd'), fc.string()),
@@ -103,12 +103,12 @@ describe('conversations of JP', () => {
     );
   });
 
-  it('strings at rest are readable, and signatures go back to the provider', () => {
+  it('stored strings are readable, and signatures are sent to the provider', () => {
     expect(recordOf(ENTRIES[5] as JpEntry)).toMatchObject({ arguments: { cmd: 'cargo test', deep: [{ x: 'ü' }], n: 1.5 } });
     expect(recordOf(ENTRIES[3] as JpEntry)).toMatchObject({ metadata: { provider: { anthropic: { signature: 'sig==' } } } });
   });
 
-  it('is imported, closed by position, and an agent goes on from it', async () => {
+  it('is imported with delivered notifications closed, and an agent continues it', async () => {
     write(ENTRIES, {
       'metadata.json': '{"title":"Run the tests","last_activated_at":"2026-04-10 17:04:20.531233"}',
       'base_config.json': '{"a":1}',
@@ -141,7 +141,7 @@ describe('conversations of JP', () => {
     await expect(importJp(inbox, folder, 'shop/jp')).rejects.toThrow('already has records');
   });
 
-  it('is sent whole where nothing is compacted', async () => {
+  it('is sent completely if no turn is compacted', async () => {
     write(ENTRIES.filter(({ type }) => type !== 'compaction'));
     const imported = await importJp(inbox, folder, 'shop/jp');
     const model = scriptedModel([{ text: 'going on' }], 'anthropic.messages');

@@ -10,7 +10,7 @@ const budget = (options: BudgetOptions & { iterations?: number }): Budget => {
 const use = (of: Budget, tokens: number): void => of.answered({ inputTokens: tokens - 1, outputTokens: 1 });
 const types = (of: Budget, now = 0): string[] => of.reached(now).map(({ type }) => type);
 
-describe('what a turn may use', () => {
+describe('the budget of a turn', () => {
   proves('sources:thresholds');
 
   it.each([
@@ -36,7 +36,7 @@ describe('what a turn may use', () => {
     ).toEqual(expected);
   });
 
-  it('iterations: 70 %, also of a provider that does not count tokens', () => {
+  it('warns at 70 % of the iterations, even if the provider does not count tokens', () => {
     const made = budget({ iterations: 10 });
     const seen = Array.from({ length: 10 }, () => {
       made.answered(undefined);
@@ -63,7 +63,7 @@ describe('what a turn may use', () => {
     expect(made.reached(59_000)).toEqual([]);
   });
 
-  it('says it under the names of both vocabularies', () => {
+  it('the data has the names of both vocabularies', () => {
     const made = budget({ tokens: 10_000, contextTokens: 9_000 });
     use(made, 8_200);
     expect(made.reached(0)).toEqual([
@@ -89,7 +89,7 @@ describe('what a turn may use', () => {
     ]);
   });
 
-  it('each once a turn, the next turn anew', () => {
+  it('reports each limit once a turn, and again in the next turn', () => {
     const made = budget({ tokens: 100, iterations: 1 });
     use(made, 90);
     expect(types(made)).toHaveLength(2);
@@ -100,7 +100,7 @@ describe('what a turn may use', () => {
     expect(types(made)).toHaveLength(2);
   });
 
-  it('of a turn that ends by itself only what outlives it, and the full context once for both turns', () => {
+  it('after a turn that ended by itself, reports exceeded limits only, and a full context once for both turns', () => {
     const made = budget({ tokens: 100, contextTokens: 100 });
     use(made, 90);
     expect(made.reachedLate(0).map(({ type }) => type)).toEqual(['context.approaching_limit']);

@@ -4,7 +4,7 @@ import { limitsIn, RateLimits, type Headers } from './rate-limits.ts';
 
 const NOW = Date.parse('2026-03-28T10:00:00Z');
 
-describe('what providers say of their limits', () => {
+describe('the headers of providers about their limits', () => {
   proves('sources:rate-limits');
 
   it.each<[string, Headers, object[]]>([
@@ -62,7 +62,7 @@ describe('what providers say of their limits', () => {
     'x-ratelimit-reset-tokens': `${resetIn}s`,
   });
 
-  it('low is a tenth, told once until it resets', () => {
+  it('a limit is low at a tenth, and is reported once until it resets', () => {
     const limits = new RateLimits({ provider: 'openai' });
     expect(limits.heard(left(101), NOW)).toEqual([]);
     expect(limits.heard(left(100), NOW)).toMatchObject([
@@ -78,7 +78,7 @@ describe('what providers say of their limits', () => {
     expect(limits.heard(left(20), NOW + 20_000)).toHaveLength(1);
   });
 
-  it('a refusal says how long to wait, where the provider does', () => {
+  it('the event of a refusal has the wait, if the provider names one', () => {
     const limits = new RateLimits({ provider: 'anthropic' });
     expect(limits.refused({ afterMs: 30_000 })).toMatchObject({
       type: 'ratelimit.exceeded',

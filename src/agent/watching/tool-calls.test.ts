@@ -27,7 +27,7 @@ it('a failure', () => {
   ]);
 });
 
-it('a timeout is that, and no failure besides', () => {
+it('a timeout is reported as a timeout only, and not as a failure too', () => {
   expect(new ToolCalls().ended(call, failed('', { type: 'timeout', timeoutMs: 30_000 }), 30_002)).toMatchObject([
     {
       type: 'tool.call.timeout',
@@ -38,7 +38,7 @@ it('a timeout is that, and no failure besides', () => {
   ]);
 });
 
-it('the same call that fails again says how often it did, within its turn', () => {
+it('a call that fails again reports the number of its failures in the turn', () => {
   const calls = new ToolCalls();
   const retries = (): unknown => calls.ended(call, failed('x'), 1)[0]?.data?.['retry_count'];
   expect([retries(), retries(), retries()]).toEqual([0, 1, 2]);
@@ -47,7 +47,7 @@ it('the same call that fails again says how often it did, within its turn', () =
   expect(retries()).toBe(0);
 });
 
-it('the event of a failing tool counts its consecutive failures, whatever the arguments', () => {
+it('the event of a failing tool counts its consecutive failures with any arguments', () => {
   const calls = new ToolCalls();
   const ended = (end: CallEnd, more: object = {}): unknown => calls.ended({ ...call, ...more }, end, 1)[0]?.data?.['failures'];
   expect([ended(failed('x')), ended(failed('y'), { args: {} }), ended(failed('', { type: 'timeout' }))]).toEqual([1, 2, 3]);
@@ -64,7 +64,7 @@ it('a long error keeps its beginning and its end, in 300 characters', () => {
   expect(JSON.stringify(message).length).toBeLessThanOrEqual(302);
 });
 
-it('what was interrupted is nothing that the tool did', () => {
+it('an interrupted call emits no event about its tool', () => {
   expect(new ToolCalls().ended(call, { kind: 'interrupted' }, 1)).toEqual([]);
 });
 

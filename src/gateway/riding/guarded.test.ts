@@ -11,7 +11,7 @@ function guarded(rider: Partial<Rider>): { rider: GuardedRider; reports: string[
   return { rider: new GuardedRider({ ...noRider, ...rider }, (line) => reports.push(line)), reports };
 }
 
-test('a process that was not run for longer than the 250 ms reads what was answered meanwhile', async () => {
+test('a process that was suspended for longer than 250 ms still reads the answer', async () => {
   const { rider, reports } = guarded({ after: () => new Promise((resolve) => setImmediate(resolve, ride)) });
   const asked = rider.after(connection, result);
   const until = performance.now() + 400;
@@ -20,7 +20,7 @@ test('a process that was not run for longer than the 250 ms reads what was answe
   expect(reports).toEqual([]);
 });
 
-test('an own tool waits until a late offer is released: a pull would not find its notifications', async () => {
+test('an own tool waits until a late offer is released, so that a pull finds its notifications', async () => {
   const order: string[] = [];
   const { promise, resolve } = Promise.withResolvers<Ride>();
   const release = (reason: string): void => void order.push(`released: ${reason}`);
@@ -42,7 +42,7 @@ test('an own tool waits until a late offer is released: a pull would not find it
   expect(order).toEqual(['called', 'released: late', 'called']);
 });
 
-describe('a rider that works on what it read', () => {
+describe('a rider that is busy with an open log', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });
@@ -51,7 +51,7 @@ describe('a rider that works on what it read', () => {
     vi.useRealTimers();
   });
 
-  test('is waited for, and has its 250 ms besides', async () => {
+  test('has 250 ms in addition to its work', async () => {
     let working = true;
     let answer: (value: Ride) => void = () => {};
     const { rider, reports } = guarded({
@@ -67,7 +67,7 @@ describe('a rider that works on what it read', () => {
     expect(reports).toEqual([]);
   });
 
-  test('but not for ever', async () => {
+  test('is not awaited for ever', async () => {
     const { rider, reports } = guarded({ after: () => new Promise(() => {}), working: () => true });
     const asked = rider.after(connection, result);
     await vi.advanceTimersByTimeAsync(5_249);

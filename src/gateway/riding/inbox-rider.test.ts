@@ -54,7 +54,7 @@ function riderOver(store: Store): { inbox: Inbox; rider: InboxRider; connection:
   return { inbox, rider, connection: { key: 'k', profile: profileOf(undefined) } };
 }
 
-it('a pull right behind another one does not show again what that one has read', async () => {
+it('a pull right after another one does not show the same notifications again', async () => {
   proves('pull:repeated');
   // A store on a busy disk writes the receipt some time after the answer.
   const { inbox, rider, connection } = riderOver(
@@ -72,7 +72,7 @@ it('a pull right behind another one does not show again what that one has read',
   await inbox.close();
 });
 
-it('get_next_action right behind a pull finds read what that one has shown', async () => {
+it('a get_next_action right after a pull finds the shown notifications read', async () => {
   proves('tasks:tools');
   const { inbox, rider, connection } = riderOver(
     slowStore((drafts) => (drafts.includes('notification_read') ? sleep(50) : undefined)),
@@ -90,7 +90,7 @@ it('get_next_action right behind a pull finds read what that one has shown', asy
   await inbox.close();
 });
 
-it('an interrupt that comes while a call is refused from memory is not delivered by that refusal', async () => {
+it('a refusal from memory does not deliver an interrupt that arrives in the meantime', async () => {
   proves('gate:one-text');
   const stuck = Promise.withResolvers<void>();
   let isStuck = false;
@@ -131,7 +131,7 @@ it('an interrupt that comes while a call is refused from memory is not delivered
   await inbox.close();
 });
 
-it('a connection is refused with one text, also where the first refusal was sent before it could be written', async () => {
+it('all refusals of a connection have one text, even if the first was sent before its record was written', async () => {
   proves('gate:one-text', 'gate:unwritable');
   const stuck = Promise.withResolvers<void>();
   let isStuck = true;

@@ -8,7 +8,7 @@ const OURS = 'Ours: “the mark” k7f3.\nTwo lines, \\ and "quotes".';
 const spliced = (json: string, text = OURS): string => withInstructions(frameOf(Buffer.from(json)) as Success, text).toString();
 const answer = (result: string): string => `{"jsonrpc":"2.0","id":1,"result":${result}}`;
 
-describe('our words behind the instructions of a server', () => {
+describe("the gateway's text after a server's instructions", () => {
   it.each([
     ['none', '{"big": 12345678901234567890, "x":1.0}', undefined],
     ['an empty text', '{"instructions":"","x":1.0}', ''],

@@ -11,7 +11,7 @@ const unframed = (bytes: Buffer): string => bytes.toString().replace(/^\{"jsonrp
 const ride = (result: string, treatment: Treatment, what: { text: string; signal?: string }): string =>
   unframed(withRide(carrierIn(frame(result))!, treatment, what));
 
-describe('what rides on a result changes nothing else of it', () => {
+describe('a notification on a result changes nothing else in it', () => {
   proves('gateway:profiles');
   test.each<[string, string, Treatment, { text: string; signal?: string }, string]>([
     [
@@ -104,14 +104,14 @@ describe('what rides on a result changes nothing else of it', () => {
     expect(ride(result, treatment, what)).toBe(expected);
   });
 
-  test('nothing rides: the same bytes, or structured content removed', () => {
+  test('a result without a notification has the same bytes, or lacks only structured content', () => {
     const carrier = carrierIn(frame('{"content":[ ],"structuredContent":{"a":1.0},"z":0}'))!;
     expect(plain(carrier, 'leave')).toBe(carrier.frame.bytes);
     expect(plain(carrier, 'extend')).toBe(carrier.frame.bytes);
     expect(unframed(plain(carrier, 'remove'))).toBe('{"content":[ ],"z":0}');
   });
 
-  test('replaced: nothing of it is left but its resultType', () => {
+  test('a replaced result keeps only its resultType', () => {
     const carrier = carrierIn(
       frame('{"content":[{"type":"text","text":"secret"}],"resultType":"complete","structuredContent":{},"_meta":{"a":1}}'),
     )!;
@@ -140,7 +140,7 @@ describe('what rides on a result changes nothing else of it', () => {
     expect(carrierIn(frame(result))).toBeDefined();
   });
 
-  test('the characters that the model is shown', () => {
+  test('the number of characters that the model reads', () => {
     expect(charsOf(carrierIn(frame('{"content":[{"type":"text","text":"a\\u0041é\\n"},{"type":"text","text":"12"}]}'))!)).toBe(6);
     expect(charsOf(carrierIn(frame('{"content":[{"type":"text","text":"a"}],"structuredContent":{"a":"12345"}}'))!)).toBe(13);
   });

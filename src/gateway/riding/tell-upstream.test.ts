@@ -5,7 +5,7 @@ import { Inbox } from '../../inbox/index.ts';
 import { openStore } from '../../stores/index.ts';
 import { tellUpstream } from './tell-upstream.ts';
 
-it('a server that reconnects for one client withdraws the failure of that client alone', async () => {
+it("a server that reconnects for one client withdraws only that client's notification", async () => {
   const inbox = new Inbox({ store: await openStore('memory:'), policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' });
   const [one, other] = ['one', 'other'].map((id) => inbox.conversation(`shop/coder#${id}`));
   if (one === undefined || other === undefined) throw new Error('there are two');

@@ -16,7 +16,7 @@ import type { FromBridge, Push, Reply, SessionState } from './protocol.ts';
 const HOST: Owner = { machine: 'here', pid: 10, startedAt: '1' };
 const FOLDER = '/nowhere';
 
-describe('the bridge beside a plugin', () => {
+describe('the bridge of a plugin', () => {
   let store: Store;
   let inbox: Inbox;
   let policy: Policy;
@@ -86,7 +86,7 @@ describe('the bridge beside a plugin', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('gives a batch its notifications once, and checks receipts against the evidence', async () => {
+  it('gives a batch its notifications once, and checks the evidence of receipts', async () => {
     await queue({ id: 'n1' });
     const first = await ask({ kind: 'batch_end', tools: ['bash'] });
     expect(first).toMatchObject({
@@ -100,7 +100,7 @@ describe('the bridge beside a plugin', () => {
     expect(await receipts('n1')).toEqual(['queued', 'offered', 'delivered', 'observed']);
   });
 
-  it('gives again what was released', async () => {
+  it('offers released notifications again', async () => {
     await queue({ id: 'n1' });
     const first = await ask({ kind: 'prompt' });
     bridge.hear({ do: 'release', id: first.re });
@@ -108,7 +108,7 @@ describe('the bridge beside a plugin', () => {
     expect(await ask({ kind: 'prompt' })).toMatchObject({ kind: 'tell', text: expect.stringContaining('red') as string });
   });
 
-  it('keeps nothing leased for a plugin that went on before the answer came', async () => {
+  it('releases an answer that arrives after the plugin has continued', async () => {
     await queue({ id: 'n1' });
     bridge.hear({ do: 'ask', id: 100, session: 's1', folder: FOLDER, moment: { kind: 'prompt' } });
     bridge.hear({ do: 'release', id: 100 });
@@ -116,7 +116,7 @@ describe('the bridge beside a plugin', () => {
     expect(await ask({ kind: 'prompt' })).toMatchObject({ kind: 'tell', text: expect.stringContaining('red') as string });
   });
 
-  it('denies a call by a critical, and no call after the model was asked with it', async () => {
+  it('denies calls for a critical notification until the model was asked with it', async () => {
     await queue({ id: 'n1', level: 'critical' });
     const denied = await ask({ kind: 'before_tool', tool: 'bash' });
     expect(denied).toMatchObject({ kind: 'deny', text: expect.stringContaining('red') as string });
@@ -127,14 +127,14 @@ describe('the bridge beside a plugin', () => {
     expect(await receipts('n1')).toContain('read');
   });
 
-  it('gives a sub-agent nothing', async () => {
+  it('gives a sub-agent no notifications', async () => {
     await queue({ id: 'n1' });
     for (const kind of ['prompt', 'batch_end', 'after_tool'] as const)
       expect(await ask({ kind, tools: [], tool: 'bash' }, { subagent: 'c1' })).toMatchObject({ kind: 'nothing' });
     expect(await ask({ kind: 'prompt' })).toMatchObject({ kind: 'tell' });
   });
 
-  it('wakes an idle session once for one thing, also beside another process', async () => {
+  it('wakes an idle session once for a notification, even if another process runs', async () => {
     await ask({ kind: 'session_start' });
     state('idle');
     await queue({ id: 'n1', level: 'error' });
@@ -176,7 +176,7 @@ describe('the bridge beside a plugin', () => {
     expect(woken).toHaveLength(1);
   });
 
-  it('shows a person what waits for them, once, where the policy asks first', async () => {
+  it('shows a notification to the person once, if the policy asks first', async () => {
     policy = { ...policy, wake: { ...policy.wake, warning: 'ask' } };
     await ask({ kind: 'session_start' });
     state('idle');
@@ -188,7 +188,7 @@ describe('the bridge beside a plugin', () => {
     expect(said.filter((line) => 'push' in line)).toEqual([]);
   });
 
-  it('ends a request for a critical, denies the calls of that request, and lets the next request end', async () => {
+  it('ends a request for a critical notification, denies its calls, and lets the next request end', async () => {
     await ask({ kind: 'session_start' });
     await ask({ kind: 'asked' });
     await queue({ id: 'n1', level: 'critical' });
@@ -212,7 +212,7 @@ describe('the bridge beside a plugin', () => {
     expect(said.filter((line) => 'push' in line && line.push === 'force')).toEqual([]);
   });
 
-  it('tells the plugin when the gate goes up and falls', async () => {
+  it('informs the plugin when the gate goes up and falls', async () => {
     await ask({ kind: 'session_start' });
     state('working');
     await queue({ id: 'n1', level: 'critical' });
@@ -221,7 +221,7 @@ describe('the bridge beside a plugin', () => {
     expect(await pushed('gate')).toEqual({ push: 'gate', session: 's1', up: false });
   });
 
-  it('takes from the transcript what its dead predecessor had delivered', async () => {
+  it('confirms from the transcript the deliveries of an earlier process', async () => {
     await queue({ id: 'n1' });
     const dying = open(pi, openInbox(2));
     const own = bridge;
@@ -235,7 +235,7 @@ describe('the bridge beside a plugin', () => {
     await dying.close();
   });
 
-  it('keeps the sessions of one process apart, and binds the process to the one at work', async () => {
+  it('keeps the sessions of one process separate, and binds the process to the working one', async () => {
     await bridge.close();
     bridge = open(opencode);
     await ask({ kind: 'prompt' }, { session: 'a' });

@@ -106,7 +106,7 @@ describe.each(SETUPS.map(({ name }) => name))('%s', (name) => {
     expect(installBook({ env: { XDG_STATE_HOME: join(folder, 'state') }, home: folder }).list()).toEqual([]);
   });
 
-  it('in a project: its own files only, and back', async () => {
+  it('an installation in a project changes only its files, and is undone', async () => {
     mkdirSync(join(folder, 'shop'));
     expect(await put(name, OURS, place('project'))).toBeGreaterThan(0);
     expect(Object.keys(all()).filter((file) => !file.startsWith('shop/') && file !== '.claude.json')).toEqual([]);
@@ -119,7 +119,7 @@ describe.each(SETUPS.map(({ name }) => name))('%s', (name) => {
 describe('servers in TOML', () => {
   proves('hosts:install', 'hosts:uninstall');
 
-  it('are added beside entries of a person, and removed with later additions to them', async () => {
+  it("are added next to a person's entries, and removed with later additions to them", async () => {
     write('.codex/config.toml', THERE['.codex/config.toml'] ?? '');
     await put('codex', OURS);
     const text = readFileSync(join(folder, '.codex/config.toml'), 'utf8');
@@ -131,7 +131,7 @@ describe('servers in TOML', () => {
     );
   });
 
-  it('of another program with our name are left alone', () => {
+  it('servers of another program with the same name are not changed', () => {
     write('.codex/config.toml', '[mcp_servers.earpiece]\ncommand = "other"\n');
     const codex = SETUPS.find(({ name }) => name === 'codex');
     if (codex === undefined) throw new Error('no setup');
@@ -149,7 +149,7 @@ describe('servers in TOML', () => {
   });
 });
 
-describe('what turns hooks off', () => {
+describe('settings that turn hooks off', () => {
   proves('hosts:doctor');
   it.each([
     ['claude', 'etc/claude-code/managed-settings.json', '{ "allowManagedHooksOnly": true }', 'ask the administrator'],
@@ -184,7 +184,7 @@ describe('a command line of Earpiece', () => {
       { ...OURS, fetched: fetching('1.2.3', '/my home') },
       ['/opt/node/bin/node', '/opt/earpiece/dist/cli/main.js'],
     ],
-  ] as [string, Ours, string[]][])('is known again, with what it starts: %s', (_case, ours, parts) => {
+  ] as [string, Ours, string[]][])('is recognized with its start and database: %s', (_case, ours, parts) => {
     const line = shellLine(ours, ['hook', 'claude']);
     expect(isOurHook({ command: line }, 'claude')).toBe(true);
     expect(isOurHook({ command: line }, 'codex')).toBe(false);
@@ -197,10 +197,10 @@ describe('a command line of Earpiece', () => {
     'earpiece hook claude',
     'npx -y earpiece@1.0.0 hook claude',
     "EARPIECE_DB='x' '/n/node' '/e/cli/main.ts' hook claude",
-  ])('of another make is known too: %s', (command) => expect(isOurHook({ command }, 'claude')).toBe(true));
+  ])('of another form is recognized too: %s', (command) => expect(isOurHook({ command }, 'claude')).toBe(true));
 
   it.each(['myearpiece-hook claude', 'notify hook claude', 'earpiece hook claude-two', 'echo earpiece'])(
-    'of somebody else is not: %s',
+    'of another program is not recognized: %s',
     (command) => expect(isOurHook({ command }, 'claude')).toBe(false),
   );
 });

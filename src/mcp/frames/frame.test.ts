@@ -9,7 +9,7 @@ const BEFORE = [
   '{"jsonrpc":"2.0","id":3,"method":"tools/list"}\n',
 ];
 
-it.each(BEFORE)('a request with edits is what reading its bytes again finds: %s', (text) => {
+it.each(BEFORE)('an edited request equals the request read from its bytes: %s', (text) => {
   const request = frameOf(Buffer.from(text)) as Request;
   const name = param(request, 'name');
   const object = request.params && objectAt(request.bytes, request.params.start);
@@ -22,7 +22,7 @@ it.each(BEFORE)('a request with edits is what reading its bytes again finds: %s'
   expect(editedRequest(request, [])).toBe(request);
 });
 
-it('a request that gets params has them', () => {
+it('params can be added to a request', () => {
   const request = frameOf(Buffer.from('{"jsonrpc":"2.0","id":3,"method":"tools/list"}\n')) as Request;
   const whole = objectAt(request.bytes, 0)!;
   const after = editedRequest(request, [addMember(whole, 'params', '{"cursor":"x"}')]);

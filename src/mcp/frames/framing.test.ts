@@ -12,7 +12,7 @@ function cut(bytes: Buffer, at: readonly number[]): Buffer[] {
 
 describe('lines', () => {
   proves('gateway:fuzz');
-  test('however the chunks are cut, the lines together are the same bytes and each ends once', () => {
+  test('for any chunks, the lines together are the same bytes, and each line ends once', () => {
     const stream = fc.array(
       fc.oneof(
         fc.uint8Array({ maxLength: 20 }),
@@ -35,7 +35,7 @@ describe('lines', () => {
     );
   });
 
-  test('a line that is too long is gone, with its ends kept, and the next one is whole', () => {
+  test('a line that is too long is dropped, its ends are kept, and the next line is complete', () => {
     const lines: string[] = [];
     const gone: { bytes: number; head: string; tail: string }[] = [];
     const reader = new LineReader(
@@ -62,7 +62,7 @@ describe('lines', () => {
     expect(lines).toEqual([100]);
   });
 
-  test('a stream that ends inside of a line too long says so', () => {
+  test('a stream that ends within a line that is too long is reported', () => {
     const gone: number[] = [];
     const reader = new LineReader({ line: () => expect.unreachable(), tooLong: ({ bytes }) => gone.push(bytes) }, 10);
     reader.push(Buffer.from('x'.repeat(11)));
@@ -99,7 +99,7 @@ describe('server-sent events', () => {
     ).toEqual(expected);
   });
 
-  test('however the chunks are cut, raw together is the same bytes, and an event written by us is read as it was', () => {
+  test('for any chunks, the raw events together are the same bytes, and a written event is read unchanged', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'grapheme' })), fc.array(fc.nat(), { maxLength: 8 }), (texts, at) => {
         const payloads = texts.map((text) => JSON.stringify(text));

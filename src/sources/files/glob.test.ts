@@ -45,7 +45,7 @@ test.each([
   expect(expandBraces(pattern)?.toSorted()).toEqual(choices?.toSorted());
 });
 
-test('folders that cannot hold a match are not looked into', () => {
+test('folders that cannot contain a match are not scanned', () => {
   const may = (pattern: string, folder: string): boolean =>
     mayMatchBelow(parsePattern(pattern), folder === '' ? [] : folder.split('/'));
   expect(['', 'src', 'src/x'].map((folder) => may('src/*/a.ts', folder))).toEqual([true, true, true]);
@@ -53,7 +53,7 @@ test('folders that cannot hold a match are not looked into', () => {
   expect(['', 'a', 'a/b/c', 'b'].map((folder) => may('a/**/x', folder))).toEqual([true, true, true, false]);
 });
 
-test('a pattern that means harm costs nothing', () => {
+test('a hostile pattern takes little time', () => {
   const cost = leastProcessorMs(() => {
     expect(fits(`${'*a'.repeat(100)}b`, 'a'.repeat(255))).toBe(false);
     expect(fits(`${'**/a/'.repeat(60)}b`, Array.from({ length: 200 }, () => 'a').join('/'))).toBe(false);
@@ -95,7 +95,7 @@ describe('.gitignore', () => {
     return folder;
   };
 
-  test('its rules, those of nested ones, and what changes in it', () => {
+  test('applies its rules, those of nested files, and changed rules', () => {
     const folder = put(join(root, 'rules'), {
       '.gitignore': '\uFEFF# all but\n*.log\r\n!keep.log\n/top\nbuild/\ndoc/**\n\\#x\ntrailing  \nspace\\ \n/\n!\n',
       'sub/.gitignore': '!*.log\n/own\n',
@@ -132,7 +132,7 @@ describe('.gitignore', () => {
     expect(ignored.has(['a.log'], 'file')).toBe(false);
   });
 
-  test('git says the same', () => {
+  test('git gives the same result', () => {
     const name = fc.stringMatching(/^[abx]{1,3}$/);
     const part = fc.oneof(name, fc.constantFrom('*', '**', '?', '*a', 'a*', '[ab]', '[!a]*', 'x*b', '**a', '.a', '*.x'));
     const rule = fc

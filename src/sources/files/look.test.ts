@@ -23,7 +23,7 @@ test('larger files differ by size and time', async () => {
   expect(seen.kind === 'file' && isHash(seen.hash)).toBe(true);
 });
 
-test('somebody who writes to it meanwhile is noticed', async () => {
+test('a write during the read is detected', async () => {
   writeFileSync(at('growing'), Buffer.alloc(8_000_000));
   let done = false;
   const looking = look(at('growing')).finally(() => (done = true));

@@ -91,7 +91,7 @@ const wrong = (key: string, fingerprint = key): Standing => ({
 describe('a look', () => {
   proves('follow:told-once', 'follow:withdrawn');
 
-  it('reports a state once, and withdraws it when it is over', async () => {
+  it('reports a state once, and withdraws it when it ends', async () => {
     const place = new Place();
     const followed = await place.follow();
     place.sees = () => ({ standing: [wrong('a'), wrong('b')] });
@@ -107,7 +107,7 @@ describe('a look', () => {
   });
 
   it.each(FOLLOW_FAULT_POINTS.flatMap((point) => [1, 2, 3].map((time) => [point, time] as const)))(
-    'that a crash ends at %s for the %s. time is repeated: nothing is reported twice, nothing is lost',
+    'after a crash at %s for the %s. time, the check is repeated: nothing is reported twice or lost',
     async (point, time) => {
       const place = new Place();
       const followed = await place.follow();
@@ -131,7 +131,7 @@ describe('a look', () => {
     },
   );
 
-  it('that nobody hears is made again from the same place', async () => {
+  it('is repeated from the same place if no agent was active', async () => {
     const place = new Place();
     const followed = await place.follow();
     place.heard = false;
@@ -145,7 +145,7 @@ describe('a look', () => {
     expect((await stateOf(place.store, 'u1')).source).toBe('further');
   });
 
-  it('writes a state in which nothing has changed once a minute', async () => {
+  it('writes an unchanged state once a minute', async () => {
     const place = new Place();
     const followed = await place.follow();
     let state = (await place.look(followed)) as State;
@@ -160,7 +160,7 @@ describe('a look', () => {
     expect(place.settings.get('follower u1')).toMatchObject({ lookedAt: place.now });
   });
 
-  it('that says it is over ends the follower, and one that is ended meanwhile leaves nothing behind', async () => {
+  it('ends the follower when the thing has ended; a follower that was ended meanwhile leaves no state', async () => {
     const place = new Place();
     const followed = await place.follow();
     place.sees = () => ({ standing: [wrong('a')] });
@@ -180,10 +180,10 @@ describe('a look', () => {
   });
 });
 
-describe('what cannot be seen', () => {
+describe('a thing that cannot be checked', () => {
   proves('follow:trouble');
 
-  it('is reported after three looks, and withdrawn when it can be seen again; earlier reports stay', async () => {
+  it('is reported after three checks, and withdrawn when a check succeeds; earlier reports stay', async () => {
     const place = new Place();
     const followed = await place.follow();
     place.sees = () => ({ standing: [wrong('a')] });
@@ -208,7 +208,7 @@ describe('what cannot be seen', () => {
     expect((await stateOf(place.store, 'u1')).trouble).toBeUndefined();
   });
 
-  it('is reported at once where it will not pass by itself, and a rate limit is waited for', async () => {
+  it('is reported at once if the problem lasts; a rate limit delays the next check', async () => {
     const place = new Place();
     const followed = await place.follow();
     place.sees = () => {
@@ -224,7 +224,7 @@ describe('what cannot be seen', () => {
   });
 });
 
-describe('the process that looks', () => {
+describe('the process that runs the followers', () => {
   proves('follow:sessions', 'follow:pace');
 
   /** Runs the followers until the clock shows this time. */
@@ -238,7 +238,7 @@ describe('the process that looks', () => {
     await lookAfter(place.around({ sleep, signal: stop.signal, ...more }));
   }
 
-  it('looks no more often than each look asks for, and never more often than --every', async () => {
+  it('checks no more often than each check asks for, and than --every allows', async () => {
     const place = new Place();
     await place.follow();
     await place.follow({ uid: 'u2', everyMs: 5 * MINUTE });
@@ -247,7 +247,7 @@ describe('the process that looks', () => {
     expect(place.looks).toBe(20 + 4);
   });
 
-  it('looks as soon as a machine that slept for three hours is awake, and when the clock went back', async () => {
+  it('checks as soon as a machine wakes after three hours, and after the clock went back', async () => {
     const place = new Place();
     const followed = await place.follow();
     await place.look(followed);
@@ -258,7 +258,7 @@ describe('the process that looks', () => {
     expect(isDue({ ...followed, asked: place.now + 1 }, state, place.now + 2)).toBe(true);
   });
 
-  it('ends a minute after the last session, but goes on for what is kept', async () => {
+  it('ends a minute after the last session, unless a follower needs no session', async () => {
     const place = new Place();
     await place.follow();
     const began = place.now;
@@ -271,7 +271,7 @@ describe('the process that looks', () => {
     expect(place.looks).toBe(10);
   });
 
-  it('delays no other kind by slow looks, and lets the longest overdue go first', async () => {
+  it('slow checks delay no other kind, and the longest overdue check runs first', async () => {
     const place = new Place();
     const slow = new AbortController();
     const looked = new Map<string, number>();
@@ -294,7 +294,7 @@ describe('the process that looks', () => {
     expect([...looked.keys()].filter((uid) => uid.startsWith('pr'))).toEqual(['pr0', 'pr1', 'pr2', 'pr3']);
   });
 
-  it('ends when nothing is followed, and looks at four things at once', async () => {
+  it('ends when nothing is followed, and runs four checks at once', async () => {
     const place = new Place();
     await until(place, place.now + 60 * MINUTE);
     for (let i = 0; i < 10; i++) await place.follow({ uid: `u${i}` });
@@ -333,7 +333,7 @@ describe('the list', () => {
     expect(await following(place.store, 'shop')).toHaveLength(50);
   });
 
-  it('has one process that looks after it; a dead one is replaced', async () => {
+  it('has one process that runs it; a dead process is replaced', async () => {
     const { store } = new Place();
     const one = { machine: 'm', pid: 1, startedAt: 'a' };
     const two = { ...one, pid: 2 };
@@ -347,7 +347,7 @@ describe('the list', () => {
     expect(await looker(store, 'shop', () => true)).toBeUndefined();
   });
 
-  it('has another process two minutes after one that nobody can check went silent', async () => {
+  it('another process takes over two minutes after the last renewal of one that cannot be checked', async () => {
     const place = new Place();
     const { store } = place;
     const foreign = { machine: 'container', pid: 1, startedAt: 'a' };

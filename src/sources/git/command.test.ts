@@ -16,7 +16,7 @@ const of = (script: string, options: CommandOptions = {}) => {
   return gitIn(folder, program)(['x'], options);
 };
 
-test('what it says, and why it failed: the first reason, in one line, without names and passwords', async () => {
+test('returns the output, or the reason of a failure in one line without names and passwords', async () => {
   expect(await of('echo one; echo two')).toEqual({ kind: 'ok', out: 'one\ntwo\n' });
   const failing = `echo "warning: x" >&2; echo "fatal: no access to 'https://ada:s3cret@example.org/x' or ssh://me@h/y" >&2; echo hint >&2; exit 128`;
   expect(await of(failing)).toEqual({
@@ -28,13 +28,13 @@ test('what it says, and why it failed: the first reason, in one line, without na
   expect(await of('kill -KILL $$')).toMatchObject({ kind: 'failed', code: null });
 });
 
-test('one that is missing, not allowed, or in a folder that is not there', async () => {
+test('a missing git, a git that may not run, or a missing folder', async () => {
   expect(await gitIn(folder, 'no-such-git')(['x'])).toEqual({ kind: 'missing' });
   expect(await gitIn(join(folder, 'none'), 'sh')(['x'])).toEqual({ kind: 'missing' });
   expect(await gitIn(folder, folder)(['x'])).toMatchObject({ kind: 'failed', code: null });
 });
 
-test('it ends in time, with what it started, and cannot ask anybody anything', async () => {
+test('ends in time with its children, and cannot prompt', async () => {
   expect(await of('sleep 600 & sleep 600', { withinMs: 100 })).toEqual({ kind: 'stopped', why: 'timeout' });
   const stop = new AbortController();
   const running = of('sleep 600', { signal: stop.signal });

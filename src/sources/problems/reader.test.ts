@@ -170,7 +170,7 @@ describe('problem matchers', () => {
     expect(said(...lines)).toEqual(expected);
   });
 
-  it('find nothing in an output in which nothing is wrong', () => {
+  it('find nothing in an output without problems', () => {
     expect(
       said(
         '> shop@1.0.0 dev',

@@ -17,26 +17,26 @@ function open(...lines: readonly (string | undefined)[]): readonly string[] {
   );
 }
 
-describe('the problems of a program that goes on', () => {
+describe('the problems of a program that keeps running', () => {
   proves('follow:problems');
 
-  it('are those of its last round: of three broken files two are fixed, and one problem is open', () => {
+  it('are those of the last round: after two of three files are fixed, one problem is open', () => {
     const first = [STARTS, wrong('a.ts'), wrong('b.ts'), wrong('c.ts'), ends(3)];
     expect(open(...first)).toEqual(['a.ts', 'b.ts', 'c.ts']);
     expect(open(...first, STARTS, wrong('b.ts'), ends(1))).toEqual(['b.ts']);
     expect(open(...first, STARTS, wrong('b.ts'), ends(1), STARTS, ends(0))).toEqual([]);
   });
 
-  it('stay while the next round runs, and its own are added at once', () => {
+  it('stay open while the next round runs, and its own problems are added at once', () => {
     expect(open(STARTS, wrong('a.ts'), ends(1), STARTS, wrong('b.ts'))).toEqual(['a.ts', 'b.ts']);
   });
 
-  it('stay the same when lines above them move them, and count how often one round has them', () => {
+  it('stay the same if lines above are added, and count their repetitions in a round', () => {
     const moved = "a.ts(9,7): error TS2322: Type 'string' is not assignable to type 'number'.";
     expect(open(STARTS, wrong('a.ts'), moved, ends(2))).toEqual(['a.ts x2']);
   });
 
-  it('end with a clean update of vite, and with a restart that stays silent', () => {
+  it('end with an update of vite without errors, and with a silent restart', () => {
     const vite = '10:32:01 AM [vite] Internal server error: Unexpected token';
     expect(open(vite, '  File: /shop/a.ts:1:2')).toEqual(['/shop/a.ts']);
     expect(open(vite, '  File: /shop/a.ts:1:2', '10:32:09 AM [vite] (client) hmr update /src/a.ts')).toEqual([]);

@@ -4,7 +4,7 @@ import { excerpt, GAP } from './excerpt.ts';
 const filler = (what: string, count: number): string[] => Array.from({ length: count }, (_, n) => `${what} ${n}`);
 
 describe('the excerpt of an output', () => {
-  it('is the last lines of a command that succeeded, and of one that says nothing of a failure', () => {
+  it('has the last lines if the command succeeded or printed no failure', () => {
     const lines = filler('line', 50);
     expect(excerpt(lines, 5, false)).toEqual(lines.slice(-5));
     expect(excerpt(lines, 5, true)).toEqual(lines.slice(-5));

@@ -13,18 +13,18 @@ const lastOf = (n: number, ...chunks: readonly (string | Buffer)[]): readonly st
 describe('the last lines', () => {
   proves('sources:processes');
 
-  it('are whole, without what is blank, an unfinished one included', () => {
+  it('are complete, without blank lines, and include an unfinished line', () => {
     expect(lastOf(3, 'one\ntwo\n\n  \nthr', 'ee\r\nfour\nfi', 've')).toEqual(['three', 'four', 'five']);
     expect(lastOf(3)).toEqual([]);
     expect(lastOf(0, 'one\ntwo')).toEqual([]);
   });
 
-  it('hold no escape sequences, and of a progress bar the last state', () => {
+  it('have no escape sequences, and only the last state of a progress bar', () => {
     expect(lastOf(2, '\u001b[1;31mFAIL\u001b[0m a.test.ts\n', '10%\r55%\r100%\n')).toEqual(['FAIL a.test.ts', '100%']);
     expect(lastOf(1, '\u001b]8;;https://example.com\u0007link\u001b]8;;\u0007 \u001b[', '2Kdone\n')).toEqual(['link done']);
   });
 
-  it('are the same however the bytes are cut, characters of several bytes included', () => {
+  it('are the same for any chunks, even within a character', () => {
     const text = 'größe 漢字 🦊\nétat ✖ 1 テスト\nend 🏁';
     fc.assert(
       fc.property(fc.array(fc.nat(Buffer.byteLength(text)), { maxLength: 12 }), (cuts) => {
@@ -36,7 +36,7 @@ describe('the last lines', () => {
     );
   });
 
-  it('of two streams do not run into each other', () => {
+  it('of two streams are not mixed', () => {
     const last = new LastLines(3);
     const [out, err] = [last.stream(), last.stream()];
     out(Buffer.from('half a '));
@@ -45,7 +45,7 @@ describe('the last lines', () => {
     expect(last.read()).toEqual(['a warning', 'half a line']);
   });
 
-  it('are bounded: long ones are cut, all together too, and a line without end does not grow', () => {
+  it('are limited: long lines are cut, and so is the whole', () => {
     expect(lastOf(1, 'x'.repeat(5_000))[0]).toHaveLength(400);
     const many = lastOf(200, `${'y'.repeat(390)}\n`.repeat(300));
     expect(many.join('').length).toBeLessThanOrEqual(80_000);

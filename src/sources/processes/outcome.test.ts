@@ -35,7 +35,7 @@ describe('the event about a command', () => {
     expect(ended(outcome)).toMatchObject({ type, message, severity: type === 'process.ended' ? 'info' : 'error' });
   });
 
-  it('the data says it all', () => {
+  it('the data has every detail', () => {
     expect(ended({ kind: 'killed', signal: 'SIGSEGV', timedOut: false }, { lastLines: ['a', 'b'], name: 'tests' }).data).toEqual({
       command: 'npm test',
       exit_code: null,
@@ -74,11 +74,11 @@ describe('the event about a command', () => {
     ['none failed', 1, ['Tests 0 failed', 'coverage below 80 %'], 'coverage below 80 %'],
     ['a good one', 0, ['3 failed before, 0 now', 'all good', '======'], 'all good'],
     ['signs only', 0, ['---'], '---'],
-  ])('the line that says most: %s', (_what, code, lastLines, said) => {
+  ])('the most informative line: %s', (_what, code, lastLines, said) => {
     expect(ended(exited(code), { lastLines }).message?.split(/after 12 s: /u)[1]).toBe(said);
   });
 
-  it('a name replaces the command line, which is quoted as it could be typed, and cut', () => {
+  it('a name replaces the command line, which is otherwise quoted and cut', () => {
     expect(ended(exited(0), { name: 'the build' }).message).toBe('the build succeeded after 12 s');
     const long = ended(exited(0), { args: ['it\'s "a" test', 'x'.repeat(5_000)] });
     expect(long.message?.length).toBeLessThan(200);
@@ -96,7 +96,7 @@ describe('the event about a command', () => {
     expect(ended(exited(0), { durationMs }).message).toBe(`\`npm test\` succeeded after ${words}`);
   });
 
-  it('one key for the same command in the same folder, so that the newest outcome replaces older ones', () => {
+  it('the same command in the same folder has one key, so that its newest outcome replaces older ones', () => {
     const key = ended(exited(1)).key;
     expect(ended(exited(0))).toMatchObject({ key, supersede: true });
     expect(ended(exited(0), { args: ['run', 'build'] }).key).not.toBe(key);

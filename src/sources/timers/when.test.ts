@@ -57,7 +57,7 @@ describe('a time in words', () => {
     ['Asia/Kolkata', '2026-03-29T03:30Z'],
     ['UTC', '2026-03-29T09:00Z'],
     ['Pacific/Auckland', '2026-03-28T20:00Z'],
-  ])('at 9 is at nine in %s', async (timeZone, expected) => {
+  ])("at 9 means nine o'clock in %s", async (timeZone, expected) => {
     expect(await at('at 9', { now: NOW, timeZone })).toBe(expected);
   });
 
@@ -84,7 +84,7 @@ describe('a time in words', () => {
     });
   });
 
-  it('the way out that is shown is understood, whenever it is read', async () => {
+  it('the suggested times can be parsed at any time', async () => {
     for (const now of [NOW, Date.parse('2031-12-31T23:59:59Z')]) {
       const refusal = await parseWhen('banana', { now, timeZone: 'UTC' }).then(JSON.stringify, (error: Error) => error.message);
       const forms = [...refusal.matchAll(/"([^"]+)"/gu)].map(([, form]) => form as string).slice(1);
@@ -93,7 +93,7 @@ describe('a time in words', () => {
     }
   });
 
-  it('is shown as the clock there shows it', () => {
+  it('a time is shown in its time zone', () => {
     expect(showTime(NOW, 'Europe/Berlin')).toBe('Sat 2026-03-28 11:00');
     expect(showTime(NOW + 90_500, 'UTC')).toBe('Sat 2026-03-28 10:01:30');
     expect(showTime(Date.parse('2026-03-28T00:05:00Z'), 'UTC')).toBe('Sat 2026-03-28 00:05');

@@ -38,7 +38,7 @@ const without = (name: string): Json => Object.fromEntries(Object.entries(WHOLE)
 describe('a CloudEvent', () => {
   proves('cli:emit', 'sources:webhooks');
 
-  it('is read with all that it may say', () => {
+  it('is read with all of its attributes', () => {
     expect(eventFromCloudEvent(WHOLE)).toEqual({
       id: 'A234-1234',
       type: 'com.example.build.failed',
@@ -57,7 +57,7 @@ describe('a CloudEvent', () => {
     });
   });
 
-  it('is written so that it reads the same', () => {
+  it('is written so that it is read unchanged', () => {
     const event = fc.record(
       {
         id: fc.string({ minLength: 1, maxLength: 20 }).filter((text) => text.trim() !== ''),
@@ -169,12 +169,12 @@ describe('a CloudEvent', () => {
   });
 });
 
-describe('a file of them', () => {
+describe('a file of CloudEvents', () => {
   proves('cli:emit');
   const defaults = { source: 'cli', subject: 'shop/coder' };
   const types = (text: string): readonly string[] => cloudEventsIn(text, defaults).map((event) => event.type);
 
-  it('holds one, a list, or one a line', () => {
+  it('contains one event, a list, or one event per line', () => {
     expect(types('{\n "type":\n "a"\n}\n')).toEqual(['a']);
     expect(types('[{"type":"a"}, {"type":"b"}]')).toEqual(['a', 'b']);
     expect(types('{"type":"a"}\n\n{"type":"b"}\r\n')).toEqual(['a', 'b']);

@@ -185,7 +185,7 @@ describe('what GitHub tells', () => {
     expect(told(event, payload)).toMatchObject({ type, severity, message });
   });
 
-  it('the data is small and says where to look', () => {
+  it('the data is small and has a link', () => {
     expect(told('pull_request', { action: 'opened', pull_request: { ...PULL, body: 'x'.repeat(100_000) } }).data).toEqual({
       action: 'opened',
       repository: 'acme/shop',
@@ -200,7 +200,7 @@ describe('what GitHub tells', () => {
     expect(told('star', { action: 'created' }).data).toMatchObject({ url: 'https://github.com/acme/shop' });
   });
 
-  it('a state replaces the one before it; what happened stays', () => {
+  it('a state replaces the earlier state; single events stay', () => {
     const run = (more: object): GithubEvent => told('workflow_run', { action: 'completed', workflow_run: { ...RUN, ...more } });
     expect(run({ conclusion: 'failure' })).toMatchObject({ key: 'acme/shop:workflow_run:ci:main', supersede: true });
     expect(run({ conclusion: 'success' }).key).toBe(run({ conclusion: 'failure' }).key);
@@ -208,7 +208,7 @@ describe('what GitHub tells', () => {
     expect(told('issues', { action: 'opened' }).key).toBeUndefined();
   });
 
-  it('what is not as GitHub sends it makes no harm', () => {
+  it('unexpected payloads do no harm', () => {
     const odd: Json[] = [null, 7, 'x', [], {}, { a: [] }];
     for (const event of [
       'push',

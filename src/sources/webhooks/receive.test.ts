@@ -88,7 +88,7 @@ const ISSUE = {
 describe('who may send', () => {
   proves('sources:webhooks');
 
-  it('a secret that is missing or too short makes no receiver', () => {
+  it('a receiver needs a secret that is long enough', () => {
     const make = (kind: 'github' | 'standard', S?: string): string => {
       const made = receiverFrom('ci', { kind, to: 'shop/coder', secretEnv: 'S' }, defined({ S }));
       return made.kind === 'problem' ? made.problem : 'ready';
@@ -219,7 +219,7 @@ describe('who may send', () => {
   });
 });
 
-describe('what may be sent', () => {
+describe('the allowed bodies', () => {
   proves('sources:webhooks');
   const deep = (n: number): Buffer => Buffer.from(`{"a":${'['.repeat(n)}${']'.repeat(n)}}`);
   const cloud = bearer({ kind: 'cloudevents' });
@@ -367,7 +367,7 @@ describe('what may be sent', () => {
     else expect(refused(received())).toMatch(answer);
   });
 
-  it('a sender without the secret is refused before anything is read', () => {
+  it('a sender without the secret is refused before the body is read', () => {
     expect(refused(github({ body: deep(1_000), headers: { 'x-hub-signature-256': 'sha256=00' } }))).toMatch(
       /^401 wrong_signature/u,
     );
@@ -377,7 +377,7 @@ describe('what may be sent', () => {
 describe('the same again', () => {
   proves('sources:webhooks');
 
-  it('is recognized by its signed part, whatever its headers; only once it is remembered', () => {
+  it('is recognized by its signed part, and only after it was remembered', () => {
     const window = replayWindow();
     const first = github({ body: ISSUE }, window.seen);
     // The emit failed, so the sender's retry is accepted.
@@ -397,7 +397,7 @@ describe('the same again', () => {
     expect(event?.type).toBe('github.projects_v2_item.edited');
   });
 
-  it('its event has the same id, by which the log knows it for longer than a window', () => {
+  it('its event has the same id, so the log recognizes it for longer than the window', () => {
     const id = (received: Received): string | undefined => events(received)[0]?.id;
     expect(id(github({ body: ISSUE }))).toBe(
       id(github({ body: ISSUE, headers: { 'x-github-delivery': 'd-2', 'x-github-event': 'issues' } })),
@@ -415,7 +415,7 @@ describe('the same again', () => {
   });
 });
 
-describe('what becomes of it', () => {
+describe('the events of a request', () => {
   proves('sources:webhooks');
 
   it('a CloudEvent in its three forms is the same event', () => {
@@ -457,7 +457,7 @@ describe('what becomes of it', () => {
     expect(events(cloud({ body: [], headers: { 'content-type': 'application/cloudevents-batch+json' } }))).toEqual([]);
   });
 
-  it('it neither shouts, nor speaks for others, nor touches what they said', () => {
+  it('an event cannot be critical, name another source, or affect other notifications', () => {
     const cloud = (to: string, more: object): unknown =>
       events(
         bearer({ kind: 'cloudevents', to })({
@@ -506,7 +506,7 @@ describe('what becomes of it', () => {
     expect(events(standard({ body: { hello: 1 } }))[0]).toMatchObject({ type: 'webhook.ci', data: { hello: 1 } });
   });
 
-  it('Alertmanager: an event an alert, the newest state wins, a repetition is the same event', () => {
+  it('Alertmanager: each alert is an event, the newest state wins, and a repetition is the same event', () => {
     const alert = {
       status: 'firing',
       labels: { alertname: 'HighLatency', severity: 'page', service: 'checkout', env: 'prod' },
@@ -556,7 +556,7 @@ describe('what becomes of it', () => {
     expect(levels).toEqual(['warning', 'info', 'error', 'error']);
   });
 
-  it("anybody's JSON: by a map", () => {
+  it('JSON of any sender: converted by a map', () => {
     const map = {
       type: 'deploy.{state}',
       id: '{run.id}-{state}',

@@ -152,7 +152,7 @@ export function handleRegistry(options: HandleOptions): HandleRegistry {
 
 function madeHere(agent: Agent): inner.Agent {
   if (agent instanceof inner.Agent) return agent;
-  throw new EarpieceError('bad_argument', 'agent is not an object that createAgent() of this package returned');
+  throw new EarpieceError('bad_argument', 'agent must be the result of createAgent() of this package');
 }
 
 type Tool = inner.Tool;

@@ -164,12 +164,13 @@ export class Peer {
       if (this.#gone) break;
       if (answer === undefined) continue;
       if (answer.kind === 'failure') {
-        why = stringAt(answer.bytes, valueAt(answer.bytes, answer.error.start, ['message'])) ?? 'it refused the handshake';
+        why =
+          stringAt(answer.bytes, valueAt(answer.bytes, answer.error.start, ['message'])) ?? 'the server refused the handshake';
         continue;
       }
       const result = parsed(answer.bytes, answer.result);
       if (!isWelcome(generation, result)) {
-        why ??= `it answered ${generation === 'legacy' ? 'initialize' : 'server/discover'} with an unexpected result`;
+        why ??= `the server answered ${generation === 'legacy' ? 'initialize' : 'server/discover'} with an unexpected result`;
         continue;
       }
       this.capabilities = result.capabilities ?? {};

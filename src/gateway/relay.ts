@@ -54,8 +54,8 @@ export type RelayOptions = {
 
 /**
  * Passes frames between one client and one server, byte for byte. It changes only results of tools/list and tools/call as the
- * profile needs, and answers calls of its own tools and refused calls. The server answers the handshake. Requests keep their ids,
- * so an answer is recognized by its id.
+ * profile needs, and answers refused calls and calls of the gateway's tools. The server answers the handshake. Requests keep
+ * their ids, so an answer is recognized by its id.
  *
  * State `up`: frames pass. `serverDown` answers the open requests and leads to `down`. State `down`: requests are held for at
  * most `holdMs`; other frames are dropped, because they were for the ended process. `serverUp` leads to `replaying`. State

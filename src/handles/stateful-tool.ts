@@ -25,7 +25,7 @@ export type Args = { readonly [key: string]: Json };
 /** An action of a stateful tool. `spawn` is always possible. */
 export type Action = 'spawn' | 'fetch' | 'apply' | 'abort';
 
-/** What happens to a handle that still runs when the turn ends: the model is asked, or the handle is awaited or ended. */
+/** The treatment of a handle that still runs when the turn ends: the model is asked, or the handle is awaited or ended. */
 export type OnTurnEnd = 'inquire' | 'await' | 'abort';
 
 /** The part of the content to read: lines from 1 (negative: from the end), or bytes from 0. */

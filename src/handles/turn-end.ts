@@ -43,7 +43,7 @@ export type TurnEndOptions = {
   readonly signal?: AbortSignal;
 };
 
-/** What happened to the handles, by their names. */
+/** The result for the handles, by their names. */
 export type TurnEnd = {
   readonly waited: readonly string[];
   readonly aborted: readonly string[];

@@ -34,7 +34,7 @@ export type Place = {
   readonly terminal?: string | undefined;
 };
 
-/** The most times in a row that a turn is held. Hosts have further limits of their own. */
+/** The most times in a row that a turn is held. Each host has a further limit. */
 const MAX_HOLDS = 3;
 /** How long a new session waits for deliveries in flight to the previous session. */
 const INHERIT_WITHIN_MS = 1_500;

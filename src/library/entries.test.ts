@@ -202,7 +202,7 @@ describe('a gateway refuses', () => {
     [
       'a rider of something else',
       () => inboxRider(any({ earpiece: {} })),
-      'earpiece is not what openEarpiece() of this package returned',
+      'earpiece must be the result of openEarpiece() of this package',
     ],
     [
       'a listener that is no function',
@@ -314,7 +314,7 @@ describe('stores and sources refuse', () => {
     [
       'a source of no earpiece',
       () => gitSource(any({ ...git, earpiece: {} })),
-      'earpiece is not what openEarpiece() of this package returned',
+      'earpiece must be the result of openEarpiece() of this package',
     ],
     [
       'a command with its arguments as one text',
@@ -498,7 +498,7 @@ describe('values that throw when they are read are refused, and the error names 
     [
       'a Proxy as an earpiece',
       () => inboxRider({ earpiece: revoked() }),
-      'earpiece is not what openEarpiece() of this package returned',
+      'earpiece must be the result of openEarpiece() of this package',
     ],
     [
       'a getter of an event',

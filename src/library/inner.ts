@@ -22,6 +22,6 @@ export function innerOf(ear: object): LoadedInbox {
   const inbox = typeof ear === 'object' && ear !== null ? INBOXES.get(ear) : undefined;
   if (isPromise(ear)) throw bad('earpiece is a promise; await openEarpiece()', 'earpiece');
   if (inbox === undefined)
-    throw bad('earpiece is not what openEarpiece() of this package returned; is the package installed twice?', 'earpiece');
+    throw bad('earpiece must be the result of openEarpiece() of this package; is the package installed twice?', 'earpiece');
   return inbox;
 }

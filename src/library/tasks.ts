@@ -6,8 +6,8 @@ import { check, type Table } from './arguments.ts';
 import { mustBeOpen } from './inner.ts';
 
 /**
- * Who changes a task, and `expected`, the status or version that you saw. If the task has changed since then, the call throws
- * `conflict`.
+ * `by` is the person or agent that changes a task, and `expected` the status or version that you saw. If the task has changed
+ * since then, the call throws `conflict`.
  */
 export type TaskChange = { readonly by: TaskActor; readonly expected?: TaskStatus | number };
 

@@ -123,7 +123,8 @@ export class McpClient {
   async #greet(generation: Generation, method: string, params: object, signal: AbortSignal): Promise<string | undefined> {
     const answer = await this.#ask(method, params, signal);
     if (answer.kind === 'failure') return messageIn(answer);
-    if (!isWelcome(generation, parsed(answer.bytes, answer.result))) return `it answered ${method} with an unexpected result`;
+    if (!isWelcome(generation, parsed(answer.bytes, answer.result)))
+      return `the server answered ${method} with an unexpected result`;
     this.#generation = generation;
     return undefined;
   }

@@ -137,7 +137,7 @@ export class Budget {
       this.#told.add('budget.token.warning');
       return [
         seen(
-          `The tokens of this turn are used up: ${plainNumber(current)} of ${plainNumber(limit)}. The next answer ends it; no further tools run.`,
+          `The tokens of this turn are used up: ${plainNumber(current)} of ${plainNumber(limit)}. The next answer ends the turn; no further tools run.`,
           { type: 'budget.token.exceeded', severity: 'critical', data: counted(kind, current, limit) },
         ),
       ];

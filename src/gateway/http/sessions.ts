@@ -301,7 +301,7 @@ class HttpSession {
     }
     // The client only probed the server's generation, found the older one, and will not use this endpoint again.
     if (frame.kind === 'failure' && post.method === 'server/discover' && this.#posts.size === 0)
-      this.#end('it does not know the stateless protocol');
+      this.#end('the server does not know the stateless protocol');
     return true;
   }
 

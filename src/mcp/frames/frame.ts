@@ -83,7 +83,7 @@ export function editedRequest(request: Request, edits: readonly Edit[]): Request
   return { ...request, bytes, id: idOf(bytes, idAt), idAt, params: moved(request.params, edits) };
 }
 
-/** Where a range is after the edits. */
+/** The position of a range after the edits. */
 function moved({ start, end }: Range, edits: readonly Edit[]): Range {
   const growth = (of: (edit: Edit) => boolean): number =>
     edits.filter(of).reduce((sum, { at, put }) => sum + Buffer.byteLength(put) - (at.end - at.start), 0);

@@ -45,7 +45,7 @@ export async function answerFollow(call: FollowCall): Promise<object> {
     success: true,
     id: followed.id,
     follows: nameOf(followed),
-    message: known ? 'You followed it already; it is looked at again now.' : 'Its changes arrive as notifications.',
+    message: known ? 'You already follow it; it is checked again now.' : 'Its changes arrive as notifications.',
   };
 }
 
@@ -80,7 +80,7 @@ function argumentsIn(args: unknown): Asked {
         `follow has no argument ${JSON.stringify(key.slice(0, 80))}; it takes ${known.join(', ')}`,
       );
     if (typeof value !== 'string' || value.trim() === '' || value.length > MAX_CHARS)
-      throw new EarpieceError('bad_argument', `${key} is not a text of 1 to ${MAX_CHARS} characters`);
+      throw new EarpieceError('bad_argument', `${key} must be a text of 1 to ${MAX_CHARS} characters`);
   }
   return args ?? {};
 }
@@ -100,7 +100,8 @@ async function whatOf({ folder }: FollowCall, { pull_request: pr, log, match, ur
       throw error instanceof CannotLook ? new EarpieceError('not_found', error.message) : error;
     });
   if (log !== undefined) {
-    if (match === undefined) throw new EarpieceError('bad_argument', 'log needs match: the lines that count, such as ERROR');
+    if (match === undefined)
+      throw new EarpieceError('bad_argument', 'log needs match, a regular expression for the lines, such as ERROR');
     patternOf(match);
     return { kind: 'log', file: inside(folder, log), match };
   }

@@ -100,7 +100,7 @@ describe('earpiece follow', () => {
       end(first as number);
       await until(state, ({ pid }) => pid === undefined);
       expect(await listed()).toMatchObject([
-        { state: 'waits', says: expect.stringContaining('no process looks') as string, process: null },
+        { state: 'waits', says: expect.stringContaining('no process checks this') as string, process: null },
       ]);
       appendFileSync(log, 'ERROR while nobody looked\nERROR no connection\n');
       await start('s2');

@@ -72,7 +72,7 @@ function lineOf(command: CommandLine): Words {
   });
 }
 
-it('a command line that is read without commander is read as commander reads it', async () => {
+it('the plain parser reads a command line as commander does', async () => {
   proves('cli:commands');
   const all = await lines();
   const seen: Seen[] = [];

@@ -49,7 +49,7 @@ describe('in whose name a shell reads', () => {
 });
 
 describe('whose conversation an address means', () => {
-  it('is the one it names, the only active one, or #main', async () => {
+  it('the reader is the named conversation, the only active one, or #main', async () => {
     const ear = open();
     expect(await conversationOf(ear, 'shop/coder#x')).toEqual({ log: 'shop/coder', conversation: 'x' });
     expect(await conversationOf(ear, 'shop/coder')).toEqual({ log: 'shop/coder', conversation: 'main' });
@@ -57,7 +57,7 @@ describe('whose conversation an address means', () => {
     expect(await conversationOf(ear, 'shop/coder')).toEqual({ log: 'shop/coder', conversation: 's1' });
   });
 
-  it('is asked for where there are several, and refused for a whole project', async () => {
+  it('several active conversations need a name, and a whole project is refused', async () => {
     const ear = open();
     await ear.conversation('shop/coder#s1').seen();
     await ear.conversation('shop/coder#s2').seen();

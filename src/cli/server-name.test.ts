@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { proves } from '../../e2e/verifies.ts';
 import { serverName } from './server-name.ts';
 
-describe('the name of a server whose user gave none', () => {
+describe('the default name of a server', () => {
   proves('gateway:names');
   test.each<[string, string]>([
     ['npx -y @modelcontextprotocol/server-filesystem /tmp', 'filesystem'],
@@ -95,7 +95,7 @@ describe('the name of a server whose user gave none', () => {
     expect(serverName([])).toBe('server');
   });
 
-  test('it is always one that clients take', () => {
+  test('clients accept every default name', () => {
     for (const words of [['npx', '-y', 'x'.repeat(100)], ['./-dashes-'], ['naïve mcp'], ['node', '../..'], ['@@/@']])
       expect(serverName(words)).toMatch(/^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/);
   });

@@ -15,7 +15,7 @@ const ROWS = [
 const linesAt = (width: number): string[] => table(ROWS, LAYOUT, { width }).split('\n');
 
 describe('a table', () => {
-  it('is aligned, and not cut where the width is unknown', () => {
+  it('is aligned, and not cut if the width is unknown', () => {
     expect(linesAt(Number.POSITIVE_INFINITY)).toEqual([
       'level     id    queued      kind          message',
       'info      n_1   3 s ago     ci.failed     CI failed on main, in the step that nobody ever looks at',
@@ -50,7 +50,7 @@ describe('a table', () => {
     for (const line of linesAt(width)) expect(widthOf(line)).toBeLessThanOrEqual(width);
   });
 
-  it('leaves out a column that is empty in every row', () => {
+  it('leaves out a column without content', () => {
     expect(table([['a', '', 'b']], [{}, {}, {}])).toBe('a  b');
   });
 
@@ -75,7 +75,7 @@ describe('width', () => {
     expect(widthOf(text)).toBe(width);
   });
 
-  it('aligns behind wide characters', () => {
+  it('aligns columns after wide characters', () => {
     expect(
       table(
         [

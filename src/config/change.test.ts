@@ -46,7 +46,7 @@ const says = (here: World, key: string): string => {
 describe('a setting is changed in a file', () => {
   proves('config:set');
 
-  test("the user's or the project's, made where there is none", async () => {
+  test("the user's or the project's, created if it is missing", async () => {
     const here = world();
     expect(await change(here, 'user', set('budget.max_items', 3))).toEqual({
       file: here.userFile,
@@ -63,7 +63,7 @@ describe('a setting is changed in a file', () => {
     expect(says(here, 'budget.max_items')).toBe('3 by user file …/home/.config/earpiece/earpiece.toml:2:1');
   });
 
-  test('the one that counts there, though it is nearer than the root', async () => {
+  test('a change goes to the effective file, even if it is nearer than the root', async () => {
     const here = world();
     const nearer = here.write('web/packages/a/earpiece.toml', '# mine\n');
     const cwd = join(here.repository, 'packages/a');
@@ -73,7 +73,7 @@ describe('a setting is changed in a file', () => {
     expect(readFileSync(nearer, 'utf8')).toBe('# mine\nview = "xml"\n');
   });
 
-  test('as it is spelled there, both ways where it is there in both', async () => {
+  test('a key keeps its spelling, and both spellings are changed if both exist', async () => {
     const kinds = '[conversation.notifications.kinds.mcp]\nreconnected = true # c\n';
     const here = world({ project: `${kinds}[conversation.tools.t.spawn.notifications]\non_success = true\n` });
     await change(
@@ -117,7 +117,7 @@ describe('a setting is changed in a file', () => {
     expect(here.read().problems).toEqual([]);
   });
 
-  test('what it says already is not written', async () => {
+  test('an unchanged value is not written', async () => {
     const here = world({ user: 'view = "xml" # mine\n' });
     utimesSync(here.userFile, 1, 1);
     expect(await change(here, 'user', set('view', 'xml'), unset('interrupt'))).toMatchObject({ written: false });
@@ -190,7 +190,7 @@ describe('refused, and nothing is changed', () => {
     expect(readFileSync(here.userFile, 'utf8')).toBe('# mine\n');
   });
 
-  test('as the loader would say it', async () => {
+  test('an error has the words of the loader', async () => {
     for (const [key, value] of [
       ['budget.max_items', 0],
       ['min_level', 'warn'],
@@ -254,7 +254,7 @@ describe('refused, and nothing is changed', () => {
     );
   });
 
-  test('a file that is read-only stays as it is', async () => {
+  test('a read-only file stays unchanged', async () => {
     const here = world({ user: 'view = "json"\n' });
     chmodSync(here.userFile, 0o444);
     expect(await refusal(here, change(here, 'user', set('view', 'xml')))).toBe(
@@ -266,7 +266,7 @@ describe('refused, and nothing is changed', () => {
 describe('the file itself', () => {
   proves('config:set-safe');
 
-  test('keeps its mode, is followed through links, and leaves nothing beside it', async () => {
+  test('a changed file keeps its mode, links are followed, and no draft is left', async () => {
     const here = world();
     const real = here.write('dotfiles/earpiece.toml', 'view = "json"\n');
     chmodSync(real, 0o640);
@@ -298,7 +298,7 @@ describe('the file itself', () => {
     expect(readFileSync(here.userFile, 'utf8')).toMatch(/^# mine\n/u);
   });
 
-  test('those of one process wait for each other, however long that takes', async () => {
+  test('changes of one process wait for each other without a limit', async () => {
     const here = world({ user: '' });
     const lines = Array.from({ length: 10 }, (_, i) => `# ${i}\n`);
     const add = (line: string) => replaceFile(here.userFile, (text) => text + line, { mode: 0o600, withinMs: 0 });
@@ -326,7 +326,7 @@ describe('the file itself', () => {
     expect(readdirSync(dirname(here.userFile))).toEqual(['earpiece.toml']);
   });
 
-  test('what an editor saves meanwhile is not overwritten', async () => {
+  test('a version that an editor saves meanwhile is not overwritten', async () => {
     const here = world({ user: 'view = "json"\n' });
     const work = replaceFile(
       here.userFile,
@@ -350,7 +350,7 @@ describe('the file itself', () => {
     expect(readFileSync(here.userFile, 'utf8')).toBe('view = "toon"\n');
   });
 
-  test('who holds it is waited for, and not for ever; what a dead one left is taken away', async () => {
+  test('a change waits a limited time for another process, and removes the lock of a dead one', async () => {
     const here = world({ user: 'view = "json"\n' });
     const lock = here.write('home/.config/earpiece/earpiece.toml.lock', '');
     const work = replaceFile(here.userFile, (text) => `${text}# ours\n`, { mode: 0o600, withinMs: 50 });
@@ -365,7 +365,7 @@ describe('the file itself', () => {
   });
 });
 
-test('what a page changes needs no further trust, and each says when it counts', () => {
+test('settings of the page need no separate trust, and each has a time of effect', () => {
   const offered = ALL_SETTINGS.map((setting) => ({ setting, key: setting.pattern.map((part) => (part === '*' ? 'a' : part)) }))
     .map(({ setting, key }) => ({ setting, key: key.join('.') }))
     .filter(({ key }) => changeOf(key) !== undefined);

@@ -12,7 +12,7 @@ const values = (text: string): Record<string, unknown> => {
   return Object.fromEntries(entries.map((entry) => [entry.key, entry.value]));
 };
 
-describe('what is refused, and how', () => {
+describe('each invalid file is refused with its message', () => {
   proves('config:unknown-key');
   test.each<[name: string, text: string, messages: string[]]>([
     // Keys
@@ -525,7 +525,7 @@ describe('what is read', () => {
     });
   });
 
-  test('what is right counts beside what is wrong', () => {
+  test('valid entries count even if others are invalid', () => {
     const { entries, problems } = checkConfigText('view = "xml"\nmax_open = 0', 'e.toml');
     expect(entries.map((entry) => entry.key)).toEqual(['view']);
     expect(problems).toHaveLength(1);
@@ -536,7 +536,7 @@ describe('what is read', () => {
     expect(checkConfigText(text, 'e.toml')).toMatchObject({ entries: [], problems: [{ line: 3 }] });
   });
 
-  test('any text is answered, never thrown at', () => {
+  test('no text causes an exception', () => {
     const key = fc.constantFrom(
       'view',
       'budget',

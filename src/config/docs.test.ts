@@ -9,7 +9,7 @@ const page = readFileSync(new URL('../../docs/config.md', import.meta.url), 'utf
 const block = (language: string): string => new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, 'm').exec(page)?.[1] ?? '';
 const example = block('toml');
 
-test('the example has no problem, also when it is put to work', () => {
+test('the example has no problem and can be used', () => {
   expect(checkConfigText(example, 'example').problems.map(formatProblem)).toEqual([]);
   const { read, projectFile, options } = world({ project: example });
   trustBook(options()).trust(projectFile);
@@ -18,7 +18,7 @@ test('the example has no problem, also when it is put to work', () => {
   expect(Object.keys(config.gateway.servers)).toEqual(['files', 'issues']);
 });
 
-test('the example has every key there is', () => {
+test('the example contains every key', () => {
   const { entries } = checkConfigText(example, 'example');
   const shown = new Set(entries.map((entry) => entry.setting));
   // The example writes `content` as `on_content`.
@@ -26,7 +26,7 @@ test('the example has every key there is', () => {
   expect(missing).toEqual(['conversation.tools.*.notifications.content']);
 });
 
-test('where it does not say "example", it shows the default', () => {
+test('the example shows the defaults, except in lines marked "example"', () => {
   const { entries } = checkConfigText(example, 'example');
   const lines = example.split('\n');
   for (const { key, setting, value, at } of entries) {
@@ -35,7 +35,7 @@ test('where it does not say "example", it shows the default', () => {
   }
 });
 
-test('variables are named as the page says', () => {
+test('the variables have the names on the page', () => {
   const others = ALL_SETTINGS.filter(
     ({ pattern, env }) => env !== (pattern.includes('*') ? undefined : `EARPIECE_${pattern.join('_').toUpperCase()}`),
   );

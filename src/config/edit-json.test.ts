@@ -23,7 +23,7 @@ const PERSONS = `// Mine.
 }
 `;
 
-describe('a member is added and nothing beside it changes', () => {
+describe('a member is added and nothing else changes', () => {
   test.each([
     ['', '{\n  "a": {\n    "b": 1\n  }\n}\n'],
     ['{}', '{\n  "a": {\n    "b": 1\n  }\n}'],
@@ -35,7 +35,7 @@ describe('a member is added and nothing beside it changes', () => {
     ['{\n  // none yet\n}', '{\n  // none yet\n  "a": {\n    "b": 1\n  }\n}'],
   ])('%j', (before, after) => expect(set(before, ['a', 'b'], 1)).toBe(after));
 
-  test('behind the comment of the last one', () =>
+  test('a new member follows the comment of the last one', () =>
     expect(set(PERSONS, ['mine'], true)).toBe(
       PERSONS.replace('"last": 1 // no comma\n', '"last": 1, // no comma\n    "mine": true\n'),
     ));
@@ -45,11 +45,11 @@ describe('a member is added and nothing beside it changes', () => {
       PERSONS.replace('done" }] },\n', 'done" }] },\n            {\n                "x": 1\n            },\n'),
     ));
 
-  test('a list is made where there is none', () =>
+  test('a missing list is created', () =>
     expect(jsonAt(append(PERSONS, ['hooks', 'Start'], 1), ['hooks'])).toMatchObject({ Start: [1] }));
 });
 
-describe('what was added is taken out again', () => {
+describe('an added value can be removed again', () => {
   test.each([PERSONS, '{"x": 1}', '{\n\t"x": 1\n}', '{\n  "x": 1,\n}', '{\r\n  "x": 1 // one\r\n}\r\n', '{}'])('%j', (text) => {
     const there = set(text, ['ours'], { some: ['thing'] });
     expect(there).not.toBe(text);
@@ -58,7 +58,7 @@ describe('what was added is taken out again', () => {
 
   test('from a list too', () => expect(remove(append(PERSONS, ['hooks', 'Stop'], 'x'), ['hooks', 'Stop', 1])).toBe(PERSONS));
 
-  test('what is not there is not taken out', () => expect(remove(PERSONS, ['hooks', 'Start', 3])).toBe(PERSONS));
+  test('removing a missing value changes nothing', () => expect(remove(PERSONS, ['hooks', 'Start', 3])).toBe(PERSONS));
 });
 
 describe('a text that cannot be changed is reported with its place', () => {

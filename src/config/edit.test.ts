@@ -31,7 +31,7 @@ describe('a key that is there', () => {
     ['view', 'toon', 'view = "json"   #', 'view = "toon"   #'],
     ['budget.max_items', 12, 'max_items   = 5     # few', 'max_items   = 12     # few'],
     ['wake.error', 'ask', "error = 'auto'", 'error = "ask"'],
-  ])('%s: its value is changed, and not a byte beside it', (key, value, before, after) => {
+  ])('%s: only its value is changed', (key, value, before, after) => {
     expect(edit(PERSONS, key, value)).toBe(PERSONS.replace(before, after));
   });
 
@@ -188,7 +188,7 @@ test.each([
   expect(edit(before, key, value)).toMatch(message);
 });
 
-test('whatever is written is read as it was meant', () => {
+test('every written value is read back unchanged', () => {
   const values = fc.oneof(fc.boolean(), fc.integer(), fc.string({ unit: 'binary' }), fc.array(fc.string({ unit: 'grapheme' })));
   fc.assert(
     fc.property(values, (value) => {
@@ -197,7 +197,7 @@ test('whatever is written is read as it was meant', () => {
   );
 });
 
-test('in whatever a person wrote: set and taken out again, all else says what it said', () => {
+test('in any file of a person, setting and removing a key changes no other key', () => {
   const name = fc.constantFrom('a', 'b', 'c d', 'é');
   const path = fc.array(name, { minLength: 1, maxLength: 4 });
   const space = fc.constantFrom('', ' ', '\t');

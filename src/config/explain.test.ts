@@ -93,7 +93,7 @@ describe('who decided', () => {
     expect(here.read().config.untrusted[0]?.what).toEqual(['db (stores queued notifications in postgres://…@host/db)']);
   });
 
-  test('a server is explained whole, and its secrets are not shown', () => {
+  test('a server is explained without its secrets', () => {
     const here = world({ user: '[gateway.servers.gh]\ncommand = "npx"\nenv = { TOKEN = "s3cr3t" }' });
     const whole = 'npx (env: TOKEN) by user file …/home/.config/earpiece/earpiece.toml:1:18';
     expect(line(here, 'gateway.servers.gh')).toBe(whole);
@@ -102,7 +102,7 @@ describe('who decided', () => {
   });
 });
 
-describe('more than one, or none', () => {
+describe('several sources, or no source', () => {
   test('a table lists its settings', () => {
     const here = world({ project: '[coalesce.sources]\nfile = "5s"' });
     const table = explain(here.read().config, 'coalesce');

@@ -37,7 +37,7 @@ describe('a kept value', () => {
     return { told: JSON.stringify({ servers, leftOut }), leftOut };
   };
 
-  test('reaches its own server alone, as the value of that name; an empty one too', () => {
+  test('a kept value, even an empty one, reaches only its server, under its name', () => {
     expect(parse({ command: 'x', env: { TOKEN: `\${${variable}}` } }).told).toContain('"TOKEN":"secret"');
     const empty = keptVariable('one', 'E');
     const text = JSON.stringify({ mcpServers: { one: { command: 'x', env: { E: `\${${empty}}` } } } });

@@ -29,7 +29,7 @@ describe('with nothing said', () => {
 });
 
 describe('which file counts', () => {
-  test('the nearest from the working folder to the root of the repository, and only it', () => {
+  test('only the nearest file from the working folder to the root of the repository applies', () => {
     const { read, write, repository } = world({ project: 'view = "json"\nmax_open = 7' });
     const deep = write('web/a/b/file', '').replace(/\/file$/, '');
     expect(read({ cwd: deep }).config.policy.view).toBe('json');
@@ -70,7 +70,7 @@ describe('which file counts', () => {
     expect(config).toMatchObject({ project: 'web', projectRoot: repository, policy: { view: 'xml' } });
   });
 
-  test('a working folder that is gone stops nothing', () => {
+  test('a missing working folder is no error', () => {
     const { read, home } = world();
     const cwd = join(home, 'gone');
     mkdirSync(cwd);
@@ -193,7 +193,7 @@ describe('who wins', () => {
     expect(config.tools).toEqual({ build: { source: 'builtin', stateful: true, onTurnEnd: 'abort' }, other: { source: 'mcp' } });
   });
 
-  test('a source that the project turns off is off, whatever the user says of its kinds', () => {
+  test('a source that the project turns off is off, regardless of the kinds in the user file', () => {
     const kinds = '[conversation.notifications.kinds]\n';
     const user = `${kinds}"mcp.disconnected" = true\n"tool.failed" = false\nmcp.reconnected = true`;
     const { read } = world({ project: `${kinds}mcp.enable = false`, user });
@@ -399,7 +399,7 @@ describe('the gateway', () => {
     );
   });
 
-  test('a server whose variable is not set is left out, and only it', () => {
+  test('only a server with an unset variable is left out', () => {
     const { read, short } = world({ user: `${servers}\n[gateway.servers.a-b]\ncommand = "x"` });
     const { config, problems } = read({ env: { HOST: 'example.com', TOKEN: 'x' } });
     expect(problems).toEqual([]);

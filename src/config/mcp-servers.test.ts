@@ -10,7 +10,7 @@ const parse = (text: string, env: Record<string, string> = {}): { servers: unkno
 };
 
 describe('servers of other programs', () => {
-  test('a command, a URL, the older transport, and what is theirs alone', () => {
+  test('reads a command, a URL and the older transport, and ignores other keys', () => {
     const text = JSON.stringify({
       theme: 'dark',
       mcpServers: {
@@ -146,7 +146,7 @@ describe('JSON with comments', () => {
     );
   });
 
-  test('reads a file with a string of 30 MB, as the history of an agent has it, and says where one does not end', () => {
+  test('reads a file with a string of 30 MB, as the history of an agent has it, and reports where a string does not end', () => {
     const history = 'x'.repeat(30_000_000);
     const text = `{"history":"${history}","mcpServers":{"a":{"command":"npx"}}}`;
     expect(Object.keys(parseMcpServers(text, '/f.json', { env: {} }).servers)).toEqual(['a']);
@@ -157,7 +157,7 @@ describe('JSON with comments', () => {
     });
   });
 
-  test('answers any text, and refuses what only looks like JSON', () => {
+  test('never throws, and refuses text that is not JSON', () => {
     const noise = fc.array(
       fc.constantFrom('{', '}', '[', ']', ',', ':', '"a"', '"', '1', '-', 'true', ' ', '\n', '/*', '*/', '//', '\\u'),
       { maxLength: 20 },

@@ -8,7 +8,7 @@ const at = (text: string, ...path: (string | number)[]): string | undefined => {
   return place && `${place.key.line}:${place.key.column} ${place.value.line}:${place.value.column}`;
 };
 
-describe('where a key stands', () => {
+describe('finds the place of each key', () => {
   const cases: [string, string, (string | number)[], string][] = [
     ['a pair', 'a = 1', ['a'], '1:1 1:5'],
     ['behind a byte order mark', '\ufeffa = 1', ['a'], '1:2 1:6'],
@@ -76,7 +76,7 @@ describe('where a key stands', () => {
     );
   });
 
-  test('nothing makes it throw or run for ever', () => {
+  test('no text makes the scan throw or run without end', () => {
     const noise = fc.array(
       fc.constantFrom(
         '[',
@@ -135,7 +135,7 @@ describe('keys as text', () => {
     ['a = 1', undefined],
   ])('%j', (text, parts) => expect(splitKey(text)).toEqual(parts));
 
-  test('what is joined is split again', () => {
+  test('a joined key is split into the same parts', () => {
     const path = fc.array(fc.string(), { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(path, (parts) => {

@@ -61,7 +61,7 @@ describe('the limits of a file', () => {
   proves('config:bounded');
   const said = (text: string): string[] => checkConfigText(text, 'f').problems.map(formatProblem);
 
-  test('the error says what is too long, where, and what is allowed', () => {
+  test('the error names the exceeded limit, its place and the allowed value', () => {
     expect(said(`view = "json"\n ${dotted(50)}=1`)).toEqual([
       `f:2:2: has a key of 50 parts, "${dotted(20)}."…; a key may have at most 16 parts`,
     ]);

@@ -18,7 +18,7 @@ env = { SECRET = "s3cr3t" }
 url = "https://example.com/mcp"
 `;
 
-test('what would run, connect, listen or keep waits for trust; the rest counts', () => {
+test('settings that run, connect, listen or store wait for trust; the others apply', () => {
   proves('config:trust');
   const { read, short, projectFile, options } = world({ project: RISKY, user: '[gateway.servers.run]\ncommand = "mine"' });
   const { config, problems } = read();
@@ -49,7 +49,7 @@ test('what would run, connect, listen or keep waits for trust; the rest counts',
   expect(Object.keys(trusted.gateway.servers)).toEqual(['run', 'net']);
 });
 
-test('trust lasts while those parts stay the same, and until it is withdrawn', () => {
+test('trust lasts until those parts change or the trust is withdrawn', () => {
   const { read, write, projectFile, options } = world({ project: RISKY });
   const book = trustBook(options());
   const waiting = (): number => read().config.untrusted.length;
@@ -78,7 +78,7 @@ test('trust lasts while those parts stay the same, and until it is withdrawn', (
   expect([book.untrust(projectFile), book.untrust(projectFile), waiting()]).toEqual([true, false, 1]);
 });
 
-test('it is for the file itself, not for another at its path or a link to it', () => {
+test('trust is for the file itself, and not for another file at its path or a link', () => {
   const { read, write, projectFile, repository, home, options } = world({ project: RISKY });
   const book = trustBook(options());
   symlinkSync(repository, join(home, 'link'));
@@ -89,7 +89,7 @@ test('it is for the file itself, not for another at its path or a link to it', (
   expect(read({ cwd: write('copy/earpiece.toml', RISKY).replace('/earpiece.toml', '') }).config.untrusted).toHaveLength(1);
 });
 
-test('what harms nobody needs no trust', () => {
+test('harmless settings need no trust', () => {
   const { read, projectFile, options } = world({ project: 'view = "xml"\n[gateway.http]\nhost = "localhost"\nport = 5000' });
   expect(read().config).toMatchObject({ untrusted: [], gateway: { http: { host: 'localhost', port: 5000 } } });
   expect(trustBook(options()).isTrusted(projectFile)).toBe(true);
@@ -103,7 +103,7 @@ test('what harms nobody needs no trust', () => {
   }
 });
 
-test("the user's own file, also where it lies in a repository, is trusted", () => {
+test("the user's file is trusted, even in a repository", () => {
   const { read, home, userFile } = world({ user: RISKY });
   expect(read().config.untrusted).toEqual([]);
   mkdirSync(join(home, '.config/earpiece/.git'));
@@ -113,7 +113,7 @@ test("the user's own file, also where it lies in a repository, is trusted", () =
   expect(config.files).toEqual([{ scope: 'project', file: userFile }]);
 });
 
-test('flags and variables are trusted, and explain names what is held back', () => {
+test('flags and variables are trusted, and explain shows the ignored values', () => {
   const { read, short } = world({ project: RISKY });
   const { config } = read({ env: { EARPIECE_GATEWAY_HTTP_HOST: '0.0.0.0' } });
   expect(config.gateway.http.host).toBe('0.0.0.0');
@@ -163,7 +163,7 @@ test('no file, and no place to write, are clear errors', () => {
   chmodSync(join(home, '.local/state'), 0o700);
 });
 
-test('fetching by itself waits for trust, what does not fetch does not', () => {
+test('automatic fetching waits for trust, other settings of git do not', () => {
   proves('config:trust');
   const what = (every: string): unknown =>
     world({ project: `[sources.git]\nfetch_every = "${every}"` })
@@ -198,7 +198,7 @@ test.each(['signal_en', 'signal_ja'])(
   },
 );
 
-test('a file that changes while a person looks at it is not trusted', () => {
+test('a file that changes while a person reads it is not trusted', () => {
   proves('config:trust');
   const { read, write, short, projectFile, options } = world({ project: '[gateway.servers.a]\ncommand = "npx"\n' });
   const book = trustBook(options());
@@ -220,7 +220,7 @@ test('a cloned project leaves out no server of its user by a separator', () => {
   expect(Object.keys(read().config.gateway.servers)).toEqual([]);
 });
 
-test('what is asked for names the folder of a command, and the variables that go out', () => {
+test('the request for trust names the folder of a command, and the variables that it gets', () => {
   const { read } = world({
     project: `
 [gateway.servers.a]
@@ -239,7 +239,7 @@ headers = { X = "Bearer \${env:AWS_SECRET}" }
   ]);
 });
 
-test("a cloned project shortens no time and no text that its user's own file allows", () => {
+test("a cloned project cannot shorten a time or a text that the user's file allows", () => {
   proves('config:trust', 'trust:person');
   const { read, options, projectFile } = world({
     user: '[ttl]\ninfo = "never"\n[budget]\nmax_item_chars = 9000\n',

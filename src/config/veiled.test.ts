@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { proves } from '../../e2e/verifies.ts';
 import { veiled } from './veiled.ts';
 
-describe('secrets of servers in a text that a person is shown', () => {
+describe('secrets of servers are hidden in a shown text', () => {
   proves('hosts:wrap');
 
   test.each<[what: string, file: string, text: string, shown: string]>([

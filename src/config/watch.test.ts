@@ -49,7 +49,7 @@ describe('a watched configuration', () => {
     expect(watch.current()).toBe(first);
   });
 
-  test('is read again after a write so new that another one may look the same', () => {
+  test('is read again after a recent write, because a second write may leave the same state', () => {
     const here = world({ project: 'view = "json"' });
     const now = new Date();
     utimesSync(here.projectFile, now, now);
@@ -101,7 +101,7 @@ describe('a watched configuration', () => {
     expect(reports).toHaveLength(1);
   });
 
-  test('trust that is given counts at once', () => {
+  test('new trust takes effect at once', () => {
     const here = world({ project: '[gateway.servers.a]\ncommand = "x"' });
     const watch = watchConfig(here.options());
     expect(watch.current().untrusted).toHaveLength(1);
@@ -143,7 +143,7 @@ describe('the policy of a project', () => {
     expect(brief(web.policy('api'))).toEqual(['xml', 9]);
   });
 
-  test("of a project that nobody has seen is what the user's file says", () => {
+  test("the policy of an unknown project comes from the user's file", () => {
     const here = two();
     expect(brief(policySource(here.options()).policy('api'))).toEqual(['default', 9]);
     // That holds even if the user's home is a repository with a configuration file.
@@ -185,7 +185,7 @@ describe('the policy of a project', () => {
     ]);
   });
 
-  test('a broken file of another project is reported once, what is shared only for the own', () => {
+  test('a broken file of another project is reported once, and shared problems only for the current one', () => {
     const here = two();
     const reports: string[] = [];
     policySource(here.options({ cwd: here.api })).policy('api');

@@ -29,7 +29,7 @@ describe("a user's pattern", () => {
     ['[(?=]x', '(x=x', '[$1][$1]'],
     ['\\(\\?=', 'a(?=b', 'a[$1]b'],
     ['-----BEGIN [^-]+-----[^]+?-----END', 'a -----BEGIN KEY-----\nabc\n-----END b', 'a [$1] b'],
-  ])('%s reads as it does in JavaScript', (source, text, expected) => {
+  ])('%s matches as in JavaScript', (source, text, expected) => {
     expect(replaced(source, text)).toBe(expected);
     expect(text.replaceAll(new RegExp(source, 'gu'), () => '[$1]')).toBe(expected);
   });
@@ -56,10 +56,7 @@ describe("a user's pattern", () => {
     expect(problemOf(source)).toBe(problem);
   });
 
-  it.each(['(a+)+$', '(a|aa)+$', '(.*a){12}$', '^(([a-z])+.)+[A-Z]([a-z])+$'])(
-    '%s ends on the text that is worst for it',
-    (source) => {
-      expect(replaced(source, `${'a'.repeat(20_000)}!`)).toHaveLength(20_001);
-    },
-  );
+  it.each(['(a+)+$', '(a|aa)+$', '(.*a){12}$', '^(([a-z])+.)+[A-Z]([a-z])+$'])('%s ends on its worst text', (source) => {
+    expect(replaced(source, `${'a'.repeat(20_000)}!`)).toHaveLength(20_001);
+  });
 });

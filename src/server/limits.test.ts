@@ -13,7 +13,7 @@ it('lets a burst through, then as many as flow in, each caller by itself', () =>
   expect(take('a', 4)).toEqual([undefined, undefined, undefined, 1]);
 });
 
-it('says how long to wait', () => {
+it('returns the time to wait', () => {
   const buckets = new Buckets({ perSecond: 0.2, burst: 1 }, () => 0);
   expect([buckets.take('a'), buckets.take('a')]).toEqual([undefined, 5]);
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { NO_TELEMETRY, openTelemetry } from './telemetry.ts';
 
 describe('OpenTelemetry', () => {
-  it('is nothing where it is not installed', async () => {
+  it('is undefined if the package is not installed', async () => {
     const none = await openTelemetry(() => Promise.reject(new Error('Cannot find package')));
     expect(none).toBe(NO_TELEMETRY);
     expect(await none.span('x', {}, async (set) => (set({ a: 1 }), 7))).toBe(7);
@@ -10,7 +10,7 @@ describe('OpenTelemetry', () => {
     none.happened('x', 0, {});
   });
 
-  it('has spans with what is known at their end, also of what failed, and counters', async () => {
+  it('records spans with late attributes and failures, and counters', async () => {
     const seen: unknown[] = [];
     const span = {
       setAttributes: (more: object) => seen.push(['attributes', more]),
@@ -54,7 +54,7 @@ describe('OpenTelemetry', () => {
     ]);
   });
 
-  it('is the real one where it is, and does nothing without an SDK', async () => {
+  it('uses an installed package, and has no effect without an SDK', async () => {
     const telemetry = await openTelemetry();
     expect(telemetry).not.toBe(NO_TELEMETRY);
     expect(await telemetry.span('x', {}, async () => 1)).toBe(1);

@@ -39,7 +39,7 @@ describe('tokens', () => {
     expect(JSON.stringify(await tokens.list())).not.toMatch(/hash/u);
   });
 
-  it('end by their time, and when they are revoked, whoever revokes them', async () => {
+  it('end when they expire or when any process revokes them', async () => {
     const short = await tokens.create({ kind: 'admin', name: 'short', expiresInMs: 1_000 });
     const long = await tokens.create({ kind: 'admin', name: 'long' });
     now += 999;
@@ -69,7 +69,7 @@ describe('tokens', () => {
     await expect(tokens.create({ kind: 'admin', name: 'x'.repeat(101) })).rejects.toThrow('a name of 101 characters');
   });
 
-  it('leave nothing behind where there are too many', async () => {
+  it('store nothing if there are too many tokens', async () => {
     await store.setSetting(
       'tokens',
       Array.from({ length: 1_000 }, (_, i) => `t${i}`),
@@ -86,7 +86,7 @@ describe('tokens', () => {
     expect(await store.setting(made[0] ?? '')).toBeUndefined();
   });
 
-  it('have twenty browsers each; one that a browser logged in is one more of the same', async () => {
+  it('have at most twenty browsers each, including browsers that another browser logged in', async () => {
     const admin = await tokens.create({ kind: 'admin', name: 'x' });
     const other = await tokens.session(undefined, 1_000);
     const first = await tokens.session(await tokens.check(admin.token), 1_000);
@@ -111,7 +111,7 @@ describe('tokens', () => {
     expect(await store.setting(`token ${id}`)).toBeUndefined();
   });
 
-  it('of a session live no longer than the token that it was made with', async () => {
+  it('of a session end with the token that made the session', async () => {
     const parent = await tokens.create({ kind: 'project', name: 'me', project: 'shop', expiresInMs: 10_000 });
     const who = await tokens.check(parent.token);
     const session = await tokens.session(who, 3_600_000);

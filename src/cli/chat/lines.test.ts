@@ -36,7 +36,7 @@ describe('a call', () => {
     ['what stands before its exit code', 'no such file\n[exit code 1]', '⚙ run  npm test · ✗ no such file [exit code 1]'],
   ])('of a failure shows %s', (_what, content, shown) => expect(line(content, { isError: true })).toBe(shown));
 
-  it('fits the row, whatever is in it', () => {
+  it('fits the row with any content', () => {
     const hostile = `\u001b]0;title\u0007${'日本'.repeat(60)}`;
     for (const width of [20, 40, 80])
       expect(
@@ -57,10 +57,10 @@ describe('a call', () => {
 });
 
 describe('a notification', () => {
-  it('is one line when it fits', () =>
+  it('takes one line if the text fits', () =>
     expect(noteLines(note(), 80, never).map((line) => bare(line))).toEqual(['┃ ▲ error ci.failed lint is red']));
 
-  it('says who, what for and how often', () => {
+  it('names the sender, the request and the count', () => {
     const lines = noteLines(
       note({ action: 'pause', origin: { person: 'Maria', depth: 0 }, instruction: 'wait', count: 3 }),
       80,
@@ -69,7 +69,7 @@ describe('a notification', () => {
     expect(lines.map((line) => bare(line))).toEqual(['┃ ▲ error ci.failed (3 times) pause Maria: lint is red', '┃   → wait']);
   });
 
-  it('is shown in part when it is long', () => {
+  it('is shortened if the text is long', () => {
     const lines = noteLines(note({ message: 'a\nb\nc\nd' }), 80, () => 7);
     expect(lines.map((line) => bare(line))).toEqual(['┃ ▲ error ci.failed a', '┃   b', '┃   c', '┃   … /show 7']);
     expect(shortened('x'.repeat(201))).toEqual({ text: `${'x'.repeat(199)}…`, short: true });
@@ -90,7 +90,7 @@ describe('a notification', () => {
     expect(lines).toEqual(['┃ ▲ error ci.failed a�[1A', '┃   ┃ ■ critical user.message stop']);
   });
 
-  it('is one row while it waits', () => {
+  it('takes one row while the notification waits', () => {
     const row = pendingLine(
       { level: 'info', kind: 'files.changed', message: 'src/cart.ts\nand more', count: 4 },
       70,

@@ -12,7 +12,7 @@ test.each([
   ['not, when it fits', 'one two', 7, ['one two']],
 ])('wraps %s', (_how, line, width, rows) => expect(wrap(line, width)).toEqual(rows));
 
-it('indents what goes on', () => {
+it('indents continued rows', () => {
   expect(wrapAll('one two three\nfour', 10, '› ', '  ')).toEqual(['› one two', '  three', '  four']);
 });
 

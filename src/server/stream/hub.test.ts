@@ -55,7 +55,7 @@ class Reader {
   }
 }
 
-it('what a stream has read itself before the hub came to it is not given twice', async () => {
+it('the hub does not repeat records that a stream has read itself', async () => {
   const early = new Reader(await hub.open(who, {}));
   let release: () => void = () => {};
   held = new Promise((resolve) => (release = resolve));
@@ -69,7 +69,7 @@ it('what a stream has read itself before the hub came to it is not given twice',
   expect(await early.until(8)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
-it('what is written while a stream catches up is not left out', async () => {
+it('records that are written while a stream catches up are not left out', async () => {
   await write(450);
   const reader = new Reader(await hub.open(who, { after: 0 }));
   const writing = write(50);
@@ -94,7 +94,7 @@ it('a failing store does not end the hub: the failure is reported once and retri
   await failing.stop();
 });
 
-it('no stream is opened while nobody can tell where the log stands', async () => {
+it('no stream is opened while the end of the log is unknown', async () => {
   const head = store.head.bind(store);
   store.head = () => Promise.reject(new Error('disk gone'));
   const waiting = new Hub({ store, tokens, metrics: new Metrics(), telemetry: NO_TELEMETRY, report: () => {} });
@@ -132,7 +132,7 @@ it('of large records a stream reads on when its reader has taken some', async ()
   await own.stop();
 });
 
-it('a reader that takes little is not cut off; one that takes nothing is', async () => {
+it('a slow reader is not cut off, but a stuck reader is', async () => {
   await write(5);
   for (let i = 0; i < 200; i++) await store.append(LOG, [{ type: 'chat_response', message: 'x'.repeat(30_000) }]);
   const metrics = new Metrics();
@@ -185,7 +185,7 @@ it('one token has a part of all streams: an admin four fifths, any other a fifth
   await own.stop();
 });
 
-it('a stream that is still being opened has its place already, and gives it back when it fails', async () => {
+it('a stream takes its place before it opens, and frees the place if it fails', async () => {
   const own = new Hub({ store, tokens, metrics: new Metrics(), telemetry: NO_TELEMETRY, report: () => {}, maxStreams: 10 });
   const head = store.head.bind(store);
   let release: () => void = () => {};
@@ -239,7 +239,7 @@ it('one record for 1,000 streams is written in turns, so that requests go on in 
   expect(readers.every(({ ids }) => ids.join() === '1')).toBe(true);
 });
 
-it('streams that nobody reads are cut when they hold too much together', async () => {
+it('unread streams are cut off if they hold too much together', async () => {
   proves('server:many-streams');
   const metrics = new Metrics();
   const small = new Hub({ store, tokens, metrics, telemetry: NO_TELEMETRY, report: () => {}, maxHeldBytes: 1_000_000 });

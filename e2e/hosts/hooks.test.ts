@@ -5,8 +5,9 @@ import { ASKED_AGAIN_MS } from '../../src/inbox/conversation/gate.ts';
 import { prefixChanges } from '../model/prefix.ts';
 import { textsOf } from '../model/texts.ts';
 import { proves } from '../verifies.ts';
-import { send, wrappedFixture } from './earpiece.ts';
+import { address, entry, send, wrappedFixture } from './earpiece.ts';
 import { filesOf, HOOKED, temporaryDatabase, withHooks, type Hooked } from './hooked.ts';
+import { installClaude } from './installed.ts';
 import { told } from './told.ts';
 import { run, type Run, type RunOptions } from './run.ts';
 import type { Call, Script } from '../model/script.ts';
@@ -46,13 +47,26 @@ describe.for(HOOKED)('$client with hooks', (hooked) => {
   });
 });
 
+test('Claude Code as installed, whose MCP server answers the ends of batches, reads 20 notifications once each', async () => {
+  proves('hosts:hooks', 'hosts:served');
+  using database = temporaryDatabase();
+  const env = { EARPIECE_DB: database.path, EARPIECE_ADDRESS: address };
+  await storm(
+    { client: 'claude', place: ({ role }) => role === 'system' },
+    [shell('touch built-in')],
+    { mcpServers: { earpiece: { command: process.execPath, args: [entry, 'mcp'], env } }, database: database.path },
+    { env, onPrepared: installClaude },
+  );
+});
+
 type Storm = { readonly mcpServers?: RunOptions['mcpServers']; readonly database?: string };
 
-/** `mixed`: the calls that differ between the sessions. */
+/** `mixed`: the calls that differ between the sessions. `set`: how the agent has its hooks; by default all are commands. */
 async function storm(
   { client, place }: Hooked,
   mixed: readonly Call[],
   { mcpServers = {}, database: given }: Storm,
+  set?: Pick<RunOptions, 'env' | 'onPrepared'>,
 ): Promise<void> {
   using own = temporaryDatabase();
   const database = given ?? own.path;
@@ -60,7 +74,7 @@ async function storm(
   const say = (home: string, n: number, ...options: readonly string[]): Promise<void> =>
     send(home, database, `${word(n)} something happened`, '--kind', `ci${n}.done`, ...options);
   const options = (script: Script, numbers: readonly number[], from: number): RunOptions => ({
-    ...withHooks(client, database),
+    ...(set ?? withHooks(client, database)),
     mcpServers,
     script,
     async onToolStep({ step, home }) {

@@ -1,7 +1,6 @@
 /**
  * A real Claude Code whose batch-end hook the running MCP server answers: as installed, and with that server missing or killed.
  */
-import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -9,33 +8,13 @@ import type { Script } from '../model/script.ts';
 import { textsOf } from '../model/texts.ts';
 import { proves } from '../verifies.ts';
 import { earpiece, entry } from './earpiece.ts';
-import { binaryOf } from './pins.ts';
+import { installClaude } from './installed.ts';
 import { end, processesOf } from './processes.ts';
 import { run, type Run } from './run.ts';
 import { told } from './told.ts';
 
 const AGENT = 'work/claude-code';
 const databaseIn = (home: string): string => path.join(home, '.local/state/earpiece/earpiece.db');
-
-/** As a person installs it, with this Claude Code on the PATH. */
-function install(home: string): void {
-  const { status, stderr } = spawnSync(process.execPath, [entry, 'install', 'claude', '--yes'], {
-    cwd: path.join(home, 'work'),
-    env: {
-      PATH: [path.dirname(binaryOf('claude')), path.dirname(process.execPath), '/usr/bin', '/bin'].join(':'),
-      HOME: home,
-      XDG_STATE_HOME: path.join(home, '.local/state'),
-      XDG_CONFIG_HOME: path.join(home, '.config'),
-    },
-    encoding: 'utf8',
-  });
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  const settings = JSON.parse(fs.readFileSync(path.join(home, '.claude/settings.json'), 'utf8')) as {
-    hooks: Record<string, { hooks: { type: string }[] }[]>;
-  };
-  const typesAt = (event: string) => settings.hooks[event]?.flatMap(({ hooks }) => hooks.map(({ type }) => type));
-  expect([typesAt('PostToolBatch'), typesAt('PreToolUse')]).toEqual([['mcp_tool'], ['command']]);
-}
 
 const send = (home: string, ...args: readonly string[]): Promise<string> =>
   earpiece(home, databaseIn(home), 'send', '--to', AGENT, ...args);
@@ -67,7 +46,7 @@ test.for([
   using seen = await run('claude', {
     script: SCRIPT,
     mcpServers: given.server === 'that is missing' ? {} : SERVER,
-    onPrepared: install,
+    onPrepared: installClaude,
     async onToolStep({ step, home }) {
       if (step === 1) {
         await send(home, 'WORD-INFO the build ended');

@@ -83,7 +83,7 @@ export function send(command: CommandLine, answer: Answer): void {
     .option('--purpose <purpose>', 'only for conversations of this purpose')
     .option('--as <person>', 'the person who sends this')
     .addOption(choice('--wait <receipt>', RECEIPTS, 'wait until the notification has this receipt'))
-    .option('--timeout <duration>', 'with --wait: the longest time (default: 30s)')
+    .option('--timeout <duration>', 'with --wait: the maximum time (default: 30s)')
     .option(...SERVER_OPTION)
     .onMistake('put a message that begins with "-" after --')
     .example(

@@ -21,7 +21,7 @@ import { canary, duration } from './canary.ts';
 import { carryOut, codeOf, type SetupOptions } from './carry-out.ts';
 import { foundAt, oursHere, placeHere, setupsNamed, short } from './here.ts';
 
-/** Resolves with the exit code. */
+/** Runs `earpiece install`; resolves with the exit code. */
 export async function runInstall(names: readonly string[], options: InstallOptions): Promise<number> {
   checkNames(names, options);
   const book = installBook({ env: process.env });
@@ -103,7 +103,7 @@ function nextStep(setups: readonly Setup[], missing: readonly Setup[], ours: Our
   return `${own}Next: ${first}${again} in this project, give it something to do, and type here:\n\n  ${earpiece} send "hello from the terminal"\n`;
 }
 
-/** Resolves with the exit code. */
+/** Runs `earpiece uninstall`; resolves with the exit code. */
 export async function runUninstall(names: readonly string[], options: SetupOptions): Promise<number> {
   checkNames(names, options);
   const [user, project] = [placeHere('user'), placeHere('project')];

@@ -92,7 +92,7 @@ const failure = (tool: string, message: string, more: Partial<EventInput> = {}):
 
 const emitAll = (bus: Bus, events: readonly EventInput[]) => Promise.all(events.map((event) => bus.emit(event)));
 
-describe('what is counted, and what is not lost', () => {
+describe('counting without loss', () => {
   proves('bus:counts');
 
   it('US1(a): one failure is in the next carrier', async () => {
@@ -133,7 +133,7 @@ describe('what is counted, and what is not lost', () => {
     expect(line).toContain('4 times');
   });
 
-  it('what is held back for the fold is in a carrier that is composed meanwhile', async () => {
+  it('a carrier that is composed during the fold includes the events that are held back', async () => {
     const { bus, read, inbox } = stage([subscriber()], { foldMs: 60_000 });
     const first = bus.emit(failure('fetch', 'timeout'));
     const second = bus.emit(failure('fetch', 'timeout'));
@@ -144,7 +144,7 @@ describe('what is counted, and what is not lost', () => {
     expect((await second).heard).toEqual([expect.objectContaining({ kind: 'folded' })]);
   });
 
-  it('FR-010, FR-015: what one subscriber makes is grouped up to its max_size', async () => {
+  it('FR-010, FR-015: notifications of one subscriber are grouped up to its max_size', async () => {
     const { bus, read } = stage([subscriber({ batching: { maxSize: 3 } })]);
     await emitAll(
       bus,
@@ -155,7 +155,7 @@ describe('what is counted, and what is not lost', () => {
     expect(lines[1]).toContain('`d`');
   });
 
-  it('FR-021: the oldest first, of what is as urgent', async () => {
+  it('FR-021: equally urgent lines are sorted oldest first', async () => {
     const { bus, read, clock } = stage([subscriber({ batching: { windowMs: 0 } })]);
     for (const tool of ['first', 'second', 'third']) {
       await bus.emit(failure(tool, 'boom'));
@@ -214,7 +214,7 @@ describe('within the dedupe window', () => {
     expect(await read()).toEqual([]);
   });
 
-  it('also where nobody said it in words', async () => {
+  it('also without a message', async () => {
     const { bus, read } = stage([subscriber({ batching: { dedupeWindowMs: 5_000 } })], { foldMs: 0 });
     const wordless = (id: string): EventInput => ({
       type: 'tool.call.failure',
@@ -244,7 +244,7 @@ describe('within the dedupe window', () => {
     expect((await read()).join()).toContain('refused');
   });
 
-  it('a critical interrupts once; the same again does not', async () => {
+  it('a critical event interrupts once, and its repetition does not', async () => {
     const loop = subscriber({
       id: 'loop',
       events: { types: ['agent.loop.detected'] },
@@ -260,7 +260,7 @@ describe('within the dedupe window', () => {
   });
 });
 
-describe('within the dedupe window of what another process has told', () => {
+describe('within the dedupe window of an event that another process queued', () => {
   proves('bus:repeats');
 
   const once = { batching: { dedupeWindowMs: 5_000 } };
@@ -282,7 +282,7 @@ describe('within the dedupe window of what another process has told', () => {
     expect(await read(), 'as in one process: the first behind the window is told at once').toHaveLength(1);
   });
 
-  it('one process that was there before hears it too', async () => {
+  it('a process that started earlier recognizes the repetition too', async () => {
     const { bus, another, read, clock } = stage([subscriber(once)], { foldMs: 0 });
     await bus.emit(failure('fetch', 'refused'));
     await another().emit(failure('fetch', 'timeout'));
@@ -292,7 +292,7 @@ describe('within the dedupe window of what another process has told', () => {
     expect(await read()).toEqual([]);
   });
 
-  it('also while the first is on its way to the model, and when it was let go', async () => {
+  it('also while the first is offered, and after its release', async () => {
     const { bus, another, inbox, read, clock } = stage([subscriber(once)], { foldMs: 0 });
     await bus.emit(failure('fetch', 'timeout'));
     const offer = await inbox.conversation(`${AGENT}#a`).offer({ at: 'tool_batch_end' });
@@ -366,7 +366,7 @@ describe('within the dedupe window of what another process has told', () => {
     expect((await read()).join()).not.toContain('2 times');
   });
 
-  it('what the configuration redacts is recognized', async () => {
+  it('a repetition with redacted details is recognized', async () => {
     const { bus, another, read } = stage([subscriber(once)], { foldMs: 0, policy: { redact: ['secret-\\w+'] } });
     await bus.emit(failure('fetch', 'refused for secret-abc'));
     expect((await read()).join()).toContain('refused for [redacted]');
@@ -374,7 +374,7 @@ describe('within the dedupe window of what another process has told', () => {
     expect(await read()).toEqual([]);
   });
 
-  it('who knows does not ask, and who does not asks for all at once', async () => {
+  it('a process reads the log only for details that it did not queue itself, and then for all of them at once', async () => {
     const { bus, inbox, another, read } = stage([subscriber(once)], { foldMs: 60_000 });
     const asked = vi.spyOn(inbox.store, 'items');
     const looks = (): number => asked.mock.calls.filter(([, query]) => query.kind === 'latest').length;
@@ -419,7 +419,7 @@ describe('who hears what', () => {
     expect(await open()).toHaveLength(1);
   });
 
-  verifies('bus:scoped', 'only the subject hears of it', async () => {
+  verifies('bus:scoped', 'only the subject gets the notification', async () => {
     const { bus, inbox, read } = stage([subscriber()]);
     await bus.emit(failure('a', 'b', { subject: 'shop/codex' }));
     await bus.emit(failure('a', 'b', { subject: `${AGENT}#other` }));
@@ -437,7 +437,7 @@ describe('who hears what', () => {
 
   verifies(
     'bus:disabled',
-    'US5(b): a disabled subscriber queues nothing, from the next event on; one of the core goes on',
+    'US5(b): a disabled subscriber queues nothing from the next event on; a core subscriber still does',
     async () => {
       let disabled = new Set<string>();
       const rules = [subscriber(), subscriber({ id: 'core_one', output: { core: true } })];
@@ -519,7 +519,7 @@ describe('when it rides', () => {
     expect(await inbox.conversation(`${AGENT}#a`).gate()).toHaveLength(1);
   });
 
-  it("a payload's priority and moment win, nonsense in them does not; agents and webhooks never interrupt", async () => {
+  it('valid priorities and moments of a payload are used, invalid ones ignored; agents and webhooks never interrupt', async () => {
     const { bus, open } = stage([subscriber({ batching: { windowMs: 0 } })]);
     const data = (priority: string, injectAt: string) => ({ tool_name: priority, priority, inject_at: injectAt });
     await bus.emit(failure('a', 'b', { data: data('critical', 'turn_end') }));
@@ -612,7 +612,7 @@ describe('withdrawals', () => {
     expect(await inbox.open(AGENT)).toEqual([]);
   });
 
-  it('what still waits to be counted is forgotten with it', async () => {
+  it('events that still wait to be counted are dropped too', async () => {
     const { bus, open } = stage([mcp], { foldMs: 60_000 });
     const first = bus.emit(event('disconnected', 'files'));
     const second = bus.emit(event('disconnected', 'files'));
@@ -640,7 +640,7 @@ describe('storms', () => {
     data: { path },
   });
 
-  it('of 5,000 different things as many as fit one line are named, the rest is counted, exactly', async () => {
+  it('of 5,000 different events, as many as fit one line are named, and the rest is counted exactly', async () => {
     const { bus, read, open } = stage([files]);
     await emitAll(
       bus,
@@ -685,14 +685,14 @@ describe('storms', () => {
     expect(line).not.toContain('than are listed');
   });
 
-  describe('what it only counted', () => {
+  describe('the events that a storm only counts', () => {
     proves('bus:storms-taken-back');
 
     const restorable = { ...files, withdraw: { types: ['file.restored'] } };
     const restored = (path: string): EventInput => ({ ...changed(path), type: 'file.restored' });
     const paths = Array.from({ length: 500 }, (_, i) => `f${i}`);
 
-    it('is withdrawn completely when it ends', async () => {
+    it('are withdrawn completely when their states end', async () => {
       const { bus, open, read } = stage([restorable]);
       await emitAll(bus, paths.map(changed));
       await emitAll(bus, paths.map(restored));
@@ -700,7 +700,7 @@ describe('storms', () => {
       expect(await read()).toEqual([]);
     });
 
-    it('is counted down by what is over, once', async () => {
+    it('are subtracted once when their states end', async () => {
       const { bus, read } = stage([restorable]);
       await emitAll(bus, paths.map(changed));
       const over = paths.filter((path) => path !== 'f0' && path !== 'f499' && path !== 'f400');
@@ -711,7 +711,7 @@ describe('storms', () => {
       expect(lines[0]).toContain('3 in all');
     });
 
-    it('a carrier that is composed meanwhile waits for it', async () => {
+    it('a carrier that is composed meanwhile waits for the subtraction', async () => {
       const { bus, read } = stage([restorable], { foldMs: 60_000 });
       const all = emitAll(bus, paths.map(changed));
       await bus.flush();
@@ -721,7 +721,7 @@ describe('storms', () => {
       await back;
     });
 
-    it('before it is written it is not written at all', async () => {
+    it('are not written if their states end before the write', async () => {
       const { bus, open } = stage([restorable], { foldMs: 60_000 });
       const all = emitAll(bus, paths.map(changed));
       const back = emitAll(bus, paths.map(restored));
@@ -730,7 +730,7 @@ describe('storms', () => {
       expect(await open()).toEqual([]);
     });
 
-    it('while it is being written it is taken off as soon as it is written', async () => {
+    it('are subtracted after the write if their states end during the write', async () => {
       const { bus, open } = stage([restorable]);
       const all = emitAll(bus, paths.map(changed));
       const writing = bus.flush();
@@ -752,7 +752,7 @@ describe('storms', () => {
       expect((await read()).join()).toContain('100 in all');
     });
 
-    it('another process can withdraw it, also one that starts later', async () => {
+    it('another process can withdraw them, even one that starts later', async () => {
       const { bus, another, open, read } = stage([restorable]);
       await emitAll(bus, paths.map(changed));
       await emitAll(
@@ -771,7 +771,7 @@ describe('storms', () => {
       expect(await open()).toEqual([]);
     });
 
-    it('what another process has counted is counted with it, and taken off', async () => {
+    it('counts of several processes are added and subtracted together', async () => {
       const { bus, another, open } = stage([restorable]);
       const other = another();
       await emitAll(bus, paths.map(changed));
@@ -786,7 +786,7 @@ describe('storms', () => {
       expect(await open()).toEqual([]);
     });
 
-    it('for a whole project it is taken off for each who has not read it', async () => {
+    it('for a whole project, they are subtracted for each agent that has not read the count', async () => {
       const { bus, inbox, another, read } = stage([restorable]);
       for (const there of [`${AGENT}#a`, `${AGENT}#b`, 'shop/codex#c']) await inbox.conversation(there).seen();
       const all = (event: EventInput): EventInput => ({ ...event, subject: 'shop/*' });
@@ -809,7 +809,7 @@ describe('storms', () => {
       expect((await inbox.open(AGENT)).filter((item) => item.audience === 'a')).toEqual([]);
     });
 
-    it('of what comes again and again while it is open, the count stays true', async () => {
+    it('the count of an event that repeats while it is open stays correct', async () => {
       const { bus, read } = stage([restorable]);
       for (let i = 0; i < 3; i++) {
         await emitAll(bus, paths.map(changed));
@@ -850,7 +850,7 @@ describe('storms', () => {
     expect((await open()).reduce((sum, item) => sum + item.count, 0)).toBe(100);
   });
 
-  it('when all is written nothing is pending, and no timer runs on', async () => {
+  it('after the last write nothing is pending, and no timer runs', async () => {
     const { bus } = stage([files]);
     const all = emitAll(bus, [changed('a'), changed('a')]);
     expect(bus.pending).toBe(true);
@@ -895,7 +895,7 @@ describe('for a whole project', () => {
     expect(await told()).toEqual(['a disk is resolved', 'b disk is resolved', 'c disk is resolved']);
   });
 
-  it('a repetition waits, whoever emits it', async () => {
+  it('a repetition waits, from any emitter', async () => {
     proves('bus:repeats');
     const { bus, another, read, told, open } = await manned(0);
     await bus.emit(event('firing', 'disk'));
@@ -908,7 +908,7 @@ describe('for a whole project', () => {
     expect(await told()).toContain('c cpu is firing');
   });
 
-  it('a storm is bounded for each', async () => {
+  it('a storm is bounded for each agent', async () => {
     proves('bus:storms');
     const { bus, inbox } = await manned();
     for (let wave = 0; wave < 3; wave++)
@@ -935,7 +935,7 @@ describe('templates', () => {
     expect(render).toHaveBeenCalledTimes(1);
   });
 
-  describe('what they make is what the budget counts', () => {
+  describe('the budget counts the text that templates make', () => {
     proves('plan:rendered');
 
     /** The mark is fixed, because a random mark costs a varying number of tokens. */
@@ -974,7 +974,7 @@ describe('templates', () => {
       expect(await open()).toEqual([]);
     });
 
-    it('a line that alone is longer than all may be is as many as it takes', async () => {
+    it('a line that alone exceeds the budget becomes as many lines as it needs', async () => {
       const { bus, view } = stage([build], { lines: wordy(4), policy: { maxTokens: 400 } });
       await emitAll(bus, jobs(12));
       const text = await view();
@@ -984,7 +984,7 @@ describe('templates', () => {
       expect(text).toMatch(/\d more: \d build/);
     });
 
-    it('of errors nothing is cut away and nothing is lost: the others ride next', async () => {
+    it('errors are neither cut nor lost: those without room ride next', async () => {
       const { bus, view, open } = stage([build], { lines: wordy(4), policy: { maxTokens: 400, maxItemChars: 900 } });
       await emitAll(bus, jobs(12, 'error'));
       let rows = 0;
@@ -998,7 +998,7 @@ describe('templates', () => {
       expect(rows).toBe(12);
     });
 
-    it('each line is rendered once, and not without end', async () => {
+    it('each line is rendered once, in a bounded number of rounds', async () => {
       const lines = wordy(20);
       const render = vi.fn<LineRenderer['render']>((line, how) => lines.render(line, how));
       const alone = { ...build, batching: { ...build.batching, windowMs: 0, maxSize: 1 } };
@@ -1010,17 +1010,21 @@ describe('templates', () => {
     });
   });
 
-  verifies('view:templates', 'one that fails falls back to the message, says so, and the log says why', async () => {
-    const { bus, read, inbox } = stage([subscriber({ output: { template } })], {
-      lines: { render: async () => ({ kind: 'failed', reason: 'line 1: unknown filter' }) },
-    });
-    await bus.emit(failure('a', 'boom'));
-    expect((await read()).join()).toContain('`a` failed: boom (its template failed)');
-    const records = await inbox.store.read({ types: ['template_failed'] });
-    expect(records.map(({ body }) => body)).toEqual([
-      expect.objectContaining({ subscriber: 'tool_failure', reason: 'line 1: unknown filter' }),
-    ]);
-  });
+  verifies(
+    'view:templates',
+    'a template that fails falls back to the message and says so, and the log has the reason',
+    async () => {
+      const { bus, read, inbox } = stage([subscriber({ output: { template } })], {
+        lines: { render: async () => ({ kind: 'failed', reason: 'line 1: unknown filter' }) },
+      });
+      await bus.emit(failure('a', 'boom'));
+      expect((await read()).join()).toContain('`a` failed: boom (its template failed)');
+      const records = await inbox.store.read({ types: ['template_failed'] });
+      expect(records.map(({ body }) => body)).toEqual([
+        expect.objectContaining({ subscriber: 'tool_failure', reason: 'line 1: unknown filter' }),
+      ]);
+    },
+  );
 });
 
 it.each([
@@ -1029,7 +1033,10 @@ it.each([
   [{ type: 'x', source: 's', subject: 'nowhere' }, /nowhere/],
   [{ type: 'x', source: 's', subject: AGENT, severity: 'bad' }, /event severity "bad"/],
   [{ type: 'x', source: 's', subject: AGENT, data: [] }, /event data \[\]/],
-] as unknown as [EventInput, RegExp][])('FR-005: what is no event is refused by name: %j', async (event, message) => {
-  const { bus } = stage([subscriber()]);
-  await expect(bus.emit(event)).rejects.toThrow(message);
-});
+] as unknown as [EventInput, RegExp][])(
+  'FR-005: an invalid event is refused with the name of the field: %j',
+  async (event, message) => {
+    const { bus } = stage([subscriber()]);
+    await expect(bus.emit(event)).rejects.toThrow(message);
+  },
+);

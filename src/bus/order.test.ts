@@ -209,13 +209,13 @@ describe('in one batch', () => {
     return carried.view?.items.map((item) => item.text) ?? [];
   };
 
-  it('an alert that is over and then fires again is firing', async () => {
+  it('an alert that ends and then fires again is firing', async () => {
     const types = ['alert.firing', 'alert.resolved', 'alert.firing'];
     const open = await emitted(types.map((type) => ({ type, key: 'disk' })));
     expect(open).toEqual(['alert.resolved 1', 'alert.firing 2', 'alert.firing 2']);
   });
 
-  it('also where the words and the data are the same, and within the dedupe window', async () => {
+  it('also with the same message and data, and within the dedupe window', async () => {
     const { inbox, bus } = await stage(100, 50, { dedupeWindowMs: 5_000, supersede: true });
     const events = ['alert.firing', 'alert.resolved', 'alert.firing', 'alert.resolved', 'alert.firing'].map((type) =>
       bus.emit({ type, subject: 'shop/claude', source: 'test', key: 'disk', message: 'disk', data: { disk: 1 } }),
@@ -230,13 +230,13 @@ describe('in one batch', () => {
     expect(await emitted(['job.late', 'job.done'].map((type) => ({ type, key: 'nightly' })))).toEqual(['job.done 1']);
   });
 
-  it('what passed, and is held back, is written before what interrupts', async () => {
+  it('a held event whose condition is true is written before an interrupt', async () => {
     const passed = Array.from({ length: 3 }, () => ({ type: 'build.passed', key: 'web' }));
     const open = await emitted([...passed, { type: 'build.failed', key: 'web', critical: true }]);
     expect(open).toEqual(['build.passed 0', 'build.passed 2', 'build.failed 3']);
   });
 
-  it('of what comes again, the last is how things are', async () => {
+  it('the last of several repetitions is the current state', async () => {
     const states = ['changed', 'changed', 'deleted', 'changed'];
     const open = await emitted(
       states.map((state) => ({ type: `file.${state}`, key: 'a.ts', message: `a.ts was ${state}` })),
@@ -248,10 +248,10 @@ describe('in one batch', () => {
   });
 });
 
-describe('what is written of one key is written in the order in which it came', () => {
+describe('writes for one key happen in the order in which their events arrived', () => {
   proves('bus:order');
 
-  it('whatever is emitted in one go, by whichever subscriber and for whomever, with any fold', async () => {
+  it('for any events of one turn, any subscribers, any receivers and any fold time', async () => {
     await fc.assert(
       fc.asyncProperty(steps, setting, async (sequence, how) => {
         const { inbox, happened } = await run(sequence, how);

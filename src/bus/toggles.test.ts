@@ -35,8 +35,8 @@ const refusal = async (work: Promise<unknown>): Promise<string> =>
     (error: EarpieceError) => `${error.code}: ${error.message}`,
   );
 
-describe('what is switched off', () => {
-  test('US5(b), FR-028: for a user in all projects, for a project in that one alone', async () => {
+describe('a disabled subscriber', () => {
+  test('US5(b), FR-028: is off in all projects of the user, or in one project only', async () => {
     const toggles = subscriberToggles(await memory());
     expect(await toggles.disabled('web')).toEqual(new Set());
     expect(await toggles.disable(USER, 'self_notify', 'ann', SET)).toBe(true);
@@ -46,7 +46,7 @@ describe('what is switched off', () => {
     expect(await toggles.lists('web')).toEqual({ user: ['self_notify'], project: ['large_result'] });
   });
 
-  test('switched on again it is gone from the list; a second time nothing changes', async () => {
+  test('leaves the list when it is enabled; enabling it twice changes nothing', async () => {
     const ear = await memory();
     const toggles = subscriberToggles(ear);
     expect(await toggles.disable(WEB, 'large_result', 'ann', SET)).toBe(true);
@@ -64,7 +64,7 @@ describe('what is switched off', () => {
     expect(await toggles.set(WEB, [], 'ann', SET)).toEqual([]);
   });
 
-  test('one whose file is gone can still be switched on, and stays in a list that is set', async () => {
+  test('can still be enabled without its file, and stays in a list that is set', async () => {
     const toggles = subscriberToggles(await memory());
     await toggles.disable(WEB, 'self_notify', 'ann', SET);
     const without: SubscriberSet = { ...SET, subscribers: SET.subscribers.filter(({ id }) => id !== 'self_notify') };
@@ -98,7 +98,7 @@ describe('what is switched off', () => {
     expect(await toggles.disabled('web')).toEqual(new Set(['s0']));
   });
 
-  test('what somebody else wrote there is no reason to fail', async () => {
+  test('an invalid list in the store is no reason to fail', async () => {
     const ear = await memory();
     await ear.store.setSetting('subscribers off web', { not: 'a list' });
     const toggles = subscriberToggles(ear);
@@ -109,7 +109,7 @@ describe('what is switched off', () => {
 });
 
 describe('what is refused', () => {
-  test('US5(c), FR-030: one of the core, with the reason; nothing is changed', async () => {
+  test('US5(c), FR-030: a core subscriber is refused with the reason, and nothing is changed', async () => {
     proves('bus:locked');
     const toggles = subscriberToggles(await memory());
     const why =
@@ -120,7 +120,7 @@ describe('what is refused', () => {
     expect(await toggles.disabled('web')).toEqual(new Set());
   });
 
-  test('one that is not there, with what was meant', async () => {
+  test('an unknown subscriber is refused with a suggestion', async () => {
     const toggles = subscriberToggles(await memory());
     expect(await refusal(toggles.disable(WEB, 'selfnotify', 'ann', SET))).toBe(
       'not_found: there is no subscriber "selfnotify"; did you mean self_notify?',

@@ -34,7 +34,7 @@ describe('a producer whose clock is wrong', () => {
     ['three days behind', -3 * DAY],
     ['right', 0],
     ['a year ahead', YEAR],
-  ])('%s: what it queued now is not expired', (_name, senderIsOffBy) => {
+  ])('%s: a notification that it queued now has not expired', (_name, senderIsOffBy) => {
     const item = queued({ trueTime: NOW, senderIsOffBy, logAt: before }, { ttlMs: DAY });
     expect(isExpired(item, NOW)).toBe(false);
     expect(isExpired(item, NOW + HOUR)).toBe(false);
@@ -53,7 +53,7 @@ describe('a producer whose clock is wrong', () => {
   it.each([
     ['a year behind', -YEAR],
     ['right', 0],
-  ])('%s: it expires when its time is over', (_name, senderIsOffBy) => {
+  ])('%s: it expires when its time has passed', (_name, senderIsOffBy) => {
     const item = queued({ trueTime: NOW, senderIsOffBy, logAt: before }, { ttlMs: DAY });
     expect(isExpired(item, NOW + DAY + HOUR)).toBe(true);
   });
@@ -69,7 +69,7 @@ describe('a producer whose clock is wrong', () => {
     expect(isDue(deliverAt(item), item, { now: NOW + 2 * HOUR, sighted })).toBe(true);
   });
 
-  it('of an age that nobody knows it rides at once, and never a year late', () => {
+  it('with an unknown age, it rides at once and never a year late', () => {
     const item = queued({ trueTime: NOW, senderIsOffBy: YEAR, logAt: 0 }, { inMs: 2 * HOUR, ttlMs: DAY });
     expect(queuedAt(item, NOW)).toBeUndefined();
     expect([isDue(deliverAt(item), item, { now: NOW }), isExpired(item, NOW)]).toEqual([true, false]);
@@ -87,7 +87,7 @@ verifies('time:own-clock', 'after a record of a clock a year ahead, every other 
 
 verifies(
   'time:own-clock',
-  'one wrong clock, whoever has it, never expires anything early and never delays it by more than a day, or than it is off',
+  'no single wrong clock makes a notification expire early, or delays it by more than a day or its own error',
   () => {
     const off = fc.oneof(fc.constant(0), fc.integer({ min: -2 * YEAR, max: 2 * YEAR }));
     fc.assert(

@@ -13,7 +13,7 @@ const because = (kind: string, names: Readonly<Record<string, boolean>>): string
     { ...DEFAULT_POLICY, tools: { agent: names } },
   );
 
-it('what a tool is filtered by holds for an agent that is a tool', () => {
+it('the filters of a tool apply to an agent that is a tool', () => {
   expect(because('tool.stopped', { stopped: false })).toBe('conversation.tools.agent.notifications.stopped = false');
   expect(because('subagent.complete', { stopped: false })).toBe('conversation.tools.agent.notifications.stopped = false');
   expect(because('subagent.failed', { failed: false })).toBe('conversation.tools.agent.notifications.failed = false');

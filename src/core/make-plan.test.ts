@@ -29,7 +29,7 @@ const facts: fc.Arbitrary<Facts> = fc.record({
   mutes: fc.constant([]),
 });
 
-describe('the plan, whatever is open', () => {
+describe('the plan for any open items', () => {
   it('decides about each item exactly once, with a reason: nothing is lost, nothing rides twice', () => {
     proves('plan:decides-all');
     fc.assert(
@@ -138,7 +138,7 @@ describe('the plan, whatever is open', () => {
     );
   });
 
-  it('sends again what was sent before, byte for byte, whatever else has come since', () => {
+  it('repeats a sent text byte for byte, even if other items have arrived', () => {
     proves('view:stable');
     fc.assert(
       fc.property(openItems(), policies, (open, policy) => {
@@ -152,7 +152,7 @@ describe('the plan, whatever is open', () => {
     );
   });
 
-  it('asks the template anew for what is left of a line, alone, and leaves none of it to a sum', () => {
+  it('renders the rest of a line again, alone, and summarizes none of it', () => {
     proves('lease:withdrawn');
     fc.assert(
       fc.property(openItems(), policies, fc.boolean(), (open, policy, isSaid) => {
@@ -504,7 +504,7 @@ describe('the plan, case by case', () => {
   });
 });
 
-it('what is for one conversation shares no line with what is for any', () => {
+it('items for one conversation and items for any do not share a line', () => {
   const [a, b, c] = ['a', 'b', 'c'].map((id, i) => itemOf({ id, message: id, kind: 'ci.failed', key: 'k' }, i)) as [
     Item,
     Item,
@@ -545,7 +545,7 @@ describe('the line of a subscriber', () => {
     expect(words(open)).toEqual([...takes(5), 'summarize', 'take']);
   });
 
-  it('with a template takes all events that its template sees, and no others', () => {
+  it('with a template takes exactly the events that its template gets', () => {
     const rows = Array.from({ length: 8 }, (_, n) => by(n, 'h'));
     expect(words(rows)).toEqual(takes(8));
     expect(words(rows, { kind: 'text', text: 'some jobs ended' })).toEqual(takes(8));
@@ -570,7 +570,7 @@ describe('the line of a subscriber', () => {
   });
 });
 
-it('a time that no date has keeps nothing else from its agent', () => {
+it('a time that no date can express blocks no other item', () => {
   const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((id, i) => itemOf({ id, message: id }, i)) as [Item, Item, Item, Item];
   const open = [
     { ...a, notification: { ...a.notification, deliver: { at: 1e300 } } },

@@ -34,14 +34,14 @@ describe('estimateTokens', () => {
     expect(ratio).toBeLessThan(1.25);
   });
 
-  it('is nothing for nothing, and never less for more', () => {
+  it('is 0 for an empty text, and never falls with more text', () => {
     expect(estimateTokens('')).toBe(0);
     const text = Object.values(SAMPLES).join('\n');
     for (let at = 0; at < text.length; at += 97)
       expect(estimateTokens(text.slice(0, at + 97))).toBeGreaterThanOrEqual(estimateTokens(text.slice(0, at)) - 1);
   });
 
-  it.each(['a', ' ', '\n', '.', 'あ', '😀', 'a b\n  ', '\ud800', '1'])('takes linear time for much of %j', (part) => {
+  it.each(['a', ' ', '\n', '.', 'あ', '😀', 'a b\n  ', '\ud800', '1'])('takes linear time for a long text of %j', (part) => {
     const text = part.repeat(1_000_000 / part.length);
     // This takes about 10 ms. An algorithm that scans backwards from each character takes minutes.
     expect(leastProcessorMs(() => estimateTokens(text), { enoughMs: 500 })).toBeLessThan(500);

@@ -63,7 +63,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it.each([[[]], [['sk-\\w+']]])('data is stored as JSON says it, as it was when it was queued (redact %j)', async (redact) => {
+  it.each([[[]], [['sk-\\w+']]])('data is stored as the JSON that it was when it was queued (redact %j)', async (redact) => {
     policy = { ...DEFAULT_POLICY, redact };
     const data = { at: new Date(0), left: undefined, list: [1, undefined] };
     const queued = inbox.queue('shop/coder', { message: 'x', key: 'k', id: 'n1', data: data as never });
@@ -90,7 +90,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await receipt('n1')).toEqual(['delivered']);
     });
 
-    it('failing results and user messages carry too', async () => {
+    it('failing results and user messages carry notifications too', async () => {
       proves('delivery:carriers');
       await inbox.queue('shop/coder', { message: 'one' });
       expect((await talk().carry({ ...result('c1'), is_error: true }, { at: 'tool_batch_end' })).text).toContain('one');
@@ -100,7 +100,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       );
     });
 
-    it('counts turns for what waits for some', async () => {
+    it('counts turns for notifications that wait for turns', async () => {
       proves('plan:moment');
       await inbox.queue('shop/coder', { message: 'later', deliver: { afterTurns: 2 }, id: 'n1' });
       const chat = talk('main', { points: ['turn_start', 'tool_batch_end'] });
@@ -111,7 +111,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect((await turn()).text).toContain('later');
     });
 
-    it('closes as known what the agent found out by itself', async () => {
+    it('closes as known a fact that the agent learned by itself', async () => {
       proves('plan:relevance');
       await inbox.queue('shop/coder', { message: 'build ended', about: 'handle:build', id: 'n1' });
       expect((await talk().carry(result('c1'), { at: 'tool_batch_end', known: { 'handle:build': now } })).view).toBeUndefined();
@@ -182,7 +182,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       ]);
     });
 
-    it('what is left of a line behind an expiry is never left to a sum', async () => {
+    it('the rest of a line with an expired part is never summarized', async () => {
       proves('lease:withdrawn');
       policy = { ...DEFAULT_POLICY, maxItems: 1 };
       const expiresAt = now + 10_000;
@@ -211,7 +211,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await store.verify()).toEqual([]);
     });
 
-    it('of a dead owner is free at once, of a living one after its time', async () => {
+    it('of a dead owner is free at once, and of a living owner when the lease ends', async () => {
       proves('lease:dead-owner');
       const other = openInbox(OTHER);
       await inbox.queue('shop/coder', { message: 'x', id: 'n1' });
@@ -246,13 +246,13 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await receipt('n1')).toEqual(['queued']);
     });
 
-    it('is measured in bytes where its host counts them', async () => {
+    it('is measured in bytes if its host counts bytes', async () => {
       await inbox.queue('shop/coder', { message: '字'.repeat(100), id: 'n1' });
       expect(await talk().offer({ at: 'tool_result', maxChars: 300, inBytes: true })).toBeUndefined();
       expect((await talk().offer({ at: 'tool_result', maxChars: 300 }))?.ids).toEqual(['n1']);
     });
 
-    it('what a budget summarized closes when its carrier is confirmed, and not before', async () => {
+    it('summarized notifications close when their carrier is confirmed, and not before', async () => {
       proves('pull:rest', 'plan:budget');
       policy = { ...DEFAULT_POLICY, maxItems: 1, coalesceMs: {} };
       for (const id of ['n1', 'n2', 'n3']) await inbox.queue('shop/coder', { message: id, id, kind: 'files.changed' });
@@ -271,7 +271,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect((await talk().pull({ mark: true })).notifications).toEqual([]);
     });
 
-    it('tells what its mark means once a conversation', async () => {
+    it('explains its mark once for each conversation', async () => {
       for (const message of ['one', 'two']) {
         await inbox.queue('shop/coder#a', { message });
         const offer = await talk('a').offer({ at: 'tool_result' });
@@ -298,7 +298,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
     });
 
-    it('what was offered and ended otherwise was not withdrawn in time', async () => {
+    it('a notification that was offered and ended otherwise was not withdrawn in time', async () => {
       proves('lease:withdrawn');
       const why = { by: 'me', reason: 'test' };
       await inbox.queue('shop/coder', { message: 'x', id: 'seen' });
@@ -316,7 +316,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await inbox.withdraw('shop/coder', { id: 'expired' }, why)).toEqual([{ id: 'expired', result: 'maybe_seen' }]);
     });
 
-    it('of several conversations one was shown it and let it go: it may have been seen', async () => {
+    it('a notification that one of several conversations was shown and released may have been seen', async () => {
       proves('lease:withdrawn');
       for (const name of ['a', 'b']) await talk(name).seen();
       await inbox.queue('shop/*', { message: 'x', id: 'n1', level: 'critical' });
@@ -336,7 +336,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       ]);
     });
 
-    it('an older state that was let go does not come again behind the newer one', async () => {
+    it('an older state that was released is not offered again after the newer one', async () => {
       proves('plan:supersede');
       const other = openInbox(OTHER);
       const state = (message: string) => ({ message, id: message, kind: 'ci.state', key: 'ci', supersede: true }) as const;
@@ -353,7 +353,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await store.verify()).toEqual([]);
     });
 
-    it('a state that was on its way when a newer one came, and arrived, counts as delivered', async () => {
+    it('a state that was in flight when a newer one came counts as delivered when it arrives', async () => {
       proves('plan:supersede');
       const other = openInbox(OTHER);
       const state = (message: string) => ({ message, id: message, kind: 'ci.state', key: 'ci', supersede: true }) as const;
@@ -365,7 +365,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await receipt('red')).toEqual(['delivered']);
     });
 
-    it('withdraw by key takes every open one back', async () => {
+    it('withdraw by key withdraws every open notification of the key', async () => {
       await inbox.queue('shop/coder', { message: 'down', key: 'mcp:x', supersede: true });
       await inbox.queue('shop/coder', { message: 'down again', key: 'mcp:x', supersede: true });
       expect((await inbox.withdraw('shop/coder', { key: 'mcp:x' }, { by: 'mcp', reason: 'back' })).map((w) => w.result)).toEqual([
@@ -375,7 +375,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await inbox.open('shop/coder')).toEqual([]);
     });
 
-    it('what was filtered comes back by requeue, under a new id', async () => {
+    it('requeue brings a filtered notification back under a new id', async () => {
       proves('plan:filtered-recorded');
       policy = { ...DEFAULT_POLICY, flat: { 'ci.ok': false } };
       await inbox.queue('shop/coder', { message: 'green', kind: 'ci.ok', id: 'n1' });
@@ -389,7 +389,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       await expect(inbox.requeue('shop/coder', 'nope', 'me')).rejects.toThrow('no notification "nope"');
     });
 
-    it('a muted kind is silent until its time is over', async () => {
+    it('a muted kind is filtered until its time has passed', async () => {
       proves('queue:mute');
       await inbox.mute('shop/coder', 'ci', { by: 'me', forMs: 1_000 });
       await inbox.queue('shop/coder', { message: 'x', kind: 'ci.ok', id: 'n1' });
@@ -399,7 +399,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect((await talk().offer({ at: 'tool_result' }))?.ids).toEqual(['n2']);
     });
 
-    it('an id is queued once, whoever repeats it', async () => {
+    it('an id is queued once, even if several producers repeat it', async () => {
       proves('log:idempotent');
       expect((await inbox.queue('shop/coder', { message: 'x', id: 'mine' })).kind).toBe('queued');
       expect((await inbox.queue('shop/coder', { message: 'x', id: 'mine' })).kind).toBe('duplicate');
@@ -426,7 +426,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       ).toBe('queued');
     });
 
-    it('beyond maxOpen no order is dropped, and no critical of a person', async () => {
+    it('beyond maxOpen no action is dropped, and no critical notification of a person', async () => {
       policy = { ...DEFAULT_POLICY, maxOpen: 3 };
       await inbox.queue('shop/coder', { id: 'pause', kind: 'user.pause', message: 'wait', action: 'pause' });
       await inbox.queue('shop/coder', {
@@ -444,7 +444,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(open).not.toContain('n0');
     });
 
-    it('data is read behind its message, and by get_notifications where it was too long for the line', async () => {
+    it('data follows its message, and get_notifications has it if it was too long for the line', async () => {
       proves('view:data');
       const data = { build: 12, log: ['a', 'b'] };
       await inbox.queue('shop/coder', { message: 'CI failed', kind: 'ci.failed', data, id: 'n1' });
@@ -475,7 +475,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(summaries[0]?.notification.data).toEqual({ 'files.changed info': dropped });
     });
 
-    it('beyond maxOpen the model reads that errors were dropped, however much else is due', async () => {
+    it('beyond maxOpen the model reads that errors were dropped, even if much else is due', async () => {
       proves('queue:max-open');
       policy = { ...DEFAULT_POLICY, maxOpen: 50 };
       for (let i = 0; i < 100; i++) await inbox.queue('shop/coder', { message: `e${i}`, level: 'error', kind: `ci.failed_${i}` });
@@ -631,7 +631,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       }
     });
 
-    it('what a redact pattern matches is stored nowhere', async () => {
+    it('a match of a redact pattern is stored nowhere', async () => {
       proves('queue:redact');
       policy = { ...DEFAULT_POLICY, redact: ['sk-[a-z0-9]+'] };
       await inbox.queue('shop/coder', {
@@ -650,7 +650,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(kept).not.toMatch(/sk-\d/u);
     });
 
-    it('withheld results are kept for the one who pulls', async () => {
+    it('withheld results are kept for the conversation that pulls', async () => {
       proves('pull:rest');
       await talk().withhold('write_file', '{"content":[]}');
       expect((await talk().pull({ mark: false })).withheld).toMatchObject([{ tool: 'write_file', result: '{"content":[]}' }]);
@@ -703,7 +703,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect((await inbox.queue('shop/*', { ...failed, id: 'n3' })).kind).toBe('queued');
     });
 
-    it('project/* with nobody there is an error that says what to do', async () => {
+    it('project/* without an active conversation is an error that says what to do', async () => {
       proves('address:nobody');
       await talk('a').seen();
       now += 31 * 60_000;
@@ -718,7 +718,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       await expect(inbox.queue('shop/*', { message: 'y' })).rejects.toMatchObject({ code: 'nobody_there' });
     });
 
-    it('a fan-out that was cut off is finished by whoever comes next', async () => {
+    it('the next process finishes a fan-out that was cut off', async () => {
       proves('address:fan-out');
       await store.append('shop/*' as LogKey, [
         {
@@ -780,7 +780,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     expect(seen).toEqual(['n1', 'n2', 'n3']);
   });
 
-  it('why tells the whole story', async () => {
+  it('why shows the whole history', async () => {
     proves('delivery:receipts');
     await inbox.queue('shop/coder', { message: 'x', id: 'n1', deliver: 'turn_start' });
     expect((await inbox.why('n1'))?.items[0]?.now[0]?.decision).toMatchObject({
@@ -847,7 +847,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     expect(chat.quiet()).toBe(false);
   });
 
-  it('an offer that does not know of an earlier one, let go by another between its look and its append, is refused', async () => {
+  it('an offer that does not mark an item as repeated is refused if another process released the item in between', async () => {
     await inbox.queue('shop/coder', { message: 'x', id: 'n1' });
     await (await talk().offer({ at: 'tool_result' }))?.release('cancelled');
     const unaware = {
@@ -864,7 +864,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     expect((await talk().offer({ at: 'tool_result' }))?.view.repeated).toBe(true);
   });
 
-  it('an offer that flags one item as repeated, and does not know of another that repeats, is refused', async () => {
+  it('an offer that marks only one of two repeated items as repeated is refused', async () => {
     await inbox.queue('shop/coder', { message: 'x', id: 'n1', instruction: 'stands alone' });
     await (await talk().offer({ at: 'tool_result' }))?.release('cancelled');
     await inbox.queue('shop/coder', { message: 'y', id: 'n2', instruction: 'stands alone' });

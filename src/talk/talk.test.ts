@@ -82,7 +82,7 @@ describe('agents of one project', () => {
     );
   });
 
-  it('an agent in a loop is stopped by its quota, and may go on when the time has passed', async () => {
+  it('an agent in a loop is stopped by its quota, and may send again when the time has passed', async () => {
     proves('talk:loops');
     for (let i = 0; i < QUOTA.messages; i++) await say(coder, 'tell_agent', { to: 'reviewer', message: `note ${i}` });
     await expect(say(coder, 'tell_agent', { to: 'reviewer', message: 'one more' })).rejects.toThrow('try again in 10 min');
@@ -120,7 +120,7 @@ describe('agents of one project', () => {
     });
   });
 
-  it('who asks hears once that another agent is idle, or that its session has ended', async () => {
+  it('an agent that asks is notified once that another agent is idle, or that its session has ended', async () => {
     proves('talk:when');
     await say(coder, 'tell_me_when', { agent: 'reviewer' });
     await say(coder, 'tell_me_when', { agent: 'reviewer' });

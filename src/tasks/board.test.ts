@@ -19,7 +19,7 @@ it('knows which numbers are gone, in as few ranges as there can be', () => {
   expect([4, 5, 9, 10].map((n) => isGone(board, n))).toEqual([true, false, true, false]);
 });
 
-it('walks by what was never forgotten, whatever was', () => {
+it('walks over the tasks that were not removed, for any removals', () => {
   proves('tasks:retention');
   fc.assert(
     fc.property(fc.array(fc.array(fc.integer({ min: 1, max: 30 }))), fc.integer({ min: 1, max: 40 }), (rounds, below) => {

@@ -69,7 +69,7 @@ const IN: Readonly<Record<TaskStatus, Task>> = {
   cancelled: given({ type: 'task_status_changed', from: 'todo', to: 'cancelled' }),
 };
 
-describe('where a task may go', () => {
+describe('the allowed statuses of a task', () => {
   proves('tasks:transitions');
   const cases = TASK_STATUSES.flatMap((from) =>
     TASK_STATUSES.map((to) => ({ from, to, legal: NEXT_STATUSES[from].includes(to) })),
@@ -87,7 +87,7 @@ describe('where a task may go', () => {
     expect(TASK_STATUSES.filter((from) => !NEXT_STATUSES[from].includes('cancelled'))).toEqual(['done', 'cancelled']);
   });
 
-  it('a refusal says where it may go', () => {
+  it('a refusal names the allowed statuses', () => {
     expect(when(IN.todo, move('blocked'))).toMatchObject({
       message: 'task t1 "Fix the login" is todo and cannot become blocked; it can become backlog, in_progress, cancelled',
     });
@@ -131,7 +131,7 @@ describe('the notified agents', () => {
     if (why !== undefined) expect(decision).toMatchObject({ agent: 'coder', tells: { conversation: 's1' } });
   });
 
-  it('nobody, where nobody has it', () => {
+  it('no agent, if no agent has the task', () => {
     const unassigned = grown(IN.todo, [{ type: 'task_assigned', from: 'coder', to: null }]);
     const going = then(unassigned, move('in_progress'));
     expect(going.executions).toEqual([]);
@@ -147,7 +147,7 @@ describe('the notified agents', () => {
     expect(tells(IN.in_progress, { kind: 'edit', assignee: 'tester' }, { by: CODER })).toBeUndefined();
   });
 
-  it('of a block that was not read and is cancelled now, of the cancelling only', () => {
+  it('only of the cancelling, if an unread block is followed by it', () => {
     const unread = decided(when(IN.blocked, move('cancelled')));
     expect(unread).toMatchObject({ takesBack: 'it is cancelled', tells: { why: 'cancelled' } });
     const read = decided(when(IN.blocked, move('cancelled'), { told: true }));
@@ -260,7 +260,7 @@ describe('an execution', () => {
     expect(decided(when(then(IN.blocked, move('in_progress')), report('blocked')))).toMatchObject({ answer: 'ended' });
   });
 
-  it('whose conversation is over is lost', () => {
+  it('whose conversation has ended is lost', () => {
     expect(when(IN.blocked, { kind: 'lose', agent: 'coder' })).toEqual({ kind: 'unchanged' });
     const lost = then(IN.blocked, { kind: 'lose', agent: 'coder' }, { isActive: () => false });
     expect(runningOf(lost, 'coder')).toBeUndefined();

@@ -124,8 +124,8 @@ const OFTEN: Step[] = [
 const timeless = (value: Task | undefined): unknown =>
   JSON.parse(JSON.stringify(value), (key, inner: unknown) => (/^(at|.*At)$/u.test(key) && inner !== null ? 0 : inner));
 
-describe('whatever persons and agents do', () => {
-  it('a task goes where it may, replays to what is stored, and interrupts only whom it should', async () => {
+describe('for any actions of persons and agents', () => {
+  it('a task has only allowed changes, replays to the stored state, and interrupts only the working agent', async () => {
     proves('tasks:replay', 'tasks:interrupts', 'tasks:transitions');
     const seen = new Set<string>();
     await fc.assert(

@@ -71,7 +71,7 @@ class World {
   }
 }
 
-describe.each(Object.entries(STORES))('in %s, what is over', (_name, make) => {
+describe.each(Object.entries(STORES))('in %s, a finished task', (_name, make) => {
   proves('tasks:retention');
   let world: World;
   afterEach(async () => {
@@ -79,7 +79,7 @@ describe.each(Object.entries(STORES))('in %s, what is over', (_name, make) => {
     await world.inbox.close();
   });
 
-  it('is removed after its time with its records in all logs; an unfinished task stays, however old', async () => {
+  it('is removed after its time with its records in all logs; an unfinished task of any age stays', async () => {
     world = await World.open(make);
     const { tasks } = world;
     await world.done('first');
@@ -129,7 +129,7 @@ describe.each(Object.entries(STORES))('in %s, what is over', (_name, make) => {
     }
   });
 
-  it('that is listed by the page is listed whole round what is gone', async () => {
+  it('is missing from the pages of the list, which are otherwise complete', async () => {
     world = await World.open(make);
     for (let i = 1; i <= 12; i++) await world.tasks.create('shop', { title: `n${i}` }, ANN);
     for (const id of ['t2', 't3', 't4', 't7', 't12']) await world.tasks.move('shop', id, 'cancelled', { by: ANN });
@@ -146,7 +146,7 @@ describe.each(Object.entries(STORES))('in %s, what is over', (_name, make) => {
     expect(seen).toEqual(['t11', 't10', 't9', 't8', 't6', 't5', 't1']);
   });
 
-  it('waits where somebody has still to report; when nobody can any more, it is lost, and goes after its time', async () => {
+  it('stays while a report is pending; when no agent can report, it is lost, and is removed after its time', async () => {
     world = await World.open(make);
     const { tasks } = world;
     await tasks.create('shop', { title: 'worked on', assignee: 'coder' }, ANN);
@@ -205,7 +205,7 @@ describe.each(Object.entries(STORES))('in %s, what is over', (_name, make) => {
     expect(await world.records()).toEqual([]);
   });
 
-  it('frees the name that its maker gave it', async () => {
+  it('frees the key that its maker gave it', async () => {
     world = await World.open(make);
     const make_ = (): Promise<{ id: string }> => world.tasks.create('shop', { title: 'x' }, ANN, 'nightly');
     expect([(await make_()).id, (await make_()).id]).toEqual(['t1', 't1']);
@@ -217,7 +217,7 @@ describe.each(Object.entries(STORES))('in %s, what is over', (_name, make) => {
     expect([(await make_()).id, (await make_()).id]).toEqual(['t2', 't2']);
   });
 
-  it('goes many at once', async () => {
+  it('is removed together with many others', async () => {
     world = await World.open(make);
     for (let i = 0; i < 130; i++) {
       const { id } = await world.tasks.create('shop', { title: 'x', assignee: 'coder' }, ANN);

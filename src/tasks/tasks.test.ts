@@ -92,7 +92,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     expect((await tasks.list('shop', { statuses: ['cancelled'] })).tasks.map(({ id }) => id)).toEqual(['t1']);
   });
 
-  it("are records in the log of their assignee, those of nobody in the project's own", async () => {
+  it("have their records in the log of their assignee, or in the project's own log without one", async () => {
     proves('tasks:replay');
     const { id } = await tasks.create('shop', { title: 'x' }, ANN);
     await tasks.assign('shop', id, 'coder', { by: ANN });
@@ -180,7 +180,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       expect([await inbox.store.head(), await waiting()]).toEqual([head, []]);
     });
 
-    it('2.10.5: of two at once one is decided anew, and one interrupt is queued', async () => {
+    it('2.10.5: one of two simultaneous changes is decided again, and one interrupt is queued', async () => {
       const task = await working(await talk());
       const both = await Promise.allSettled([
         block(task),
@@ -251,7 +251,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       expect(await waiting('tester')).toEqual([]);
     });
 
-    it("nobody's task, or one that nobody works on, tells nobody", async () => {
+    it('a task without an assignee or a working agent notifies no agent', async () => {
       const { id } = await tasks.create('shop', { title: 'x' }, ANN);
       await tasks.move('shop', id, 'in_progress', { by: ANN });
       await tasks.move('shop', id, 'blocked', { by: ANN });
@@ -407,7 +407,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     expect((await tasks.create('shop', { title: 'x', priority: 'urgent' }, ANN)).priority).toBe('urgent');
   });
 
-  it('many at once get each its own number', async () => {
+  it('many simultaneous tasks get a number each', async () => {
     const made = await Promise.all(Array.from({ length: 20 }, (_, i) => tasks.create('shop', { title: `n${i}` }, ANN)));
     expect(new Set(made.map(({ id }) => id)).size).toBe(20);
     expect((await tasks.open('shop')).length).toBe(20);

@@ -10,7 +10,7 @@ const ANN: TaskActor = { kind: 'person', name: 'Ann' };
 const CALL = 'Stop the current work and call report_completed(result="blocked", task_id="t1").';
 const WITHOUT = 'Stop the current work and say where you stopped.';
 
-describe('what a stopped agent is asked', () => {
+describe('the request to a stopped agent', () => {
   proves('tasks:without-tools');
 
   const inboxWith = (policy: Partial<typeof DEFAULT_POLICY> = {}): Inbox =>

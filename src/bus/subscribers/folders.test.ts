@@ -143,7 +143,7 @@ describe('three folders', () => {
     ]);
   });
 
-  test('a caller whose lookup or report throws is not worth an event', () => {
+  test('no event is lost if a lookup or report of the caller throws', () => {
     const { source, root } = world(
       { 'shipped/a.toml': toml('a'), 'user/b.toml': '[' },
       {
@@ -169,7 +169,7 @@ describe('the core', () => {
     expect(problems()).toEqual([]);
   });
 
-  test('a replacement that denies it is reported', () => {
+  test('a replacement that sets core to false is reported', () => {
     const { find, problems } = world({ 'shipped/a.toml': core('a'), 'web/a.toml': toml('a', 'ours', '[output]\ncore = false') });
     expect(find('a')?.output.core).toBe(true);
     expect(problems()).toEqual([
@@ -215,7 +215,7 @@ describe('without a restart', () => {
     expect(problems()).toEqual(['web/a.toml:2:6: is not valid TOML: unfinished string, in "id = \\"a"; see https://toml.io']);
   });
 
-  test('US6(c): a removed file is gone', () => {
+  test('US6(c): a removed file has no effect any more', () => {
     const { names, remove } = world({ 'shipped/a.toml': toml('a'), 'web/a.toml': toml('a', 'ours'), 'web/b.toml': toml('b') });
     expect(names()).toEqual(['a ours', 'b b']);
     remove('web/a.toml');
@@ -233,7 +233,7 @@ describe('without a restart', () => {
     }
   });
 
-  test('so does one that is moved over another', () => {
+  test('a file that is moved over another counts too', () => {
     const { names, write, root } = world({ 'web/a.toml': toml('a', 'one') });
     expect(names()).toEqual(['a one']);
     const draft = write('web/.draft', toml('a', 'two'));
@@ -241,7 +241,7 @@ describe('without a restart', () => {
     expect(names()).toEqual(['a two']);
   });
 
-  test('a file that gets broken is out and named; put right, it is back', () => {
+  test('a file that becomes invalid is not used and is named; after a repair it is used again', () => {
     const { names, problems, write } = world({ 'web/a.toml': toml('a'), 'web/b.toml': toml('b') });
     expect(names()).toEqual(['a a', 'b b']);
     write('web/a.toml', toml('a').replace('types', 'typs'));
@@ -252,7 +252,7 @@ describe('without a restart', () => {
     expect(problems()).toEqual([]);
   });
 
-  test('a template counts as its subscriber does: new, changed, gone', () => {
+  test('a new, changed or removed template takes effect like a subscriber', () => {
     const { find, problems, write, remove } = world({ 'web/a.toml': toml('a', 'a', '[output]\ntemplate = "a.toon.j2"') });
     expect(find('a')?.output.template).toBeUndefined();
     expect(problems()).toEqual([
@@ -268,7 +268,7 @@ describe('without a restart', () => {
     expect(find('a')?.output.template).toBeUndefined();
   });
 
-  test('the whole folder comes and goes', () => {
+  test('the whole folder can be made and removed', () => {
     const { names, write, root } = world();
     expect(names()).toEqual([]);
     write('web/a.toml', toml('a'));
@@ -291,7 +291,7 @@ describe('without a restart', () => {
   });
 });
 
-describe('what did not change', () => {
+describe('an unchanged subscriber', () => {
   test('is the same object: the set, and in a new set each subscriber', () => {
     proves('bus:discovery');
     const { source, write } = world({
@@ -313,7 +313,7 @@ describe('what did not change', () => {
     for (const [i, subscriber] of before.subscribers.entries()) expect(after.subscribers[i]).toBe(subscriber);
   });
 
-  test('is seen to change also when it has been as it was for long', () => {
+  test('is read again when it changes after a long time', () => {
     const { source, root, write } = world({ 'web/a.toml': toml('a', 'one') });
     const old = new Date(Date.now() - 60_000);
     const file = join(root, 'web/.earpiece/subscribers/a.toml');
@@ -324,7 +324,7 @@ describe('what did not change', () => {
     expect(source.of('web').subscribers[0]?.name).toBe('two');
   });
 
-  test('costs little: 100,000 events look at the folders only now and then', async () => {
+  test('costs little: 100,000 events check the folders only now and then', async () => {
     const { source } = world({ 'shipped/a.toml': toml('a'), 'web/b.toml': toml('b') }, { lookEveryMs: 10 });
     const set = source.of('web');
     const asked = async (): Promise<number> => {
@@ -335,17 +335,17 @@ describe('what did not change', () => {
     expect(await least(1_000, asked)).toBeLessThan(1_000);
   });
 
-  test('leaves nothing behind that keeps a process alive', () => {
+  test('has nothing that keeps a process alive', () => {
     const code = `import { subscriberFolders } from ${JSON.stringify(join(import.meta.dirname, 'folders.ts'))};
       subscriberFolders({ shipped: '/nowhere', user: '/nowhere' }).of('web');`;
     execFileSync(process.execPath, ['--input-type=module', '-e', code], { timeout: 20_000 });
   });
 });
 
-describe('what the machine refuses', () => {
+describe('files that cannot be read', () => {
   proves('bus:checked');
 
-  test('a file for a folder', () => {
+  test('a file in place of a folder', () => {
     const { problems, write, root: folder } = world();
     write('web/x', '');
     rmSync(join(folder, 'web/.earpiece/subscribers'), { recursive: true });
@@ -433,7 +433,7 @@ describe('what the machine refuses', () => {
     expect(problems()).toEqual([`user: has 10000 files *.toml; the first ${MAX_FILES} by name are read`]);
   }, 60_000);
 
-  test('files that come, go and are cut short while it looks', () => {
+  test('files that are made, removed and truncated during the read', () => {
     const { source, root: folder, write } = world();
     write('user/a.toml', toml('a'));
     const file = (n: number): string => join(folder, `user/f${n % 20}.toml`);

@@ -37,14 +37,14 @@ const with_ = (more: string): string => HEAD + more;
 const withTypes = (types: string): string => HEAD.replace('["build.failed"]', types);
 const withId = (id: string): string => HEAD.replace('"build"', id);
 
-describe('a file that is right', () => {
+describe('a valid file', () => {
   test('an empty dedupe_key means none, as in the files of the fifth design', () => {
     expect(loaded(with_('[batching]\ndedupe_key = ""\n')).batching).not.toHaveProperty('dedupeKey');
   });
 
   proves('bus:checked');
 
-  test('FR-007..012: every field of it is in the subscriber', () => {
+  test('FR-007..012: every field is in the subscriber', () => {
     expect(
       loaded(`[subscriber]
 id = "build_2"
@@ -95,7 +95,7 @@ expression = "payload.size > 1000"
     });
   });
 
-  test('what is not said has the defaults of the page', () => {
+  test('missing fields have the defaults of the page', () => {
     expect(loaded(HEAD)).toEqual({
       id: 'build',
       name: 'Builds',
@@ -113,7 +113,7 @@ expression = "payload.size > 1000"
     ['high', 'turn_start'],
     ['normal', 'turn_start'],
     ['low', 'turn_end'],
-  ])('FR-017, FR-018: priority %s rides at %s where nothing else is said', (priority, moment) => {
+  ])('FR-017, FR-018: priority %s rides at %s by default', (priority, moment) => {
     expect(loaded(with_(`[output]\npriority = "${priority}"`)).output).toMatchObject({ priority, injectAt: moment });
   });
 
@@ -143,7 +143,7 @@ expression = "payload.size > 1000"
   });
 });
 
-describe('a file that is wrong', () => {
+describe('an invalid file', () => {
   proves('bus:checked');
 
   test.each<[name: string, text: string, messages: string[]]>([
@@ -396,7 +396,7 @@ describe('a file that is wrong', () => {
     expect(errors(text)).toEqual(messages);
   });
 
-  test('never throws, whatever the text', () => {
+  test('no text makes it throw', () => {
     const pieces = fc.constantFrom(
       '[',
       ']',
@@ -432,10 +432,10 @@ describe('a file that is wrong', () => {
   });
 });
 
-describe('what loads, with a word about it', () => {
+describe('a file that loads with a warning', () => {
   proves('bus:checked');
 
-  test('a template that is missing: the generic view says it', () => {
+  test('a missing template: the generic view is used', () => {
     const text = with_('[output]\ntemplate = "bild.toon.j2"');
     expect(warnings(text)).toEqual([
       '7:12: output.template is "bild.toon.j2", which is not in this folder; the generic view is used',

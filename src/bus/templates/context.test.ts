@@ -91,7 +91,7 @@ test('data other than an object becomes the value', () => {
   expect(made([grouped([{ message: 'a' }])]).events[0]?.payload).toEqual({});
 });
 
-describe('what is too much', () => {
+describe('data beyond the limits', () => {
   test('long texts of a payload are cut, never through a character; control characters stay', () => {
     const data = { short: 'a\u0007\n', long: 'x'.repeat(501), pair: `${'x'.repeat(498)}😀😀`, list: ['y'.repeat(600)] };
     const [event] = made([grouped([{ message: 'a', data }])]).events;
@@ -103,7 +103,7 @@ describe('what is too much', () => {
     });
   });
 
-  test('a payload of very many values ends', () => {
+  test('a payload of very many values is cut', () => {
     const data = { list: Array.from({ length: 100_000 }, (_, at) => at), last: 1 };
     const [event] = made([grouped([{ message: 'a', data }])]).events;
     const list = event?.payload['list'] as readonly Json[];
@@ -111,13 +111,13 @@ describe('what is too much', () => {
     expect(list.at(-1)).toBe('…');
   });
 
-  test('a payload that is deep ends', () => {
+  test('a deeply nested payload is cut', () => {
     let deep: Json = 'end';
     for (let at = 0; at < 10_000; at++) deep = [deep];
     expect(JSON.stringify(made([grouped([{ message: 'a', data: { deep } }])])).length).toBeLessThan(2_000);
   });
 
-  test('of very many events the first are listed, and all are counted', () => {
+  test('the first of very many events are listed, and all are counted', () => {
     const details = Array.from({ length: 50 }, (_, at) => ({ message: `m${at}`, data: { text: 'x'.repeat(400), at } }));
     const group = Array.from({ length: 100 }, () => grouped(details, { count: 60 }));
     const { events, count } = made(group);

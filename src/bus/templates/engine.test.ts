@@ -66,7 +66,7 @@ async function longestTurn(work: () => Promise<unknown>): Promise<number> {
 /** For tests that must find a problem before the deadline even on a busy machine. */
 const PATIENT = { deadlineMs: 20_000 };
 
-describe('what a template makes', () => {
+describe('the result of a template', () => {
   const engine = templateEngine(PATIENT);
   afterAll(() => engine.close());
 
@@ -104,7 +104,7 @@ describe('what a template makes', () => {
     expect(await engine.render(named(text), CONTEXT)).toEqual({ kind: 'text', text: expected });
   });
 
-  test('is never escaped, whatever its name says', async () => {
+  test('is never escaped, with any name', async () => {
     for (const name of ['x.html', 'x.json', 'x.xml'])
       expect(await engine.render(named('{{ "<" }}', name), {})).toEqual({ kind: 'text', text: '<' });
   });
@@ -128,7 +128,7 @@ describe('what a template makes', () => {
       'needs more than 64 MB of memory',
     ],
     ['x'.repeat(65_537), 'has more than 65,536 characters'],
-  ])('or why not: %.60s', async (text, reason) => {
+  ])('or the reason for its failure: %.60s', async (text, reason) => {
     expect(await engine.render(named(text), CONTEXT)).toEqual({ kind: 'failed', reason });
   });
 
@@ -381,7 +381,7 @@ describe('its life', () => {
     expect(await engine.render(hello, {})).toEqual({ kind: 'failed', reason: 'the template engine is closed' });
   });
 
-  test('a lost worker is gone before the next one comes', async () => {
+  test('a lost worker has ended before the next one starts', async () => {
     const before = alive.size;
     let most = 0;
     const count = (): void => void (most = Math.max(most, alive.size));
@@ -397,7 +397,7 @@ describe('its life', () => {
     expect(most).toBe(before + 1);
   });
 
-  test('closed twice, together, early, while it starts and while it is asked', async () => {
+  test('can be closed twice, at the same time, early, during the start and during a question', async () => {
     expect(await leftBy(async () => {})).toBe(0);
     expect(await leftBy(async (engine) => void (await Promise.all([engine.close(), engine.close()])))).toBe(0);
     const closed = { kind: 'failed', reason: 'the template engine is closed' };
@@ -432,7 +432,7 @@ describe('its life', () => {
     expect(made[7]).toBe('took longer than 250 ms');
   });
 
-  test('an answer that came while this thread was busy is not late', async () => {
+  test('an answer that arrived while this thread was busy does not count as late', async () => {
     await using engine = templateEngine({ deadlineMs: 50 });
     await engine.render(hello, {});
     const asked = engine.render(hello, {});
@@ -449,7 +449,7 @@ describe('its life', () => {
     expect(await engine.render(named('{{ n }} of 0'), { n: 2 })).toEqual({ kind: 'text', text: '2 of 0' });
   });
 
-  test('a worker that cannot start fails what is asked, and says so', async () => {
+  test('if the worker cannot start, each question fails with the reason', async () => {
     const troubles: string[] = [];
     const onTrouble = (reason: string): void => {
       troubles.push(reason);
@@ -469,7 +469,7 @@ describe('its life', () => {
     ]);
   });
 
-  test('what cannot be asked is an answer too', async () => {
+  test('a question that cannot be sent fails with the reason', async () => {
     await using engine = templateEngine();
     const circle: Record<string, unknown> = {};
     circle['self'] = circle;

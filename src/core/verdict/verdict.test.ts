@@ -483,7 +483,7 @@ describe('what filtered it', () => {
     { tools: { 'my tool': { failed: false } } },
     { tools: { run: { failed: false } } },
   ];
-  test.for(policies)('is read again from the words of the log: %j', (policy) => {
+  test.for(policies)('is parsed from the text of the log: %j', (policy) => {
     const tool = Object.keys(policy.tools ?? {})[0];
     const n = notification(tool === undefined ? {} : { origin: { tool } });
     const all = { ...DEFAULT_POLICY, ...policy };

@@ -6,7 +6,7 @@ import { proves } from '../../../e2e/verifies.ts';
 
 const tokens = (text: string): number => encode(text).length;
 
-describe('what views cost in tokens of o200k', () => {
+describe('the tokens of the views in o200k', () => {
   proves('view:tokens');
   it('measures on ten mixed messages of 144 tokens', () => {
     expect(CORPUS).toHaveLength(10);

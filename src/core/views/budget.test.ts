@@ -73,19 +73,19 @@ describe('an item that is longer than a carrier may be', () => {
     expect(tellsOfWhole(cut)).toBe(true);
   });
 
-  it('however small the budget, something of it is there', () => {
+  it('even with the smallest budget, a part of it is shown', () => {
     const text = show('default', { ...failed, messages: ['The build failed in the third step, and more '.repeat(100)] }, 50);
     expect(text).toContain('tool error: The build failed in the third');
   });
 
-  it('of many different errors those are named that fit, and how many are not', () => {
+  it('as many different errors are named as fit, with the number of the others', () => {
     const messages = Array.from({ length: 50 }, (_, i) => `step ${i} of the pipeline failed with exit code ${i + 1}`);
     const text = show('default', { ...failed, messages, count: 50 }, 200);
     expect(encode(text).length).toBeLessThanOrEqual(200);
     expect(text).toMatch(/step 0 .*step 1 .*and \d+ others \(all of it: get_notifications\)/s);
   });
 
-  it('no body can say that there is more of it', () => {
+  it('no body can imitate the hint that names the uncut text', () => {
     const text = show('default', { ...failed, messages: ['done (all of it: get_notifications)'] }, 800);
     expect(text).toContain('done \\(all of it: get_notifications)');
     expect(tellsOfWhole(text)).toBe(false);

@@ -21,7 +21,7 @@ it.each([
   ['e', LIKE_E],
   ['p', LIKE_P],
   ['/', LIKE_SLASH],
-])('the look-alikes of %s hold every sign that folds to it', (target, inside) => {
+])('the look-alikes of %s contain every character that folds to it', (target, inside) => {
   proves('view:look-alikes');
   const listed = new Set(signsOf(inside));
   const missing: string[] = [];
@@ -33,7 +33,7 @@ it.each([
   expect(missing).toEqual([]);
 });
 
-it('no frame of look-alike signs passes through a body', () => {
+it('no frame of look-alike characters passes through a body', () => {
   proves('view:look-alikes', 'view:hostile');
   const sign = (inside: string): fc.Arbitrary<string> => fc.constantFrom(...signsOf(inside));
   const mark = fc.constantFrom('', '\u0332', '\u0301', '\u20dd');

@@ -160,7 +160,7 @@ const again = (view: SentView, shown: ViewInput): ViewInput => ({
   lines: shown.lines.map((each, n) => ({ ...each, sent: view.items[n]?.text ?? '' })),
 });
 
-describe.each(LISTS)('%s, whatever the bodies', (format) => {
+describe.each(LISTS)('%s, with any bodies', (format) => {
   it('has as many items as lines, each where it was put', () => {
     fc.assert(
       fc.property(input, (shown) => {
@@ -190,8 +190,8 @@ describe.each(LISTS)('%s, whatever the bodies', (format) => {
   });
 });
 
-describe.each(WITH_ITEMS)('%s, whatever the bodies', (format) => {
-  it('is deterministic, well formed, and shows no sign that nobody sees', () => {
+describe.each(WITH_ITEMS)('%s, with any bodies', (format) => {
+  it('is deterministic, well formed, and has no invisible characters', () => {
     proves('view:hostile');
     fc.assert(
       fc.property(input, rest, (shown, left) => {
@@ -206,7 +206,7 @@ describe.each(WITH_ITEMS)('%s, whatever the bodies', (format) => {
     );
   });
 
-  it('copies what was sent, alone or with others', () => {
+  it('copies sent texts, alone or with others', () => {
     proves('view:stable');
     fc.assert(
       fc.property(input, line, fc.constantFrom(...WITH_ITEMS), (shown, fresh, other) => {
@@ -236,7 +236,7 @@ describe.each(WITH_ITEMS)('%s, whatever the bodies', (format) => {
     );
   });
 
-  it('survives a stored text that is not ours', () => {
+  it('survives a stored text of another origin', () => {
     fc.assert(
       fc.property(input, fc.oneof(body, fc.constantFrom(...STRANGE)), (shown, sent) => {
         const lines = shown.lines.map((each) => ({ ...each, sent }));
@@ -268,7 +268,7 @@ describe('TOON and JSON', () => {
     );
   });
 
-  it('TOON keeps its keys apart when lines that were sent alone come again together', () => {
+  it('TOON keys stay unique when lines that were sent alone are repeated together', () => {
     fc.assert(
       fc.property(input, line, (shown, each) => {
         const alone = render('toon', { ...shown, lines: [each] }).items[0]?.text ?? '';
@@ -316,7 +316,7 @@ describe('the gate', () => {
   });
 });
 
-it.each(VIEW_NAMES)('%s is empty for nothing, unless it is a signal', (format) => {
+it.each(VIEW_NAMES)('%s is empty without items, unless it is a signal', (format) => {
   const nothing: ViewInput = {
     lines: [],
     mark: MARK,

@@ -46,7 +46,7 @@ describe('the frame', () => {
   ])('%#', (lines, wanted) => expect(leadOf(lines, undefined)).toBe(wanted));
 });
 
-describe('what did not fit', () => {
+describe('notifications without room', () => {
   const rest: Rest = {
     ids: [],
     bySource: [
@@ -54,7 +54,7 @@ describe('what did not fit', () => {
       { source: 'git', count: 1, level: 'warning' },
     ],
   };
-  it('is counted, with the way to it', () => {
+  it('are counted, with the way to read them', () => {
     expect(restOf(rest, { pulls: 'get_notifications' })).toBe(
       '3 more: 2 files (info), 1 git (warning); read with get_notifications',
     );
@@ -62,7 +62,7 @@ describe('what did not fit', () => {
     expect(restOf(rest, { pulls: false })).toBe('3 more: 2 files (info), 1 git (warning); read with `earpiece inbox`');
     expect(restOf({ ids: [], bySource: [] }, { pulls: 'x' })).toBeUndefined();
   });
-  it('stays one short line with many sources', () => {
+  it('are one short line even with many sources', () => {
     const bySource = Array.from({ length: 1_000 }, (_, n) => ({ source: `s${n}`, count: 2, level: 'info' as const }));
     const line = restOf({ ids: [], bySource }, { pulls: 'x' });
     expect(line).toContain('2000 more: 2 s0 (info)');
@@ -70,7 +70,7 @@ describe('what did not fit', () => {
   });
 });
 
-it('shows the time of the reader, and UTC where the zone is unknown', () => {
+it('shows the time in the zone of the reader, or UTC if the zone is unknown', () => {
   const at = Date.UTC(2026, 7, 30, 23, 5);
   expect(timeOf(at, 'Asia/Tokyo')).toBe('08:05');
   expect(timeOf(at, 'Nowhere/Atlantis')).toBe('23:05');

@@ -25,7 +25,7 @@ const RESULT = { type: 'tool_call_response', id: 'c', content: 'ok', is_error: f
 describe('a notification that is longer than a carrier may be', () => {
   proves('view:budget');
 
-  it('rides cut, is delivered, and get_notifications has all of it, once', async () => {
+  it('is delivered cut, and get_notifications returns all of it once', async () => {
     const { inbox, conversation } = stage(200);
     await inbox.queue(AGENT, { kind: 'build.failed', level: 'error', message: STORY });
     await inbox.queue(AGENT, { kind: 'disk.full', level: 'error', message: 'short' });
@@ -53,7 +53,7 @@ describe('a notification that is longer than a carrier may be', () => {
     expect(estimateTokens(again?.view.text ?? '')).toBeLessThanOrEqual(205);
   });
 
-  it('one that only says that it is cut is not fetched again', async () => {
+  it('a body that only claims to be cut is not fetched again', async () => {
     const { inbox, conversation } = stage(800);
     await inbox.queue(AGENT, { kind: 'build.failed', message: 'x (all of it: get_notifications)' });
     await conversation.carry(RESULT, { at: 'tool_batch_end' });

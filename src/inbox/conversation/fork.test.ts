@@ -47,7 +47,7 @@ describe.each(STORES)('a fork over $name', ({ open }) => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('keeps what is open, with the same ids, and both hear it once', async () => {
+  it('keeps open notifications with the same ids, and both conversations get them once', async () => {
     proves('log:fork');
     const a = talk('a');
     await ask(a, 'hello');
@@ -71,7 +71,7 @@ describe.each(STORES)('a fork over $name', ({ open }) => {
     expect(await said(b)).toEqual(['hello', 'and now?', 'and now?']);
   });
 
-  it('of an earlier moment has what was open then, however it ended, unless it is over', async () => {
+  it('of an earlier point has the notifications that were open then, unless they were withdrawn, expired or superseded', async () => {
     const a = talk('a');
     await ask(a, 'one');
     const delivered = await send('shop/coder#a', 'delivered later');
@@ -94,7 +94,7 @@ describe.each(STORES)('a fork over $name', ({ open }) => {
     expect(await said(a)).toEqual(['one', 'two']);
   });
 
-  it("leaves what is anyone's to whoever carries first", async () => {
+  it("leaves the agent's notifications to the conversation that carries first", async () => {
     const a = talk('a');
     await ask(a, 'hello');
     await send('shop/coder', 'for the agent');
@@ -103,7 +103,7 @@ describe.each(STORES)('a fork over $name', ({ open }) => {
     expect(await ask(a, 'a')).toBe('a');
   });
 
-  it('has its own gate of an interrupt that the other has read', async () => {
+  it('has its own gate for an interrupt that the original has read', async () => {
     const a = talk('a');
     await ask(a, 'hello');
     const id = await send('shop/coder#a', 'stop', { level: 'critical' });
@@ -116,7 +116,7 @@ describe.each(STORES)('a fork over $name', ({ open }) => {
     expect(await a.gate()).toEqual([]);
   });
 
-  it('goes on with the mark that its model knows, and does not explain it again', async () => {
+  it('keeps the mark that its model knows, and does not explain it again', async () => {
     const a = talk('a');
     await send('shop/coder#a', 'first');
     const first = await ask(a, 'hello');
@@ -160,7 +160,7 @@ describe.each(STORES)('a fork over $name', ({ open }) => {
     expect(newest).toEqual(['4', '3', '2', '1']);
   });
 
-  it('of a moment before a fork began is one of what that was forked from', async () => {
+  it('of a point before a fork began is a fork of the original', async () => {
     const a = talk('a');
     await ask(a, '1');
     const early = await store.head();
@@ -170,7 +170,7 @@ describe.each(STORES)('a fork over $name', ({ open }) => {
     expect(await said(talk('c'))).toEqual(['1']);
   });
 
-  it('needs something to begin with, and a name that is free', async () => {
+  it('needs records to begin with, and a free name', async () => {
     const refused = async (work: Promise<unknown>): Promise<string> => {
       const error = await work.then(
         () => undefined,

@@ -65,13 +65,13 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('a pause that was pulled first is refused with in the words of any other pause', async () => {
+  it('a refusal for a pause that was pulled first has the text of any other pause', async () => {
     await pause();
     await (await talk().pull({ mark: true })).offer?.confirm();
     expect(await call()).toContain('\nuser critical, Ann asks to pause: “hold on”\n');
   });
 
-  it('of two criticals in one line a refusal names the one that is left when the other one is withdrawn', async () => {
+  it('if one of two critical notifications in a line is withdrawn, a refusal names only the other', async () => {
     proves('lease:withdrawn', 'gate:withdrawn');
     const key = 'deploy';
     await inbox.queue('shop/coder', { id: 'first', message: 'the disk is full', level: 'critical', key });
@@ -97,7 +97,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     expect((await steps('stop')).at(-1)).toBe('read: asked again 1.0 s after the last of 60 refusals, calling write_file');
   });
 
-  it('does not fall a millisecond earlier, and each refusal starts the second anew', async () => {
+  it('does not fall a millisecond earlier, and each refusal restarts the second', async () => {
     proves('gate:batch');
     await stop();
     for (let i = 0; i < 5; i++) {
@@ -107,7 +107,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     expect(await talk().gate()).toHaveLength(1);
   });
 
-  it('counts from when a call began, not from when it is looked at', async () => {
+  it('counts from the start of a call, not from its check', async () => {
     proves('gate:batch');
     await stop();
     expect(await call()).toContain('stop it');
@@ -128,7 +128,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     expect(await talk().gate()).toHaveLength(1);
   });
 
-  it('falls for what was refused before, and not for an interrupt that came since', async () => {
+  it('falls for interrupts that were refused before, and not for a newer one', async () => {
     proves('gate:asked-again');
     await stop();
     expect(await call()).toContain('stop it');
@@ -141,7 +141,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     expect(await call()).toBeUndefined();
   });
 
-  it('knows of the refusals of another process', async () => {
+  it('counts the refusals of another process', async () => {
     proves('gate:batch', 'gate:asked-again');
     const there = talk(openInbox(OTHER));
     await stop();
@@ -193,7 +193,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     },
   );
 
-  it('is not refused once more where get_notifications showed it unasked', async () => {
+  it('is not refused again after get_notifications has shown it', async () => {
     proves('gate:read-unasked');
     await stop();
     await (await talk().pull({ mark: true })).offer?.confirm();
@@ -251,7 +251,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(await call()).toBeUndefined();
     });
 
-    it('is counted while it refuses for long, and the log does not grow with it', async () => {
+    it('counts long series of refusals without filling the log', async () => {
       proves('gate:pause');
       const loop = talk();
       await pause();
@@ -264,7 +264,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(records.reduce((sum, { body }) => sum + ((body as { times?: number }).times ?? 1), 0)).toBe(400);
     });
 
-    it('beside a critical: the critical falls, the pause stays', async () => {
+    it('with a critical notification: its gate falls, and the pause stays', async () => {
       proves('gate:pause');
       await stop();
       await pause();
@@ -294,7 +294,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect((await on('a').offer({ at: 'tool_result' }))?.view.text).toContain('Go on.');
     });
 
-    it('that was lifted before the agent saw it leaves nothing to read, except a message of the person', async () => {
+    it('that was lifted before the agent saw it leaves only the message of the person to read', async () => {
       proves('gate:resume');
       await talk().seen();
       for (let i = 0; i < 5; i++) {
@@ -310,7 +310,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(text).not.toContain('resume');
     });
 
-    it('that was lifted several times is one notification, with the words of the last time', async () => {
+    it('that was lifted several times is one notification, with the last message', async () => {
       proves('gate:resume');
       for (const times of ['one', 'two', 'three']) {
         await inbox.queue('shop/coder', { id: times, message: 'hold on', action: 'pause' });
@@ -323,7 +323,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(text).toContain('Bob asks to resume: “go on three”');
     });
 
-    it('every view shows an interrupt past its time as expired, and its gate as down', async () => {
+    it('every view shows an interrupt whose time has passed as expired, and its gate as down', async () => {
       proves('gate:expired');
       // A process closes no notification as expired while it is alone, because its clock may be wrong.
       await openInbox(OTHER).witnesses.note();
@@ -373,7 +373,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect((await inbox.resume('shop/coder', { person: 'Bob' })).map(({ id }) => id)).toEqual(['hold']);
     });
 
-    it('is lifted by a resume that comes while it is being delivered', async () => {
+    it('is lifted by a resume during its delivery', async () => {
       proves('gate:pause');
       await pause();
       const refusal = await talk().refuse({ on: 'x' });
@@ -398,7 +398,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     });
   });
 
-  it('withdraw of what was delivered says that its gate is down, by id and by key', async () => {
+  it('withdrawing a delivered interrupt by id or by key says that its gate is down', async () => {
     proves('gate:withdrawn');
     for (const [id, what] of [
       ['s1', { id: 's1' }],

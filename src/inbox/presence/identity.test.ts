@@ -136,7 +136,7 @@ describe('whose conversation', () => {
     expect((await inbox.queue('shop/*', { message: 'all' })).to).toEqual(['shop/claude-code#new']);
   });
 
-  it('what waits for a host process goes on to its session when that is known', async () => {
+  it('notifications for a host process pass to its session when that is known', async () => {
     const inbox = new Inbox({ store: memoryStore(), policies: { policy: () => DEFAULT_POLICY } });
     const log = logKey('shop', 'claude-code');
     await inbox.queue(`shop/claude-code#${placeholder(owner(204))}`, { message: 'early', id: 'n1' });
@@ -147,7 +147,7 @@ describe('whose conversation', () => {
     expect((await inbox.why('n1'))?.items.map(({ item, receipt }) => [item.audience, receipt])).toEqual([['s1', 'offered']]);
   });
 
-  it('the system is asked for real', () => {
+  it('it works with the real processes of this system', () => {
     expect(ancestors()[0]?.pid).toBe(process.ppid);
     expect(isAlive(selfOwner())).toBe(true);
     expect(isAlive({ ...selfOwner(), startedAt: '1' })).toBe(false);

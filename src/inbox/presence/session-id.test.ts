@@ -12,7 +12,7 @@ describe('the conversation of a session', () => {
     (session) => expect(conversationOfSession(session)).toBe(session),
   );
 
-  it('is another one for each id that an address does not allow', () => {
+  it('differs for each id that an address does not allow', () => {
     const long = 'x'.repeat(128);
     const ids = ['p-q', 'p/q', 'p#q', 'p*q', ' p-q', 'p-q ', 'p\nq', '\u202ep', '..', '../..', '*', '#', `${long}1`, `${long}2`];
     const broken = ['/\ud800', '/\ud801'];

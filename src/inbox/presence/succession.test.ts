@@ -16,7 +16,7 @@ const STORES: readonly { name: string; open: (clock: { now(): number }, folder: 
   { name: 'sqlite', open: async (clock, folder) => openSqliteStore({ path: join(folder, 'earpiece.db'), clock }) },
 ];
 
-describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
+describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
   let folder: string;
   let store: Store;
   let now: number;
@@ -86,7 +86,7 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
       await expect(inbox.queue('shop/*', { message: 'x' })).rejects.toMatchObject({ code: 'nobody_there' });
     });
 
-    it('while its process lives it is, however long it was silent; where nobody can ask, for 30 minutes', async () => {
+    it('is active while its process lives, even after a long silence; for 30 minutes if its process cannot be checked', async () => {
       await works('a', 10);
       await works('elsewhere', 20, { process: { machine: 'far', pid: 20, startedAt: '1' } });
       await works('http', 30, { process: host(30), shared: true });
@@ -139,7 +139,7 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
     });
   });
 
-  describe('passes on what it has not read', () => {
+  describe('passes on its unread notifications', () => {
     proves('succession:heir', 'succession:gate');
 
     it.each([
@@ -196,7 +196,7 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
       expect(await gate(b)).toEqual(['n1']);
     });
 
-    it('what a living process still has on its way passes on after its settlement', async () => {
+    it('an offer of a living process passes on after its settlement', async () => {
       const a = await works('a', 10);
       await tell(a.address, 'n1');
       const offer = await a.offer({ at: 'tool_result' });
@@ -208,7 +208,7 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
       expect(await offered(b)).toEqual(['n1']);
     });
 
-    it('of two heirs at once one wins', async () => {
+    it('only one of two simultaneous heirs wins', async () => {
       const a = await works('a', 10);
       await Promise.all(Array.from({ length: 20 }, (_, i) => tell(a.address, `n${i}`)));
       dies(10);
@@ -219,7 +219,7 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
       expect(taken.toSorted((x, y) => x - y)).toEqual([0, 20]);
     });
 
-    it('the heir of an heir has it all', async () => {
+    it('the heir of an heir gets everything', async () => {
       const a = await works('a', 10);
       await tell(a.address, 'n1', { level: 'critical' });
       dies(10);
@@ -238,7 +238,7 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
       expect(await offered(await works('c', 30))).toEqual(['late']);
     });
 
-    it('is kept, with who it was, as long as something waits for it', async () => {
+    it('keeps its presence as long as something waits for it', async () => {
       const a = await works('a', 10);
       await tell(a.address, 'n1', { level: 'critical' });
       await a.ended();
@@ -310,7 +310,7 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
       expect(await offered(await works(conversation, 40))).toEqual(['n1']);
     });
 
-    it('of what it comes back for itself: it gets what no heir took', async () => {
+    it('that returns gets what no heir took', async () => {
       const a = await works('a', 10);
       await tell(a.address, 'n1', { level: 'critical' });
       await a.ended();
@@ -328,7 +328,7 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
   describe('of one host process is one that goes on', () => {
     proves('address:clear', 'succession:merge');
 
-    it('whatever is in flight: gate, offers and reads go over', async () => {
+    it('with everything in flight: gate, offers and reads pass over', async () => {
       const before = await works('env-session', 10);
       await tell(before.address, 'n1');
       await tell(before.address, 'stop', { level: 'critical' });
@@ -361,7 +361,7 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
   describe('with another window of its agent beside it', () => {
     proves('succession:told-once');
 
-    it('does not inherit a line to all that an earlier conversation read', async () => {
+    it('does not inherit a notification to all that an earlier conversation has read', async () => {
       const a = await works('a', 10);
       await works('b', 20);
       await tell('shop/*', 'all');
@@ -404,7 +404,7 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
     });
   });
 
-  describe('and what holds for the whole project', () => {
+  describe('and the standing notifications of the project', () => {
     proves('address:standing');
 
     it('also holds for those who begin while it is open, once each', async () => {
@@ -451,7 +451,7 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
       expect(await offered(b)).toEqual([]);
     });
 
-    it('a resume lifts it for those who are not there too, so that no heir inherits a pause', async () => {
+    it('a resume also lifts the pauses of absent conversations, so that no heir inherits a pause', async () => {
       const a = await works('a', 10);
       const b = await works('b', 20);
       await inbox.queue('shop/coder', { id: 'agent', action: 'pause', message: 'hold' });
@@ -469,7 +469,7 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
       });
     });
 
-    it('reaches who began while its sender died', async () => {
+    it('reaches conversations that began while its sender died', async () => {
       proves('address:fan-out');
       const a = await works('a', 10);
       const body = { id: 'stop', kind: { source: 'user', name: 'interrupt' }, message: 'freeze', action: 'pause' };
@@ -482,7 +482,7 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
       expect(await gate(a)).toEqual(['stop']);
     });
 
-    it('reaches who comes where nobody is there yet', async () => {
+    it('reaches the first conversation of a project without active ones', async () => {
       await inbox.queue('shop/*', { id: 'stop', level: 'critical', message: 'freeze' });
       expect(await gate(await works('a', 10))).toEqual(['stop']);
     });
@@ -499,7 +499,7 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
       expect([await gate(c), await offered(c)]).toEqual([[], []]);
     });
 
-    it('an heir that inherits it has it once, and one who read it does not get it again', async () => {
+    it('an heir has it once, and a conversation that has read it does not get it again', async () => {
       const a = await works('a', 10);
       await inbox.queue('shop/*', { id: 'stop', level: 'critical', message: 'x' });
       dies(10);

@@ -110,7 +110,7 @@ export const subscriberTest = z
     ),
     to: nullable(z.string()).describe('the agent that got the test; null if nothing was sent'),
     notification: nullable(z.string()),
-    message: z.string().describe('what was done, and when the result shows or why it does not'),
+    message: z.string().describe('the action, and when its result shows or why it does not'),
     verdict: nullable(verdict).describe('the verdict on the sent notification, as `why` gives it; null if nothing was sent'),
   })
   .openapi('SubscriberTest');

@@ -96,7 +96,7 @@ export type SubscriberTestReply = {
   /** The agent that got the test; null if nothing was sent. */
   readonly to: string | null;
   readonly notification: string | null;
-  /** What was done, and when the result shows or why it does not. */
+  /** The action, and when its result shows or why it does not. */
   readonly message: string;
   /** The verdict on the sent notification, as `why` gives it; null if nothing was sent. */
   readonly verdict: Verdict | null;

@@ -293,7 +293,7 @@ describe('a proxy, or another server at the address,', () => {
     shell.token = 'ep_x';
     const url = (await other(json('{}'))).replace('http:', 'https:');
     expect((await shell.run(['agents', '--server', url])).stderr).toMatch(
-      /^earpiece: https:.* cannot be reached: it does not speak TLS \(ERR_SSL_WRONG_VERSION_NUMBER\); write http:\/\/ in its place\n$/u,
+      /^earpiece: https:.* cannot be reached: it does not speak TLS \(ERR_SSL_WRONG_VERSION_NUMBER\); write http:\/\/ instead\n$/u,
     );
     expect((await shell.run(['agents', '--server', 'http://server.invalid'])).stderr).toMatch(
       /^earpiece: http:\/\/server\.invalid cannot be reached: its host name is unknown \((ENOTFOUND|EAI_AGAIN)\)\n$/u,

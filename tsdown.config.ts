@@ -7,7 +7,7 @@ const JSON_SCHEMA = join(import.meta.dirname, 'src/agent/json-schema.d.ts');
 const both: UserConfig = {
   platform: 'node',
   fixedExtension: false,
-  // Older than what we support: an older Node must be able to parse an entry before it can say that it is too old.
+  // Older than the supported Node: an old Node must parse an entry before the entry can report the wrong version.
   target: 'es2022',
 };
 
@@ -26,7 +26,7 @@ const library: UserConfig = {
     store: 'src/entries/store.ts',
     client: 'src/entries/client.ts',
   },
-  // An optional peer. Its types are bundled, so that a program without it compiles.
+  // An optional peer. The types of this package are bundled, so that a program without the package compiles.
   deps: { dts: { alwaysBundle: ['@ai-sdk/provider', 'json-schema'] } },
   // The types of that package import this name from a package that brings no types.
   plugins: [{ name: 'json-schema', resolveId: { order: 'pre', handler: (id) => (id === 'json-schema' ? JSON_SCHEMA : null) } }],
@@ -118,7 +118,7 @@ const processes: UserConfig = {
     chunkFileNames,
     comments: { jsdoc: false },
     codeSplitting: {
-      // Each holds all imports of its files, except those in the groups above it.
+      // Each group holds all imports of its files, except those in earlier groups.
       groups: [
         ['cli/hook-glance', 'cli/compiled'],
         ['cli/early'],

@@ -7,7 +7,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        // They decide from values and leave nothing behind: a worker keeps what it has loaded for the next file.
+        // Unit tests leave nothing behind, so a worker keeps the loaded modules for its next file.
         test: { name: 'unit', include: ['src/**/*.test.ts', 'console/src/**/*.test.ts'], isolate: false },
       },
       {
@@ -21,12 +21,13 @@ export default defineConfig({
       },
     ],
     reporters: ['default', './scripts/summary.ts'],
-    // Most files wait for processes and for moments: one worker more than there are cores.
+    // Most files wait for processes or timers, so one worker more than there are cores is faster.
     maxWorkers: availableParallelism() + 1,
     env: COMPILED,
-    // A loaded machine in CI decides nothing alone; `scripts/summary.ts` says what needed it. A developer sees a failure at once.
+    // A busy CI machine alone must not fail a test; `scripts/summary.ts` lists the retried tests. A developer sees a failure at
+    // once.
     retry: process.env['CI'] ? 2 : 0,
-    // It ends what hangs, and no test waits for it: one that starts fifteen processes takes 5 s alone and 40 s beside others.
+    // This limit ends a test that hangs. A test that starts fifteen processes takes 5 s alone and 40 s on a busy machine.
     testTimeout: 90_000,
     // vitest's default of one second for a poll is too short for a loaded machine, which may take longer to start one process.
     expect: { poll: { timeout: 20_000 } },

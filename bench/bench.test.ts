@@ -33,7 +33,7 @@ describe('two sides', () => {
       rounds: 3,
     });
     expect(order).toEqual(['theirs-1', 'ours-1', 'ours0', 'theirs0', 'theirs1', 'ours1', 'ours2', 'theirs2']);
-    // It compares neighbouring rounds: the median of 1, 2 and 3, not 20 against 10.
+    // The ratio compares neighbouring rounds: the median of 1, 2 and 3, not 20 against 10.
     expect(measured.figures['ratio']?.value).toBe(2);
     expect(measured.ours?.value).toBe(median([10, 20, 90]));
   });

@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
-// Whoever builds from a test or a development shell gets the same files: React's development build names paths of the machine.
+// A build from a test or a development shell makes the same files, because React's development build would contain paths of the
+// machine.
 process.env['NODE_ENV'] = 'production';
 
 export default defineConfig({
   root: import.meta.dirname,
   base: '/',
-  // Each text is shown by one function, see there.
+  // One function renders each text; see that file.
   plugins: [react({ jsxImportSource: 'shown' })],
   resolve: { alias: { 'shown/jsx-runtime': join(import.meta.dirname, 'src/shown/jsx-runtime.ts') } },
   build: {

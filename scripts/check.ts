@@ -52,7 +52,7 @@ async function work(): Promise<void> {
   for (;;) {
     const next = waiting.findIndex(({ after }) => after === undefined || done.has(after));
     const [step] = next === -1 ? [] : waiting.splice(next, 1);
-    // The worker that makes the files for other steps continues with those.
+    // The worker that makes the files for other steps then runs these steps.
     if (step === undefined) return;
     await report(step);
     done.add(step.name);

@@ -9,7 +9,7 @@ export default defineConfig({
       'console/src/**/*.test.ts',
       'e2e/{docs/*,layers/layers,requirements,snippets}.test.ts',
     ],
-    // They leave nothing behind, so a worker may keep loaded modules for the next file.
+    // These tests leave nothing behind, so a worker keeps the loaded modules for its next file.
     isolate: false,
     globalSetup: './e2e/built-setup.ts',
     reporters: ['default', './scripts/summary.ts'],

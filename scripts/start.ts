@@ -131,7 +131,7 @@ function stopped(): Promise<number> {
 }
 
 async function late(story: string): Promise<number> {
-  // A person may take any time.
+  // A person's answer has no time limit.
   if (story === 'chat' && terminal) return new Promise(() => {});
   const { promise, resolve } = Promise.withResolvers<void>();
   setTimeout(resolve, LONGEST_MS);

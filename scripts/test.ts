@@ -13,9 +13,9 @@ const env = { ...process.env, PATH: `${bin}:${process.env['PATH'] ?? ''}` };
 const NEEDED = [
   { command: 'bash', args: ['-c', 'exit 0'], way: 'install bash: apt-get install bash, brew install bash' },
   { command: 'tar', args: ['--version'], way: 'install tar: apt-get install tar' },
-  // The package as its users get it: the tests of the package and of older Nodes pack `dist`.
+  // Tests of the package and of older Nodes pack `dist`, as users get it.
   { command: 'node', args: ['scripts/build.ts'], way: 'run npm ci, then npm run build to see the problem' },
-  // Finds one, or installs it if it may.
+  // Finds a browser, or installs one.
   {
     command: 'node',
     args: ['scripts/browsers.ts'],

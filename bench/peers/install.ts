@@ -21,7 +21,7 @@ export function install(peer: PeerName): Installed {
     try {
       fs.renameSync(work, folder);
     } catch (error) {
-      // Another install of the same pins finished first, and its folder is equally good.
+      // Another install of the same versions finished first, and its folder is equal.
       if (!isInstalled(peer)) throw error;
     }
   } finally {

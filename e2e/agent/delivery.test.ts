@@ -204,7 +204,7 @@ describe.each(APIS)('%s', (api) => {
     await talk.restart();
     expect(await talk.agent.send('and now?')).toMatchObject({ how: 'complete', text: 'well' });
     // The request goes out whole, whole again, without the notification as a trial, and whole once more, which proves the cause.
-    // Then it goes out without.
+    // Then the request goes out without the notification.
     expect(find(talk.requests, 'POISON').counts).toEqual([1, 1, 0, 1, 0, 0]);
     talk.check(['the provider refused them']);
     await talk.golden('redacted');

@@ -41,7 +41,7 @@ it.each(APIS)('%s: a critical of another process closes the socket mid-stream, a
             do: async ({ cutOff }) => {
               await talk.heard('text', 'delete ');
               const began = await other.queue(address, { kind: 'user.stop', level: 'critical', message: 'FORCED stop that' });
-              // The bench measures how soon; this test shows that the critical was the cause.
+              // The bench measures the delay; this test shows that the critical notification is the cause.
               expect(await cutOff).toBeGreaterThan(began);
             },
           },
@@ -143,7 +143,7 @@ describe('no loops', () => {
           address: `shop/${name}`,
           tools: [echo, tell],
           providerOptions: {},
-          // It passes on every notification that wakes it.
+          // Each agent forwards every notification that wakes it.
           stepOf: ({ body }) => {
             const last = JSON.stringify((body['contents'] as unknown[]).at(-1));
             return { says: last.includes('functionResponse') ? [text('told')] : [call(`call_${hops}`, 'tell')] };
@@ -157,7 +157,7 @@ describe('no loops', () => {
     await b.until((events) => events.some((event) => event.type === 'waiting' && event.message === 'HOP-5.'));
     for (const talk of talks) await talk.until(() => talk.agent.mode === 'idle');
     expect(hops).toBe(5);
-    // It is not lost: it rides on the next turn. `send` succeeds, so no turn is running.
+    // The message rides on the next turn. `send` succeeds, so no turn is running.
     await b.agent.send('are you there?');
     expect(find(b.requests, 'HOP-5.').inLast).toBe(1);
     for (const talk of talks) await talk[Symbol.asyncDispose]();

@@ -27,7 +27,7 @@ describe('earpiece chat --resume', { timeout: 120_000 }, () => {
     const pid = await stage.pid('pid');
     expect(isAlive(pid)).toBe(true);
     await chat.kill();
-    // The killed process had no chance to end it, so the next one does.
+    // The killed process could not end the turn, so the next process does.
     expect(isAlive(pid)).toBe(true);
 
     const again = await stage.terminal(['chat', '--resume']);

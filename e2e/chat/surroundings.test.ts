@@ -56,7 +56,7 @@ describe('the surroundings of earpiece chat', { timeout: 90_000 }, () => {
     expect(seen).not.toMatch(/\bmain\b/u);
     expect(count(seen, 'file_created')).toBe(0);
 
-    // Its knowledge is kept: when it reads the file again, it learns that the content was different.
+    // The agent keeps its knowledge of the file: its next read reports that the content has changed.
     writeFileSync(join(stage.folder, 'notes.txt'), 'THIRD-VERSION');
     const { code, stderr } = await stage.run(['chat', '--json', '--resume', 'a'], { input: 'and now?\n' });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -147,14 +147,14 @@ describe('a hook call', () => {
       expect([await isLong('PreToolUse'), await isLong('BeforeTool', { host: 'gemini' })]).toEqual([false, false]);
       const { stdout } = await call(shell, 'PostToolBatch');
       expect(stdout).toContain('the build ended');
-      // Until the host's own transcript proves the delivery.
+      // The lease stays until the host's own transcript proves the delivery.
       expect([await isLong('PreToolUse'), await isLong('Stop')]).toEqual([false, true]);
       given(shell, stdout);
       expect([await isLong('Stop'), await isLong('Stop')]).toEqual([true, false]);
 
       const { id } = await inbox.queue(log, { message: 'wait for me', action: 'pause' });
       given(shell, (await call(shell, 'PreToolUse')).stdout);
-      // It was delivered, and the pause holds.
+      // The pause was delivered, and it still holds.
       expect((await call(shell, 'PreToolUse')).stdout).toContain('wait for me');
       await inbox.withdraw(log, { id }, { by: 'test', reason: 'over' });
       expect(await isLong('PreToolUse')).toBe(false);

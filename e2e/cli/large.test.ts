@@ -32,7 +32,7 @@ verifies(
     const ids = (await shell.json(['inbox', 'coder'])).map(({ id }) => id);
     expect([ids.length, new Set(ids).size, ids[0], ids.at(-1)]).toEqual([MANY, MANY, `n${MANY - 1}`, 'n0']);
 
-    // On a terminal, a long check shows its progress.
+    // In a terminal, a long check shows its progress.
     const terminal = spawnPty(process.execPath, [CLI, 'db', 'check'], { cwd: shell.folder, env: shell.env(), cols: 200 });
     let shown = '';
     terminal.onData((text) => (shown += text));

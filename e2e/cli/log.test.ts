@@ -160,7 +160,7 @@ describe('log --follow and watch', () => {
 
 describe('colours', () => {
   const onTerminal = async (shell: Shell, env: Record<string, string>): Promise<string> => {
-    // It ends when all of it was seen, because how much follows an end depends on the terminal.
+    // The command ends only after all of its output was read, because a terminal may drop output after the end.
     const pty = spawnPty('sh', ['-c', '"$0" "$1" log; printf "<end>"; read end', process.execPath, CLI], {
       cols: 80,
       rows: 24,

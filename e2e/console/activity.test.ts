@@ -23,7 +23,7 @@ verifies(
     await morning(stage);
     const page = await stage.page();
     const rows = page.locator('a.row');
-    // Half an hour a bar: of what happens from a quarter past ten on all is in one.
+    // A bar is half an hour, so one bar holds all events from 10:15 on.
     const activity = `${stage.url}/#/activity?range=24h`;
     await page.goto(activity);
     const number = page.getByRole('definition').filter({ has: page.getByRole('link') });

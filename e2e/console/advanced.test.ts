@@ -34,7 +34,7 @@ verifies('console:settings', 'a duration is typed as in the file, and an invalid
   await row(page, 'ttl.info')
     .getByText(`decided by user file ${userFile(stage)}:2:1`)
     .waitFor();
-  // A setting that nobody has set is not zero.
+  // A setting without a value does not show 0.
   const tokens = page.getByRole('textbox', { name: 'Tokens of a turn' });
   expect(await tokens.inputValue()).toBe('');
   await tokens.fill('5000');
@@ -42,7 +42,7 @@ verifies('console:settings', 'a duration is typed as in the file, and an invalid
   await row(page, 'agent.budget.tokens').getByText('saved: counts at the next start of earpiece chat or earpiece run').waitFor();
   const deferred = page.getByRole('textbox', { name: 'Longest wait for its moment' });
   await deferred.fill('1h 30m');
-  // Left, it is saved too.
+  // Leaving the field saves the value too.
   await deferred.press('Tab');
   await row(page, 'max_defer').getByText('saved').waitFor();
   expect(readFileSync(userFile(stage), 'utf8')).toBe(
@@ -100,7 +100,7 @@ verifies(
 
     await row(page, 'max_level.alerts').getByRole('button', { name: 'Take out Highest level of alerts' }).click();
     await row(page, 'max_level.alerts').waitFor({ state: 'detached' });
-    // The button is gone, and the focus is where one goes on.
+    // The button has been removed, and the focus is on the next input.
     await levels.locator('input:focus').waitFor();
     expect(readFileSync(userFile(stage), 'utf8')).not.toContain('alerts');
   },

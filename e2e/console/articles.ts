@@ -32,6 +32,6 @@ export async function visit(page: Page, url: string): Promise<void> {
           : `.page-${route.kind}`,
     )
     .waitFor({ state: 'attached' });
-  // From its first moment on a page says that it reads.
+  // A page shows that it is loading from its first frame on.
   await page.locator('.skeleton, [aria-busy=true]').first().waitFor({ state: 'detached' });
 }

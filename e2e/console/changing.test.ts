@@ -56,7 +56,7 @@ verifies(
     await kind.getByRole('button', { name: 'Take out ci.finished' }).click();
     await kind.waitFor({ state: 'detached' });
     expect(readFileSync(userFile(stage), 'utf8')).toBe('');
-    // The button is gone, and the focus is where one goes on.
+    // The button has been removed, and the focus is on the next input.
     await page.locator('.kind-form input:focus').waitFor();
   },
 );
@@ -76,7 +76,7 @@ verifies(
       .waitFor();
     const tokens = page.getByRole('textbox', { name: 'Tokens of a carrier' });
     await tokens.fill('300');
-    // Left, it is saved too.
+    // Leaving the field saves the value too.
     await tokens.press('Tab');
     await page.getByRole('combobox', { name: 'View' }).selectOption('xml');
     await row(page, 'budget.max_tokens').getByText('saved').waitFor();
@@ -87,7 +87,7 @@ verifies(
     await row(page, 'wake.error').getByText('saved: counts now, from the next notification on').waitFor();
     await page.getByRole('switch', { name: 'Git' }).click();
     await row(page, 'sources.git.enable').getByText('saved: counts at the next start of earpiece chat or earpiece run').waitFor();
-    // As another process has it, which reads the same files.
+    // Another process, which reads the same files, has the new value.
     const policy = (): object => stage.ear.conversation('shop/coder#main').policy();
     expect(policy()).toMatchObject({ maxItems: 3, maxTokens: 300, view: 'xml', minLevel: 'warning', wake: { error: 'auto' } });
     await page.getByRole('button', { name: 'Take out Items of a carrier' }).click();

@@ -172,7 +172,7 @@ for (const colorScheme of ['light', 'dark'] as const)
         expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);
         expect([hash, await faults(page)]).toEqual([hash, []]);
       }
-      // Nothing is cut to a word that says nothing.
+      // No text is cut to a meaningless word.
       await visit(page, conversation(stage, nameOf(3)));
       const says = await page.locator('.talk-head .toggle').evaluate((label) => {
         const { content } = (

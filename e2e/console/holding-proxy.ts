@@ -46,7 +46,7 @@ export class HoldingProxy implements AsyncDisposable {
       each.on('close', () => this.#sockets.delete(each));
     }
     socket.on('close', () => upstream.destroy());
-    // Its end is held as well: a server gives up what it has not been asked on for a while.
+    // The proxy also holds back the end of the connection, because a server closes idle connections.
     upstream.on('close', () => this.#pass(() => socket.destroy()));
     socket.on('data', (bytes) => {
       this.#see(bytes.toString('latin1'));

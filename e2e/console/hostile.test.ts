@@ -93,7 +93,7 @@ verifies(
       expect(await strangers(page), hash).toEqual([]);
       expect(await unseen(page), hash).toEqual([]);
     }
-    // It was there, as text.
+    // The page showed it, as text.
     await page.goto(conversation(stage, log, NAME));
     await page.locator('article[data-state=staged]').waitFor();
     await page.evaluate(`document.querySelectorAll('.folded > button').forEach((button) => button.click())`);

@@ -23,7 +23,7 @@ export async function late(page: Page, method: string, path: RegExp): Promise<La
       const response = await route.fetch();
       answered.resolve();
       await delivered.promise;
-      // The page may not wait for it any more.
+      // The page may have stopped waiting for this answer.
       await route.fulfill({ response }).catch(() => undefined);
     },
   );

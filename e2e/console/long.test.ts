@@ -117,7 +117,7 @@ verifies('console:hands', 'who has just scrolled up stays there, also when somet
   await page.goto(conversation(stage, 'shop/coder'));
   await staged(page, `Waits ${OPEN - 1}`).waitFor();
   await framesOf(page);
-  // As a key does it, with a change of the page before the browser has told anybody.
+  // Scrolls as a key does, and changes the page before the browser fires its scroll event.
   const [before, after] = await page.evaluate<[number, number]>(`(() => {
     const timeline = document.querySelector('.timeline');
     timeline.scrollTop -= 900;

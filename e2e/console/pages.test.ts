@@ -94,7 +94,9 @@ verifies(
     await page.getByText("earpiece send --to 'shop/coder#main'").waitFor();
     await page.getByText('Nobody of this name has been seen yet').waitFor();
     await page.getByText('Nothing is open. It has not made contact yet.').waitFor();
-    // An agent that was only written to is not there. So the page still shows how to connect one, and later on demand.
+    // An agent that has only received messages is not active. So the page still shows how to connect an agent; later it shows
+    // this on
+    // demand.
     await empty.ear.queue('shop/coder', { message: 'for later' });
     await page.goto(`${empty.url}/#/agents`);
     await page.getByText('never seen').waitFor();

@@ -24,14 +24,14 @@ verifies('console:phone', 'the palette opens by a tap, from a page and from a co
   await page.getByRole('button', { name: /^Find or do/u }).tap();
   await options.filter({ hasText: 'shop/coder#main' }).tap();
   await page.locator('article[data-state=staged]', { hasText: 'deploy.blocked' }).waitFor();
-  // The page says beforehand what Stop does here, also if the button has no room for it.
+  // The page names the effect of Stop in advance, also if the button has no room for it.
   await expect
     .poll(() => page.evaluate("getComputedStyle(document.querySelector('.result'), '::after').content"))
     .toBe('"Stop aborts the stream. Pause lets it finish its turn, then holds it until you resume it."');
   await page.getByRole('button', { name: /^Find or do/u }).tap();
   await options.filter({ hasText: 'Tasks' }).first().tap();
   await page.getByRole('heading', { name: 'Tasks' }).waitFor();
-  // An agent that is on no page that was read.
+  // No loaded page contains this agent.
   await page.getByRole('button', { name: /^Find or do/u }).tap();
   await page.getByRole('combobox', { name: /^Find agents/u }).fill('far/away#side');
   await options.filter({ hasText: 'far/away#side' }).tap();
@@ -88,7 +88,7 @@ verifies('console:phone', 'no name and no text, however long or whichever way it
     await visit(page, `${stage.url}/${hash}`);
     expect(await outside(page), hash).toEqual([]);
   }
-  // A name has a share of the page, and not the page.
+  // A long name takes only a part of the page.
   expect((await page.locator('.talk-head').boundingBox())?.height).toBeLessThan(180);
   await page.evaluate(`for (const each of document.querySelectorAll('details')) each.open = true`);
   await page.getByRole('button', { name: 'Show more' }).last().click();

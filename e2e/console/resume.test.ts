@@ -34,12 +34,12 @@ verifies(
     const banner = page.locator('.banner');
     await banner.getByText('Reconnecting').waitFor();
     expect(await banner.innerText()).toMatch(/what you see is [\d.]+ s old/u);
-    // The agent goes on: it needs the log, not the server.
+    // The agent continues, because it needs the log and not the server.
     await stage.ear.queue('shop/coder#main', { kind: 'ci.meanwhile', message: 'meanwhile' });
     held.end('ok');
     await turn;
     await stage.ear.queue('shop/coder#main', { kind: 'ci.after', message: 'after' });
-    // An action of a person is not sent now, and not lost.
+    // A person's action is not sent now, and is not lost.
     await say.fill('are you there?');
     await say.press('Enter');
     const pending = page.locator('article[data-state=pending]');
@@ -58,7 +58,7 @@ verifies(
     await staged(page, 'ci.after').waitFor();
     expect(await notesOn(page)).toEqual(['rode ci.before', 'rode ci.meanwhile', 'staged ci.after', 'pending message']);
     expect(await say.inputValue()).toBe('half a sente');
-    // Tried again it is queued once, however often.
+    // Several tries queue the action once.
     await pending.getByRole('button', { name: 'Try again' }).click();
     await rode(page, 'user.message').waitFor();
     expect(await pending.count()).toBe(0);

@@ -90,7 +90,7 @@ verifies('console:search', 'a word of long ago is found in the log, part by part
   expect(await line.evaluate((element) => element.matches(':focus'))).toBe(true);
   await panel(page).locator('a[aria-current=true]').getByText('score of the Lighthouse').waitFor();
 
-  // The address holds the place, so that a reload and a friend find it.
+  // The URL holds the position, so a reload and a shared link find it.
   await page.reload();
   await line.getByText('score of the Lighthouse: 98').waitFor();
   await expect.poll(() => inView(line)).toBe(true);
@@ -116,7 +116,7 @@ verifies('console:search', 'a notification is found by its words, and its link o
   const ride = rode(page, 'ci.failed');
   await ride.waitFor();
   await expect.poll(() => inView(ride)).toBe(true);
-  // The page says that nobody said this word.
+  // The page says that no message contains this word.
   const words = panel(page).getByRole('searchbox');
   await words.fill('no-such-word');
   await words.press('Enter');

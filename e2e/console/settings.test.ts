@@ -172,7 +172,7 @@ verifies('console:activity', 'a point of a chart leads to its notifications, and
   await using stage = await Stage.open(browser);
   await morning(stage);
   const page = await stage.page();
-  // Half an hour a bar: of what happens from a quarter past ten on all is in one.
+  // A bar is half an hour, so one bar holds all events from 10:15 on.
   await page.goto(`${stage.url}/#/activity?range=24h`);
   const chart = page.locator('figure', { has: page.getByRole('heading', { name: 'Queued, by level' }) });
   const point = chart.locator('a.point').last();

@@ -13,7 +13,7 @@ test('no text of a shipped subscriber is blamed for not being TOON, and each kee
   expect(subscribers.length).toBeGreaterThan(8);
   const texts: string[] = [];
   for (const subscriber of subscribers) {
-    // One sample for each type that it hears.
+    // One sample for each event type of the subscriber.
     const types = subscriber.events.types.filter((type) => type in SAMPLES);
     for (const type of types.length === 0 ? subscriber.events.types.slice(0, 1) : types) {
       const one = { ...subscriber, events: { ...subscriber.events, types: [type] } };

@@ -36,7 +36,7 @@ verifies('console:resumes', 'open and silent: the banner says how old the page i
   await connection.getByText('reconnecting').waitFor();
   await asked;
 
-  // The next try is not answered either: it is not waited for without end.
+  // The next try gets no answer either, and the page does not wait for it forever.
   asked = proxy.asked('GET /api/stream');
   await page.clock.fastForward(30_000);
   await asked;

@@ -53,11 +53,11 @@ verifies(
     await there.waitFor();
     await turn;
     expect(await there.innerText()).toMatch(/rode on\s*read_cart\s*· [\d.]+ m?s after queue/u);
-    // It is the same one, and it came from below.
+    // It is the same notification, which moved up from the waiting ones.
     expect(await there.getAttribute('data-moved')).toBe('staged');
     expect(await waiting.count()).toBe(0);
     expect(await notesOn(page)).toEqual(['rode process.failed']);
-    // Behind its carrier, before what the agent made of it.
+    // After its carrier, before the agent's next message.
     await page.getByText('I see: the build is red.').waitFor();
     const order = await page.locator('.timeline').innerText();
     expect(order.indexOf('read_cart')).toBeLessThan(order.indexOf('process.failed'));
@@ -76,7 +76,7 @@ verifies(
     expect(sent).toContain(JSON.stringify(shown).slice(1, -1));
 
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    // It says so for two seconds: somebody looks out for it before.
+    // The page says so for two seconds, so the test looks for it first.
     await Promise.all([why.getByText('copied').waitFor(), why.getByRole('button', { name: 'copy what was sent' }).click()]);
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(shown);
   },
@@ -119,7 +119,7 @@ verifies(
   async () => {
     await using stage = await Stage.open(browser);
     const { ear } = stage;
-    // A gateway sees no turns, so there nothing waits for them.
+    // A gateway sees no turns, so its agent's notifications do not wait for one.
     const points = ['turn_start', 'tool_result', 'turn_end'] as const;
     await ear.conversation('shop/coder#main', { host: 'codex', carrier: 'hook', points }).seen();
     const { id } = await ear.queue('shop/coder#main', { kind: 'mcp.disconnected', level: 'error', message: 'vault is gone' });
@@ -221,7 +221,7 @@ verifies(
     await agent.send('go');
     const page = await stage.page();
     await page.goto(conversation(stage, 'shop/coder'));
-    // The loop that it is in was noticed by itself.
+    // Earpiece itself noticed that the agent repeats a call.
     await rode(page, 'agent.loop').waitFor();
     const long = rode(page, 'ci.failed');
     expect(await long.innerText()).not.toContain('last words');

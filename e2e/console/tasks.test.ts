@@ -96,7 +96,7 @@ verifies(
     const what = edit.getByRole('textbox', { name: 'Description' });
     await row.getByRole('button', { name: 'Edit t1' }).click();
     await what.fill('From twelve.');
-    // Somebody was faster: the written text stays, and saving again replaces the other one.
+    // Another person was faster: the typed text stays, and saving again replaces the other text.
     await tasks.edit('shop', 't1', { title: 'Count down slowly' }, { by: { kind: 'person', name: 'Mira' } });
     await edit.getByRole('button', { name: 'Save' }).click();
     await edit.getByRole('alert').waitFor();

@@ -110,7 +110,7 @@ describe('earpiece follow', () => {
       const { pid } = await state();
       await start('s3');
       expect((await state()).pid).toBe(pid);
-      // The list of the page is what is printed.
+      // The page shows the printed list.
       const page = readFileSync(join(import.meta.dirname, '../../docs/guides/follow.md'), 'utf8');
       const printed = await shell.says(['following'], { env: { COLUMNS: '200' } });
       expect(printed).toMatch(

@@ -96,7 +96,7 @@ export class GitHub implements AsyncDisposable {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // As a proxy it is asked for whole addresses.
+    // A proxy gets requests with whole URLs.
     const url = new URL(request.url ?? '/', `http://api.${HOST}`);
     const body = await text(request);
     const { mood } = this;

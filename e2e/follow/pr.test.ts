@@ -88,7 +88,7 @@ describe('a followed pull request', () => {
     expect(words.map((line) => (page.includes(line) ? '' : line)).join('')).toBe('');
     expect(words.length).toBeGreaterThan(3);
 
-    // The same again costs nothing and tells nothing.
+    // An unchanged answer costs nothing and queues nothing.
     github.asked.length = 0;
     await look();
     expect(github.asked.map(({ status }) => status)).toEqual([304, 304, 304]);

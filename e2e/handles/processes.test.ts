@@ -161,7 +161,7 @@ describe('in the background', () => {
     const job = Number(readFileSync(pids, 'utf8'));
     expect(membersOf(job)).toEqual([]); // It does not lead a session …
     await ask('run', { action: 'abort', id: 'jobs' });
-    expect(systemProcesses.get(job)).toBeUndefined(); // … and is gone too.
+    expect(systemProcesses.get(job)).toBeUndefined(); // … and has ended too.
     expect(handles.active).toBe(0);
   });
 

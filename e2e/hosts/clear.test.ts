@@ -38,7 +38,8 @@ test('after /clear the mark appears again, and a waiting notification arrives on
           [0, 1, 1],
           [0, 1, 1],
         ]);
-        // The new context holds the mark before the first frame, like the old one. Two messages of one kind within seconds share
+        // The new context contains the mark before its first frame, like the old context. Two messages of one kind within seconds
+        // share
         // a line.
         const mark = /\[ep (\w+)\] (?:1 notification|2 notifications),/.exec(second.at(-1)?.text ?? '')?.[1];
         const said = `in a frame with the mark ${mark}`;

@@ -1032,7 +1032,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     {
       what: 'a thousand requests in a second with one token',
       seen: '429 rate_limited, with Retry-After',
-      // However long this machine takes for them, the bucket does not refill.
+      // The bucket does not refill during these requests, also on a slow machine.
       options: () => ({ rates: { token: { perSecond: 0.1, burst: 100 } } }),
       attempt: async (s) => {
         const responses = await Promise.all(Array.from({ length: 150 }, () => s.raw('/api/notifications?log=shop/coder')));

@@ -31,7 +31,7 @@ describe('earpiece chat and earpiece run', { timeout: 90_000 }, () => {
     await stage.says(['tasks', 'status', 't1', 'cancelled']);
     expect(await last('run', '--as', 'coder#later', 'go on')).toEqual(BOTH);
     expect(await last('run', '--as', 'coder#talk', '--purpose', 'chat', 'go')).toEqual([]);
-    // Its purpose is known.
+    // The conversation's purpose is known.
     expect(await last('run', '--as', 'coder#talk', 'go on')).toEqual([]);
     expect(await last('run', '--fork', 'talk', '--as', 'coder#fork', 'go on')).toEqual([]);
     expect(await last('run', '--as', 'coder#fork', '--purpose', 'task', 'now work')).toEqual(BOTH);
@@ -71,7 +71,7 @@ describe('earpiece chat and earpiece run', { timeout: 90_000 }, () => {
     const steps: Step[] = [
       { says: [call('c1', 'get_next_action', {})] },
       { says: [call('c2', 'run', { command: 'echo on it' })] },
-      // It would write for a long time.
+      // The model would write for a long time.
       {
         says: [text('I write the letter now and send it')],
         at: [{ part: 0, delta: 4, do: async ({ cutOff }) => void (await Promise.all([blocks(), cutOff])) }],

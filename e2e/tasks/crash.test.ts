@@ -49,7 +49,7 @@ describe('a kill in the middle', () => {
     const after = await seen(ear);
     const blocked = { status: 'blocked', records: before.records + 2, told: 1 };
     expect(after).toEqual(point === 'append.committed' ? blocked : before);
-    // The person, who got no answer, repeats it.
+    // The person got no answer and repeats the action.
     expect(await shell.says(['tasks', 'status', 't1', 'blocked'])).toContain('t1  blocked of coder');
     expect(await seen(ear)).toEqual(blocked);
     expect(await ear.conversation('shop/coder#main', { purpose: 'task' }).gate()).toHaveLength(1);

@@ -26,7 +26,7 @@ describe('known faults', () => {
     expect(await chat.call('echo', { text: 'talking' })).toMatchObject({ text: 'talking', isError: false });
     expect(await chat.does('get_notifications')).toEqual({ success: true, count: 0, notifications: [] });
     expect(await chat.tools()).toEqual(['echo', 'fail', 'get_notifications']);
-    // A second gateway of the chat that does not know its purpose.
+    // A second gateway of the chat does not know the purpose of the conversation.
     const unaware = await office.agent('c1', { purpose: '' });
     expect((await unaware.call('echo', { text: 'talking' })).text).toBe('talking');
     expect(await unaware.does('get_notifications')).toMatchObject({ count: 0 });

@@ -256,7 +256,7 @@ describe("Earpiece's agent", () => {
         says(next('c1'), call('c2', 'works')),
         {
           ...says(reports('c3', 'blocked', 'as I was told')),
-          // It has read it and is about to report it.
+          // The agent has read the interrupt and is about to report.
           before: () => person.moveTask('t1', { status: 'in_progress', author: 'Ann' }),
         },
         says(reports('c4', 'success', 'finished all the same')),
@@ -287,7 +287,7 @@ describe("Earpiece's agent", () => {
     await desk.person.createTask({ title: 'Build it', assignee: 'coder' });
     await talk.agent.send('go');
     expect(answered(talk, 'c4')).toMatchObject({ action: 'none', blocked: ['t1'] });
-    // Its mistake gets an answer, and a notification like any failing call.
+    // The wrong call gets an answer, and a notification like any failing call.
     expect(find(talk.requests, 'works on no task, so there is nothing to report').inLast).toBeGreaterThan(0);
     talk.check([]);
     expect(await desk.person.task('t1')).toMatchObject({
@@ -308,7 +308,7 @@ describe("Earpiece's agent", () => {
       ],
     });
     await desk.person.createTask({ title: 'Build it', assignee: 'coder' });
-    // It asks when the interrupt exists and has not been shown yet.
+    // The agent asks after the interrupt was queued and before it was shown.
     const conversation = talk.agent.conversation;
     const gate = conversation.gate.bind(conversation);
     conversation.gate = async () => {
@@ -351,7 +351,7 @@ describe("Earpiece's agent", () => {
     );
     const works = doing('works', async (_args, { signal }) => {
       await person.moveTask('t1', { status: 'blocked', reason: 'wait', author: 'Ann' });
-      // It is shown, and stops it, before the working conversation has read it.
+      // The interrupt is shown, and stops the agent, before the working conversation has read it.
       await chat.agent.send('how are you?');
       await chat.agent.send('and now?');
       if (!signal.aborted) await once(signal, 'abort');

@@ -48,7 +48,7 @@ describe('the tools for tasks', () => {
     });
     for (const told of [refused.text, JSON.stringify(pulled)]) for (const tool of BOTH) expect(told).not.toContain(tool);
     expect((await agent.call('echo', { text: 'free' })).text).toBe('free');
-    // An agent with them reports; each of the two learned of it once.
+    // The agent with the tools reports; each of the two agents was notified once.
     const later = await office.agent('s2');
     expect(await later.does('get_next_action')).toMatchObject({
       action: 'stop',
@@ -58,7 +58,7 @@ describe('the tools for tasks', () => {
       already_interrupted: true,
     });
     expect(await person.task('t1')).toMatchObject({ status: 'blocked', execution: { result: 'blocked' } });
-    // The same in a shell of the working session: the product knows that its model has the tools. The other one gets nothing.
+    // In a shell of the working session, Earpiece knows that its model has the task tools. The other session gets nothing.
     await person.createTask({ title: 'Another', assignee: 'coder' });
     await later.does('get_next_action');
     await person.moveTask('t2', { status: 'cancelled' });

@@ -29,7 +29,7 @@ describe('blocked by a person while the agent works', () => {
       execution: { conversation: 's1', endedAt: null },
     });
 
-    // It makes a call every half second, until one is refused.
+    // The agent makes a call every half second, until one is refused.
     const refusals: string[] = [];
     let steps = 0;
     const started = Promise.withResolvers<void>();

@@ -22,7 +22,7 @@ export function textsOfCode(code: string, strings: 'prose' | 'titles'): Text[] {
     if (text === undefined) return true;
     if (titles.has(node)) texts.push({ line: lineAt(node.start), text, kind: 'title' });
     else if (strings === 'prose' && isProse(text)) texts.push({ line: lineAt(node.start), text, kind: 'string' });
-    // A template may hold other texts, and a sum of strings is one text.
+    // A template may contain other texts; a sum of strings is one text.
     return node.type === 'TemplateLiteral';
   });
   return joined(texts.toSorted((a, b) => a.line - b.line));

@@ -24,7 +24,7 @@ export function ActivityPage({ query }: { readonly query: Query }): ReactElement
   const project = query['project'] ?? '';
   const { all, own } = useProjects();
   const activity = useLoaded(`${range.value} ${project}`, (signal) => {
-    // Whole buckets, so that bars stay where they are while time goes on.
+    // Whole buckets, so that the bars do not move as time passes.
     const end = Math.ceil(serverNow() / range.bucketMs) * range.bucketMs;
     return client.activity({
       from: end - range.ms,

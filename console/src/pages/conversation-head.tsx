@@ -40,7 +40,7 @@ export function Head({
   const names = others.some((each) => each.conversation === conversation)
     ? others.map((each) => each.conversation)
     : [conversation, ...others.map((each) => each.conversation)];
-  // Another conversation's interrupt does not hold this one.
+  // An interrupt of another conversation does not refuse this conversation's calls.
   const held = agent?.held?.conversation === null || agent?.held?.conversation === conversation ? agent.held : null;
   const here = agent && { ...agent, paused, held };
   return (

@@ -67,7 +67,7 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
   const { shown, newer, older, toOlder, toNewest } = reading;
   useMoving(page);
   useFocusStays(page, 'note');
-  // A person who sends something wants to see it.
+  // After sending, the page scrolls to the new entry.
   const sent = useRef(here.length);
   useEffect(() => {
     if (here.length > sent.current) toNewest();
@@ -80,7 +80,7 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
   // Null: the dialog is closed.
   const [forking, setForking] = useState<{ readonly at: number | null } | null>(null);
   const [finding, setFinding] = useState(find !== null);
-  // From elsewhere on the page somebody may come with words.
+  // Another part of the page may open the dialog with a text.
   useEffect(() => {
     if (find !== null) setFinding(true);
   }, [find]);
@@ -318,7 +318,7 @@ function Wakes({
     const done = await doOnce(address, { kind: 'say', content: 'Please look at what waits.' });
     if (done === undefined) setDiscussed(new Set());
   };
-  // One after the other: of a thousand none is refused for being too many at once.
+  // One request after the other, so that the server's rate limit refuses none of a thousand.
   const dismiss = async (): Promise<void> => {
     setDismissing(true);
     for (const { id, log, message } of about) await doOnce(address, { kind: 'dismiss', id, log, about: message });

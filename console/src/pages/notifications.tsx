@@ -63,9 +63,9 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
     };
   }, [key, before, round]);
   useEffect(() => generation.watch(() => setRound((n) => n + 1)), []);
-  // As long as only the newest are shown they are as the log has them; who has gone further back keeps what they read.
+  // The first page follows the log. After a person has loaded older entries, the list keeps its entries.
   const words = query['q'];
-  // A look through the log is made when somebody asks for it.
+  // The log is searched only on request.
   const first = before === null && words === undefined;
   useEffect(() => {
     if (!first) return undefined;

@@ -61,7 +61,7 @@ export function TasksPage({ query }: { readonly query: Query }): ReactElement {
   const page = useRef<HTMLDivElement>(null);
   useFocusStays(page, 'task');
   const listed = tasks.value?.items ?? [];
-  // Also while others are listed instead: somebody writes in them.
+  // Rows with unsaved text stay, also if the list no longer contains them.
   const gone = [...held.values()].filter((task) => task.project === project && !listed.some(({ id }) => id === task.id));
   const groups = ORDER.map((status) => ({
     status,
@@ -264,7 +264,7 @@ function TaskRow({
               className={`small ${status === 'cancelled' || status === 'backlog' ? 'quiet' : ''}`}
               aria-busy={busy}
               onClick={({ detail }) => {
-                // The second of a double click may be on another row by then, or on another button.
+                // The second click of a double click may hit another row or button, because the list has changed.
                 if (detail > 1) return;
                 if (asks(status)) setAsked(status);
                 else move(status, '');

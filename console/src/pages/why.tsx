@@ -38,7 +38,7 @@ export function WhyPanel({
     panel.current?.focus({ preventScroll: true });
     const here = panel.current;
     return () => {
-      // The focus moved meanwhile: it stays where it is.
+      // If the focus has moved during the request, it stays there.
       if (document.activeElement === document.body || here?.contains(document.activeElement) === true)
         document.querySelector<HTMLElement>(`article[data-note="${CSS.escape(id)}"]`)?.focus({ preventScroll: true });
     };
@@ -263,7 +263,7 @@ function Deeds({
 }): ReactElement | null {
   const [said, setSaid] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
-  // Not disabled meanwhile: the focus would be lost.
+  // Not disabled during the request, because a disabled button loses the focus.
   const run = (work: () => Promise<string>): void => {
     if (busy) return;
     setBusy(true);

@@ -214,7 +214,7 @@ function bars(
     const each = (width - gap) / series.length;
     return series.map(({ name, className, values }, n) => {
       const value = values[at] ?? 0;
-      // A little is seen too.
+      // A small value is still visible.
       const height = value === 0 ? 0 : Math.max(1.5, zero - y(value));
       return { name, className, x: gap / 2 + each * n, y: zero - height, width: each, height };
     });

@@ -46,7 +46,7 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
   const interrupt = async (action: 'pause' | 'resume' | 'cancel'): Promise<void> => {
     if (interrupting.current) return;
     interrupting.current = true;
-    // The typed text is the reason of the stop, and not a message behind it.
+    // The typed text is the reason for the stop, not a message after it.
     const reason = action === 'resume' ? '' : text.trim();
     const deed: Deed =
       action === 'resume' ? { kind: 'resume' } : { kind: 'interrupt', action, ...(reason === '' ? {} : { reason }) };

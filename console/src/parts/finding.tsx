@@ -28,7 +28,7 @@ export function Finding({ log, conversation, find, at, onClose }: Props): ReactE
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => box.current?.focus(), []);
   const question = find === null ? null : JSON.stringify(find);
-  // An address with other words or times is looked for in the fields, too.
+  // If the address has other words or times, the fields show them too.
   useEffect(() => {
     const asked = question === null ? null : (JSON.parse(question) as Find);
     setTyped(asked?.words ?? '');

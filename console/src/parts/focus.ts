@@ -14,7 +14,7 @@ export function useFocusStays(within: RefObject<HTMLElement | null>, name: 'task
       had.current = row === null ? null : { element: target, row: row.dataset[name] ?? '' };
     };
     const gone = ({ target }: FocusEvent): void => {
-      // Some browsers tell it of what is being taken away, too: that is over when this runs.
+      // Some browsers also fire this event for an element that is being removed; by now it has been removed.
       queueMicrotask(() => {
         if (had.current?.element === target && target instanceof Node && target.isConnected) had.current = null;
       });

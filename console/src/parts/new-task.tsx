@@ -28,7 +28,7 @@ export function NewTask({ project, onMade }: { readonly project: string; readonl
       .createTask({ project, title: title.trim(), description, priority, ...(assignee === NOBODY ? {} : { assignee }) })
       .then(
         () => {
-          // A text that was written meanwhile belongs to the next task.
+          // A text that was typed during the save belongs to the next task.
           setTitle((now) => (now === title ? '' : now));
           setDescription((now) => (now === description ? '' : now));
           setProblem(null);

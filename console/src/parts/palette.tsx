@@ -48,7 +48,7 @@ export function Palette({ onClose, onHelp }: { readonly onClose: () => void; rea
       words.every((word) => `${choice.group} ${choice.says} ${choice.more} ${choice.also ?? ''}`.toLowerCase().includes(word)),
     );
     const known = [...scored.slice(0, SHOWN), ...named(asked.trim(), agents)];
-    // A person who types an address looks for that address only.
+    // For a typed address, only that address matches.
     return ADDRESS.test(asked.trim()) && known.length > 0 ? known : [...known, ...search(asked.trim())];
   }, [all, asked, agents]);
   const at = Math.max(
@@ -98,7 +98,7 @@ export function Palette({ onClose, onHelp }: { readonly onClose: () => void; rea
             role="option"
             aria-selected={n === at}
             onMouseMove={({ movementX, movementY }) => {
-              // A mouse that lies still under a list that moves chooses nothing.
+              // A list that moves under a still mouse pointer selects nothing.
               if (movementX !== 0 || movementY !== 0) moveTo(n);
             }}
             onClick={() => run(choice)}
@@ -140,7 +140,7 @@ function commands(onHelp: () => void): Choice[] {
     page('Settings: account', to.settings('account'), ''),
     page('Settings: models', to.settings('models'), ''),
     page('Settings: advanced', to.settings('advanced'), 'filters, budgets, sources, tokens'),
-    // Elsewhere there is nobody to do it to.
+    // These commands need an agent's page.
     ...(document.querySelector('#say') === null
       ? []
       : [

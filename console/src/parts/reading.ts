@@ -73,7 +73,7 @@ export function useReading(scroll: RefObject<HTMLDivElement | null>, entries: re
       following.current = false;
       const element = scroll.current;
       if (element === null) return;
-      // In the timeline alone: the page round it stays where it is.
+      // Only the timeline scrolls; the page around it does not move.
       const { top, height } = wanted.getBoundingClientRect();
       const box = element.getBoundingClientRect();
       element.scrollTop += top - box.top - Math.max(0, (box.height - height) / 2);
@@ -102,7 +102,7 @@ export function useReading(scroll: RefObject<HTMLDivElement | null>, entries: re
 
   useLayoutEffect(() => {
     const element = scroll.current;
-    // On a phone *Why* takes its place: after that it looks as before.
+    // On a phone, *Why* replaces the timeline; closing it restores the scroll position.
     if (element === null || element.clientHeight === 0) return;
     // A key has scrolled it, and the browser's scroll event is still to come. A line that comes before does not move the person back.
     const { top, height } = looked.current;
@@ -120,7 +120,7 @@ export function useReading(scroll: RefObject<HTMLDivElement | null>, entries: re
   const byItself = useRef(0);
   useEffect(() => {
     if (talk.loading || talk.loadingEarlier || talk.problem !== null) return;
-    // At the very top nothing scrolls any more that would tell.
+    // At the very top, no more scroll events come.
     const { clientHeight = 0, scrollTop = 0 } = scroll.current ?? {};
     if (clientHeight > 0 && scrollTop < NEAR_PX && !following.current) toOlder();
     else if (talk.earlier && entries.length < ENOUGH && byItself.current++ < MAX_BY_ITSELF) talk.loadEarlier();

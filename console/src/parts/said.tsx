@@ -18,7 +18,7 @@ export function SaidText({
   const said = saidIn(text, templated);
   switch (said.kind) {
     case 'plain':
-      // A template's lines stay lines.
+      // The line breaks of a template are kept.
       return <Folded {...kept} text={said.text} pre={templated && said.text.includes('\n')} />;
     case 'toon':
       return <Folded {...kept} text={said.text} whole={<Toon value={said.value} />} />;

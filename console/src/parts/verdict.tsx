@@ -54,7 +54,7 @@ export function VerdictBox({
   const [busy, setBusy] = useState(false);
   const [said, setSaid] = useState<string | null>(null);
   const says = sayVerdict(verdict, timeWords(now));
-  // Not disabled meanwhile: the focus would be lost.
+  // Not disabled during the request, because a disabled button loses the focus.
   const run = (work: () => Promise<string>): void => {
     if (busy) return;
     setBusy(true);
@@ -68,7 +68,7 @@ export function VerdictBox({
   const who = useCell(session);
   const project = log.slice(0, log.indexOf('/'));
   const elsewhere = who.kind === 'in' && who.reply.project !== project;
-  // An agent that is connected needs no help to connect.
+  // A connected agent needs no instructions for connecting.
   const cures = curesOf(verdict, { log, id: n.id as NotificationId }).filter(
     ({ kind }) => kind !== 'connect' || verdict.kind !== 'due',
   );

@@ -66,13 +66,13 @@ export function useTalk(log: string, conversation: string): Talk {
     let timer: ReturnType<typeof setTimeout> | undefined;
     setState(START);
     const address = `${log}#${conversation}`;
-    // A page of history has what a fork was forked from, too; the stream has whatever comes.
+    // A page of history also has the records of the forked conversation; the stream has only new records.
     const add = (more: readonly Stored[], heard: readonly NotificationView[] = [], history = false): void => {
       if (over) return;
       setState((now) => {
         const own = history ? more : more.filter((record) => concerns(record, conversation));
         const records = merged(now.records, own);
-        // Lists may be older than records that came meanwhile: those are applied again on top.
+        // A list may be older than records from the stream, so those records are applied again.
         const known =
           heard.length === 0
             ? applied(now.known, more, conversation)
@@ -103,7 +103,7 @@ export function useTalk(log: string, conversation: string): Talk {
       setState((now) => ({ ...now, known: settled(now.known, open, head) }));
     };
     let newest = 0;
-    // Counts of what was folded, and what was taken by others, is asked again rather than guessed.
+    // The page asks the server again for the counts of folds and for notifications that other conversations took.
     const relist = soon(async () => {
       const head = newest;
       if (!listing) meanwhile = [];
@@ -158,14 +158,15 @@ export function useTalk(log: string, conversation: string): Talk {
           (page) =>
             tell((now) => {
               const records = merged(page.items, now.records);
-              // From the oldest on: what these queued, later ones took. The rest of it waits no more, or it were known.
+              // From the oldest record on, because later records close what earlier ones queued. Other notifications are not
+              // open, or the list would contain them.
               const known = applied(now.known, records, conversation);
               const last = page.items.at(-1)?.seq ?? 0;
               const open = new Set([...now.known.notes].flatMap(([id, note]) => (note.state === 'closed' ? [] : [id])));
               return { ...now, records, known: settled(known, open, last), before: page.next, loadingEarlier: false };
             }),
           (error: unknown) => {
-            // Until then the page says that it reads. The shown lines stay, and so does the place of the reader.
+            // Until then the page shows that it is loading. The shown lines stay, and so does the place of the reader.
             if (mayPass(error)) setTimeout(() => tell((now) => ({ ...now, loadingEarlier: false })), ASK_AGAIN_MS);
             else tell((now) => ({ ...now, loadingEarlier: false, problem: messageOf(error) }));
           },

@@ -4,7 +4,7 @@ import { word } from './text.ts';
 
 /** Changes a setting of another project, in whose folder it is typed. */
 export function settingCommand(key: string, verdict: Verdict): string {
-  // A budget that no file sets has its default: there is nothing to unset.
+  // A budget without a value in a file has its default, so there is nothing to unset.
   if (verdict.kind === 'budget') {
     const now = Number(/ (\d+)/u.exec(verdict.reason)?.[1] ?? 10);
     const most = key.endsWith('max_items') ? MOST_ITEMS : Number.MAX_SAFE_INTEGER;

@@ -88,7 +88,7 @@ async function follow(signal: AbortSignal): Promise<void> {
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof ApiError && error.code === 'bad_argument') {
-        // The server has another log than before: nothing that is shown is known to be true.
+        // The server now has another log, so everything on the page may be wrong.
         position = undefined;
         anew = true;
         continue;

@@ -108,7 +108,7 @@ export function applied(known: Known, records: readonly Stored[], conversation: 
     for (const id of ids) {
       const note = notes.get(id);
       if (note === undefined) continue;
-      // Another conversation closes only what was for anyone.
+      // Another conversation can close only notifications for any conversation.
       if (note.conversation !== null && body.conversation !== undefined && body.conversation !== note.conversation) continue;
       notes.set(id, { ...note, ...to(note) });
     }

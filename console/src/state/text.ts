@@ -50,7 +50,7 @@ const CHARACTERS = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /** Cuts a text to this length between characters. A family of emoji is one character. */
 function cut(text: string, length: number): string {
-  // One character is never longer than that, unless somebody makes it so on purpose.
+  // A natural character is never longer than this limit.
   const from = length > 5_000 ? length - LONGEST_CHARACTER : 0;
   let end = from;
   for (const { index, segment } of CHARACTERS.segment(text.slice(from, length + LONGEST_CHARACTER))) {

@@ -226,7 +226,7 @@ type Carrier = {
 };
 
 function ridersOf({ view, ids, carried, sentBefore }: Carrier, notes: Notes): Rider[] {
-  // A frame says that it repeats where one of its items does. Which one is not known where no record here sent any before.
+  // A frame says `repeated` if one of its items was sent before. If no record here sent any of them, the repeated one is unknown.
   const again = view?.repeated === true ? ids.filter(sentBefore) : [];
   const isRepeated = (group: readonly string[]): boolean =>
     view?.repeated === true && (again.length === 0 || group.some((id) => again.includes(id)));

@@ -35,7 +35,7 @@ export function waitsSays(note: Note, { agent, force, verdict, now }: Holds): st
   if (agent === 'paused' && action === null) return 'waits: the agent is paused';
   if (agent === 'held' && !gate && verdict === undefined) return BEHIND_GATE;
   if (action === 'pause') return 'pauses the agent until somebody resumes it';
-  // Marked as read it waits like any other.
+  // After a person has marked it as read, it waits like other notifications.
   if (gate && (level === 'critical' || action === 'cancel')) return INTERRUPTS[force];
   const waits = note.deliver === null || note.deliver === 'next' ? 'waits' : `waits for ${waitedFor(note.deliver, now)}`;
   return note.receipt === 'read' ? `${waits}: it was marked as read, and its gate is down` : waits;

@@ -18,7 +18,7 @@ type Placed = { readonly seq: number };
  */
 export function spanOf(entries: readonly Placed[], { upTo }: Place, keep: number | null = null): Span {
   const last = upTo === null ? entries.length : entries.findLastIndex(({ seq }) => seq <= upTo) + 1;
-  // Never less than a whole page, where there is one.
+  // At least a whole page, if there are enough entries.
   const end = Math.max(last, Math.min(SHOWN, entries.length));
   const start = Math.max(0, end - SHOWN);
   const kept = keep === null || upTo !== null ? -1 : entries.findIndex(({ seq }) => seq >= keep);

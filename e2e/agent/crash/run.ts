@@ -80,7 +80,7 @@ export async function runKilled(api: Api, kills: readonly Kill[]): Promise<Ran> 
     onRequest = async (nth) => {
       if (kill?.kind !== 'request') return;
       if (nth === kill.times) void sleep(kill.afterMs).then(() => child.kill('SIGKILL'));
-      // However late the kill comes, the talk must not end before it.
+      // The talk must not end before the kill, also if the kill is late.
       if (nth > kill.times) await closed;
     };
     const [code, signal] = await closed;
@@ -96,7 +96,7 @@ export async function runKilled(api: Api, kills: readonly Kill[]): Promise<Ran> 
     await live(undefined);
     stop.abort();
     await producing;
-    // This turn carries everything that was queued since.
+    // This turn carries all notifications that were queued since the kill.
     await live(undefined, 'And the rest?');
     const store = await openSqliteStore({ path: db });
     const records = (await store.read({ log: 'shop/coder' as LogKey, limit: 100_000 })).map(({ body }) => body);

@@ -162,7 +162,7 @@ function closingsOf(records: readonly Stored[], keysOf: KeysOf): { closings: Map
       for (const key of ids.flatMap((id) => keysOf(log, id, draft.conversation))) own.set(key, (own.get(key) ?? 0) + 1);
     }
     if (isType(draft, 'carrier_offered')) offers.set(draft.carrier, [...draft.ids, ...(draft.summarizes ?? [])]);
-    // A late one closes only if nothing else did; none of these workers is late.
+    // A late confirmation closes only open items; none of these workers is late.
     if (isType(draft, 'carrier_confirmed') && !draft.late) close(offers.get(draft.carrier) ?? [], 'confirm');
     if (isType(draft, 'notification_closed')) close(draft.ids, draft.outcome);
     if (isType(draft, 'system_notification_folded')) close([draft.id], 'fold');

@@ -39,7 +39,7 @@ it.each<[Bug, Point, RegExp]>([
   'the checker finds the fault put in on purpose: %s',
   async (bug, point, found) => {
     proves('faults:checker');
-    // Two processes have to meet by chance: there are enough tries not to fail by it.
+    // Two processes must collide by chance, so the test makes many tries.
     for (let left = 5; ; left--) {
       const { problems } = await run({ rounds: 8, pointsEach: 5, points: [point], bug });
       if (problems.some((problem) => found.test(problem))) return;

@@ -288,7 +288,7 @@ async function opening(path: string, point: Point, env: NodeJS.ProcessEnv): Prom
   await store.close();
   if (ends[1].code !== 0) problems.push(`beside a process that died at ${point}: ${ends[1].stderr.trim()}`);
   if (third.code !== 0) problems.push(`after a process that died at ${point}: ${third.stderr.trim()}`);
-  // If the other one was faster, nothing was left to do, and no point to die at.
+  // If the other worker was faster, this one had nothing to do and reached no fault point.
   if (ends[0].signal === 'SIGKILL' || problems.length > 0) return problems;
   return opening(`${path}-again`, point, env);
 }

@@ -150,7 +150,7 @@ export function read(session: Session, upstream: History['upstream']): Reading {
     if (difference !== undefined) altered.push(about(`${call}: ${difference}`));
     const wrong = difference === undefined ? wrongFields(line, client, text) : undefined;
     if (wrong !== undefined) fields.push(about(`the result of ${call} ${wrong}`));
-    // A frame beyond the client's limit is on the wire and not in front of the model.
+    // The client receives a frame beyond its limit but does not show it to the model.
     if (text !== undefined && answer.result.structuredContent !== undefined) structured++;
     if (text !== undefined && isVisible(line, client, answer.result.isError === true)) see(at, 'ride', text);
   };

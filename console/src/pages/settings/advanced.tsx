@@ -52,11 +52,11 @@ export function Advanced({ find = '' }: { readonly find?: string }): ReactElemen
   const { again, set, value } = settings;
   const [scope, setScope] = useState<SettingScope>('user');
   useEffect(() => {
-    // A file may have been changed while nobody looked at this page.
+    // A file may have changed while this page was not open.
     window.addEventListener('focus', again);
     return () => window.removeEventListener('focus', again);
   }, [again]);
-  // One after the other: an answer that were overtaken by the next would show what was before it.
+  // One request after the other: a late answer would show an older state.
   const saving = useRef<Promise<void>>(Promise.resolve());
   const save: Save = (changes) => {
     const saved = saving.current.then(async () => set(await client.changeSettings(changes, { scope })));

@@ -20,15 +20,15 @@ type Said = { readonly kind: 'saved' | 'problem' | 'pending'; readonly text: str
 export function Control({ setting, scope, save, onScope }: ControlProps): ReactElement | null {
   const id = useId();
   const [said, setSaid] = useState<Said | null>(null);
-  // A message about one file is not true of the other.
+  // A message is about one file, so it disappears when the other file is chosen.
   useEffect(() => setSaid(null), [scope]);
   const { change, key } = setting;
   if (change === null) return null;
   const { decidedBy, set } = change.in[scope];
   const busy = said?.kind === 'pending';
-  // The button that was pressed is gone then, and the focus with it.
+  // The pressed button disappears then, so the focus must move.
   const toControl = (): unknown => requestAnimationFrame(() => document.getElementById(`${id}c`)?.focus());
-  // A value that is entered while another one is saved is saved after it: the newest counts.
+  // A value that is entered during a save is saved after it, so the newest value counts.
   const newest = useRef(0);
   const apply = async (value: Value | null): Promise<boolean> => {
     const mine = ++newest.current;

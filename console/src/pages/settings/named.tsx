@@ -48,10 +48,10 @@ export function Named({
   const fresh = fields.map((field) => (field.kind === 'choice' ? (field.words[0] ?? '') : ''));
   const [typed, setTyped] = useState<readonly string[]>(fresh);
   const [said, setSaid] = useState<Said | null>(null);
-  // A message about one file is not true of the other.
+  // A message is about one file, so it disappears when the other file is chosen.
   useEffect(() => setSaid(null), [scope]);
   const form = useRef<HTMLFormElement>(null);
-  // A row that is taken out is gone, and the focus with it.
+  // A removed row loses the focus, so the focus must move.
   const taken = useRef<string | null>(null);
   const saveRow: Save = async (changes) => {
     taken.current = Object.entries(changes).find(([, value]) => value === null)?.[0] ?? null;
@@ -74,7 +74,7 @@ export function Named({
     const { key, value, done } = change(...typed.map((text) => text.trim()));
     save({ [key]: value }).then(
       () => {
-        // A text that was written meanwhile belongs to the next entry.
+        // A text that was typed during the save belongs to the next entry.
         setTyped((now) => (now === typed ? fresh : now));
         setSaid({ kind: 'saved', text: `saved: ${done}` });
       },

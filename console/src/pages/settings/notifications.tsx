@@ -16,7 +16,7 @@ export function Notifications({ project, find }: { readonly project: string; rea
   const loaded = useLoaded(project, (signal) => client.subscribers({ project, signal }));
   const { again, change: tell, value } = loaded;
   useEffect(() => {
-    // Somebody else, or a file, may have changed them.
+    // Another person or an edited file may have changed the subscribers.
     const asking = soon(async () => again(), 300);
     const end = listen((records) => {
       if (records.some(({ body }) => body.type.startsWith('subscriber_'))) asking.ask();
@@ -99,7 +99,7 @@ function Row({
   const more = item.event_types.length - EVENTS_SHOWN;
   const failed = (error: unknown): void => setSaid({ text: messageOf(error), bad: true });
 
-  // Not disabled meanwhile: the focus would be lost.
+  // Not disabled during the request, because a disabled button loses the focus.
   const toggle = (): void => {
     if (busy) return;
     setBusy(true);

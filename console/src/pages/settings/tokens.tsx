@@ -28,7 +28,7 @@ export function Tokens(): ReactElement {
   const [asked, setAsked] = useState<string | null>(null);
   const [making, setMaking] = useState(false);
   const create = (): void => {
-    // Each is shown once: of two that are made at once nobody would ever see the first.
+    // One request at a time: each token is shown once, and the second would hide the first.
     if (making || name.trim() === '') return;
     setMaking(true);
     client

@@ -15,7 +15,7 @@ export type Route =
       /** The notification whose *Why* panel is open. */
       readonly why: string | null;
       readonly find: Find | null;
-      /** The record that somebody came for. */
+      /** The record that the link names. */
       readonly at: number | null;
     }
   | { readonly kind: 'activity'; readonly query: Query }

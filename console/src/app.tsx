@@ -1,4 +1,4 @@
-/** The console: its places on the left, one page, and what is asked over it. */
+/** The console: the places on the left, one page, and the dialogs over it. */
 import { useCallback, useEffect, type ReactElement } from 'react';
 import { Banner, ConnectionDot } from './parts/banner.tsx';
 import { Command } from './parts/copy.tsx';
@@ -42,7 +42,7 @@ export function App(): ReactElement {
   }
 }
 
-/** A server that is being restarted is there again soon: nobody has to sit and press. */
+/** A server that restarts is back soon, so the page retries without a click. */
 function Unreachable({ why }: { readonly why: string }): ReactElement {
   useEffect(() => {
     const timer = setInterval(() => void begin(), TRY_AGAIN_MS);
@@ -52,7 +52,7 @@ function Unreachable({ why }: { readonly why: string }): ReactElement {
     <main className="login">
       <h1>Earpiece</h1>
       <Problem text={why} again={() => void begin()} />
-      <p className="muted">It is tried again every few seconds. Is the server running?</p>
+      <p className="muted">The page tries again every few seconds. Is the server running?</p>
       <Command text="earpiece serve" />
     </main>
   );

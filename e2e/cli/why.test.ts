@@ -103,7 +103,7 @@ describe('the verdict of why', () => {
     await ear.queue(LOG, { id: 'm1', kind: 'mail.came', message: 'x' });
     const muted = await first(shell, 'm1');
     expect(muted).toMatch(
-      /^Muted: \S+ muted mail for shop\/coder until hh:mm:ss\. The next message filters it\.\n {2}lift the mute: (earpiece .*)$/u,
+      /^Muted: \S+ muted mail for shop\/coder until hh:mm:ss\. It will be filtered at the next message\.\n {2}lift the mute: (earpiece .*)$/u,
     );
     await shell.says((/lift the mute: earpiece (.*)$/u.exec(muted)?.[1] ?? '').split(' '));
     expect(await first(shell, 'm1')).toBe('Waiting: it rides on the next message to shop/coder#main.');
@@ -115,7 +115,7 @@ describe('the verdict of why', () => {
 
     await ear.queue(LOG, { id: 'c1', kind: 'ci.failed', message: 'x' });
     expect(await first(shell, 'c1')).toBe(
-      `Filtered: conversation.notifications.kinds "ci.failed" = false, set in ${shell.folder}/earpiece.toml:3. The next message filters it.\n` +
+      `Filtered: conversation.notifications.kinds "ci.failed" = false, set in ${shell.folder}/earpiece.toml:3. It will be filtered at the next message.\n` +
         `  see the setting: earpiece config explain 'conversation.notifications.kinds."ci.failed"'`,
     );
     await (await main.offer({ at: 'turn_start' }))?.confirm();

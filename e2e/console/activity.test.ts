@@ -71,6 +71,6 @@ verifies('console:activity', 'the notifications of a point change with the log, 
   await page.locator('a.row', { hasText: 'waits for long' }).getByText('queued').waitFor();
   const main = ear.conversation('shop/coder#main', { host: 'codex', carrier: 'hook', points: ['turn_start'] });
   await (await main.offer({ at: 'turn_start' }))?.confirm();
-  await page.getByText('Nothing passes these filters').waitFor();
+  await page.getByText('No notification passes these filters').waitFor();
   await page.close();
 });

@@ -79,7 +79,7 @@ verifies(
     await name.press('Enter');
     await token.answered;
     token.deliver();
-    await page.getByText('It is shown this once.').waitFor();
+    await page.getByText('It is shown only once.').waitFor();
     expect(token.times()).toBe(1);
   },
 );
@@ -234,7 +234,7 @@ verifies(
     );
     expect(queued.map(({ action, message }) => action ?? message)).toEqual([
       'the export failed',
-      'Please look at what waits.',
+      'Please read the waiting notifications.',
       'pause',
     ]);
   },

@@ -167,7 +167,7 @@ verifies('console:long', 'what another conversation took, and what was delivered
   const early = page.locator('article[data-state=rode]', { hasText: 'taken long ago' });
   while ((await early.count()) === 0) await toTop(page);
   await early.waitFor();
-  await page.getByRole('button', { name: 'Show what came before' }).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Show earlier entries' }).waitFor({ state: 'detached' });
   await page.getByRole('log', { name: 'timeline' }).evaluate((element) => element.scrollTo(0, element.scrollHeight));
   await page.getByText('Nothing is open.').waitFor();
   expect(await page.locator('article[data-state=staged]').count()).toBe(0);

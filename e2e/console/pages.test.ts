@@ -92,7 +92,7 @@ verifies(
     await check(page, 'activity-nobody');
     await page.goto(`${empty.url}/#/agents/shop/coder/main`);
     await page.getByText("earpiece send --to 'shop/coder#main'").waitFor();
-    await page.getByText('Nobody of this name has been seen yet').waitFor();
+    await page.getByText('No agent with this name has made contact yet').waitFor();
     await page.getByText('Nothing is open. It has not made contact yet.').waitFor();
     // An agent that has only received messages is not active. So the page still shows how to connect an agent; later it shows
     // this on

@@ -123,7 +123,7 @@ verifies(
     await ear.withdraw('shop/coder', { id: 'full' }, { by: 'mira', reason: 'it is not' });
     await ear.mute('shop/coder', 'process', { by: 'mira' });
     await dialog
-      .getByText('Muted: mira muted process for shop/coder until a person lifts it. The next message filters it.')
+      .getByText('Muted: mira muted process for shop/coder until a person lifts it. It will be filtered at the next message.')
       .waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
     await ear.toggles.disable({ kind: 'project', project: 'shop' }, 'process_ended', 'mira', ear.bus.subscribers('shop'));

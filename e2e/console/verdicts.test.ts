@@ -64,7 +64,7 @@ verifies('console:verdict', 'a cure is done by its button, and the verdict chang
   const becomes = (kind: string): Promise<void> => page.locator(`[data-verdict=${kind}]`).waitFor();
 
   await of('muted');
-  await page.locator('[data-note=n-muted] footer').getByText('muted by mira: the next message filters it').waitFor();
+  await page.locator('[data-note=n-muted] footer').getByText('muted by mira: it will be filtered at the next message').waitFor();
   await cure(page, 'Lift the mute').click();
   await becomes('due');
   expect(await own.ear.mutes('shop/muted' as never)).toEqual([]);
@@ -89,7 +89,7 @@ verifies('console:verdict', 'a cure is done by its button, and the verdict chang
   expect(await own.ear.conversation('shop/gate#main').refuse({ on: 'write_file' })).toBeUndefined();
 
   await of('superseded');
-  await cure(page, 'Show the other one').click();
+  await cure(page, 'Show that notification').click();
   await becomes('delivered');
   expect(page.url()).toContain('why=n-newer');
 

@@ -20,12 +20,12 @@ export const VERDICTS: Readonly<
   },
   muted: {
     kind: 'muted',
-    says: /^Muted: mira muted ci\.failed for shop\/muted until \d\d:\d\d\. The next message filters it\.$/u,
+    says: /^Muted: mira muted ci\.failed for shop\/muted until \d\d:\d\d\. It will be filtered at the next message\.$/u,
     cures: ['Lift the mute'],
   },
   filtered: {
     kind: 'filtered',
-    says: /^Filtered: conversation\.notifications\.kinds "lint\.warned" = false, set in .+earpiece\.toml:\d+\. The next message filters it\.$/u,
+    says: /^Filtered: conversation\.notifications\.kinds "lint\.warned" = false, set in .+earpiece\.toml:\d+\. It will be filtered at the next message\.$/u,
     cures: ['Open the setting'],
   },
   budget: {
@@ -46,7 +46,7 @@ export const VERDICTS: Readonly<
   superseded: {
     kind: 'superseded',
     says: /^Superseded: n-newer is newer and took its place\.$/u,
-    cures: ['Show the other one'],
+    cures: ['Show that notification'],
   },
   due: {
     kind: 'due',

@@ -1,4 +1,4 @@
-/** Only where a person would rather look than read: what came, what waits, how long it took, what it cost. */
+/** Charts of the notifications: how many came, how many wait, how long they took, and their cost. */
 import { useEffect, type ReactElement } from 'react';
 import { brief, Chart, niceTime, Ranking } from '../parts/charts.tsx';
 import { Command } from '../parts/copy.tsx';
@@ -191,7 +191,7 @@ export function ActivityPage({ query }: { readonly query: Query }): ReactElement
             }))}
           />
           {reply.truncated && (
-            <p className="muted">There was more than is looked at for one answer; the numbers are of the newest.</p>
+            <p className="muted">There is more than one answer may count; the numbers are from the newest notifications.</p>
           )}
         </>
       )}

@@ -1,4 +1,4 @@
-/** The list of agents: first those that need a person, then those that work, are idle, or are not there. */
+/** The list of agents: first those that need a person, then those that work, are idle, or are inactive. */
 import { memo, useEffect, useMemo, useRef, type ReactElement } from 'react';
 import { Command } from '../parts/copy.tsx';
 import { OpenCounts } from '../parts/counts.tsx';
@@ -69,7 +69,7 @@ export function AgentsPage({ query }: { readonly query: Query }): ReactElement {
         )}
       </header>
       {problem !== null && <Problem text={problem} />}
-      {loading && <Skeleton rows={6} label="reading who is there" />}
+      {loading && <Skeleton rows={6} label="loading the agents" />}
       {!loading && items.length === 0 && problem === null && <Nobody />}
       {items.length > 0 && shown.length === 0 && (
         <Empty title="No agent passes this filter">
@@ -80,7 +80,7 @@ export function AgentsPage({ query }: { readonly query: Query }): ReactElement {
             ]
               .filter(Boolean)
               .join(', ')}
-            {` hides all ${items.length}${more ? ' that were read; there are more' : ''}.`}
+            {` hides all ${items.length}${more ? ' that were loaded; there are more' : ''}.`}
           </p>
           <button type="button" onClick={() => change(to.agents())}>
             Clear the filter
@@ -154,13 +154,13 @@ function passes(agent: AgentSummary, only: string): boolean {
 
 const GROUP_SAYS: Readonly<Record<Group, string>> = {
   needs: 'Needs you',
-  waiting: 'Something waits for over a minute',
+  waiting: 'A notification has waited for over a minute',
   working: 'Working',
   idle: 'Idle',
   away: 'Not active',
 };
 
-/** When the next agent has waited for too long. */
+/** The time at which the next agent has waited for too long. */
 const nextNeed = (agents: readonly AgentSummary[]): number =>
   agents.reduce((next, { active, oldestOpenAt }) => {
     const at = active && oldestOpenAt !== null ? oldestOpenAt + STUCK_MS + 1 : Infinity;
@@ -238,7 +238,7 @@ function Reason({ agent: { held, asksSince, failedAt } }: { readonly agent: Agen
   );
 }
 
-/** Renders each second by itself: of hundreds of rows only the times change. */
+/** Renders separately each second, so that only the times of hundreds of rows change. */
 const Lasting = ({ since }: { readonly since: number }): ReactElement => <>{lasting(useNow() - since)}</>;
 
 function Stuck({ agent }: { readonly agent: AgentSummary }): ReactElement | null {
@@ -249,12 +249,12 @@ function Stuck({ agent }: { readonly agent: AgentSummary }): ReactElement | null
 
 const Nobody = (): ReactElement => (
   <Empty title="No agent has made contact yet">
-    <p>Connect one of yours; it appears here by itself when it makes contact.</p>
+    <p>Connect an agent; it appears here when it makes contact.</p>
     <Connect />
   </Empty>
 );
 
-/** For a person who came from one agent: above the list, and in view. */
+/** Above the list and in view, for a person who comes from an agent's page. */
 function ConnectHelp({ name }: { readonly name: string }): ReactElement {
   const place = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -282,7 +282,7 @@ const CLIENTS: Readonly<Record<string, string>> = {
   cursor: 'cursor',
 };
 
-/** The commands for whatever agent is at hand: those that this machine has, else those that most have. */
+/** The commands that connect an agent: for the agents of this machine, else for the most common ones. */
 function Connect({ log }: { readonly log?: string }): ReactElement {
   const who = useCell(session);
   const { own } = useProjects();
@@ -295,10 +295,10 @@ function Connect({ log }: { readonly log?: string }): ReactElement {
   const clients = its !== undefined ? [its] : found.length > 0 ? found : ['claude', 'codex'];
   return (
     <>
-      <h3>An agent that you have: put the gateway before one of its MCP servers</h3>
+      <h3>Your own agent: put the gateway in front of one of its MCP servers</h3>
       <p className="muted">
         {its === undefined && found.length > 0 ? 'Found on this machine. ' : ''}
-        Each prints the one line that adds it, and the one that undoes it; behind the -- stands any MCP server.
+        Each command prints a line that adds the gateway, and a line that removes it. After -- write any MCP server.
       </p>
       {clients.map((client) => (
         <Command
@@ -307,9 +307,9 @@ function Connect({ log }: { readonly log?: string }): ReactElement {
         />
       ))}
       <h3>The agent that ships with Earpiece</h3>
-      <p className="muted">Without a model it says which it can use here.</p>
+      <p className="muted">Without a model it lists the models that it can use here.</p>
       <Command text="earpiece chat" />
-      <h3>Nothing at hand: queue one for later</h3>
+      <h3>No agent yet: queue a notification for later</h3>
       <Command text={`earpiece send --to ${word(log ?? `${own}/coder`)} "the staging database is back"`} />
     </>
   );

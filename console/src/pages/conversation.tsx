@@ -1,4 +1,4 @@
-/** Chat and timeline in one: messages, calls, notifications, the ones that wait, and the box for a person's next message. */
+/** Chat and timeline: messages, calls, notifications, waiting notifications, and the box for a person's next message. */
 import { Fragment, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 import type { Stored } from '../../../src/core/records.ts';
 import { useCameFor, useCameTo } from '../parts/came-for.ts';
@@ -121,7 +121,7 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
           />
         )}
         <p className="coming" role="status">
-          {coming && 'reading back to it …'}
+          {coming && 'loading the entries before it …'}
         </p>
         <div
           className="timeline"
@@ -134,7 +134,7 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
         >
           {older && !talk.loading && (
             <button type="button" className="small earlier" aria-busy={talk.loadingEarlier} onClick={toOlder}>
-              {talk.loadingEarlier ? 'reading …' : 'Show what came before'}
+              {talk.loadingEarlier ? 'reading …' : 'Show earlier entries'}
             </button>
           )}
           {talk.problem !== null && <Problem text={talk.problem} again={talk.again} />}
@@ -197,16 +197,16 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
   );
 }
 
-/** No agent reads this conversation any more: the page links to the one that goes on. */
+/** The link from an ended conversation to the one that replaced it. */
 const GoesOn = ({ log, heir }: { readonly log: string; readonly heir: string }): ReactElement => (
   <p className="composer words" role="note">
-    {'This session is over. '}
+    {'This session has ended. '}
     <a href={to.conversation(log, heir)}>{`${log}#${heir}`}</a>
-    {' goes on in its place: say it there.'}
+    {' continues in its place: write there.'}
   </p>
 );
 
-/** The records of an Earpiece agent show its state sooner and better than the list of agents. */
+/** The records of an Earpiece agent show its state sooner and more exactly than the list of agents. */
 function withDoing(agent: AgentSummary | undefined, conversation: string, records: readonly Stored[]): AgentSummary | undefined {
   if (agent === undefined || !agent.active) return agent;
   const own = agent.conversations.find((each) => each.conversation === conversation);
@@ -263,13 +263,13 @@ const NothingOpen = ({ summary }: { readonly summary: ConversationSummary | unde
     {'Nothing is open. '}
     {summary !== undefined && summary.carriedAt !== null ? (
       <>
-        {'It was last told something '}
+        {'The last delivery was '}
         <Ago at={summary.carriedAt} />
         {'.'}
       </>
     ) : summary !== undefined ? (
       <>
-        {'It last made contact '}
+        {'The last contact was '}
         <Ago at={summary.seenAt} />
         {'.'}
       </>
@@ -280,13 +280,13 @@ const NothingOpen = ({ summary }: { readonly summary: ConversationSummary | unde
 );
 
 const Nothing = ({ address, unknown }: { readonly address: string; readonly unknown: boolean }): ReactElement => (
-  <Empty title={unknown ? 'Nobody of this name has been seen yet' : 'Nothing has been said yet'}>
-    <p>Whatever you queue waits here until the agent makes contact. From a terminal:</p>
+  <Empty title={unknown ? 'No agent with this name has made contact yet' : 'There are no messages yet'}>
+    <p>Queued notifications wait here until the agent makes contact. From a terminal:</p>
     <Command text={`earpiece send --to ${word(address)} "the staging database is back"`} />
   </Empty>
 );
 
-/** An idle agent that would begin only when a person says so. */
+/** Asks whether an idle agent may begin a turn, if a setting says that a person decides. */
 function Wakes({
   address,
   summary,
@@ -302,7 +302,7 @@ function Wakes({
 }): ReactElement | null {
   const asks = useWakes();
   const [dismissing, setDismissing] = useState(false);
-  /** The notifications that the agent was asked to look at. Until it does, the page does not ask the person again. */
+  /** The notifications that the person has asked the agent to read. Until it does, the page does not ask the person again. */
   const [discussed, setDiscussed] = useState<ReadonlySet<string>>(new Set());
   const idle = agent?.doing.kind === 'nothing' && summary?.active === true && summary.host === 'earpiece' && !paused;
   const about = idle ? waiting.filter((note) => asks(note.level) && note.action === null && note.person === null) : [];
@@ -315,7 +315,7 @@ function Wakes({
   const discuss = async (): Promise<void> => {
     if (asking) return;
     setDiscussed(new Set(about.map(({ id }) => id)));
-    const done = await doOnce(address, { kind: 'say', content: 'Please look at what waits.' });
+    const done = await doOnce(address, { kind: 'say', content: 'Please read the waiting notifications.' });
     if (done === undefined) setDiscussed(new Set());
   };
   // One request after the other, so that the server's rate limit refuses none of a thousand.

@@ -130,7 +130,7 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
         </p>
       )}
       {!found.loading && found.items.length === 0 && found.problem === null && found.next !== null && words === undefined && (
-        <p className="muted">None of the newest passes these filters; older ones may.</p>
+        <p className="muted">None of the newest notifications passes these filters; older ones may.</p>
       )}
       {!found.loading && found.items.length === 0 && found.problem === null && found.next === null && (
         <NoneFound filtered={Object.keys(query).length > 0} />
@@ -168,14 +168,14 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
 
 const NoneFound = ({ filtered }: { readonly filtered: boolean }): ReactElement =>
   filtered ? (
-    <Empty title="Nothing passes these filters">
+    <Empty title="No notification passes these filters">
       <button type="button" onClick={() => change(to.notifications())}>
         Clear the filters
       </button>
     </Empty>
   ) : (
     <Empty title="Nothing has been queued yet">
-      <p>What anybody queues for an agent is listed here.</p>
+      <p>Every notification that is queued for an agent is listed here.</p>
     </Empty>
   );
 

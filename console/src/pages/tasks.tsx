@@ -1,4 +1,4 @@
-/** The tasks of agents. Taking a task from an agent interrupts the agent, and the page shows how far that got. */
+/** The tasks of agents. Taking a task from an agent interrupts the agent; the page shows the state of that interrupt. */
 import { useCallback, useEffect, useRef, useState, type ReactElement } from 'react';
 import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
 import { useFocusStays } from '../parts/focus.ts';
@@ -25,7 +25,7 @@ const SAYS: Readonly<Record<TaskStatus, string>> = {
   done: 'done',
   cancelled: 'cancelled',
 };
-/** As many as the server lists at once. */
+/** The number of tasks that the server lists at once. */
 const LISTED = 200;
 const OVER: ReadonlySet<TaskStatus> = new Set(['done', 'cancelled']);
 
@@ -120,7 +120,7 @@ export function TasksPage({ query }: { readonly query: Query }): ReactElement {
         </section>
       ))}
       {tasks.value !== undefined && tasks.value.next !== null && (
-        <p className="muted words">{`These are the newest ${LISTED}. All of them: earpiece tasks list --project ${word(project)} --limit 10000`}</p>
+        <p className="muted words">{`These are the newest ${LISTED}. To list all of them: earpiece tasks list --project ${word(project)} --limit 10000`}</p>
       )}
     </div>
   );
@@ -128,7 +128,10 @@ export function TasksPage({ query }: { readonly query: Query }): ReactElement {
 
 type OnWriting = (id: string, task: TaskView | undefined) => void;
 
-/** The rows that somebody writes in, as they were then: they stay where they are until that is over, whatever becomes of the task. */
+/**
+ * The rows with unsaved text, as they were when the person began to type. They keep their place until the text is saved or
+ * dropped, also if the task changes.
+ */
 function useHeld(): { readonly held: ReadonlyMap<string, TaskView>; readonly onWriting: OnWriting } {
   const [held, setHeld] = useState<ReadonlyMap<string, TaskView>>(new Map());
   const onWriting = useCallback<OnWriting>(
@@ -316,7 +319,7 @@ const MOVES: Readonly<Record<TaskStatus | 'unblock', string>> = {
   unblock: 'Unblock',
 };
 
-/** How far the work is, and what came of an interruption: each has its notification, which tells the rest. */
+/** The state of the work and of an interruption, each with a link to its notification. */
 function Work({ execution, project }: { readonly execution: TaskExecution; readonly project: string }): ReactElement {
   const { agent, conversation, interrupted, endedAt, result, startedAt } = execution;
   const log = `${project}/${agent}`;
@@ -325,7 +328,7 @@ function Work({ execution, project }: { readonly execution: TaskExecution; reado
       <a href={to.conversation(log, conversation ?? 'main')}>{`${agent}${conversation === null ? '' : `#${conversation}`}`}</a>
       {endedAt === null ? (
         <>
-          {conversation === null ? ' has not taken it up yet' : ' took it up '}
+          {conversation === null ? ' has not started it yet' : ' took it up '}
           {conversation !== null && <Ago at={startedAt} />}
         </>
       ) : (

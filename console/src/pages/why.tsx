@@ -1,4 +1,6 @@
-/** Why it was heard, or not: each receipt with its time, the rule, the plan, the carrier, and exactly what was sent. */
+/**
+ * The story of one notification: each receipt with its time, the rule, the plan, the carrier, and the exact text that was sent.
+ */
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { curesOf } from '../../../src/wire/client/index.ts';
 import type { NotificationId } from '../../../src/core/notification.ts';
@@ -26,7 +28,7 @@ export function WhyPanel({
 }: {
   readonly id: string;
   readonly log: string | null;
-  /** Names of the tools behind the ids of their calls, as far as they are known here. */
+  /** The names of the tools by the ids of their calls, as far as the page knows them. */
   readonly calls: ReadonlyMap<string, string>;
   readonly onClose: () => void;
 }): ReactElement {
@@ -218,7 +220,7 @@ function named(detail: string, calls: ReadonlyMap<string, string>): string {
   return name === undefined ? detail : `in the result of ${name}`;
 }
 
-/** The details of a step in words: the log has names for how an offer ended and for contact points. */
+/** The details of a step in words, instead of the log's names for ends of offers and for contact points. */
 const detailSays = (detail: string, calls: ReadonlyMap<string, string>): string =>
   named(detail, calls)
     .replace(/^(\w+), carrier /u, (whole, reason: string) =>
@@ -234,7 +236,7 @@ const RELEASED: Readonly<Record<string, string>> = {
   client_died: 'the client was killed right after the answer was written',
   too_big: 'the answer was too big',
   late: 'it came too late',
-  owner_dead: 'the process that sent it is gone',
+  owner_dead: 'the process that sent it has exited',
   lease_expired: 'nobody confirmed it in time',
   shutdown: 'the process that sent it was shut down',
 };
@@ -251,7 +253,7 @@ function planSays({ notification: n, sent }: StoryItem): string {
   return `ended as ${n.outcome ?? 'closed'}${counted}`;
 }
 
-/** Actions beside the cures of the verdict. */
+/** Actions in addition to the cures of the verdict. */
 function Deeds({
   item: { notification: n, verdict },
   log,

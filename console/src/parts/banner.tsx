@@ -1,4 +1,4 @@
-/** Whether what is seen is true now. Silent while it is. */
+/** Says if the page may be out of date. Hidden while the page is live. */
 import type { ReactElement } from 'react';
 import { useCell } from '../state/cell.ts';
 import { lasting } from '../state/clock.ts';

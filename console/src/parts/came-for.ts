@@ -1,11 +1,11 @@
-/** Brings a place of the log into view for a person who came for it. */
+/** Brings the place that a link names into view. */
 import { useLayoutEffect, useRef } from 'react';
 import type { Stored } from '../../../src/core/records.ts';
 import type { Talk } from '../state/conversation.ts';
 import type { Entry } from '../state/timeline.ts';
 import type { Reading } from './reading.ts';
 
-/** The notification that somebody came for is brought into view, once; from then on they read where they like. */
+/** Brings the linked notification into view, once; after that the person scrolls freely. */
 export function useCameFor(
   page: React.RefObject<HTMLElement | null>,
   loading: boolean,
@@ -25,7 +25,7 @@ export function useCameFor(
   });
 }
 
-/** So many at a time on the way to a place that is far back. */
+/** The number of entries per request on the way to a place far back. */
 const BACK_PAGE = 500;
 
 /**

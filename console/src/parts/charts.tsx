@@ -155,7 +155,7 @@ export function Chart({ label, columns, series, kind, says, scale = niceMax }: C
   );
 }
 
-/** The width of its place on the page, so that its texts have the size of other texts. */
+/** The width of the chart's place on the page, so that its texts have the size of other texts. */
 function useWidth(ref: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(720);
   useEffect(() => {

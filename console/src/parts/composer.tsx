@@ -59,7 +59,7 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
       done === undefined
         ? null
         : 'lifted' in done && done.lifted.length === 0
-          ? 'nothing is paused any more'
+          ? 'no pause is active'
           : `${effects.map((effect) => `${effect.host ?? effect.address}: ${effect.says}`).join(' · ')}${reason === '' ? '' : `, for the reason “${reason.length > 200 ? `${reason.slice(0, 200).toWellFormed()}…` : reason}”`}`,
     );
   };
@@ -141,14 +141,14 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
   );
 }
 
-/** The button says the contrary once the log has it, and the second of a double click is not meant for that. */
+/** When the log has the action, the button has the opposite meaning. The second click of a double click must not trigger that. */
 const once =
   (act: () => Promise<void>) =>
   ({ detail }: MouseEvent): void => {
     if (detail < 2) void act();
   };
 
-/** Asks once, and says beforehand what will happen at this host. */
+/** Asks once, and names the effect at this host in advance. */
 function Stop({
   does,
   reason,
@@ -208,7 +208,7 @@ function deliverOf(moment: string): Deliver | undefined {
   return moment === 'next' ? undefined : (moment as Deliver);
 }
 
-/** The host has no such moment, so the notification rides on its next message. */
+/** The host lacks this moment, so the notification rides on its next message. */
 function isMissing(moment: Moment, summary: ConversationSummary | undefined): boolean {
   const points = summary?.points.filter((point) => point !== 'forced') ?? [];
   return moment !== 'next' && moment !== 'now' && points.length > 0 && points.every((point) => isDueAt(moment, point, points));

@@ -15,7 +15,7 @@ export function Copy({
 }): ReactElement {
   const [said, setSaid] = useState<string | null>(null);
   const copy = async (): Promise<void> => {
-    setSaid((await copied(text)) ? 'copied' : 'select it and press Ctrl C');
+    setSaid((await copied(text)) ? 'copied' : 'select it and press Ctrl+C');
     setTimeout(() => setSaid(null), 2_000);
   };
   return (
@@ -26,7 +26,7 @@ export function Copy({
   );
 }
 
-/** A page that is not served by https has no clipboard but the old one. */
+/** A page without https only has the old clipboard API. */
 async function copied(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -42,7 +42,7 @@ async function copied(text: string): Promise<boolean> {
   }
 }
 
-/** A command to run, with its button: as a terminal of the server's machine has to say it to reach the same log. */
+/** A command with its copy button. It has the options that a terminal on the server's machine needs to use the same log. */
 export function Command({ text }: { readonly text: string }): ReactElement {
   const who = useCell(session);
   const ours = who.kind === 'in' ? who.reply.shell.earpiece : 'earpiece';

@@ -3,7 +3,7 @@ import type { Counts } from '../types.ts';
 import { GRAVEST, totalOf } from '../words.ts';
 import { LevelShape } from './icons.tsx';
 
-/** How many are open, by level, the gravest first. `brief`: where there is little room, the gravest two. */
+/** The number of open notifications, by level, the gravest first. `brief`: only the two gravest levels, for little room. */
 export function OpenCounts({ open, brief = false }: { readonly open: Counts; readonly brief?: boolean }): ReactElement {
   const total = totalOf(open);
   if (total === 0) return brief ? <></> : <span className="none">nothing open</span>;

@@ -1,6 +1,6 @@
 import type { ReactElement, ReactNode } from 'react';
 
-/** An empty place: why it is empty, and the next step. */
+/** An empty list: the reason, and the next step. */
 export const Empty = ({ title, children }: { readonly title: string; readonly children?: ReactNode }): ReactElement => (
   <section className="empty">
     <h2>{title}</h2>

@@ -9,7 +9,7 @@ import { Clock } from './time.tsx';
 
 type Plain = Exclude<Entry, { kind: 'ride' | 'ended' }>;
 
-/** `onFork`: of a turn that begins here, when a fork can end with it. */
+/** `onFork`: forks after the turn that begins here, if a fork can end with that turn. */
 export function TimelineEntry({
   entry,
   onFork,
@@ -135,7 +135,7 @@ function Tool({ entry }: { readonly entry: Extract<Plain, { kind: 'tool' }> }): 
   );
 }
 
-/** The one thing that tells a call from others: its only text, or all of it on one line. */
+/** A call's arguments on one line, or only the text if there is one argument. */
 function brief(args: Json): string {
   if (args === null || typeof args !== 'object') return args === null ? '' : String(args);
   const values = Object.values(args);

@@ -1,4 +1,4 @@
-/** Words in a conversation, or what was in a time: where it stands, and how far back that was looked for. */
+/** Searches a conversation for words or a time span. Shows the hits, and how far back the search went. */
 import { useEffect, useId, useRef, useState, type ReactElement, type ReactNode } from 'react';
 import { change, to, type Find } from '../route.ts';
 import { exact } from '../state/clock.ts';
@@ -16,7 +16,7 @@ type Props = {
   readonly log: string;
   readonly conversation: string;
   readonly find: Find | null;
-  /** The hit that is shown. */
+  /** The hit in view. */
   readonly at: number | null;
   readonly onClose: () => void;
 };
@@ -112,7 +112,7 @@ export function Finding({ log, conversation, find, at, onClose }: Props): ReactE
 const NEVER = { from: null, until: null } as const;
 
 type Far = Pick<Found<unknown>, 'items' | 'loading' | 'more' | 'lookedBackTo' | 'problem'> & {
-  /** Only a part of the log was to be looked through. */
+  /** The search covered only a part of the log. */
   readonly timed: boolean;
 };
 
@@ -124,7 +124,7 @@ export function farSays({ items, loading, more, lookedBackTo, problem, timed }: 
   return `${many}${lookedBackTo === null ? ' so far' : `, looked back to ${exact(lookedBackTo)}`}`;
 }
 
-/** A notification's story opens beside it. */
+/** A notification's story opens next to it. */
 const noteOf = ({ type, id }: Hit): string | null =>
   type === 'system_notification_queued' || type === 'notification_closed' ? id : null;
 

@@ -4,7 +4,7 @@
  */
 import { useEffect, useLayoutEffect, useRef, type RefObject } from 'react';
 
-/** `name`: of the data attribute that names rows. An element that no person has focused is left alone. */
+/** `name`: of the data attribute that names rows. An element without the focus does not change. */
 export function useFocusStays(within: RefObject<HTMLElement | null>, name: 'task' | 'note'): void {
   const had = useRef<{ readonly element: HTMLElement; readonly row: string } | null>(null);
   useEffect(() => {

@@ -15,7 +15,7 @@ import { Ago } from './time.tsx';
 export const FORK_IS =
   'A fork is a new conversation that begins with a copy of this one, up to now or up to a turn. Open notifications are then open in both. This conversation continues as before.';
 
-/** As the server lists them, and those that are made while somebody looks. */
+/** The forks that the server lists, and those that are made while the page is open. */
 export function useForks(log: string, conversation: string): ForksReply | undefined {
   const address = `${log}#${conversation}`;
   const { value, again } = useLoaded(address, (signal) => client.forks(address, { signal }));
@@ -80,7 +80,7 @@ export function ForkDialog({
         <p>An agent of another host leads this one: earpiece chat forks what our own agent led.</p>
       ) : at === null ? (
         <>
-          <p>In a terminal, to go on with it there:</p>
+          <p>To continue it in a terminal:</p>
           <Command text={`earpiece chat --as ${word(log)} --fork ${word(conversation)}`} />
         </>
       ) : (
@@ -110,10 +110,10 @@ function UpTo({
   const turns = value?.turns ?? null;
   if (problem !== null) return <Problem text={problem} again={again} />;
   if (turns === null) return <p role="status">counting its turns …</p>;
-  if (turns === 0) return <p>No turn had begun here: there is nothing that a fork could begin with.</p>;
+  if (turns === 0) return <p>No turn had begun here, so there is nothing to fork.</p>;
   return (
     <>
-      <p>{`As it was after turn ${turns}. In a terminal, to go on with it there:`}</p>
+      <p>{`As it was after turn ${turns}. To continue it in a terminal:`}</p>
       <Command text={`earpiece chat --as ${word(log)} --fork ${word(conversation)} --turns ${turns}`} />
     </>
   );

@@ -54,7 +54,7 @@ export const Icon = ({ name }: { readonly name: IconName }): ReactElement => (
   </svg>
 );
 
-/** A leaf of a person's attention: the agent's state by shape. */
+/** The agent's state by shape. */
 export function StateDot({ state }: { readonly state: 'busy' | 'ready' | 'held' | 'paused' | 'away' }): ReactElement {
   return (
     <svg className={`dot dot-${state}`} viewBox="0 0 10 10" width="10" height="10" aria-hidden="true">

@@ -31,7 +31,7 @@ export function useKeys({ onPalette, onHelp, onEscape }: Keys): void {
 let keyed = false;
 /** A panel that a key opens takes the focus. A panel that a click opens does not. */
 const byKey = (act: () => boolean): boolean => (keyed = act());
-/** Whether a key opened it. True once for each key press. */
+/** True: a key opened the panel. True once for each key press. */
 export function openedByKey(): boolean {
   const was = keyed;
   keyed = false;
@@ -75,7 +75,7 @@ function act(key: string, onHelp: () => void): boolean {
 const rows = (): HTMLElement[] =>
   [...document.querySelectorAll<HTMLElement>('main [data-row]')].filter((row) => row.offsetParent !== null);
 
-/** From the focused row; from none to the first, or in a conversation the newest. */
+/** Moves from the focused row. Without one: to the first row, or in a conversation to the newest. */
 function move(by: 1 | -1): boolean {
   const all = rows();
   const at = all.findIndex((row) => row === document.activeElement || row.contains(document.activeElement));

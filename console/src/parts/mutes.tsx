@@ -1,4 +1,4 @@
-/** Mutes where the noise is: on a card, beside a kind, and the list of what is muted, which each can be lifted from. */
+/** Mutes: the buttons on a card and next to a kind, and the list of mutes with a button that lifts each. */
 import { useId, useState, type ReactElement } from 'react';
 import { serverNow, useNow, whenSays } from '../state/clock.ts';
 import { messageOf } from '../state/loaded.ts';
@@ -13,7 +13,7 @@ const HOW_LONG = [
   { says: 'for ever', until: () => null },
 ] as const;
 
-/** Asks what and for how long, and says what will happen. */
+/** Asks for the kind and the duration, and names the effect. */
 export function MuteButton({ log, kind }: { readonly log: string; readonly kind: string }): ReactElement {
   const [open, setOpen] = useState(false);
   return (
@@ -86,13 +86,13 @@ function MuteDialog({
   );
 }
 
-/** Nothing where nothing is muted. */
+/** Renders nothing without a mute. */
 export function Muted({
   of,
   named = false,
 }: {
   readonly of: { readonly log: string } | { readonly project: string };
-  /** Says whose each is. */
+  /** The person or agent of each mute. */
   readonly named?: boolean;
 }): ReactElement | null {
   const { value = [], again } = useMutes(of);

@@ -1,4 +1,4 @@
-/** The cards of notifications in a conversation: delivered ones, waiting ones, and ones that ended otherwise. */
+/** The cards of notifications in a conversation: delivered, waiting, and otherwise ended. */
 import type { ReactElement, ReactNode } from 'react';
 import { byWhom, type Verdict } from '../../../src/wire/client/index.ts';
 import { exact, lasting, span, useNow } from '../state/clock.ts';
@@ -41,7 +41,7 @@ function Buttons(props: WhyProps): ReactElement {
   );
 }
 
-/** A reason or an order that came with it, quoted. */
+/** The quoted reason or instruction of a notification. */
 const Instruction = ({ text }: { readonly text: string | null }): ReactElement | null =>
   text === null ? null : (
     <div className="note-instruction">
@@ -148,7 +148,7 @@ function NoteHead({
   readonly said?: boolean;
   readonly person: string | null;
   readonly sender: string | null;
-  /** When it was sent; of what waits the time runs below. */
+  /** The time of the delivery. A waiting notification shows its running time below. */
   readonly at?: number;
 }): ReactElement {
   return (
@@ -179,7 +179,7 @@ export function Staged({
   readonly agent: AgentHolds;
   /** The effect of an interrupt at its host. */
   readonly force: Force;
-  /** The server's answer to why it waits, as far as it was asked. */
+  /** The server's verdict on a waiting notification, if the page has asked for it. */
   readonly verdict: Verdict | undefined;
   readonly open: boolean;
   readonly onWhy: (id: string) => void;
@@ -213,7 +213,7 @@ export function Staged({
   );
 }
 
-/** Said here, and not in the log yet. */
+/** An action of this page that is not yet in the log. */
 export function Pending({ said }: { readonly said: Said }): ReactElement {
   const { what, text } = deedSays(said.deed);
   return (

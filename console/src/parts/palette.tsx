@@ -15,7 +15,7 @@ type Choice = {
   readonly group: string;
   readonly says: string;
   readonly more: string;
-  /** Is found by, and not shown. */
+  /** Words that match and are not shown. */
   readonly also?: string;
   readonly run: () => void;
 };
@@ -24,7 +24,7 @@ const SHOWN = 40;
 
 export function Palette({ onClose, onHelp }: { readonly onClose: () => void; readonly onHelp: () => void }): ReactElement {
   const [asked, setAsked] = useState('');
-  /** The id of the entry that the person chose; null: the first one. Other entries may come before it meanwhile. */
+  /** The id of the entry that the person chose; null: the first one. New entries may come before it during the search. */
   const [moved, setMoved] = useState<string | null>(null);
   const { items: agents } = useAgents();
   const [found, setFound] = useState<readonly NotificationView[]>([]);
@@ -161,7 +161,7 @@ function commands(onHelp: () => void): Choice[] {
   ];
 }
 
-/** When this dialog is gone: keys are for whatever is on top. */
+/** Runs after this dialog has closed, because keys go to the top dialog. */
 const pressed = (key: string): void =>
   void setTimeout(() => document.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })));
 
@@ -194,7 +194,7 @@ function named(text: string, agents: readonly AgentSummary[]): Choice[] {
   ];
 }
 
-/** In all of the log, where the newest do not have it. */
+/** Searches the whole log if none of the newest matches. */
 function search(words: string): Choice[] {
   if (words === '') return [];
   const here = routeOf(window.location.hash);

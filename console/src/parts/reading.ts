@@ -8,24 +8,24 @@ import type { Talk } from '../state/conversation.ts';
 import type { Entry } from '../state/timeline.ts';
 import { around, earlierThan, laterThan, NEWEST, spanOf } from '../state/window.ts';
 
-/** So far from an edge the next part is fetched. */
+/** The distance from an edge at which the next part is loaded. */
 const NEAR_PX = 400;
 const AT_END_PX = 40;
-/** Fewer lines than that make no page: notifications that were only queued have none. */
+/** With fewer lines the next page is loaded too, because notifications that were only queued have no line. */
 const ENOUGH = 20;
-/** Pages that are read by themselves at first. */
+/** The pages that are loaded at the start. */
 const MAX_BY_ITSELF = 20;
-/** Elements that are remembered: some of them go when what waits is delivered. */
+/** The number of remembered elements; some disappear when waiting notifications are delivered. */
 const ANCHORS = 5;
 
 export type Reading = {
   readonly shown: readonly Entry[];
-  /** How many are shown neither now nor when one scrolls to the end of the page. */
+  /** The number of entries below the page, which scrolling to its end does not show. */
   readonly newer: number;
   readonly older: boolean;
   readonly toOlder: () => void;
   readonly toNewest: () => void;
-  /** Brings the entry onto the page that this is true of; false: it is not loaded. */
+  /** Brings the first matching entry onto the page; false: no loaded entry matches. */
   readonly toEntry: (is: (entry: Entry) => boolean) => boolean;
   /** Brings an element of the page into view, and keeps it there. */
   readonly toElement: (element: Element) => void;
@@ -38,7 +38,7 @@ export function useReading(scroll: RefObject<HTMLDivElement | null>, entries: re
   const keep = useRef<number | null>(null);
   const following = useRef(true);
   const anchors = useRef<readonly Anchor[]>([]);
-  /** The position and the length at the last look. */
+  /** The scroll position and the length at the last check. */
   const looked = useRef({ top: 0, height: 0 });
   const span = spanOf(entries, place, following.current ? null : keep.current);
   const shown = entries.slice(span.start, span.end);
@@ -129,7 +129,7 @@ export function useReading(scroll: RefObject<HTMLDivElement | null>, entries: re
   return { shown, newer, older: span.start > 0 || talk.earlier, toOlder, toNewest, toEntry, toElement };
 }
 
-/** The first that are seen, with where they stand. */
+/** The first visible elements, with their positions. */
 function anchorsIn(element: HTMLElement): Anchor[] {
   const { top } = element.getBoundingClientRect();
   const found: Anchor[] = [];

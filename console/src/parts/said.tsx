@@ -1,10 +1,10 @@
-/** A text of somebody else's. It is only ever text: nothing in it becomes an element of the page. */
+/** A text from an agent, a producer or a person. The page shows it only as text: no part of it becomes an element. */
 import { useId, useMemo, useState, type ReactElement } from 'react';
 import type { Json } from '../../../src/core/json.ts';
 import { firstOf, firstOfSpeech, mostOf, saidIn, tableOf, visible, visibleOrEmpty } from '../state/text.ts';
 import { Copy } from './copy.tsx';
 
-/** Collapsed when it is long; TOON as a table. */
+/** A long text is collapsed; TOON is shown as a table. */
 export function SaidText({
   text,
   templated,
@@ -28,8 +28,8 @@ export function SaidText({
 }
 
 /**
- * `whole`: its form when it is not collapsed. `pre`: letter by letter. `speech`: a message, which is collapsed later. `keep`:
- * by this name it stays open after a person opened it, also if it is made again in another place.
+ * `whole`: its form when it is not collapsed. `pre`: letter by letter. `speech`: a message, which is collapsed later. `keep`: the
+ * name under which the text stays open after a person opened it, also if it is rendered in another place.
  */
 export function Folded({
   text,
@@ -69,7 +69,7 @@ export function Folded({
 /** The opened texts, by their names. */
 const opened = new Set<string>();
 
-/** As much of it as a browser lays out at once without stopping the page; all of it to be copied. */
+/** The part that a browser can lay out at once, and a button that copies the whole text. */
 function Whole({ text, pre }: { readonly text: string; readonly pre: boolean }): ReactElement {
   const most = mostOf(text);
   const shown = visibleOrEmpty(most);

@@ -1,4 +1,4 @@
-/** The agents, beside every page. They scroll in a separate area, so that the links to the pages stay in view. */
+/** The list of agents next to every page. They scroll in a separate area, so that the links to the pages stay in view. */
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { to, type Route } from '../route.ts';
 import { stateOf, useAgents } from '../state/agents.ts';
@@ -9,7 +9,7 @@ import { stateSays, totalOf } from '../words.ts';
 import { OpenCounts } from './counts.tsx';
 import { StateDot } from './icons.tsx';
 
-/** With fewer nobody has to look for one. */
+/** With fewer agents the filter is not needed. */
 const FILTER_FROM = 8;
 
 export function SideAgents({ route }: { readonly route: Route }): ReactElement | null {

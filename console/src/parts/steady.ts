@@ -7,10 +7,10 @@ import { keepingPlaces, type Placed } from '../state/needs.ts';
 
 export type Steady = {
   readonly places: readonly Placed[];
-  /** The rows would have another order now. */
+  /** True: the rows' order has changed. */
   readonly isOld: boolean;
   readonly sort: () => void;
-  /** The person may have let go of the list. */
+  /** Called when the person may have left the list. */
   readonly letGo: () => void;
 };
 

@@ -48,7 +48,7 @@ export const Priority = ({
   </select>
 );
 
-/** The written text stays if it could not be saved. Saved again, it replaces changes that others made meanwhile. */
+/** The typed text stays if the save fails. Saved again, it replaces changes that others made meanwhile. */
 export function EditTask({ task, onDone }: { readonly task: TaskView; readonly onDone: () => void }): ReactElement {
   const [title, setTitle] = useState(task.title);
   const [description, setDescription] = useState(task.description);

@@ -1,4 +1,4 @@
-/** Shows what a subscriber would say, and sends that to one agent only when a person has chosen one. */
+/** Shows a subscriber's text for a sample event, and sends it only to an agent that a person has chosen. */
 import { useEffect, useState, type ReactElement } from 'react';
 import { sayForetold, sayVerdict } from '../../../src/wire/client/index.ts';
 import { useAgents } from '../state/agents.ts';
@@ -44,7 +44,7 @@ export function Tester({
     <Dialog label={`Test ${item.name}`} className="test-dialog" onClose={onClose}>
       <h2 className="words">{`Test ${item.name}`}</h2>
       {preview.problem !== null && <Problem text={preview.problem} again={preview.again} />}
-      {value === undefined && preview.problem === null && <Skeleton rows={2} label="asking what it would say" />}
+      {value === undefined && preview.problem === null && <Skeleton rows={2} label="asking for its text" />}
       {value !== undefined && (
         <>
           <p className="words">
@@ -64,7 +64,7 @@ export function Tester({
         </>
       )}
       <label className="test-for">
-        <span>What would a real one do for this agent now?</span>
+        <span>What would a real event do for this agent now?</span>
         <select
           value={to}
           onChange={(event) => {
@@ -86,7 +86,7 @@ export function Tester({
           {said === null && 'Nothing was sent. '}
           If you send a test, it has the kind <code>{`test.${value.kind}`}</code>
           {
-            '. It says that it is a test and that nothing happened. Its level is info, so it neither stops nor wakes the agent. Mutes and filters of the real kind do not hold for it.'
+            '. It says that it is a test and that nothing happened. Its level is info, so it neither stops nor wakes the agent. Mutes and filters of the real kind do not apply to it.'
           }
         </p>
       )}
@@ -130,7 +130,7 @@ function Outlook({
     };
   }, [log, again]);
   if (problem !== null) return <Problem text={problem} again={again} />;
-  if (value === undefined || value.real === null) return <Skeleton rows={1} label="asking what it would do" />;
+  if (value === undefined || value.real === null) return <Skeleton rows={1} label="asking for its effect" />;
   const says = sayForetold(value.real, timeWords(now));
   return (
     <p className="words test-outlook" data-verdict={value.enabled ? value.real.kind : 'off'}>

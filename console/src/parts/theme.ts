@@ -1,4 +1,4 @@
-/** Light and dark from the same tokens: as the system says, unless a person chose. */
+/** Light and dark from the same tokens: the system's theme, unless a person has chosen one. */
 import { Cell } from '../state/cell.ts';
 
 export type Theme = 'system' | 'light' | 'dark';

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { ago, exact, minuteTime, useNow, whenSays } from '../state/clock.ts';
 
-/** `3 min ago`, with the exact time for whoever points at it. */
+/** `3 min ago`, with the exact time in its tooltip. */
 export function Ago({ at }: { readonly at: number }): ReactElement {
   return (
     <time dateTime={new Date(at).toISOString()} title={exact(at)}>

@@ -1,4 +1,4 @@
-/** The answer to why, before its details: one sentence, and what a person can do about it. */
+/** The verdict, before its details: one sentence, and the actions that a person can take. */
 import { useState, type ReactElement } from 'react';
 import { curesOf, sayVerdict, type Cure } from '../../../src/wire/client/index.ts';
 import type { NotificationId } from '../../../src/core/notification.ts';
@@ -14,7 +14,7 @@ import type { StoryItem } from '../types.ts';
 import { Command } from './copy.tsx';
 import { MuteButton } from './mutes.tsx';
 
-/** How a verdict looks: it waits, it is stopped, it was delivered, or it ended otherwise. */
+/** The look of a verdict: waiting, stopped, delivered, or otherwise ended. */
 const TONES: Readonly<Record<StoryItem['verdict']['kind'], 'waits' | 'stopped' | 'fine' | 'over'>> = {
   never_carried: 'stopped',
   away: 'stopped',
@@ -143,13 +143,13 @@ function CureButton({
     case 'unmute':
       return button('Lift the mute', async () => {
         await client.unmute(cure.log, cure.pattern);
-        return `${cure.pattern} is not muted any more`;
+        return `${cure.pattern} is no longer muted`;
       });
     case 'resume':
       return button('Resume the agent', async () => {
         const { effects } = await client.resume(cure.log);
         return effects.length === 0
-          ? 'nothing is paused any more'
+          ? 'no pause is active'
           : effects.map(({ host, address, says }) => `${host ?? address}: ${says}`).join(' · ');
       });
     case 'requeue':
@@ -168,7 +168,7 @@ function CureButton({
       return link('Open the setting', to.settings('advanced', { find: cure.key }));
     case 'show':
       return link(
-        'Show the other one',
+        'Show that notification',
         route === 'conversation' ? to.conversation(cure.log, hereOf(), cure.id) : to.conversation(cure.log, 'main', cure.id),
       );
     case 'connect':
@@ -185,6 +185,6 @@ export const WITHDRAWN = {
   withdrawn: 'withdrawn in time: it was never sent',
   maybe_seen: 'withdrawn, but it was offered before: the model may have seen it',
   gate_lowered: 'delivered before; its gate is down now',
-  too_late: 'too late: it was delivered',
-  unknown: 'it is not known any more',
+  too_late: 'too late: it was already delivered',
+  unknown: 'the log no longer has it',
 } as const;

@@ -1,6 +1,6 @@
 /**
- * Makes each element of the console in place of React's own function: a text of the page shows each invisible character,
- * whoever wrote the text. The content of fields and addresses stays unchanged.
+ * Creates each element of the console instead of React's own function, so that every text on the page shows its invisible
+ * characters. The content of fields and addresses stays unchanged.
  */
 import { Fragment, jsx as make, jsxs as makes } from 'react/jsx-runtime';
 import { visible } from '../state/text.ts';
@@ -8,7 +8,7 @@ import { visible } from '../state/text.ts';
 type Props = Readonly<Record<string, unknown>>;
 type Make = typeof make;
 
-/** These are read, and sent nowhere. */
+/** These attributes are shown, and sent nowhere. */
 const READ = ['title', 'aria-label', 'placeholder'] as const;
 
 const shown = (value: unknown): unknown =>

@@ -10,19 +10,19 @@ export type Agents = {
   readonly items: readonly AgentSummary[];
   readonly loading: boolean;
   readonly problem: string | null;
-  /** There are others behind these. */
+  /** True: the server has more agents. */
   readonly more: boolean;
 };
 
 const PAGE = 100;
-/** Presence is in no record: contacts are seen by asking. */
+/** No record holds presence, so the page polls for contacts. */
 const ASK_EVERY_MS = 10_000;
 const AFTER_RECORDS_MS = 150;
 
 const cell = new Cell<Agents>({ items: [], loading: true, problem: null, more: false });
 let pages = 1;
 
-/** An answer that a newer question has overtaken says nothing any more. */
+/** An answer counts only if no newer request was sent. */
 let asked = 0;
 let answered = 0;
 

@@ -1,9 +1,9 @@
-/** A question that is asked many times, of which only the newest answer counts. */
+/** A repeated request, of which only the newest answer counts. */
 
 export type Asked = {
-  /** Now; while it is being asked, once more after that. However often somebody asks, there are answers. */
+  /** Sends the request now, or once more after the running one. Frequent calls do not suppress the answers. */
   again(): void;
-  /** Something newer is known than what is being asked: that answer is dropped, and it is asked once more. */
+  /** Drops the running request's answer, because newer facts are known, and sends the request once more. */
   overtake(): void;
   end(): void;
 };

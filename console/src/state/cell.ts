@@ -1,4 +1,4 @@
-/** A value that changes, and those who look at it. */
+/** A value that changes, and its listeners. */
 import { useSyncExternalStore } from 'react';
 
 export class Cell<T> {

@@ -79,7 +79,7 @@ export const exactTime = (at: number): string => TIME.format(at);
 export const secondTime = (at: number): string => SECOND.format(at);
 export const minuteTime = (at: number): string => MINUTE.format(at);
 export const day = (at: number): string => DAY.format(at);
-/** `14:00`, and of another day than today with it. */
+/** `14:00`, with the day if it is not today. */
 export const whenSays = (at: number, now: number): string =>
   day(at) === day(now) ? minuteTime(at) : `${day(at)}, ${minuteTime(at)}`;
 export const exact = (at: number): string => `${DAY.format(at)}, ${TIME.format(at)}`;

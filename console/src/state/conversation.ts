@@ -1,4 +1,7 @@
-/** One conversation: its history by the page, what comes, what waits, and what a person has said that is not in the log yet. */
+/**
+ * One conversation: its history page by page, new records, waiting notifications, and the person's actions that are not yet in
+ * the log.
+ */
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Stored } from '../../../src/core/records.ts';
 import { ApiError } from '../../../src/wire/client/index.ts';
@@ -14,12 +17,12 @@ export type Talk = {
   readonly loading: boolean;
   readonly problem: string | null;
   readonly again: () => void;
-  /** Nobody has ever seen it. */
+  /** True: the conversation has never had contact. */
   readonly unknown: boolean;
   /** Oldest first. */
   readonly records: readonly Stored[];
   readonly known: Known;
-  /** There is history before the first record. */
+  /** True: there is history before the first record. */
   readonly earlier: boolean;
   readonly loadingEarlier: boolean;
   /** The most records. */
@@ -34,7 +37,7 @@ type State = Pick<Talk, 'loading' | 'problem' | 'unknown' | 'records' | 'known' 
 
 const PAGE = 150;
 const LISTED = 200;
-/** Pages of what is open: more than any conversation may hold by default. */
+/** The number of pages of open notifications, more than the default limit of a conversation. */
 const OPEN_PAGES = 10;
 const START: State = {
   loading: true,
@@ -54,13 +57,13 @@ export function useTalk(log: string, conversation: string): Talk {
   useEffect(() => (failed ? back(() => setTries((n) => n + 1)) : undefined), [failed]);
   const before = useRef<string | null>(null);
   before.current = state.before;
-  /** An answer to an earlier one comes too late. */
+  /** An answer to an earlier request is dropped. */
   const reading = useRef(0);
 
   useEffect(() => {
     reading.current++;
     let over = false;
-    /** Records that came while lists were on their way, also of other conversations: the lists may be older. */
+    /** Records that came during requests for lists, also from other conversations, because the lists may be older. */
     let meanwhile: readonly Stored[] = [];
     let listing = true;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -177,7 +180,7 @@ export function useTalk(log: string, conversation: string): Talk {
   );
 }
 
-/** Both in order, each record once. */
+/** Both lists in order, each record once. */
 function merged(a: readonly Stored[], b: readonly Stored[]): readonly Stored[] {
   if (b.length === 0) return a;
   const last = a.at(-1);

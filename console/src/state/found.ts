@@ -1,4 +1,4 @@
-/** The results of a search of the server, part by part, and how far back it has looked. */
+/** The results of a search on the server, part by part, and how far back the search has gone. */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { messageOf } from './loaded.ts';
 
@@ -12,9 +12,9 @@ export type Found<T> = {
   readonly items: readonly T[];
   readonly loading: boolean;
   readonly problem: string | null;
-  /** There is more of the log to look through. */
+  /** True: the search can go further back. */
   readonly more: boolean;
-  /** When the oldest was written that was looked at; null: nothing was, or all of it. */
+  /** The time of the oldest searched record; null: none or all of the log was searched. */
   readonly lookedBackTo: number | null;
   readonly further: () => void;
   readonly again: () => void;
@@ -24,7 +24,7 @@ type State<T> = Omit<Found<T>, 'more' | 'further' | 'again'> & { readonly next: 
 
 const NONE = { items: [], loading: false, problem: null, lookedBackTo: null, next: null } as const;
 
-/** `question` null: nothing is looked for. An answer that a newer question has overtaken is dropped. */
+/** `question` null: no search. An answer is dropped if a newer search was started. */
 export function useFound<T>(
   question: string | null,
   ask: (before: string | null, signal: AbortSignal) => Promise<FoundPage<T>>,

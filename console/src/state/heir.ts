@@ -1,6 +1,6 @@
 import type { AgentSummary } from '../types.ts';
 
-/** The conversation that goes on where this one is over; null: it is not over, or none does. */
+/** The conversation that continues this ended one; null: this one has not ended, or none continues it. */
 export function heirOf(agent: AgentSummary | undefined, conversation: string): string | null {
   let last = conversation;
   const seen = new Set<string>();

@@ -1,12 +1,12 @@
 /**
- * One stream for the whole page: browsers open six connections to a server, for all tabs together. It goes on where it was,
- * so whoever listens gets each record once and in order.
+ * One stream for the whole page: browsers open six connections to a server, for all tabs together. After a break it continues at
+ * its last position, so a listener gets each record once and in order.
  *
- * - **connecting**: nothing has come yet.
+ * - **connecting**: no record has arrived yet.
  * - **live**: the page is as new as the log.
  * - **away**: the connection is closed, or open and silent. The page is as old as `since`, and the next try is at `againAt`.
- * - **resting**: nobody has looked at this page for a while, so the connection was given back.
- * - **over**: this browser is not logged in (any more).
+ * - **resting**: the page was hidden for a while, so its connection was closed.
+ * - **over**: this browser is not logged in.
  */
 import { ApiError, type StreamState } from '../../../src/wire/client/index.ts';
 import type { Stored } from '../../../src/core/records.ts';
@@ -21,13 +21,13 @@ export type Connection =
   | { readonly kind: 'over' };
 
 export const connection = new Cell<Connection>({ kind: 'connecting' });
-/** Grows when what was seen may miss something: everything is read again then. */
+/** Grows when records may be missing; then everything is loaded again. */
 export const generation = new Cell(0);
 
 type Listener = (records: readonly Stored[]) => void;
 const listeners = new Set<Listener>();
 
-/** Records as they come, some at a time. */
+/** The new records, in small groups. */
 export function listen(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -41,7 +41,7 @@ let position: number | undefined;
 let running: AbortController | undefined;
 let waiting: Stored[] = [];
 let onOver: () => void = () => {};
-/** Records may be missing: as soon as those that come are heard, everything is read again. */
+/** Records may be missing, so everything is loaded again after the next records arrive. */
 let anew = false;
 
 export function start(from: number, over: () => void): void {

@@ -1,22 +1,22 @@
-/** Something asked of the server: what is known of it, whether it is asked again, and what went wrong. */
+/** A request to the server: its last answer, whether it runs again, and its error. */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../../../src/wire/client/index.ts';
 import { asked, type Asked } from './asked.ts';
 import { connection, generation } from './live.ts';
 
 export type Loaded<T> = {
-  /** Stays while it is asked again. */
+  /** The last answer stays during the next request. */
   readonly value: T | undefined;
   readonly loading: boolean;
   readonly problem: string | null;
   readonly again: () => void;
   /** Sets a value that is newer than the server's answer. */
   readonly set: (value: T) => void;
-  /** The same, made from what is known by then. */
+  /** Sets a value that is made from the value at that time. */
   readonly change: (to: (before: T) => T) => void;
 };
 
-/** Asked whenever `key` changes; an answer that a newer question, or what was set meanwhile, has overtaken is dropped. */
+/** Sends the request when `key` changes. Drops its answer if a newer request was sent or a value was set. */
 export function useLoaded<T>(key: string, ask: (signal: AbortSignal) => Promise<T>): Loaded<T> {
   const [state, setState] = useState<{ key: string; value: T | undefined; loading: boolean; problem: string | null }>({
     key,
@@ -59,12 +59,12 @@ export function useLoaded<T>(key: string, ask: (signal: AbortSignal) => Promise<
   return { value: state.key === key ? state.value : undefined, loading, problem, again, set, change };
 }
 
-/** A failed question is asked again after this time, until it succeeds: nobody has to press a button. */
+/** A failed request is repeated after this time, until it succeeds. */
 export const ASK_AGAIN_MS = 4_000;
-/** The server was not reached, or not now. */
+/** True: the server did not answer, or refused for now. */
 export const mayPass = (error: unknown): boolean => error instanceof ApiError && (error.status === 0 || error.retryable);
 
-/** Whenever the connection is there again: what failed without it is asked again, by itself. */
+/** Repeats failed requests when the connection is back. */
 export function back(then: () => void): () => void {
   let away = connection.value.kind === 'away';
   return connection.watch(() => {

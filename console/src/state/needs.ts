@@ -1,14 +1,14 @@
 /** Which agents need a person, and the order of a list that shows those first. */
 import type { AgentSummary } from '../types.ts';
 
-/** Something that waits longer than this for an active agent deserves a look. */
+/** A notification that waits longer than this for an active agent needs a person. */
 export const STUCK_MS = 60_000;
 
 /** The most urgent first. An agent of the last two waits for its next carrier, and may need nobody. */
 export const NEEDS = ['asks', 'held', 'budget', 'failed', 'waits_with_error', 'waits'] as const;
 export type Need = { readonly kind: (typeof NEEDS)[number]; readonly since: number };
 
-/** Null: the agent works, is idle, or is not there. */
+/** Null: the agent works, is idle, or is inactive. */
 export function needOf(agent: AgentSummary, now: number): Need | null {
   const { active, held, asksSince, failedAt, open } = agent;
   if (!active) return null;
@@ -21,7 +21,7 @@ export function needOf(agent: AgentSummary, now: number): Need | null {
 
 export const needsAPerson = (agent: AgentSummary, now: number): boolean => groupOf(agent, needOf(agent, now)) === 'needs';
 
-/** Since when something waits for too long, although its agent is there to take it. */
+/** The time since which a notification waits for too long, although its agent is active. */
 export const stuckSince = ({ active, oldestOpenAt }: AgentSummary, now: number): number | null =>
   active && oldestOpenAt !== null && now - oldestOpenAt > STUCK_MS ? oldestOpenAt : null;
 
@@ -56,7 +56,7 @@ function groupOf({ active, doing }: AgentSummary, need: Need | null): Group {
   return doing.kind === 'nothing' ? 'idle' : 'working';
 }
 
-/** `wanted`, but rows that were there keep the place that they had. New ones come last in their group. */
+/** The order of `wanted`, but existing rows keep their places. New ones come last in their group. */
 export function keepingPlaces(had: readonly Placed[], wanted: readonly Placed[]): readonly Placed[] {
   const now = new Set(wanted.map(({ log }) => log));
   const before = new Set(had.map(({ log }) => log));

@@ -21,7 +21,7 @@ export type Note = {
   readonly person: string | null;
   readonly sender: string | null;
   readonly subscriber: string | null;
-  /** Its text is made by a subscriber's template, which are TOON. */
+  /** A subscriber's template made its text, which is TOON in most cases. */
   readonly templated: boolean;
   readonly deliver: Deliver | null;
   readonly seq: number;
@@ -29,7 +29,7 @@ export type Note = {
   readonly expiresAt: number | null;
   readonly state: 'open' | 'offered' | 'closed';
   readonly receipt: string;
-  /** The person who marked it read, while nothing proves that the agent has read it. */
+  /** The person who marked it as read, if no record proves that the agent has read it. */
   readonly markedBy: string | null;
   readonly gate: boolean;
 };
@@ -60,7 +60,7 @@ export const noteOf = (view: NotificationView): Note => ({
   gate: view.gate,
 });
 
-/** The record as one of a type, where it is one. */
+/** The record with its type, or undefined if it has another type. */
 export const as = <T extends KnownDraft['type']>(body: Draft, type: T): Extract<KnownDraft, { type: T }> | undefined =>
   body.type === type ? (body as Extract<KnownDraft, { type: T }>) : undefined;
 
@@ -73,7 +73,7 @@ export function concerns({ body }: Stored, conversation: string): boolean {
   return audience === undefined || audience.length === 0 || audience.includes(conversation);
 }
 
-/** Carriers that were offered and neither confirmed nor released: whose ids they hold. */
+/** The ids of notifications that are offered, and neither confirmed nor released. */
 export type Offers = ReadonlyMap<string, readonly string[]>;
 export type Known = { readonly notes: Notes; readonly offers: Offers };
 
@@ -91,8 +91,9 @@ export function learn(known: Known, heard: readonly NotificationView[], conversa
 }
 
 /**
- * `open`: all that was open when the store was at `head` or later. A notification that was queued before and is not among them
- * was taken by another conversation, or by a record that is not on this page.
+ * `open`: all notifications that were open when the store was at `head` or later. A notification that was queued before `head`
+ * and is not in
+ * `open` was taken by another conversation, or by a record that is not on this page.
  */
 export function settled(known: Known, open: ReadonlySet<string>, head: number): Known {
   const notes = new Map(known.notes);

@@ -50,7 +50,7 @@ function kept(): readonly Said[] {
   }
 }
 
-/** Undefined without an answer: then the page shows it as not sent. */
+/** Without an answer it is undefined, and the page shows the action as not sent. */
 export async function doOnce(address: string, deed: Deed): Promise<Done | undefined> {
   const entry: Said = { id: `c_${unique()}`, address, deed, state: 'sending', problem: null, retryable: false };
   said.set([...said.value, entry]);
@@ -109,7 +109,7 @@ export function forget(id: string): void {
   if (said.value.some((each) => each.id === id)) said.set(said.value.filter((each) => each.id !== id));
 }
 
-/** The log has these. */
+/** The actions that the log has. */
 export function arrived(has: (id: string) => boolean): void {
   if (said.value.some(({ id }) => has(id))) said.set(said.value.filter(({ id }) => !has(id)));
 }
@@ -139,7 +139,7 @@ export function deedSays(deed: Deed): { readonly what: string; readonly text: st
 const change = (id: string, to: Partial<Said>): void =>
   said.set(said.value.map((each) => (each.id === id ? { ...each, ...to } : each)));
 
-/** Also where a page that is not served by https has no `randomUUID`. */
+/** Works on a page without https too, which has no `randomUUID`. */
 function unique(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(12));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -30,7 +30,7 @@ export async function begin(): Promise<void> {
   }
 }
 
-/** Rejects with what is wrong with the token. */
+/** Rejects with the token's fault. */
 export const enter = async (token: string): Promise<void> => entered(await client.logIn({ token: token.trim() }));
 
 export async function leave(): Promise<void> {
@@ -47,11 +47,11 @@ async function entered(reply: SessionReply): Promise<void> {
   }
   forgetAgents();
   session.set({ kind: 'in', reply });
-  live.start(reply.head, () => session.set({ kind: 'out', why: 'This browser is not logged in any more.' }));
+  live.start(reply.head, () => session.set({ kind: 'out', why: 'This browser is no longer logged in.' }));
 }
 
 /** A send-only token may queue, but every page of the console reads first. */
-const SENDS_ONLY = 'A send token reads nothing, and this page reads. Log in with a token of an admin, a project or an agent.';
+const SENDS_ONLY = 'A send token cannot read, and this page must. Log in with a token of an admin, a project or an agent.';
 
 function refused(error: unknown, asked: boolean): void {
   if (error instanceof ApiError && error.status === 401) session.set({ kind: 'out', why: asked ? error.message : null });

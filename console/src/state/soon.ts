@@ -1,4 +1,4 @@
-/** `work` soon, once for however many ask; while it runs, once more after that. */
+/** Runs `work` soon, once for several calls. Calls during a run start one more run after it. */
 export function soon(work: () => Promise<void>, afterMs: number | (() => number)): { ask(): void; end(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let busy = false;

@@ -1,4 +1,4 @@
-/** How texts of others are shown: never more than a person wants at first, and TOON as what it says. */
+/** The display of texts: a short part at first, and TOON as a table. */
 import { decode } from '@toon-format/toon';
 import type { Json } from '../../../src/core/json.ts';
 
@@ -16,11 +16,11 @@ const UNSEEN = /[\u00AD\u061C\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\
 /** Joiners, marks and blanks alone show nothing. */
 const LOOKS_EMPTY = /^[\s\p{Cf}\u115F\u1160\u2800\u3164\uFFA0]*$/u;
 
-/** A text of somebody else's with each unseen character as `\u{202E}`: it changes the order of nothing on the page. */
+/** A text with each invisible character written out, such as `\u{202E}`, so that it cannot reorder the page. */
 export const visible = (text: string): string =>
   text.replaceAll(UNSEEN, (each) => `\\u{${each.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}}`);
 
-/** As `visible`, and what would look like nothing says so. */
+/** Like `visible`, but a text without visible characters says that it is empty. */
 export const visibleOrEmpty = (text: string): string => {
   const seen = visible(text);
   return LOOKS_EMPTY.test(seen) ? '(empty)' : seen;
@@ -30,7 +30,7 @@ export const visibleOrEmpty = (text: string): string => {
 const LONG_SPEECH_CHARS = 6_000;
 const FIRST_SPEECH_CHARS = 2_000;
 
-/** Null: short enough to be shown whole. */
+/** The visible part; null if the text is short enough to be shown whole. */
 export function firstOf(text: string): string | null {
   const lines = text.slice(0, LONG_CHARS * LONG_LINES).split('\n', LONG_LINES + 1);
   if (text.length <= LONG_CHARS && lines.length <= LONG_LINES) return null;
@@ -38,7 +38,7 @@ export function firstOf(text: string): string | null {
   return first.length > FIRST_LINE_CHARS ? `${cut(first, FIRST_LINE_CHARS - 1)}…` : first;
 }
 
-/** A browser needs seconds for a megabyte, and again whenever anything beside it changes. */
+/** A browser needs seconds to lay out a megabyte, and again after each change near it. */
 const SHOWN_CHARS = 50_000;
 export const mostOf = (text: string): string => (text.length <= SHOWN_CHARS ? text : cut(text, SHOWN_CHARS));
 
@@ -67,7 +67,7 @@ export type Said =
 /** The beginning that only a table of TOON has: `name[3]{a,b}:`. */
 const TABLE = /^[\w.-]*\[\d+[^\]\n]*\](?:\{[^}\n]*\})?:/mu;
 
-/** A line of what the model was sent, without what its view puts round it. */
+/** A line of the sent text, without the marks that the view adds. */
 export function bodyOf(text: string, format: string | null): string {
   switch (format ?? '') {
     case 'default':
@@ -82,12 +82,12 @@ export function bodyOf(text: string, format: string | null): string {
   }
 }
 
-/** Views indent what follows the first line by four. */
+/** Views indent all lines after the first by four. */
 const dedented = (text: string): string => text.replaceAll(/\n {1,4}/gu, '\n');
 
 /**
- * `templated`: it was made by a subscriber's template, and most of those make TOON. A text that is not TOON after all is a
- * text like any other: nothing is wrong with it.
+ * `templated`: it was made by a subscriber's template, and most of those make TOON. A text that is not valid TOON is shown as
+ * plain text.
  */
 export function saidIn(text: string, templated: boolean): Said {
   if ((!templated && !TABLE.test(text)) || text.length > MAX_READ_CHARS) return { kind: 'plain', text };

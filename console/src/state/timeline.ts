@@ -4,7 +4,7 @@ import type { KnownDraft, RecordedNotification, SentView, Stored } from '../../.
 import type { Doing, Level } from '../types.ts';
 import { as, type Note, type Notes } from './notes.ts';
 
-/** One line of what was sent: one notification, or several that were coalesced. */
+/** One line of the sent text: one notification, or several that were coalesced. */
 export type Rider = {
   readonly id: string;
   readonly ids: readonly string[];
@@ -19,7 +19,7 @@ export type Rider = {
   readonly action: string | null;
   readonly subscriber: string | null;
   readonly templated: boolean;
-  /** Its line of what was sent; null where that is not known. */
+  /** Its line of the sent text; null if unknown. */
   readonly text: string | null;
   readonly format: string | null;
   readonly queuedAt: number | null;
@@ -55,7 +55,7 @@ export type Entry = At &
         readonly kind: 'ride';
         readonly on: On;
         readonly riders: readonly Rider[];
-        /** Closed as a line that says how many of what. */
+        /** Closed as a line that gives numbers and kinds. */
         readonly summarized: readonly string[];
         readonly offeredAt: number;
       }
@@ -67,7 +67,7 @@ export type Entry = At &
         readonly reason: string;
         readonly by: string;
       }
-    /** `paused`: a pause refused it, which holds although it was read. */
+    /** `paused`: a pause refused the call; a pause holds also after it was read. */
     | {
         readonly kind: 'refused';
         readonly on: string;
@@ -81,7 +81,7 @@ export type Entry = At &
   );
 
 export type TimelineOptions = {
-  /** Each record that is not shown otherwise, as it is. */
+  /** Every other record, as it is in the log. */
   readonly everything?: boolean;
 };
 
@@ -215,7 +215,7 @@ export function timelineOf(records: readonly Stored[], notes: Notes, { everythin
   return entries;
 }
 
-/** Reasons of a release that went without the view. */
+/** The reasons of a release after which the view was not sent. */
 const NEVER_SENT: ReadonlySet<string> = new Set(['late', 'too_big']);
 
 type Carrier = {
@@ -297,10 +297,10 @@ export function doingIn(records: readonly Stored[]): Doing | null {
   return null;
 }
 
-/** Records that only the host of the conversation writes. They prove that it was there. */
+/** Records that only the host of the conversation writes. They prove that the host was active. */
 const ITS_OWN = /^(?:turn_start|chat_|tool_call_|carrier_(?:offered|confirmed)|gate_refused|agent_)/u;
 
-/** When a conversation was last there, and last told something, as its records say. Presence is written more seldom. */
+/** The times of a conversation's last contact and last delivery, from its records. Presence is written less often. */
 export function contactIn(
   records: readonly Stored[],
   conversation: string,
@@ -332,7 +332,7 @@ function markOf(body: Stored['body']): string | undefined {
   const loose = body as Loose;
   switch (body.type) {
     case 'agent_woken':
-      return 'woken by what waited';
+      return 'woken by a waiting notification';
     case 'agent_stopped':
       return 'stopped by a person';
     case 'agent_failed':
@@ -344,7 +344,7 @@ function markOf(body: Stored['body']): string | undefined {
     case 'conversation_imported':
       return 'imported';
     case 'compaction':
-      return 'what is above was compacted';
+      return 'the entries above were compacted';
     case 'handle_spawned':
       return `${text(loose['tool']) || text(loose['id'])} runs in the background`;
     case 'handle_ended':
@@ -358,7 +358,7 @@ function markOf(body: Stored['body']): string | undefined {
   }
 }
 
-/** `tool result of read`, as a person says what something rode on. */
+/** The name of a carrier in words, such as `tool result of read`. */
 export function onSays(on: On): string {
   switch (on.kind) {
     case 'tool':

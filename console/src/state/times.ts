@@ -1,6 +1,6 @@
 /**
  * A time span as a person types and reads it: in the zone of the browser, and in whole minutes, as the page writes times. A
- * minute is inside as a whole: "to 10:32" includes everything that the page shows with 10:32. A span that a chart made may
+ * minute counts as a whole: "to 10:32" includes everything that the page shows with 10:32. A span that a chart made may
  * need seconds or milliseconds; then the fields and the page show those.
  */
 import { day, exact, minuteTime, secondTime } from './clock.ts';
@@ -35,7 +35,7 @@ const UNITS = [MINUTE, 1_000, 1] as const;
 /** The largest unit that the time is a multiple of. */
 const unitOf = (at: number): number => UNITS.find((unit) => at % unit === 0) ?? 1;
 
-/** The last unit that is inside. */
+/** The last unit inside the span. */
 const lastOf = (until: number): number => Math.max(0, until - unitOf(until));
 
 /** The end of the typed minute, second or millisecond. */

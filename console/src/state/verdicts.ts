@@ -1,4 +1,4 @@
-/** Why each of some notifications waits: the server's answer to why, asked again when something that decides it changes. */
+/** The server's verdicts on waiting notifications, requested again when a fact that decides them changes. */
 import { useEffect, useMemo, useState } from 'react';
 import type { Verdict } from '../../../src/wire/client/index.ts';
 import { listen } from './live.ts';

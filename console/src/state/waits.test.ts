@@ -16,8 +16,8 @@ test('a card refuses tool calls as long as its gate is up, and not when it was m
 });
 
 test('what a mute, a filter or the budget holds back does not say that it waits alone', () => {
-  expect(says({ kind: 'muted', by: 'mira' })).toBe('muted by mira: the next message filters it');
-  expect(says({ kind: 'filtered' })).toBe('a filter is set: the next message filters it');
+  expect(says({ kind: 'muted', by: 'mira' })).toBe('muted by mira: it will be filtered at the next message');
+  expect(says({ kind: 'filtered' })).toBe('a filter is set: it will be filtered at the next message');
   expect(says({ kind: 'budget', how: 'waits' })).toBe('waits: the next message has no room for it');
   expect(says({ kind: 'muted', by: 'mira' }, { level: 'critical', gate: true })).toMatch(/^muted by mira/u);
   expect(says({ kind: 'due' })).toBe('waits');

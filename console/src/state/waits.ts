@@ -34,7 +34,7 @@ export function waitsSays(note: Note, { agent, force, verdict, now }: Holds): st
   if (agent === 'away') return 'waits: the agent is not active';
   if (agent === 'paused' && action === null) return 'waits: the agent is paused';
   if (agent === 'held' && !gate && verdict === undefined) return BEHIND_GATE;
-  if (action === 'pause') return 'pauses the agent until somebody resumes it';
+  if (action === 'pause') return 'pauses the agent until a person resumes it';
   // After a person has marked it as read, it waits like other notifications.
   if (gate && (level === 'critical' || action === 'cancel')) return INTERRUPTS[force];
   const waits = note.deliver === null || note.deliver === 'next' ? 'waits' : `waits for ${waitedFor(note.deliver, now)}`;
@@ -43,9 +43,9 @@ export function waitsSays(note: Note, { agent, force, verdict, now }: Holds): st
 
 /** The reason that keeps it from the next message, beside the agent's absence. Null: there is none. */
 function heldBy(verdict: Verdict, now: number): string | null {
-  if (verdict.kind === 'muted') return `muted by ${verdict.by}: the next message filters it`;
-  if (verdict.kind === 'filtered') return 'a filter is set: the next message filters it';
-  if (verdict.kind === 'expired') return 'its time is over';
+  if (verdict.kind === 'muted') return `muted by ${verdict.by}: it will be filtered at the next message`;
+  if (verdict.kind === 'filtered') return 'a filter is set: it will be filtered at the next message';
+  if (verdict.kind === 'expired') return 'it has expired';
   if (verdict.kind === 'superseded') return 'a newer one takes its place';
   if (verdict.kind === 'known') return 'the agent knows it already';
   if (verdict.kind === 'behind_gate') return BEHIND_GATE;

@@ -178,7 +178,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'muted',
     { filter: { kind: 'mute', mute }, decisions: TAKE },
     'muted',
-    'Muted: mira muted ci.* for shop/coder until t1. The next message filters it.',
+    'Muted: mira muted ci.* for shop/coder until t1. It will be filtered at the next message.',
     ["earpiece mute 'ci.*' shop/coder --off"],
   ],
   [
@@ -213,7 +213,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
       },
     },
     'filtered',
-    'Filtered: kinds.ci.enable = false, set in /s/earpiece.toml:3. The next message filters it.',
+    'Filtered: kinds.ci.enable = false, set in /s/earpiece.toml:3. It will be filtered at the next message.',
     ['earpiece config explain conversation.notifications.kinds.ci.enable'],
   ],
   [

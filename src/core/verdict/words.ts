@@ -46,11 +46,11 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
       const mute = `${verdict.by} muted ${verdict.pattern} for ${verdict.log}`;
       if (!verdict.holds) return `Filtered: ${mute}. The mute has ended.`;
       const until = typeof verdict.until === 'number' ? `until ${clock(verdict.until)}` : 'until a person lifts it';
-      return verdict.over ? `Filtered: ${mute} ${until}.` : `Muted: ${mute} ${until}. The next message filters it.`;
+      return verdict.over ? `Filtered: ${mute} ${until}.` : `Muted: ${mute} ${until}. It will be filtered at the next message.`;
     }
     case 'filtered':
       return `Filtered: ${verdict.setting}${verdict.file === null ? '' : `, set in ${verdict.file}`}.${
-        verdict.over ? '' : ' The next message filters it.'
+        verdict.over ? '' : ' It will be filtered at the next message.'
       }`;
     case 'budget':
       return verdict.how === 'waits'

@@ -56,7 +56,7 @@ export function Account(): ReactElement | null {
         ))}
       </fieldset>
       <h2>Another browser</h2>
-      <p>This prints an address that logs one browser in, once:</p>
+      <p>This prints a URL that logs in one browser, once:</p>
       <Command text="earpiece token login" />
       <p>
         <button type="button" onClick={() => leave().catch((error: unknown) => setProblem(messageOf(error)))}>

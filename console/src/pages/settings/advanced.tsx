@@ -1,4 +1,7 @@
-/** Filters, budgets, sources: who decides them, and changed here in the file of a person. Tokens: made and revoked here. */
+/**
+ * Filters, budgets and sources: each value, the place that sets it, and a form that changes the person's own file. Tokens: made
+ * and revoked here.
+ */
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { Command } from '../../parts/copy.tsx';
 import { Problem, Skeleton } from '../../parts/empty.tsx';
@@ -32,7 +35,7 @@ const GROUPS: readonly Group[] = [
   },
   {
     name: 'Budgets',
-    about: 'How much one carrier takes, how it reads, and how long what waits is kept.',
+    about: 'How much one carrier takes, how its text looks, and how long notifications wait.',
     has: (key) =>
       /^(budget\.|view$|interrupt$|ttl\.|max_open|max_defer|coalesce\.|retention|agent\.(budget\.|max_cycles))/u.test(key),
     named: [WINDOWS],
@@ -149,7 +152,7 @@ const WHOSE: Readonly<Record<SettingScope, { readonly says: string; readonly abo
   project: { says: "the project's file", about: 'for everybody who works there' },
 };
 
-/** Which files count, and which one is changed from here. */
+/** The files with settings, and the file that this page changes. */
 function Where({
   settings: { files, places, project },
   scope,

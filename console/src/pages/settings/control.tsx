@@ -1,11 +1,11 @@
-/** One setting that a person changes: its control, what it does, who decides, and what became of the change. */
+/** One setting that a person changes: its control, its effect, the place that sets it, and the result of the change. */
 import { useEffect, useId, useRef, useState, type ReactElement } from 'react';
 import { messageOf } from '../../state/loaded.ts';
 import type { SettingReply, SettingScope } from '../../types.ts';
 import { Input, type Value } from './input.tsx';
 import { Breakable } from './table.tsx';
 
-/** By key; null takes it out of the file. Rejects with what is wrong. */
+/** By key; null removes it from the file. Rejects with the reason. */
 export type Save = (changes: Readonly<Record<string, Value | null>>) => Promise<void>;
 
 export type ControlProps = {

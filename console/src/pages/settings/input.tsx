@@ -17,7 +17,7 @@ type InputProps = {
   readonly apply: (value: Value) => Promise<boolean>;
 };
 
-/** Not disabled while it is saved: the focus would be lost. */
+/** Not disabled during a save, because a disabled field loses the focus. */
 export function Input({ setting, change, scope, id, describedBy, locked, busy, wrong, apply }: InputProps): ReactElement {
   const { form } = change;
   const common = { id, disabled: locked, 'aria-describedby': describedBy, 'aria-busy': busy, 'aria-invalid': wrong };
@@ -80,16 +80,16 @@ type Common = {
 };
 
 /**
- * The text in a field until it is saved. Escape also takes the focus away, before anything is drawn again. The text stays if a
+ * The text in a field until it is saved. Escape also removes the focus, before the next render. The text stays if a
  * person types on while it is saved, or while another value takes effect.
  */
 function useTyped(): {
   typed: string | null;
   latest: { current: string | null };
   set: (text: string | null) => void;
-  /** Once, however often it is asked for meanwhile. */
+  /** Runs once, also for several requests at the same time. */
   send: (apply: () => Promise<boolean>) => void;
-  /** Something is on its way. */
+  /** True: a save is running. */
   sending: () => boolean;
 } {
   const [typed, show] = useState<string | null>(null);
@@ -111,7 +111,7 @@ function useTyped(): {
   return { typed, latest, set, send, sending: () => sent.current !== null };
 }
 
-/** Saved with Enter, or when it is left; Escape gives back what counts. */
+/** Saved with Enter, or when the field loses the focus; Escape restores the saved value. */
 function LineInput({
   value,
   apply,
@@ -148,7 +148,7 @@ function LineInput({
   );
 }
 
-/** One on each line, saved by its button or with Ctrl+Enter; Escape gives back what counts. */
+/** One value on each line, saved by the button or with Ctrl+Enter; Escape restores the saved values. */
 function Lines({
   value,
   others,

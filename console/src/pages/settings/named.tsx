@@ -1,4 +1,4 @@
-/** Settings that stand under a name of a person's choice: those that somebody set, and another one. */
+/** Settings with a name that a person chooses: the existing ones, and a form for a new one. */
 import { useEffect, useId, useRef, useState, type ReactElement } from 'react';
 import { messageOf } from '../../state/loaded.ts';
 import type { SettingReply, SettingScope } from '../../types.ts';

@@ -57,7 +57,7 @@ export function Notifications({ project, find }: { readonly project: string; rea
         </div>
       ))}
       {value !== undefined && value.subscribers.length === 0 && (
-        <Empty title="No subscriber is there">
+        <Empty title="There is no subscriber">
           <p>Put a file in the project, and it is active for the next event:</p>
           <Command text="mkdir -p .earpiece/subscribers" />
         </Empty>

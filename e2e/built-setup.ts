@@ -1,6 +1,7 @@
 /**
- * Bundles the command line, and the tests' own programs that start often, once for all tests of a run: a bundle starts in half of the processor time that the sources need. The
- * folder bears the hash of what goes into it, so no test ever starts an older one, and a run beside this one keeps its own.
+ * Bundles the command line, and the tests' own programs that start often, once for all tests of a run: a bundle starts in half of
+ * the processor time that the sources need. The folder's name has the hash of its inputs, so no test starts an older bundle, and
+ * a parallel run keeps its own.
  */
 import {
   chmodSync,

@@ -1,4 +1,4 @@
-/** The limits of a command that Earpiece's own agent runs: it gets no keys, and it acts only for its agent. */
+/** The limits of a command that the built-in agent runs: it gets no keys, and it acts only for its agent. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

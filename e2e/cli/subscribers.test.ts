@@ -22,7 +22,7 @@ template = "build.toon.j2"
 ${more}`;
 const TEMPLATE = 'build: {{ event.payload.job }} {{ event.type }}{{ " " ~ count ~ " times" if count > 1 }}';
 
-/** A project `shop` with these files in `.earpiece/subscribers`. */
+/** Makes a project `shop` with these files in `.earpiece/subscribers`. */
 function shop(files: Readonly<Record<string, string>> = {}): Shell & { readonly place: string } {
   const shell = new Shell();
   mkdirSync(join(shell.folder, '.git'));

@@ -1,4 +1,4 @@
-/** How people see waiting notifications, and agents that were never seen. */
+/** The display of waiting notifications, and of agents without contact. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** The charts: each point leads to what it counts. */
+/** The charts: each point links to the notifications that it counts. */
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';

@@ -1,4 +1,4 @@
-/** Settings, Advanced, as tests open it. */
+/** Opens Settings, Advanced, for tests. */
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import type { Stage } from './stage.ts';

@@ -1,4 +1,4 @@
-/** Settings, Advanced: durations, lists, and what is set by a name: seen, changed, refused, taken out, and obeyed. */
+/** Settings, Advanced: durations, lists and named settings are shown, changed, refused, removed and obeyed. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';

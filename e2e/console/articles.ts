@@ -1,4 +1,4 @@
-/** The content of a conversation's page, in the words of a person. */
+/** Reads the content of a conversation's page as short words. */
 import type { Locator, Page } from 'playwright-core';
 import { routeOf } from '../../console/src/addresses.ts';
 import { visible } from '../../console/src/state/text.ts';
@@ -19,7 +19,7 @@ export const rode = (page: Page, kind: string): Locator => page.locator('article
 export const conversation = (stage: { readonly url: string }, log: string, name = 'main'): string =>
   `${stage.url}/#/agents/${log.split('/').map(encodeURIComponent).join('/')}/${encodeURIComponent(name)}`;
 
-/** Goes to a place of the console, and waits until the place has read its first data. */
+/** Opens a place of the console, and waits until it has loaded its first data. */
 export async function visit(page: Page, url: string): Promise<void> {
   const route = routeOf(new URL(url).hash);
   await page.goto(url);

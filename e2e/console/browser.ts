@@ -1,11 +1,11 @@
-/** A real browser that asks nobody but the server of the test. */
+/** A real browser that sends requests only to the test's server. */
 import { chromium, type Browser } from 'playwright-core';
 import { findBrowser, WAY_OUT } from '../../scripts/browsers.ts';
 
 // Each test has its own browser, server and agents, and other tests run beside it, so its duration proves nothing. The script
 // that makes the pictures of the docs uses this file outside of a test.
 if (process.env['VITEST'] !== undefined) (await import('vitest')).vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
-/** For one thing to come. */
+/** The timeout for one expected element. */
 export const PATIENCE_MS = 60_000;
 
 const FLAGS = [

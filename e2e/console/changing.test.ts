@@ -1,4 +1,4 @@
-/** A person changes settings while agents work: in the page, in their own file, and an agent's next carrier obeys. */
+/** A person changes settings while agents work, on the page and in the own file, and an agent's next carrier obeys. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Locator } from 'playwright-core';

@@ -1,4 +1,4 @@
-/** A stranger on a busy day, with 60 agents and 300 notifications: each question has its answer on the page. */
+/** 60 agents and 300 notifications on a busy day: the page answers each question of a newcomer. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';

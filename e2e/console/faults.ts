@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 
 type Impact = 'minor' | 'moderate' | 'serious' | 'critical';
 
-/** Nothing of it moves while it is looked at: what fades or slides has come to its end. */
+/** The check runs after all animations have ended. */
 export async function faults(page: Page, impacts: readonly Impact[] = ['serious', 'critical']): Promise<unknown> {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source);
   await page.evaluate(`Promise.all(document.getAnimations()

@@ -1,4 +1,4 @@
-/** A person writes, reads or is about to press, while records come, answers are late and rows move. */
+/** A person types, reads or is about to click, while records come, answers are late and rows move. */
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
@@ -190,7 +190,7 @@ verifies('console:hands', 'what is pressed by a key keeps the focus while it is 
   await edit.locator('button:focus', { hasText: 'Save' }).waitFor();
 });
 
-/** An element that was disabled has lost the focus by then. */
+/** By then a disabled element has lost the focus. */
 const frames = (page: Page): Promise<unknown> =>
   page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
 

@@ -1,4 +1,4 @@
-/** Between a browser and the server: a connection through it stays open, and nothing comes while it holds. */
+/** A proxy between a browser and the server. While it holds, its connections stay open and no bytes pass. */
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 type Waiting = { readonly wanted: string; readonly done: () => void };
@@ -33,7 +33,7 @@ export class HoldingProxy implements AsyncDisposable {
     for (const give of this.#held.splice(0)) give();
   }
 
-  /** When the browser has asked for this once more, whether or not it is held. */
+  /** Resolves when the browser has sent this request once more, also while the proxy holds. */
   asked(wanted: string): Promise<void> {
     return new Promise((done) => this.#waiting.add({ wanted, done }));
   }

@@ -1,4 +1,4 @@
-/** A producer writes text, and never a part of the page. */
+/** A producer's text never becomes an element of the page. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { Tasks } from '../../src/tasks/index.ts';
@@ -15,7 +15,7 @@ afterAll(() => browser.close());
 
 const BAD =
   '<img src=x onerror="window.pwned=1;alert(1)"><svg onload=alert(2)><script>window.pwned=2</script>"\'`><a href="javascript:alert(3)">x</a>{{7*7}}\u202Eevil';
-/** As far as a name may hold it: no slash, no #. */
+/** The hostile text as a name, without a slash and `#`. */
 const NAME = '<img src=x onerror=alert(1)>';
 const TOML = (text: string): string => JSON.stringify(text.replaceAll('\u202E', ''));
 
@@ -142,13 +142,13 @@ function watch(page: Page): { readonly dialogs: string[]; readonly elsewhere: st
   return { dialogs, elsewhere };
 }
 
-/** Texts whose order a character that nobody sees would change. */
+/** The texts that an invisible character would reorder. */
 const unseen = (page: Page): Promise<unknown> =>
   page.evaluate(String.raw`[document.title, ...document.body.innerText.split('\n'),
     ...[...document.querySelectorAll('[title], [aria-label]')].flatMap((each) => [each.title, each.getAttribute('aria-label') ?? '']),
   ].filter((text) => /[\u200B\u200E\u200F\u202A-\u202E\u2066-\u2069]/u.test(text))`);
 
-/** Elements that the console has no reason to have, and links that lead out of it. */
+/** Elements that the console never creates, and links to other sites. */
 const strangers = (page: Page): Promise<unknown> =>
   page.evaluate(`[
     ...document.querySelectorAll('#console img:not([src="/icon.svg"]), #console script, #console iframe, #console object, #console embed, #console style, #console [onload], #console [onerror], #console [onclick]'),

@@ -1,12 +1,12 @@
-/** An answer that comes when the test says so: between it and the page there is a network that takes its time. */
+/** An answer that arrives at the page when the test releases it, as over a slow network. */
 import type { Page, Route } from 'playwright-core';
 
 export type Late = {
-  /** The server has answered. */
+  /** Resolves when the server has answered. */
   readonly answered: Promise<void>;
-  /** How often it was asked so far. */
+  /** The number of requests so far. */
   readonly times: () => number;
-  /** The page gets what the server said then, and from now on whatever it asks at once. */
+  /** Gives the page the held answer, and from now on every answer at once. */
   deliver(): void;
 };
 

@@ -1,4 +1,4 @@
-/** A conversation of a long night, and a thousand that wait: all of it can be read, and the page never holds more than a part. */
+/** A long conversation with a thousand waiting notifications: a person can read all of it, and the page holds only a part. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { conversationId } from '../../src/core/address.ts';
@@ -44,11 +44,11 @@ afterAll(async () => {
   await browser.close();
 });
 
-/** Waits until the page has heard of the scrolling. */
+/** Waits until the page has handled the scroll event. */
 const framesOf = (page: Page): Promise<unknown> =>
   page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
 
-/** As far up as there is something: what comes before that follows. */
+/** Scrolls up to the first loaded entry; the page then loads earlier ones. */
 async function toTop(page: Page): Promise<void> {
   await page.getByRole('log', { name: 'timeline' }).evaluate((element) => element.scrollTo(0, 0));
   await framesOf(page);

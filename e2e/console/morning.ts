@@ -1,9 +1,9 @@
-/** A morning of a small team: several agents at several hosts, with something in every place that the console shows. */
+/** A small team's morning: several agents at several hosts, with data for every place of the console. */
 import { nextFor, Tasks } from '../../src/tasks/index.ts';
 import type { Tool } from '../../src/handles/tool.ts';
 import type { Stage } from './stage.ts';
 
-/** Answers what the test says, when it says so. */
+/** A model whose answers the test sets and releases. */
 export function heldTool(
   name: string,
   description: string,

@@ -1,5 +1,5 @@
 /**
- * Every page, light and dark, at a desk and on a phone. With CONSOLE_SHOTS=<folder> each is drawn into it, for people.
+ * Every page, light and dark, at a desk and on a phone. With CONSOLE_SHOTS=<folder> the test saves a screenshot of each.
  */
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';

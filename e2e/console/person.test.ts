@@ -1,4 +1,4 @@
-/** The actions of a person: message, pause, resume, stop. Each is pending until the log has it. */
+/** The actions of a person: message, pause, resume, stop. Each action is pending until the log has it. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';

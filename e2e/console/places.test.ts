@@ -1,4 +1,8 @@
-/** The navigation with 60 agents, and what Test of a subscriber does. With CONSOLE_SHOTS=<folder> both are drawn into it. */
+/**
+ * The navigation with 60 agents, and the effect of a subscriber's Test button. With CONSOLE_SHOTS=<folder> the test saves
+ * screenshots of
+ * both.
+ */
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';

@@ -1,4 +1,4 @@
-/** Reload, restart, a lost connection: nothing is lost on the page, and it says what it does not know. */
+/** After a reload, a restart or a lost connection the page has lost nothing, and names what it does not know. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';

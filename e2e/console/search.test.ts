@@ -1,4 +1,4 @@
-/** Words are found in the whole log, not in what a page has loaded, and each lead to their place. */
+/** A search covers the whole log, not only the loaded part, and each hit links to its place. */
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
@@ -10,7 +10,7 @@ import { faults } from './faults.ts';
 import { Stage } from './stage.ts';
 
 const SHOTS = process.env['CONSOLE_SHOTS'];
-/** More records than are looked at for one answer. */
+/** More records than the server searches for one answer. */
 const TURNS = 1_400;
 const MAIN = conversationId('main');
 

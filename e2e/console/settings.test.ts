@@ -1,4 +1,4 @@
-/** Settings, and the charts: what a person changes takes effect, and what they see leads on. */
+/** Settings and charts: a person's change takes effect, and each chart links to its notifications. */
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';

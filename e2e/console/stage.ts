@@ -1,4 +1,4 @@
-/** The console as people have it: the server with its built files, a log, agents beside it, and a browser that is logged in. */
+/** The console as users run it: the server with its built files, a log, agents, and a logged-in browser. */
 import { subscriberTrust } from '../../src/bus/index.ts';
 import { trustBook } from '../../src/config/index.ts';
 import { randomInt } from 'node:crypto';
@@ -24,7 +24,7 @@ type Served = { readonly ear: LoadedInbox; readonly server: Server; readonly url
 
 export class Stage implements AsyncDisposable {
   readonly folder: string;
-  /** Another process, as far as the log can tell: agents and producers live here, and outlive the server. */
+  /** Agents and producers live here and outlive the server; for the log this is another process. */
   readonly ear: LoadedInbox;
   readonly #browser: Browser;
   readonly #contexts: BrowserContext[] = [];
@@ -67,7 +67,7 @@ export class Stage implements AsyncDisposable {
 
   #port: number | undefined;
 
-  /** On the port that it had before. */
+  /** Starts the server again on its earlier port. */
   async serve(): Promise<void> {
     const at = places(this.folder);
     const ear = await openLoadedInbox(at);
@@ -95,7 +95,7 @@ export class Stage implements AsyncDisposable {
     await ear.close();
   }
 
-  /** A browser window that is logged in by the address that `earpiece serve` prints. */
+  /** A browser window that logs in by the URL that `earpiece serve` prints. */
   async page(options: BrowserContextOptions = {}): Promise<Page> {
     const context = await this.#browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
     context.setDefaultTimeout(PATIENCE_MS);
@@ -106,7 +106,7 @@ export class Stage implements AsyncDisposable {
     return page;
   }
 
-  /** Our own agent with a model that says what its script says. */
+  /** The built-in agent with a scripted model. */
   async agent(
     address: string,
     steps: readonly Step[],
@@ -128,8 +128,7 @@ export class Stage implements AsyncDisposable {
 }
 
 /**
- * On a port that no machine gives away by itself: those would be taken by some connection of another test while the server
- * is down.
+ * Uses a port outside the ephemeral range. Another test's connection could take an ephemeral port while the server is down.
  */
 async function listenApart(server: Server): Promise<{ readonly port: number; readonly url: string }> {
   for (;;) {
@@ -141,10 +140,10 @@ async function listenApart(server: Server): Promise<{ readonly port: number; rea
   }
 }
 
-/** It is a quarter past ten: nothing falls on two days, or into two bars of a chart, because of when it is run. */
+/** The time is 10:15, so no run falls on two days or into two bars of a chart. */
 const MORNING: Clock = ((ahead) => ({ now: () => Date.now() + ahead }))(new Date().setHours(10, 15, 0, 0) - Date.now());
 
-/** Nothing of the machine's user comes in. */
+/** No setting of the machine's user applies. */
 const places = (folder: string): { cwd: string; env: Record<string, string>; db: string; clock: Clock } => ({
   cwd: folder,
   env: { HOME: folder, XDG_CONFIG_HOME: join(folder, 'config'), XDG_STATE_HOME: join(folder, 'state') },

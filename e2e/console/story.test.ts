@@ -1,4 +1,4 @@
-/** The story that the console is for: an agent works, something happens, and a person sees it wait, ride and be read. */
+/** The main story of the console: an agent works, a notification comes, and a person sees it wait, ride and be read. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';

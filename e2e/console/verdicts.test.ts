@@ -1,4 +1,4 @@
-/** Why begins with one verdict and its cure. With CONSOLE_SHOTS=<folder> each is drawn into it, for people. */
+/** Why begins with one verdict and its cure. With CONSOLE_SHOTS=<folder> the test saves a screenshot of each. */
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';

@@ -1,4 +1,4 @@
-/** The process beside an agent's plugin dies, hangs, is missing or loses its agent, and the agent continues. */
+/** The bridge process of an agent's plugin dies, hangs, is missing or loses its agent, and the agent continues. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';

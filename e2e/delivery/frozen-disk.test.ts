@@ -75,7 +75,7 @@ function after(ms: number): () => boolean {
 
 const NEWS = 'the build has ended';
 const tells = ({ text }: Calls[number]): boolean => text.includes(NEWS);
-/** Holds of 20 calls after the first of all that tells the news: more would show a second time. */
+/** True after 20 calls beyond the first carrier; a repetition would have come by then. */
 const told =
   (before: Calls) =>
   (calls: Calls): boolean =>

@@ -109,7 +109,7 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
         expect(await stage.ear.store.head()).toBe(before);
         expect(await faults(page)).toEqual([]);
         await draw(page, `test-${width}-${colorScheme}`);
-        await dialog.getByLabel('What would a real one do').selectOption('shop/agent-03');
+        await dialog.getByLabel('What would a real event do').selectOption('shop/agent-03');
         await send.click();
         await dialog.getByText(/^shop\/agent-03: sent as a test/u).waitFor();
         const [sent] = await stage.ear.store.items('shop/agent-03' as never, { kind: 'latest', limit: 1 });

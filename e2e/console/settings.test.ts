@@ -97,7 +97,7 @@ verifies(
         .click();
       return page.getByRole('dialog');
     };
-    const foretells = (dialog: Locator, log: string) => dialog.getByLabel('What would a real one do').selectOption(log);
+    const foretells = (dialog: Locator, log: string) => dialog.getByLabel('What would a real event do').selectOption(log);
 
     let dialog = await test('large_result');
     const head = await ear.store.head();
@@ -145,7 +145,7 @@ verifies(
     const row = page.locator('[data-subscriber=process_ended]');
     await row.getByRole('button', { name: 'Test Processes' }).click();
     const dialog = page.getByRole('dialog', { name: 'Test Processes' });
-    await dialog.getByLabel('What would a real one do').selectOption('shop/coder');
+    await dialog.getByLabel('What would a real event do').selectOption('shop/coder');
     await dialog.getByRole('button', { name: 'Send as a test' }).click();
     await dialog.getByText('sent as a test. Waiting: it rides on the next message to shop/coder#main.').waitFor();
     await stage.ear.mute('shop/coder', 'test.*', { by: 'mira' });
@@ -224,7 +224,7 @@ verifies(
     const sender = await stage.server.tokens.create({ kind: 'send', name: 'ci', project: 'shop' });
     await second.getByRole('textbox', { name: 'Token' }).fill(sender.token);
     await second.getByRole('button', { name: 'Log in' }).click();
-    await second.getByText('A send token reads nothing').waitFor();
+    await second.getByText('A send token cannot read').waitFor();
     await second.reload();
     await second.getByRole('textbox', { name: 'Token' }).waitFor();
     const { token } = await stage.server.tokens.create({ kind: 'admin', name: 'me' });

@@ -16,7 +16,7 @@ export const VERDICTS: Readonly<
   paused: {
     kind: 'paused',
     says: /^Waiting: shop\/paused is paused by Mira since .+\. The pause holds until a person resumes the agent\.$/u,
-    cures: ['Resume the agent', 'Show the other one'],
+    cures: ['Resume the agent', 'Show that notification'],
   },
   muted: {
     kind: 'muted',

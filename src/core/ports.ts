@@ -172,7 +172,7 @@ export type Swap = { readonly key: string; readonly from: Json | undefined; read
 
 export type Wait = { readonly withinMs?: number; readonly signal?: AbortSignal };
 
-/** The result of an append. A lost race is expected, so it is a result. A failing disk is not, so it throws. */
+/** The result of an append. A lost race is an expected result. A failing disk throws. */
 export type Appended =
   | { readonly kind: 'appended'; readonly records: readonly Stored[]; readonly items: readonly Item[] }
   /** This id is already in the log: nothing was written. `item` is its current state. */

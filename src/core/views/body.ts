@@ -3,7 +3,7 @@ import { LIKE_E, LIKE_P, LIKE_SLASH } from './look-alikes.ts';
 /**
  * Makes foreign text safe inside a view. A backslash escapes invisible characters and forms that only Earpiece's frames have. The
  * result is the same for every view, and a second pass changes nothing, so a text may move to another view. The text is cut
- * first: apart from counting the omitted characters, the time depends on `maxChars`.
+ * first, so that the time depends on `maxChars` and not on the length of the text. Only the omitted characters are counted.
  */
 export function neutralize(body: string, maxChars: number): string {
   const trimmed = body.trim();

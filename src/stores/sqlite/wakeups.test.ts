@@ -57,7 +57,7 @@ class Head {
   }
 }
 
-it('hears of another process by the file, without the poll', async () => {
+it('notices another process by the file, without the poll', async () => {
   const reader = new DatabaseSync(store.path);
   const newest = reader.prepare('SELECT coalesce(max(seq), 0) AS seq FROM records');
   const head = new Head(() => Number(newest.get()?.['seq']));
@@ -100,7 +100,7 @@ it.skipIf(process.platform !== 'linux')(
   },
 );
 
-it('does without the file that it watches, and finds the next one', async () => {
+it('continues without the watched file, and finds the next one', async () => {
   const wal = join(folder, 'some-wal');
   let at = 0;
   const head = new Head(() => at);
@@ -133,7 +133,7 @@ it('does without the file that it watches, and finds the next one', async () => 
   wakeups.close();
 });
 
-it('sees what became visible only after the hint', async () => {
+it('sees an append that became visible only after the hint', async () => {
   const wal = join(folder, 'some-wal');
   writeFileSync(wal, 'a');
   let at = 0;

@@ -31,7 +31,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-test('each commit is news once', () => {
+test('each commit is noticed once', () => {
   for (let n = 0; n < 5; n++) {
     writer.exec(`INSERT INTO t VALUES (${n})`);
     expect(commits.news()).toBe(true);
@@ -39,7 +39,7 @@ test('each commit is news once', () => {
   }
 });
 
-test('a transaction is news when it is committed, not before, and one that is rolled back is none', () => {
+test('a transaction is noticed when it is committed, not before, and not at all if it is rolled back', () => {
   writer.exec('BEGIN; INSERT INTO t VALUES (1)');
   expect(commits.news()).toBe(false);
   writer.exec('COMMIT');
@@ -48,7 +48,7 @@ test('a transaction is news when it is committed, not before, and one that is ro
   expect(commits.news()).toBe(false);
 });
 
-test('a commit after a checkpoint that emptied the log is news', () => {
+test('a commit after a checkpoint that emptied the log is noticed', () => {
   writer.exec('INSERT INTO t VALUES (1)');
   commits.news();
   writer.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -57,7 +57,7 @@ test('a commit after a checkpoint that emptied the log is news', () => {
   expect(commits.news()).toBe(true);
 });
 
-test('what stood still for 200 ms counts as news, and a file that was replaced is read from then on', () => {
+test('a check older than 200 ms is not trusted, and a replaced file is read from then on', () => {
   expect(commits.news()).toBe(false);
   const now = performance.now() + 200;
   vi.spyOn(performance, 'now').mockReturnValue(now);
@@ -78,7 +78,7 @@ test.each<readonly [string, (name: string) => void]>([
   ['deleted', (name) => rmSync(name)],
   ['moved away', (name) => renameSync(name, `${name}.old`)],
   ['replaced by a copy', (name) => (copyFileSync(name, `${name}.copy`), renameSync(`${name}.copy`, name))],
-])('what is committed after the file was %s is news at once', (_, replace) => {
+])('a commit after the file was %s is noticed at once', (_, replace) => {
   expect(commits.news()).toBe(false);
   replace(`${path}-shm`);
   // Does what the thread does that has the old file open: it moves the records into the main file, and opens the database again.
@@ -91,14 +91,14 @@ test.each<readonly [string, (name: string) => void]>([
   expect(commits.news()).toBe(false);
 });
 
-test('a file that is gone is news until it is there again', () => {
+test('a missing file counts as a change until it exists again', () => {
   renameSync(`${path}-shm`, `${path}-away`);
   expect([commits.news(), commits.news()]).toEqual([true, true]);
   renameSync(`${path}-away`, `${path}-shm`);
   expect([commits.news(), commits.news()]).toEqual([true, false]);
 });
 
-test('where no database is, everything is news', () => {
+test('without a database, every check reports a change', () => {
   const none = new Commits(join(folder, 'none.db'));
   expect([none.news(), none.news()]).toEqual([true, true]);
 });

@@ -40,6 +40,7 @@ describe.for(HOOKED)('$client with hooks', ({ client }) => {
     using database = temporaryDatabase();
     using killed = await run(client, {
       ...withHooks(client, database.path),
+      prompt: 'FIRST-PROMPT: please do the steps',
       script: [{ calls: [touch('before')] }, { calls: [touch('never')] }, { text: 'ALL-DONE' }],
       async onToolStep({ step, home, kill }) {
         if (step === 0) await send(home, database.path, 'WORD-00 the build ended');
@@ -62,6 +63,8 @@ describe.for(HOOKED)('$client with hooks', ({ client }) => {
     const counts = ['WORD-00', 'WORD-01', 'WORD-02', 'WORD-03'].map((word) => Math.max(told(killed, word), told(second, word)));
     // The prompt brings the critical, and the raised gate refuses the next call with the same text.
     expect(counts).toEqual([1, 1, 2, 1]);
+    // Gemini CLI drops a prompt that follows the context of a hook in its message.
+    expect(told(second, 'FIRST-PROMPT')).toBe(1);
     expect(filesOf(killed)).toEqual(expect.arrayContaining(['before', 'second', 'third']));
     expect(filesOf(killed)).not.toContain('never');
   });

@@ -55,7 +55,7 @@ export async function attend(place: Place, host: Host, caller: Caller, moment: M
 async function answerOf(conversation: Conversation, host: Host, caller: Caller, moment: Moment): Promise<Attended> {
   switch (moment.kind) {
     case 'session_start':
-      return caller.subagent === undefined ? starts(conversation, caller) : NOTHING;
+      return caller.subagent === undefined ? starts(conversation, host, caller) : NOTHING;
     case 'prompt':
       if (caller.subagent !== undefined) return NOTHING;
       await shows(conversation, caller);
@@ -122,10 +122,10 @@ export function logOfHost({ project, given }: Pick<Place, 'project' | 'given'>, 
   return address.kind === 'project' ? logKey(project, host.agent) : logKey(address.project, address.agent);
 }
 
-async function starts(conversation: Conversation, caller: Caller): Promise<Attended> {
+async function starts(conversation: Conversation, host: Host, caller: Caller): Promise<Attended> {
   await shows(conversation, caller);
   await takesOver(conversation, caller);
-  if (isSignal(conversation.policy().view)) return NOTHING;
+  if (host.startsWithoutText === true || isSignal(conversation.policy().view)) return NOTHING;
   const mark = await conversation.inbox.mark(conversation.log);
   const told = async (): Promise<void> => conversation.seen({ told: true, mark });
   return { answer: { kind: 'tell', text: instructionsOf(mark) }, confirm: told, release: async () => {} };

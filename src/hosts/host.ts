@@ -48,6 +48,8 @@ export interface Host {
   readonly inBytes?: boolean;
   /** Whether one process shows many sessions at the same time, so that the process identifies none of them. Default: no. */
   readonly manySessions?: boolean;
+  /** Whether Earpiece adds no text at the start of a session; the first frame then explains the mark. Default: no. */
+  readonly startsWithoutText?: true;
   /** Reads the host's file of a session, to find the texts that its model has read. Missing if the host has no readable file. */
   readonly transcript?: Transcript;
 }

@@ -1,7 +1,8 @@
 /**
  * The hooks of Gemini CLI. Measured with 0.61: a hook's context is part of the result, in `<hook_context>`, with `<` and `>`
  * escaped. A long result with its context is cut to its last 32,000 characters. No event reports the end of a batch. PreCompress
- * fires before each model request, even if Gemini does not compress.
+ * fires before each model request, even if Gemini does not compress. A context at the start of a session precedes the first
+ * prompt in its message, and `gemini --resume` drops such a message, so Earpiece adds no text there.
  */
 import { eventOf, heard, printed, startOf, told, turnEndOf } from '../common.ts';
 import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';
@@ -14,6 +15,7 @@ export const gemini: HookHost = {
   agent: 'gemini-cli',
   points: ['turn_start', 'tool_result', 'turn_end', 'forced'],
   maxChars: 30_000,
+  startsWithoutText: true,
   sessionVariable: 'GEMINI_SESSION_ID',
 
   events: {

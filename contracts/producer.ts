@@ -1,13 +1,13 @@
 /**
- * Queues into a log of a database file without pause until its stdin ends; prints each id that the store acknowledged.
- * Run: node contracts/producer.ts <path> <log> <name>
+ * Queues into a log of a database without pause until its stdin ends; prints each id that the store acknowledged.
+ * Run: node contracts/producer.ts <db> <log> <name>
  */
 import type { LogKey } from '../src/core/address.ts';
-import { openSqliteStore } from '../src/stores/sqlite/store.ts';
+import { openStore } from '../src/stores/open.ts';
 import { queued } from '../src/stores/contract/drafts.ts';
 
-const [path = '', log = '', name = ''] = process.argv.slice(2);
-const store = await openSqliteStore({ path });
+const [db = '', log = '', name = ''] = process.argv.slice(2);
+const store = await openStore(db);
 let stopped = false;
 process.stdin.on('end', () => (stopped = true)).resume();
 for (let i = 0; !stopped; i++) {

@@ -1,18 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { LogKey } from '../src/core/address.ts';
 import { runStoreContract } from '../src/stores/contract/contract.ts';
 import type { StoreUnderTest } from '../src/stores/contract/under-test.ts';
 import { memoryStore } from '../src/stores/memory.ts';
 import { openSqliteStore, type SqliteStore } from '../src/stores/sqlite/store.ts';
 import { openThreadStore } from '../src/stores/thread/store.ts';
 import { proves } from '../e2e/verifies.ts';
+import { startProducer } from './producers.ts';
 
 /** The promises that single cases prove, by the titles of those cases. */
 const PROMISES: Readonly<Record<string, () => void>> = {
@@ -114,18 +110,3 @@ runStoreContract(
   },
   runner,
 );
-
-function startProducer(path: string, log: LogKey, name: string): { stop(): Promise<string[]> } {
-  const script = fileURLToPath(new URL('producer.ts', import.meta.url));
-  const child: ChildProcess = spawn(process.execPath, [script, path, log, name], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const printed = text(child.stdout as NodeJS.ReadableStream);
-  const exited = once(child, 'exit');
-  return {
-    stop: async () => {
-      child.stdin?.end();
-      const [code] = (await exited) as [number | null];
-      if (code !== 0) throw new Error(`producer ${name} ended with ${code}`);
-      return (await printed).split('\n').filter(Boolean);
-    },
-  };
-}

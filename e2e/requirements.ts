@@ -53,6 +53,10 @@ export const REQUIREMENTS = {
     behaviour:
       'The contract suite finds a store that loses anything acknowledged when it is opened again, and names the broken rule.',
   },
+  'store:postgres': {
+    behaviour:
+      'A PostgreSQL database keeps the logs of many machines: it passes the contract, and positions become visible in their order.',
+  },
   'store:thread': {
     behaviour:
       'A separate thread writes waiting requests together, answers each caller, and blocks nobody while another process holds the lock.',

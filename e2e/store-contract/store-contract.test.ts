@@ -25,7 +25,7 @@ test('without fast-check the cases with random logs fail, and name the package t
   expect(tests).toBeGreaterThan(100);
   expect(failed).toEqual([
     'brings back types and fields that it does not know as the same JSON',
-    'answers as a filter over the replayed log would, after each of any appends',
+    'answers as a filter over the replayed log would, after any appends',
     'is the same for every prefix of the log, replayed',
     'stays true to what is left when the past is pruned',
   ]);

@@ -17,8 +17,8 @@ type StoreOptions = {
 };
 
 /**
- * Opens the store that a text names: `memory:`, a path, or `sqlite:<path>`. Rejects with `bad_argument`, or with the store's own
- * error. `postgres://…` and `nats://…` are refused, because these engines do not exist yet.
+ * Opens the store that a text names: `memory:`, a path, `sqlite:<path>` or `postgres://…`, which needs the package pg. Rejects with
+ * `bad_argument`, or with the store's own error. `nats://…` is refused, because that engine does not exist yet.
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
   const { scheme, rest } = partsOf(url);
@@ -38,10 +38,11 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     }
     case 'postgres':
     case 'postgresql':
+      return openPostgres(url, options);
     case 'nats':
       throw new EarpieceError(
         'bad_argument',
-        `not built yet: ${JSON.stringify(redacted(url))} names a ${scheme === 'nats' ? 'NATS' : 'PostgreSQL'} store; use a file for now: a path or sqlite:<path>`,
+        `not built yet: ${JSON.stringify(redacted(url))} names a NATS store; use a path, sqlite:<path> or postgres://…`,
       );
     default: {
       const near = didYouMean(scheme, SCHEMES);
@@ -82,6 +83,11 @@ async function openSqlite(path: string, { thread, ...options }: StoreOptions): P
   }
   const { openSqliteStore } = await import('./sqlite/store.ts');
   return openSqliteStore({ ...options, path });
+}
+
+async function openPostgres(url: string, { clock }: StoreOptions): Promise<Store> {
+  const { openPostgresStore } = await import('./postgres/store.ts');
+  return openPostgresStore({ url, ...(clock === undefined ? {} : { clock }) });
 }
 
 /** Hides a password in the URL. */

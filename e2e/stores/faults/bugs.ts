@@ -4,7 +4,7 @@ import type { ConversationId, LogKey } from '../../../src/core/address.ts';
 import { settle } from '../../../src/core/items.ts';
 import type { ToolCallResponseRecord } from '../../../src/core/records.ts';
 import type { SqliteStore } from '../../../src/stores/index.ts';
-import { phaseOf, stateOf } from '../../../src/stores/sqlite/rows.ts';
+import { phaseOf, stateOf } from '../../../src/stores/item-row.ts';
 import { LOGS, OWN } from './roles.ts';
 
 /** A faulty store: it closes the items that its caller saw open, without a new check. Returns the ids. */

@@ -1,9 +1,9 @@
 import type { LogKey } from '../../core/address.ts';
-import { isExpired } from '../../core/clocks.ts';
 import { MAX_CONVERSATIONS_OF_AN_OVERVIEW, type AgentOverview, type Presence } from '../../core/ports.ts';
 import { SIGNS_OF_WORK } from '../../core/records.ts';
 import type { Database } from './database.ts';
-import { levelOf, OPEN } from './rows.ts';
+import { agentOverview } from '../agent-overview.ts';
+import { OPEN } from '../item-row.ts';
 
 /**
  * Parameters: above (exclusive), below (exclusive), limit. A page walks the index of the logs' names, and finds the rest of each
@@ -55,30 +55,17 @@ export function agentsPage(
 }
 
 function overviewOf(row: Row, now: number): AgentOverview {
-  const all = JSON.parse(row.gates) as readonly [number, number | null, number | null, string | null][];
-  const gates = all.filter(
-    ([at, clock, expiresAt]) => !isExpired({ at, ...(clock === null ? {} : { clock }), notification: { expiresAt } }, now),
-  );
-  const open = { info: 0, warning: 0, error: 0, critical: 0 };
-  for (const [level, n] of JSON.parse(row.open) as readonly [number, number][]) open[levelOf(level)] = n;
+  const gates = JSON.parse(row.gates) as readonly [number, number | null, number | null, string | null][];
   const [type, at, conversation, name, on] = row.last === null ? [] : (JSON.parse(row.last) as unknown[]);
-  const what = name ?? on;
-  return {
-    log: row.log,
-    open,
-    ...(row.oldest === null ? {} : { oldestOpenAt: row.oldest }),
-    paused: gates.some(([, , , action]) => action === 'pause'),
-    gated: gates.length > 0,
-    presence: JSON.parse(row.presence) as Presence[],
-    ...(typeof type === 'string' && typeof at === 'number'
-      ? {
-          last: {
-            type,
-            at,
-            ...(typeof conversation === 'string' ? { conversation } : {}),
-            ...(typeof what === 'string' ? { what } : {}),
-          },
-        }
-      : {}),
-  };
+  return agentOverview(
+    {
+      log: row.log,
+      open: JSON.parse(row.open) as readonly [number, number][],
+      oldest: row.oldest,
+      gates: gates.map(([at, clock, expiresAt, action]) => ({ at, clock, expiresAt, action })),
+      presence: JSON.parse(row.presence) as Presence[],
+      last: typeof type === 'string' && typeof at === 'number' ? { type, at, conversation, what: name ?? on } : undefined,
+    },
+    now,
+  );
 }

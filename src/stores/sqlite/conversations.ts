@@ -4,7 +4,7 @@ import type { Owner } from '../../core/records.ts';
 import { presenceAfter } from '../presence.ts';
 import type { Database } from './database.ts';
 import type { Logs } from './logs.ts';
-import { OPEN } from './rows.ts';
+import { OPEN } from '../item-row.ts';
 import { Where } from './where.ts';
 
 /** The conversation that a host process shows. */

@@ -5,7 +5,8 @@ import type { ItemQuery } from '../../core/ports.ts';
 import { type Draft, isType } from '../../core/records.ts';
 import { heldFor } from '../audience.ts';
 import type { Database } from './database.ts';
-import { DONE, type ItemRow, itemOf, ITEMS, OPEN, phaseOf, stateOf, UNREAD } from './rows.ts';
+import { DONE, type ItemRow, itemOf, OPEN, phaseOf, stateOf, UNREAD } from '../item-row.ts';
+import { ITEMS } from './rows.ts';
 
 /** The table of items, which has indexes. An item changes only in the transaction of the record that changes it. */
 export class ItemIndex {

@@ -4,7 +4,8 @@ import type { Draft } from '../../core/records.ts';
 import { isPast, mustConcernNoItem, removable, removableLoose } from '../retention.ts';
 import type { Database } from './database.ts';
 import type { ItemIndex } from './item-index.ts';
-import { DONE, ITEMS, UNREAD } from './rows.ts';
+import { DONE, UNREAD } from '../item-row.ts';
+import { ITEMS } from './rows.ts';
 
 /** The notifications that one transaction removes. Other processes can write in between. */
 const CHUNK = 200;

@@ -3,7 +3,7 @@ import type { ReadQuery } from '../../core/ports.ts';
 import type { Draft, Stored } from '../../core/records.ts';
 import type { Database } from './database.ts';
 import type { Logs } from './logs.ts';
-import { DONE, OPEN, UNREAD } from './rows.ts';
+import { DONE, OPEN, UNREAD } from '../item-row.ts';
 import { Where } from './where.ts';
 
 /** How many positions of a log one query reads. A filter may reject many of them. */

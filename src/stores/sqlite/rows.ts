@@ -1,32 +1,15 @@
-import type { ConversationId } from '../../core/address.ts';
-import { ANYONE, type Item, settle } from '../../core/items.ts';
-import { LEVELS, type Level, type NotificationId } from '../../core/notification.ts';
-import { notificationOf, type QueuedRecord } from '../../core/records.ts';
+import { ANYONE } from '../../core/items.ts';
+import { DONE, OPEN, UNREAD } from '../item-row.ts';
 
-/** A row of `items`, with the record that made it and the record of the notification into which it was folded. */
-export type ItemRow = {
-  readonly seq: number;
-  readonly audience: string;
-  readonly state: string | null;
-  readonly at: number;
-  readonly clock: number | null;
-  readonly body: string;
-  readonly source_body: string | null;
-};
-
-/** Makes a query for `ItemRow`s. In `rest`, `i` is the table of items. */
+/** Selects `ItemRow`s; `rest` refers to `i` (items). */
 const select = (rest: string, by = ''): string =>
   `SELECT i.seq, i.audience, i.state, r.at, r.clock, r.body, s.body AS source_body
    FROM items i ${by} JOIN records r ON r.seq = i.seq LEFT JOIN records s ON s.seq = i.source ${rest}`;
 
-export const OPEN = 0;
-export const UNREAD = 1;
-export const DONE = 2;
-
 const newestFirst = 'ORDER BY i.seq DESC, i.audience LIMIT ?';
 const oldestFirst = 'ORDER BY i.seq, i.audience';
 
-/** Each query uses an index; `schema.test.ts` checks that. The comments list the parameters in order. */
+/** Each query uses an index; `schema.test.ts` checks that. Values in the order of the question marks. */
 export const ITEMS = {
   /** log, limit */
   open: select(`WHERE i.log = ? AND i.phase = ${OPEN} ${oldestFirst} LIMIT ?`),
@@ -41,11 +24,11 @@ export const ITEMS = {
   unreadOf: select(
     `WHERE i.log = ? AND i.phase = ${UNREAD} AND coalesce(i.taken_by, i.audience) = ? AND i.seq < ? ${newestFirst}`,
   ),
-  /** log, key. Without the hint, SQLite would scan the open items. */
+  /** log, key. Without the hint, SQLite walks the open set. */
   key: select(`WHERE i.log = ? AND i.phase = ${OPEN} AND i.key = ? ${oldestFirst}`, 'INDEXED BY items_key'),
   /** carrier, log */
   carrier: select(`WHERE i.carrier = ? AND i.log = ? ${oldestFirst}`),
-  /** log, position, limit: items queued before the position */
+  /** log, position, limit: items queued before it */
   openBefore: select(`WHERE i.log = ? AND i.phase = ${OPEN} AND i.seq < ? ${newestFirst}`),
   unreadBefore: select(`WHERE i.log = ? AND i.phase = ${UNREAD} AND i.seq < ? ${newestFirst}`),
   doneBefore: select(`WHERE i.log = ? AND i.phase = ${DONE} AND i.seq < ? ${newestFirst}`),
@@ -59,36 +42,3 @@ export const ITEMS = {
   /** log */
   all: select('WHERE i.log = ?'),
 } as const;
-
-export function itemOf(row: ItemRow): Item {
-  const record = JSON.parse(row.body) as { readonly id: NotificationId };
-  const place = { seq: row.seq, at: row.at, ...(row.clock === null ? {} : { clock: row.clock }) };
-  const audience = row.audience as ConversationId;
-  if (row.state === null) {
-    const made = settle(record as QueuedRecord, place, []);
-    const item = made.kind === 'settled' ? made.items.find((one) => one.audience === audience) : undefined;
-    if (item === undefined) throw new Error(`record ${place.seq} makes no item for ${JSON.stringify(audience)}`);
-    return item;
-  }
-  const notification =
-    row.source_body === null
-      ? notificationOf(record as QueuedRecord)
-      : { ...notificationOf(JSON.parse(row.source_body) as QueuedRecord), id: record.id };
-  return { id: record.id, audience, notification, ...place, ...(JSON.parse(row.state) as ItemState) };
-}
-
-type ItemState = Omit<Item, 'id' | 'audience' | 'notification' | 'seq' | 'at' | 'clock'>;
-
-/** The stored state of an item. Null if only its queue record has touched the item. */
-export function stateOf(item: Item): string | null {
-  if (item.state === 'open' && item.history.length === 1) return null;
-  const { id: _id, audience: _audience, notification: _notification, seq: _seq, at: _at, clock: _clock, ...state } = item;
-  return JSON.stringify(state satisfies ItemState);
-}
-
-export function phaseOf(item: Item): typeof OPEN | typeof UNREAD | typeof DONE {
-  if (item.state !== 'closed') return OPEN;
-  return !item.read && (item.outcome === 'delivered' || item.outcome === 'summarized') ? UNREAD : DONE;
-}
-
-export const levelOf = (rank: number): Level => LEVELS[rank] ?? 'info';

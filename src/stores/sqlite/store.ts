@@ -33,7 +33,7 @@ import { Logs } from './logs.ts';
 import { erase, rewrite } from './erase.ts';
 import { forgetRecords, pruneChunk, type Pruned } from './prune.ts';
 import { readRecords } from './records.ts';
-import { levelOf, OPEN } from './rows.ts';
+import { levelOf, OPEN } from '../item-row.ts';
 import { Settings } from './settings.ts';
 import { Together } from './together.ts';
 import { Turns } from './turns.ts';

@@ -4,7 +4,8 @@ import { levelRank } from '../../core/notification.ts';
 import { unsound } from '../soundness.ts';
 import type { Database } from './database.ts';
 import { everyRecord } from './records.ts';
-import { type ItemRow, itemOf, ITEMS, phaseOf } from './rows.ts';
+import { type ItemRow, itemOf, phaseOf } from '../item-row.ts';
+import { ITEMS } from './rows.ts';
 
 type Columns = ItemRow & {
   readonly phase: number;

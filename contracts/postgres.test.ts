@@ -1,0 +1,77 @@
+/** The contract of the PostgreSQL store, on one server for all cases. Each store has a schema of its own. */
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { LogKey } from '../src/core/address.ts';
+import type { Store } from '../src/core/ports.ts';
+import { runStoreContract } from '../src/stores/contract/contract.ts';
+import { openPostgresStore } from '../src/stores/postgres/store.ts';
+import { proves } from '../e2e/verifies.ts';
+import { type PostgresServer, startPostgres } from '../e2e/stores/postgres-server.ts';
+import { startProducer } from './producers.ts';
+
+let server: PostgresServer;
+let admin: pg.Client;
+beforeAll(async () => {
+  server = await startPostgres();
+  admin = new pg.Client(server.url);
+  await admin.connect();
+});
+afterAll(async () => {
+  await admin.end();
+  await server.remove();
+});
+
+/** Schemas of closed stores, the oldest first: to make one takes longer than most cases. A case may open its own again at once. */
+const free: string[] = [];
+const KEPT = 3;
+const TABLES = ['settings', 'logs', 'records', 'items', 'conversations', 'bindings', 'withheld'];
+let schemas = 0;
+const urls = new WeakMap<Store, string>();
+const open = async (url: string, clock: { now: () => number }): Promise<Store> => {
+  const store = await openPostgresStore({ url, clock });
+  urls.set(store, url);
+  return store;
+};
+const urlOf = (store: Store): string => urls.get(store) ?? '';
+
+async function empty(schema: string): Promise<void> {
+  const { rows } = await admin.query<{ made: boolean }>('SELECT to_regclass($1) IS NOT NULL AS made', [`${schema}.meta`]);
+  if (rows[0]?.made !== true) return;
+  await admin.query(
+    [
+      ...TABLES.map((table) => `DELETE FROM ${schema}.${table}`),
+      `DELETE FROM ${schema}.meta WHERE key = 'secret'`,
+      `UPDATE ${schema}.head SET seq = 0, at = 0`,
+    ].join('; '),
+  );
+}
+
+test('the store of PostgreSQL passes the contract', () => {
+  proves('store:contract', 'store:postgres');
+  expect(server.port).toBeGreaterThan(0);
+});
+
+runStoreContract(
+  'postgres',
+  {
+    make: async ({ clock }) => {
+      const schema = (free.length > KEPT ? free.shift() : undefined) ?? `s${schemas++}`;
+      await empty(schema);
+      const store = await open(`${server.url}?schema=${schema}`, clock);
+      const close = store.close.bind(store);
+      let closing: Promise<void> | undefined;
+      store.close = () => {
+        if (closing === undefined) free.push(schema);
+        return (closing ??= close());
+      };
+      return store;
+    },
+    again: (store, { clock }) => open(urlOf(store), clock),
+    producers: async (store, log: LogKey, count) => {
+      const running = Array.from({ length: count }, (_, i) => startProducer(urlOf(store), log, `p${i}`));
+      return { stop: async () => (await Promise.all(running.map((one) => one.stop()))).flat() };
+    },
+    lacks: { 'overwrites-erased': 'the server keeps old rows until VACUUM, and in its log and its backups' },
+  },
+  { describe, test },
+);

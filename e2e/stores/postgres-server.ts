@@ -1,0 +1,156 @@
+/** A real PostgreSQL for tests: a cluster in a temporary folder, on a free port, run by a user without rights, ended by its process id. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findPostgres, WAY_OUT } from '../../scripts/postgres.ts';
+
+/** PostgreSQL refuses to run as root. 65534 is nobody. */
+const NOBODY = 65_534;
+const as = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+const isRoot = process.getuid?.() === 0;
+
+export const PASSWORD = 's3cret';
+
+export type PostgresServer = {
+  /** The address with its password. */
+  readonly url: string;
+  readonly port: number;
+  /** The folder of the cluster, which `start` and `stop` use again. */
+  readonly data: string;
+  readonly pid: () => number;
+  /** Ends the server at once, as a crash does (`SIGQUIT`), or by `SIGKILL`. */
+  readonly stop: (signal?: 'SIGQUIT' | 'SIGKILL') => Promise<void>;
+  readonly start: () => Promise<void>;
+  /** Stops it and removes its folder. */
+  readonly remove: () => Promise<void>;
+};
+
+export type ServerOptions = {
+  /** Keeps what it has acknowledged when the machine stops. Off: faster, and a crash of the server alone loses nothing either. */
+  readonly durable?: boolean;
+  /** The address of a primary: the cluster is its standby. */
+  readonly standbyOf?: PostgresServer;
+  readonly settings?: Readonly<Record<string, string>>;
+};
+
+function bin(program: string): string {
+  const folder = findPostgres();
+  if (folder === undefined) throw new Error(`there is no PostgreSQL: ${WAY_OUT}`);
+  return join(folder, program);
+}
+
+export function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): string {
+  const { status, stdout, stderr, error } = spawnSync(bin(program), args, {
+    ...as,
+    cwd: tmpdir(),
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'], LC_ALL: 'C', ...env },
+  });
+  if (status !== 0) throw new Error(`${program}: ${error?.message ?? stderr + stdout}`);
+  return stdout;
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+export async function startPostgres({ durable = false, standbyOf, settings = {} }: ServerOptions = {}): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'earpiece-postgres-'));
+  chmodSync(folder, 0o700);
+  if (isRoot) chownSync(folder, NOBODY, NOBODY);
+  const data = join(folder, 'data');
+  if (standbyOf === undefined) {
+    const password = join(folder, 'password');
+    writeFileSync(password, PASSWORD, { mode: 0o644 });
+    run('initdb', [
+      '-D',
+      data,
+      '-U',
+      'ear',
+      '-A',
+      'scram-sha-256',
+      '--pwfile',
+      password,
+      '-E',
+      'UTF8',
+      '--no-locale',
+      '--no-sync',
+    ]);
+  } else {
+    run(
+      'pg_basebackup',
+      ['-D', data, '-h', '127.0.0.1', '-p', String(standbyOf.port), '-U', 'ear', '-R', '-X', 'stream', '-c', 'fast'],
+      {
+        PGPASSWORD: PASSWORD,
+      },
+    );
+  }
+  const port = await freePort();
+  let child: ChildProcess | undefined;
+
+  const stop = async (signal: 'SIGQUIT' | 'SIGKILL' = 'SIGQUIT'): Promise<void> => {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+  };
+  const start = async (): Promise<void> => {
+    const given = {
+      port: String(port),
+      listen_addresses: '127.0.0.1',
+      unix_socket_directories: '',
+      max_connections: '100',
+      ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+      ...settings,
+    };
+    child = spawn(bin('postgres'), ['-D', data, ...Object.entries(given).flatMap(([key, value]) => ['-c', `${key}=${value}`])], {
+      ...as,
+      cwd: tmpdir(),
+      env: { PATH: process.env['PATH'], LC_ALL: 'C' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    await ready(child);
+  };
+  await start();
+  return {
+    url: `postgres://ear:${PASSWORD}@127.0.0.1:${port}/postgres`,
+    port,
+    data,
+    pid: () => child?.pid ?? 0,
+    stop,
+    start,
+    remove: async () => {
+      await stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Resolves when the server takes connections. */
+async function ready(child: ChildProcess): Promise<void> {
+  let said = '';
+  await new Promise<void>((resolve, reject) => {
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said = (said + text).slice(-10_000);
+      if (said.includes('ready to accept')) resolve();
+    });
+    child.once('exit', () => reject(new Error(`postgres ended: ${said}`)));
+    child.once('error', reject);
+  });
+}
+
+/** Puts files into the folder of a stopped cluster, readable by its user only. */
+export function place(server: PostgresServer, name: string, from: string): void {
+  const to = join(server.data, name);
+  cpSync(from, to);
+  chmodSync(to, 0o600);
+  if (isRoot) chownSync(to, NOBODY, NOBODY);
+}

@@ -1,0 +1,32 @@
+/** The PostgreSQL of the tests: `node scripts/postgres.ts` finds its programs, or installs Debian's where it may. */
+import { existsSync, readdirSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { aptInstall } from './apt.ts';
+
+export const WAY_OUT =
+  'install PostgreSQL 13 or newer (apt-get install postgresql, brew install postgresql), or set POSTGRES_BIN to the folder of initdb';
+
+const PROGRAMS = ['initdb', 'postgres', 'pg_basebackup'];
+/** Debian keeps the programs of each version apart, and not on the PATH. */
+const DEBIAN = '/usr/lib/postgresql';
+
+/** The folder with the programs of a server, the newest first. Undefined where there is none. */
+export function findPostgres(env: NodeJS.ProcessEnv = process.env): string | undefined {
+  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).toSorted((a, b) => Number(b) - Number(a)) : [];
+  const folders = [
+    env['POSTGRES_BIN'] ?? '',
+    ...versions.map((version) => join(DEBIAN, version, 'bin')),
+    ...(env['PATH'] ?? '').split(delimiter),
+    '/opt/homebrew/opt/postgresql/bin',
+  ];
+  return folders.filter(Boolean).find((folder) => PROGRAMS.every((program) => existsSync(join(folder, program))));
+}
+
+if (import.meta.main) {
+  const why = findPostgres() === undefined ? aptInstall('postgresql') : undefined;
+  const found = findPostgres();
+  if (found === undefined) {
+    process.stderr.write(`no PostgreSQL for the tests of its store${why === undefined ? '' : `: ${why}`}\n  ${WAY_OUT}\n`);
+    process.exitCode = 1;
+  } else process.stdout.write(`${found}\n`);
+}

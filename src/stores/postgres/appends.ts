@@ -1,0 +1,84 @@
+import type { LogKey } from '../../core/address.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import { fault } from '../../core/faults.ts';
+import type { Appended, Wait } from '../../core/ports.ts';
+import { appendAll, type Asked } from './append.ts';
+import { type Database, DEFAULT_MS } from './database.ts';
+
+type Waiting = Asked & {
+  readonly deadline: number;
+  readonly signal: AbortSignal | undefined;
+  readonly resolve: (appended: Appended) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/** A larger batch would delay its first caller until the last one is settled. */
+const MOST = 128;
+
+/** The appends of this process: one transaction at a time for each log, with all calls that wait for it. */
+export class Appends {
+  readonly #db: Database;
+  readonly #now: () => number;
+  readonly #onHead: (head: { readonly seq: number; readonly at: number }) => void;
+  readonly #waiting = new Map<LogKey, Waiting[]>();
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(
+    db: Database,
+    { now, onHead }: { now: () => number; onHead: (head: { readonly seq: number; readonly at: number }) => void },
+  ) {
+    this.#db = db;
+    this.#now = now;
+    this.#onHead = onHead;
+  }
+
+  append(log: LogKey, asked: Asked, options: Wait | undefined): Promise<Appended> {
+    const { promise, resolve, reject } = Promise.withResolvers<Appended>();
+    const deadline = performance.now() + (options?.withinMs ?? DEFAULT_MS);
+    const one: Waiting = { ...asked, deadline, signal: options?.signal, resolve, reject };
+    const queue = this.#waiting.get(log);
+    if (queue !== undefined) queue.push(one);
+    else {
+      this.#waiting.set(log, [one]);
+      const running = Promise.resolve()
+        .then(() => this.#run(log))
+        .finally(() => this.#running.delete(running));
+      this.#running.add(running);
+    }
+    return promise;
+  }
+
+  /** Resolves when all waiting appends have been answered. */
+  async end(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
+  async #run(log: LogKey): Promise<void> {
+    const queue = this.#waiting.get(log) ?? [];
+    while (queue.length > 0) await this.#commit(log, queue.splice(0, MOST));
+    this.#waiting.delete(log);
+  }
+
+  async #commit(log: LogKey, all: readonly Waiting[]): Promise<void> {
+    const batch = all.filter((one) => {
+      if (one.signal?.aborted) one.reject(one.signal.reason);
+      return !one.signal?.aborted;
+    });
+    if (batch.length === 0) return;
+    const withinMs = Math.max(0, Math.max(...batch.map(({ deadline }) => deadline)) - performance.now());
+    try {
+      const { answers, head } = await appendAll(this.#db, log, batch, { withinMs, now: this.#now });
+      fault('append.committed');
+      if (head !== undefined) this.#onHead(head);
+      for (const [at, answer] of answers.entries()) {
+        if (answer.kind === 'done') batch[at]?.resolve(answer.appended);
+        else batch[at]?.reject(answer.error);
+      }
+    } catch (error) {
+      const isUnavailable = error instanceof EarpieceError && error.code === 'store_unavailable';
+      if (batch.length === 1 || isUnavailable) for (const one of batch) one.reject(error);
+      // The whole transaction failed: each append is tried alone, with its own answer.
+      else for (const one of batch) await this.#commit(log, [one]);
+    }
+  }
+}

@@ -1,0 +1,24 @@
+/** The driver is an optional peer dependency, loaded at the first use of a PostgreSQL store. */
+import type pg from 'pg';
+import { EarpieceError, isGone } from '../../core/errors.ts';
+
+export type Driver = typeof pg;
+
+export async function loadDriver(): Promise<Driver> {
+  try {
+    return (await import('pg')).default;
+  } catch (cause) {
+    if (!isGone(cause)) throw cause;
+    throw new EarpieceError('bad_argument', 'a PostgreSQL store needs the package pg, which is not installed: npm install pg', {
+      cause,
+    });
+  }
+}
+
+const INT8 = 20;
+
+/** Positions and times fit into a number. */
+export const typesOf = (driver: Driver): pg.CustomTypesConfig => ({
+  getTypeParser: ((oid: number, format: 'text') =>
+    oid === INT8 ? Number : driver.types.getTypeParser(oid, format)) as pg.CustomTypesConfig['getTypeParser'],
+});

@@ -1,0 +1,170 @@
+/** The items beside the records. */
+import type { ConversationId } from '../../core/address.ts';
+import { ANYONE, fresh, type Item } from '../../core/item.ts';
+import { levelRank, type Notification, type NotificationId } from '../../core/notification.ts';
+import type { ItemQuery } from '../../core/ports.ts';
+import { heldFor } from '../audience.ts';
+import { DONE, type ItemState, OPEN, phaseOf, stateOf, UNREAD } from '../item-row.ts';
+import type { Query } from './database.ts';
+import { fromColumn, toColumn, toColumnOrNull } from './text.ts';
+
+/** `rest` begins behind `i.log = $1`. */
+const select = (rest: string): string =>
+  `SELECT i.seq, i.audience, i.at, i.clock, i.notification, i.state FROM @items i WHERE i.log = $1 ${rest}`;
+const oldest = 'ORDER BY i.seq, i.audience';
+/** By index: the audiences of one record have no defined order. */
+const newest = 'ORDER BY i.seq DESC, i.audience DESC';
+
+export type ItemRow = {
+  readonly seq: number;
+  readonly audience: string;
+  readonly at: number;
+  readonly clock: number | null;
+  readonly notification: string;
+  readonly state: string | null;
+};
+
+export async function selectItems(query: Query, log: string, rest: string, ...values: readonly unknown[]): Promise<Item[]> {
+  return (await query<ItemRow>(select(rest), log, ...values)).map(itemFrom);
+}
+
+export function itemFrom({ seq, at, clock, state, ...row }: ItemRow): Item {
+  const notification = JSON.parse(row.notification) as Notification;
+  const audience = fromColumn(row.audience) as ConversationId;
+  const place = { seq, at, ...(clock === null ? {} : { clock }) };
+  if (state === null) return fresh(notification, audience, place);
+  return { id: notification.id, audience, notification, ...place, ...(JSON.parse(state) as ItemState) };
+}
+
+/** PostgreSQL returns all rows for a limit of NULL. */
+const limited = (limit: number | undefined): number | null => (limit === undefined || !Number.isFinite(limit) ? null : limit);
+
+export function findItems(query: Query, log: string, wanted: ItemQuery): Promise<Item[]> {
+  const items = (rest: string, ...values: readonly unknown[]): Promise<Item[]> => selectItems(query, log, rest, ...values);
+  switch (wanted.kind) {
+    case 'open': {
+      const { conversation, limit } = wanted;
+      return conversation === undefined
+        ? items(`AND i.phase = ${OPEN} ${oldest} LIMIT $2`, limited(limit))
+        : items(
+            `AND i.phase = ${OPEN} AND i.audience IN ('${ANYONE}', $3) ${oldest} LIMIT $2`,
+            limited(limit),
+            toColumn(conversation),
+          );
+    }
+    case 'held':
+      return items(`AND i.phase = ${OPEN} AND (i.audience <> '${ANYONE}' OR i.taken_by IS NOT NULL) ${oldest}`);
+    case 'gate':
+      return items(`AND i.gate ${wanted.read ? `AND i.phase = ${DONE}` : ''} ${oldest}`).then((all) =>
+        all.filter((item) => heldFor(item, wanted.conversation) && (!wanted.read || item.read)),
+      );
+    case 'unread': {
+      const { conversation, limit, before } = wanted;
+      return items(
+        `AND i.phase = ${UNREAD} AND ($2::bigint IS NULL OR i.seq < $2) AND ($3::text IS NULL OR coalesce(i.taken_by, i.audience) = $3)
+         ${newest} LIMIT $4`,
+        before ?? null,
+        conversation === undefined ? null : toColumn(conversation),
+        limited(limit),
+      );
+    }
+    case 'key':
+      return items(`AND i.phase = ${OPEN} AND i.key = $2 ${oldest}`, toColumn(wanted.key)).then((all) =>
+        all.filter(({ state }) => state === 'open'),
+      );
+    case 'ids':
+      return items(`AND i.id = ANY($2) ${oldest}`, wanted.ids.map(toColumn));
+    case 'carrier':
+      return items(`AND i.carrier = $2 ${oldest}`, toColumn(wanted.carrier));
+    case 'latest': {
+      const { before, limit, state } = wanted;
+      const phase = state === undefined ? '' : `AND i.phase ${state === 'open' ? '=' : '<>'} ${OPEN}`;
+      return items(`AND ($2::bigint IS NULL OR i.seq < $2) ${phase} ${newest} LIMIT $3`, before ?? null, limited(limit));
+    }
+    case 'closed': {
+      const { from, to, limit, before = { closedAt: to, seq: 0 } } = wanted;
+      return items(
+        `AND i.closed_at >= $2 AND (i.closed_at, i.seq) < ($3::bigint, $4::bigint) ORDER BY i.closed_at DESC, i.seq DESC LIMIT $5`,
+        from,
+        before.closedAt,
+        before.seq,
+        limited(limit),
+      );
+    }
+  }
+}
+
+/** The items with one of these ids or carriers. */
+export const touchedItems = (query: Query, log: string, ids: readonly string[], carriers: readonly string[]): Promise<Item[]> =>
+  ids.length + carriers.length === 0
+    ? Promise.resolve([])
+    : selectItems(query, log, 'AND (i.id = ANY($2) OR i.carrier = ANY($3))', ids.map(toColumn), carriers.map(toColumn));
+
+type Row = readonly unknown[];
+const COLUMNS = {
+  seq: 'bigint',
+  audience: 'text',
+  id: 'text',
+  at: 'bigint',
+  clock: 'bigint',
+  phase: 'smallint',
+  level: 'smallint',
+  gate: 'boolean',
+  key: 'text',
+  carrier: 'text',
+  taken_by: 'text',
+  closed_at: 'bigint',
+  source: 'bigint',
+  notification: 'text',
+  state: 'text',
+} as const;
+
+/** `source`: the position of the notification that a folded one was counted into. */
+const rowOf = (item: Item, source: number | null): Row => [
+  item.seq,
+  toColumn(item.audience),
+  toColumn(item.id),
+  item.at,
+  item.clock ?? null,
+  phaseOf(item),
+  levelRank(item.notification.level),
+  item.gate,
+  toColumnOrNull(item.notification.key),
+  toColumnOrNull(item.carrier),
+  toColumnOrNull(item.takenBy),
+  item.closedAt ?? null,
+  source,
+  JSON.stringify(item.notification),
+  stateOf(item),
+];
+
+const UPSERT = `INSERT INTO @items (log, ${Object.keys(COLUMNS).join(', ')})
+  SELECT $1, * FROM unnest(${Object.values(COLUMNS)
+    .map((type, n) => `$${n + 2}::${type}[]`)
+    .join(', ')})
+  ON CONFLICT (log, seq, audience) DO UPDATE SET
+  (phase, gate, carrier, taken_by, closed_at, state) =
+  (excluded.phase, excluded.gate, excluded.carrier, excluded.taken_by, excluded.closed_at, excluded.state)`;
+
+/** Writes changed and new items. `targets` knows the positions of the notifications that others were folded into. */
+export async function putItems(
+  query: Query,
+  log: string,
+  items: readonly Item[],
+  targets: ReadonlyMap<NotificationId, number>,
+): Promise<void> {
+  if (items.length === 0) return;
+  const rows = items.map((item) => {
+    const into = item.outcome === 'folded' ? item.group?.[0] : undefined;
+    return rowOf(item, into === undefined ? null : (targets.get(into) ?? null));
+  });
+  await query(UPSERT, log, ...Object.keys(COLUMNS).map((_, column) => rows.map((row) => row[column])));
+}
+
+export const removeItems = (query: Query, log: string, items: readonly Item[]): Promise<unknown> =>
+  query(
+    'DELETE FROM @items WHERE log = $1 AND (seq, audience) IN (SELECT * FROM unnest($2::bigint[], $3::text[]))',
+    log,
+    items.map(({ seq }) => seq),
+    items.map(({ audience }) => toColumn(audience)),
+  );

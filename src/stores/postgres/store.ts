@@ -1,0 +1,303 @@
+import { randomBytes } from 'node:crypto';
+import type { ConversationId, LogKey } from '../../core/address.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import { fault } from '../../core/faults.ts';
+import type { Item } from '../../core/items.ts';
+import type { Json } from '../../core/json.ts';
+import type {
+  AgentOverview,
+  Appended,
+  Clock,
+  Erased,
+  ItemQuery,
+  LogOverview,
+  Presence,
+  PresenceUpdate,
+  Progress,
+  ReadQuery,
+  Store,
+  Swap,
+  Wait,
+  Withheld,
+} from '../../core/ports.ts';
+import type { Draft, Owner, Stored } from '../../core/records.ts';
+import { OPEN } from '../item-row.ts';
+import { written } from '../placing.ts';
+import { addressOf } from './address.ts';
+import { agentsPage, overviews } from './agents.ts';
+import { lockOf } from './append.ts';
+import { Appends } from './appends.ts';
+import {
+  bind,
+  binding,
+  type Bound,
+  presence,
+  type PresenceQuery,
+  pruneConversations,
+  touch,
+  withheld,
+  withhold,
+} from './conversations.ts';
+import { Database, type Query } from './database.ts';
+import { loadDriver } from './driver.ts';
+import { findItems } from './items.ts';
+import { migrate } from './migrations.ts';
+import { erase, forgetRecords, pruneChunk, type Pruned } from './prune.ts';
+import { readRecords } from './records.ts';
+import { applySwaps, setSetting, settingsOf, staleKey } from './settings.ts';
+import { fromColumn } from './text.ts';
+import { verify } from './verify.ts';
+import { Wakeups } from './wakeups.ts';
+
+export type PostgresOptions = {
+  /** `postgres://user:password@host:5432/database`, with `sslmode` and `sslrootcert` for TLS. */
+  readonly url: string;
+  /** The schema that holds the tables. Default: `schema` of the address, else `earpiece`. */
+  readonly schema?: string;
+  /** How many connections this process opens at most, beside the one that listens. Default 4. */
+  readonly connections?: number;
+  readonly clock?: Clock;
+};
+
+const CONNECTIONS = 4;
+
+/**
+ * Opens a PostgreSQL database, and makes or migrates its tables if needed. Needs the package pg. Rejects with `bad_argument`,
+ * `store_refused`, `store_full` or (if the server gives no answer) `store_unavailable`; no message holds the password.
+ */
+export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
+  const address = addressOf(options.url, options.schema);
+  const driver = await loadDriver();
+  const db = new Database(driver, address, options.connections ?? CONNECTIONS);
+  try {
+    await migrate(db);
+    const store = new PostgresStore(db, (head) => new Wakeups(driver, db, head), options.clock ?? { now: () => Date.now() });
+    await store.head();
+    return store;
+  } catch (error) {
+    await db.end();
+    throw error;
+  }
+}
+
+class PostgresStore implements Store {
+  readonly name: string;
+  readonly #db: Database;
+  readonly #wakeups: Wakeups;
+  readonly #appends: Appends;
+  readonly #clock: Clock;
+  /** The newest known time of the log: a new record is never before it. */
+  #lastAt = 0;
+  #closing: Promise<void> | undefined;
+
+  constructor(db: Database, wakeups: (head: () => Promise<number>) => Wakeups, clock: Clock) {
+    this.name = db.address.name;
+    this.#db = db;
+    this.#clock = clock;
+    this.#wakeups = wakeups(() => this.#askHead(undefined));
+    this.#appends = new Appends(db, {
+      now: () => this.now(),
+      onHead: ({ seq, at }) => {
+        this.#lastAt = Math.max(this.#lastAt, at);
+        this.#wakeups.wake(seq);
+      },
+    });
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  ordered(): number {
+    return Math.max(this.#clock.now(), this.#lastAt);
+  }
+
+  async append(log: LogKey, drafts: readonly Draft[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Appended> {
+    this.#admit(options);
+    // The caller may change its objects after this turn of the event loop.
+    const copies = written(drafts).map(({ text }) => ({ text, body: JSON.parse(text) as Draft }));
+    return this.#appends.append(log, { drafts: copies, swaps: options?.swaps ?? [] }, options);
+  }
+
+  async read(query: ReadQuery, options?: Wait): Promise<readonly Stored[]> {
+    return readRecords(this.#look(options), query);
+  }
+
+  async head(options?: Wait): Promise<number> {
+    this.#admit(options);
+    return this.#askHead(options);
+  }
+
+  async items(log: LogKey, query: ItemQuery, options?: Wait): Promise<readonly Item[]> {
+    return findItems(this.#look(options), log, query);
+  }
+
+  async countOpen(log: LogKey, options?: Wait): Promise<number> {
+    const rows = await this.#look(options)<{ n: number }>(
+      `SELECT count(*) AS n FROM @items WHERE log = $1 AND phase = ${OPEN}`,
+      log,
+    );
+    return rows[0]?.n ?? 0;
+  }
+
+  async overview(project?: string, options?: Wait): Promise<readonly LogOverview[]> {
+    return overviews(this.#look(options), project);
+  }
+
+  async agents(query: { project?: string; after?: LogKey; limit?: number }, options?: Wait): Promise<readonly AgentOverview[]> {
+    return agentsPage(this.#look(options), query, this.now());
+  }
+
+  async changed(after: number, options: Wait = {}): Promise<number> {
+    const head = await this.head();
+    return head > after ? head : this.#wakeups.wait(after, options);
+  }
+
+  async touch(update: PresenceUpdate, options?: Wait): Promise<Presence> {
+    const known = await this.#change(options, [lockOf(update.log)], (query) => touch(query, update, this.now()));
+    fault('touch.committed');
+    return known;
+  }
+
+  async presence(query: PresenceQuery, options?: Wait): Promise<readonly Presence[]> {
+    return presence(this.#look(options), query);
+  }
+
+  async bind(host: Owner, to: Bound, options?: Wait): Promise<void> {
+    await this.#change(options, [], (query) => bind(query, host, to, this.now()));
+  }
+
+  async binding(host: Owner, options?: Wait): Promise<(Bound & { at: number }) | undefined> {
+    return binding(this.#look(options), host);
+  }
+
+  async withhold(held: Withheld, options?: Wait): Promise<void> {
+    await this.#change(options, [], (query) => withhold(query, held));
+    fault('withhold.committed');
+  }
+
+  async withheld(log: LogKey, conversation: ConversationId, options?: Wait & { take?: boolean }): Promise<readonly Withheld[]> {
+    const now = this.now();
+    const of = { log, conversation };
+    if (!options?.take) return withheld(this.#look(options), of, { now, take: false });
+    return this.#change(options, [], (query) => withheld(query, of, { now, take: true }));
+  }
+
+  async prune(before: number, options?: Wait): Promise<{ readonly records: number; readonly items: number }> {
+    const total = { records: 0, items: 0 };
+    for (const { log } of await this.#look(options)<{ log: LogKey }>('SELECT log FROM @logs ORDER BY log')) {
+      for (let after: number | undefined = 0; after !== undefined;) {
+        const from: number = after;
+        const chunk: Pruned = await this.#change(options, [lockOf(log)], (query) =>
+          pruneChunk(query, log, { before, after: from }),
+        );
+        fault('prune.committed');
+        total.records += chunk.records;
+        total.items += chunk.items;
+        after = chunk.next;
+      }
+    }
+    await this.#change(options, [], (query) => pruneConversations(query, before, this.now()));
+    return total;
+  }
+
+  async forget(seqs: readonly number[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<boolean> {
+    const { swaps = [] } = options ?? {};
+    const keys = swaps.map(({ key }) => key).toSorted();
+    return this.#change(
+      options,
+      keys.map((key) => `setting ${key}`),
+      async (query) => {
+        if (staleKey(await settingsOf(query, keys), swaps) !== undefined || !(await forgetRecords(query, seqs))) return false;
+        await applySwaps(query, swaps);
+        return true;
+      },
+      (done) => done,
+    );
+  }
+
+  /** The bytes stay in the server's files until VACUUM, in its log, and in its backups. */
+  async erase(log: LogKey, before: number, options?: Wait): Promise<Erased> {
+    return this.#change(options, [lockOf(log)], (query) => erase(query, log, before));
+  }
+
+  async setting(key: string, options?: Wait): Promise<Json | undefined> {
+    const text = (await settingsOf(this.#look(options), [key])).get(key);
+    return text === undefined ? undefined : (JSON.parse(text) as Json);
+  }
+
+  async setSetting(key: string, value: Json | undefined, options?: Wait): Promise<void> {
+    await this.#change(options, [`setting ${key}`], (query) => setSetting(query, key, value));
+  }
+
+  async swapSetting(key: string, from: Json | undefined, to: Json | undefined, options?: Wait): Promise<boolean> {
+    return this.#change(
+      options,
+      [`setting ${key}`],
+      async (query) => {
+        if (staleKey(await settingsOf(query, [key]), [{ key, from, to }]) !== undefined) return false;
+        await setSetting(query, key, to);
+        return true;
+      },
+      (done) => done,
+    );
+  }
+
+  async secret(options?: Wait): Promise<string> {
+    const known = "SELECT value FROM @meta WHERE key = 'secret'";
+    const [found] = await this.#look(options)<{ value: string }>(known);
+    if (found !== undefined) return found.value;
+    // Another process may make one at the same time: the first one counts.
+    return this.#change(options, ['secret'], async (query) => {
+      const made = randomBytes(32).toString('hex');
+      await query("INSERT INTO @meta (key, value) VALUES ('secret', $1) ON CONFLICT (key) DO NOTHING", made);
+      return (await query<{ value: string }>(known))[0]?.value ?? made;
+    });
+  }
+
+  async verify(options?: Wait & Progress): Promise<readonly string[]> {
+    this.#admit(options);
+    const ms = { withinMs: options?.withinMs ?? VERIFY_MS };
+    return this.#db.snapshot(ms, (query) => verify(query, options?.onProgress));
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      this.#wakeups.close();
+      await this.#appends.end();
+      await this.#db.end();
+    })();
+    return this.#closing;
+  }
+
+  async #askHead(options: Wait | undefined): Promise<number> {
+    const [head] = await this.#db.read<{ seq: number; at: number }>(options, 'SELECT seq, at FROM @head');
+    this.#lastAt = Math.max(this.#lastAt, head?.at ?? 0);
+    return head?.seq ?? 0;
+  }
+
+  /** Statements on their own, each with the bounds of the call. */
+  #look(options: Wait | undefined): Query {
+    this.#admit(options);
+    return (text, ...values) => this.#db.read(options, text, ...values);
+  }
+
+  async #change<T>(
+    options: Wait | undefined,
+    locks: readonly string[],
+    work: (query: Query) => Promise<T>,
+    keep: (result: T) => boolean = () => true,
+  ): Promise<T> {
+    this.#admit(options);
+    return this.#db.write(options, locks, work, { keep });
+  }
+
+  #admit(options: Wait | undefined): void {
+    if (this.#closing !== undefined)
+      throw new EarpieceError('store_unavailable', `${this.name} was closed by this process: open it again`);
+    options?.signal?.throwIfAborted();
+  }
+}
+
+/** A check reads everything. */
+const VERIFY_MS = 600_000;

@@ -1,0 +1,88 @@
+import { EarpieceError } from '../../core/errors.ts';
+import type { Address } from './address.ts';
+
+const codeOf = (error: unknown): string => {
+  const code = (error as { readonly code?: unknown } | undefined)?.code;
+  return typeof code === 'string' ? code : '';
+};
+
+/** A call that had no answer in its time. */
+export class Late extends Error {}
+
+/** The connection broke while COMMIT was under way: `xid` tells later whether the transaction is in the database. */
+export class Unsure extends Error {
+  readonly xid: string;
+  readonly result: unknown;
+
+  constructor(xid: string, result: unknown, cause: unknown) {
+    super('the connection broke during COMMIT', { cause });
+    this.xid = xid;
+    this.result = result;
+  }
+}
+
+const CONNECTION: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EAI_AGAIN',
+  'ENOTFOUND',
+]);
+/** Started, stopped or taken over by another server; a read-only standby; out of connections. */
+const PASSING: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '25006', '53300', '25P03']);
+/** Another transaction was in the way. */
+const CLASH: ReadonlySet<string> = new Set(['40001', '40P01']);
+
+export const isLoss = (error: unknown): boolean =>
+  CONNECTION.has(codeOf(error)) ||
+  codeOf(error).startsWith('08') ||
+  (error instanceof Error && codeOf(error) === '' && /connection (?:terminated|ended|error)|not queryable/iu.test(error.message));
+
+/** A retry on another connection may succeed. */
+export const isPassing = (error: unknown): boolean =>
+  isLoss(error) || PASSING.has(codeOf(error)) || CLASH.has(codeOf(error)) || error instanceof Unsure;
+
+/** The call waited for locks or answers until its time was over. */
+const isLate = (error: unknown): boolean => error instanceof Late || codeOf(error) === '55P03' || codeOf(error) === '57014';
+
+/** Translates errors of the driver and the server; other errors pass. No message holds the password. */
+export function explain(error: unknown, { name, user, database, schema }: Address, waitedMs: number): unknown {
+  if (error instanceof EarpieceError) return error;
+  const code = codeOf(error);
+  const said = error instanceof Error ? `${error.message.split('\n', 1)[0]}${code === '' ? '' : `, ${code}`}` : String(error);
+  const options = { cause: error, data: { store: name } };
+  const unavailable = (why: string): EarpieceError =>
+    new EarpieceError('store_unavailable', `${name} ${why}`, { ...options, retryable: true });
+  const refused = (why: string): EarpieceError => new EarpieceError('store_refused', `${name} ${why}`, options);
+  if (isLate(error))
+    return unavailable(
+      `gave no answer for ${Math.round(waitedMs)} ms (${said}): try again, or see who holds a lock in pg_stat_activity`,
+    );
+  if (code === '53300') return unavailable(`has no connection left (${said}): raise max_connections, or put a pooler before it`);
+  if (code === '25006') return unavailable(`is a read-only standby (${said}): name the primary, or wait for its promotion`);
+  if (isPassing(error))
+    return unavailable(`could not be reached for ${Math.round(waitedMs)} ms (${said}): start it, or correct the address`);
+  if (code.startsWith('28')) return refused(`refuses the user ${user} (${said}): correct user and password in the address`);
+  if (code === '3D000') return refused(`does not exist (${said}): create it with createdb ${database}, or name another database`);
+  if (code === '42501')
+    return refused(`does not let ${user} write (${said}): let its owner run CREATE SCHEMA ${schema} AUTHORIZATION ${user}`);
+  if (code === '53100' || code === '53200')
+    return new EarpieceError(
+      'store_full',
+      `${name} cannot be written (${said}): free some space, no acknowledged record is lost`,
+      {
+        ...options,
+        retryable: true,
+      },
+    );
+  if (code.startsWith('XX') || code === '58030')
+    return new EarpieceError('store_corrupt', `${name} is damaged (${said}): restore a backup`, options);
+  if (/self[- ]signed|certificate|SSL|TLS/u.test(said))
+    return refused(
+      `has no connection that sslmode allows (${said}): add sslrootcert=<file> with the certificate of its authority, or correct sslmode`,
+    );
+  return error;
+}

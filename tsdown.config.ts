@@ -24,6 +24,7 @@ const library: UserConfig = {
     server: 'src/entries/server.ts',
     sources: 'src/entries/sources.ts',
     store: 'src/entries/store.ts',
+    postgres: 'src/entries/postgres.ts',
     client: 'src/entries/client.ts',
   },
   // An optional peer. The types of this package are bundled, so that a program without the package compiles.

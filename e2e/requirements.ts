@@ -57,6 +57,20 @@ export const REQUIREMENTS = {
     behaviour:
       'A PostgreSQL database keeps the logs of many machines: it passes the contract, and positions become visible in their order.',
   },
+  'store:postgres-schema': {
+    behaviour: 'The PostgreSQL schema after all migrations is the golden one, however many processes make it.',
+  },
+  'store:postgres-failover': {
+    behaviour:
+      'When PostgreSQL restarts or a synchronous standby takes over, calls wait, and nothing acknowledged is lost or doubled.',
+  },
+  'store:postgres-pooler': {
+    behaviour: 'The PostgreSQL store works behind a pooler that gives each transaction another connection.',
+  },
+  'store:postgres-errors': {
+    behaviour: 'An error of PostgreSQL names the database, the reason and the way out, and never the password.',
+  },
+  'store:postgres-tls': { behaviour: 'With sslmode=verify-full, only a certificate of the given authority opens a connection.' },
   'store:thread': {
     behaviour:
       'A separate thread writes waiting requests together, answers each caller, and blocks nobody while another process holds the lock.',

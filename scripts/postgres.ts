@@ -1,10 +1,10 @@
-/** The PostgreSQL of the tests: `node scripts/postgres.ts` finds its programs, or installs Debian's where it may. */
+/** The PostgreSQL and the pooler of the tests: `node scripts/postgres.ts` finds them, or installs Debian's where it may. */
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { aptInstall } from './apt.ts';
 
 export const WAY_OUT =
-  'install PostgreSQL 13 or newer (apt-get install postgresql, brew install postgresql), or set POSTGRES_BIN to the folder of initdb';
+  'install PostgreSQL 13 or newer and PgBouncer (apt-get install postgresql pgbouncer, brew install postgresql pgbouncer), or set POSTGRES_BIN to the folder of initdb';
 
 const PROGRAMS = ['initdb', 'postgres', 'pg_basebackup'];
 /** Debian keeps the programs of each version apart, and not on the PATH. */
@@ -22,11 +22,19 @@ export function findPostgres(env: NodeJS.ProcessEnv = process.env): string | und
   return folders.filter(Boolean).find((folder) => PROGRAMS.every((program) => existsSync(join(folder, program))));
 }
 
+export function findPooler(env: NodeJS.ProcessEnv = process.env): string | undefined {
+  const folders = [...(env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/opt/homebrew/bin'].filter(Boolean);
+  return folders.map((folder) => join(folder, 'pgbouncer')).find((path) => existsSync(path));
+}
+
 if (import.meta.main) {
-  const why = findPostgres() === undefined ? aptInstall('postgresql') : undefined;
+  const wanted = [...(findPostgres() === undefined ? ['postgresql'] : []), ...(findPooler() === undefined ? ['pgbouncer'] : [])];
+  const why = wanted.length > 0 ? aptInstall(...wanted) : undefined;
   const found = findPostgres();
-  if (found === undefined) {
-    process.stderr.write(`no PostgreSQL for the tests of its store${why === undefined ? '' : `: ${why}`}\n  ${WAY_OUT}\n`);
+  if (found === undefined || findPooler() === undefined) {
+    process.stderr.write(
+      `no ${wanted.join(' and no ')} for the tests of the PostgreSQL store${why === undefined ? '' : `: ${why}`}\n  ${WAY_OUT}\n`,
+    );
     process.exitCode = 1;
   } else process.stdout.write(`${found}\n`);
 }

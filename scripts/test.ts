@@ -26,6 +26,11 @@ const NEEDED = [
     args: ['scripts/shells.ts'],
     way: 'install zsh and fish: apt-get install zsh fish, brew install zsh fish',
   },
+  {
+    command: 'node',
+    args: ['scripts/postgres.ts'],
+    way: 'the store of PostgreSQL is tested on a real server; its tests are not skipped without one',
+  },
   { command: 'node', args: ['scripts/gh.ts'], way: 'pull requests are followed through the real gh, and not skipped without it' },
 ] as const;
 

@@ -1058,8 +1058,8 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     },
     {
       what: 'an engine that is not built yet; its password is not repeated',
-      args: ['--db', 'postgres://anna:secret@host/name', 'log'],
-      ...usage('not built yet: "postgres://…@host/name" names a PostgreSQL store; use a file for now: a path or sqlite:<path>'),
+      args: ['--db', 'nats://anna:secret@host/name', 'log'],
+      ...usage('not built yet: "nats://…@host/name" names a NATS store; use a path, sqlite:<path> or postgres://…'),
     },
     {
       what: 'an unknown engine',

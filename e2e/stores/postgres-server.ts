@@ -5,7 +5,7 @@ import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findPostgres, WAY_OUT } from '../../scripts/postgres.ts';
+import { findPooler, findPostgres, WAY_OUT } from '../../scripts/postgres.ts';
 
 /** PostgreSQL refuses to run as root. 65534 is nobody. */
 const NOBODY = 65_534;
@@ -135,16 +135,57 @@ export async function startPostgres({ durable = false, standbyOf, settings = {} 
 }
 
 /** Resolves when the server takes connections. */
-async function ready(child: ChildProcess): Promise<void> {
+async function ready(child: ChildProcess, line = 'ready to accept'): Promise<void> {
   let said = '';
   await new Promise<void>((resolve, reject) => {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       said = (said + text).slice(-10_000);
-      if (said.includes('ready to accept')) resolve();
+      if (said.includes(line)) resolve();
     });
-    child.once('exit', () => reject(new Error(`postgres ended: ${said}`)));
+    child.once('exit', () => reject(new Error(`${child.spawnfile} ended: ${said}`)));
     child.once('error', reject);
   });
+}
+
+/** A pooler before the server: each transaction may get another connection of the server. */
+export async function startPooler(
+  server: PostgresServer,
+): Promise<{ readonly url: string; readonly remove: () => Promise<void> }> {
+  const program = findPooler();
+  if (program === undefined) throw new Error(`there is no PgBouncer: ${WAY_OUT}`);
+  const folder = mkdtempSync(join(tmpdir(), 'earpiece-pooler-'));
+  const port = await freePort();
+  const users = join(folder, 'users');
+  const config = join(folder, 'pgbouncer.ini');
+  writeFileSync(users, `"ear" "${PASSWORD}"\n`);
+  writeFileSync(
+    config,
+    `[databases]
+postgres = host=127.0.0.1 port=${server.port}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = scram-sha-256
+auth_file = ${users}
+pool_mode = transaction
+default_pool_size = 3
+server_round_robin = 1
+ignore_startup_parameters = extra_float_digits
+`,
+  );
+  if (isRoot) for (const path of [folder, users, config]) chownSync(path, NOBODY, NOBODY);
+  const child = spawn(program, [config], { ...as, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+  await ready(child, 'process up');
+  return {
+    url: server.url.replace(String(server.port), String(port)),
+    remove: async () => {
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
 }
 
 /** Puts files into the folder of a stopped cluster, readable by its user only. */

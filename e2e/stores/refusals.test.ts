@@ -245,12 +245,8 @@ describe('openStore', () => {
     ['sqlite:', '"sqlite:" names no file: write sqlite:/path/to/earpiece.db'],
     ['sqlite://host/e.db', '"sqlite://host/e.db" names no file: write sqlite:/path/to/earpiece.db'],
     [
-      'postgres://me:secret@db/ear',
-      'not built yet: "postgres://…@db/ear" names a PostgreSQL store; use a file for now: a path or sqlite:<path>',
-    ],
-    [
       'nats://127.0.0.1:4222',
-      'not built yet: "nats://127.0.0.1:4222" names a NATS store; use a file for now: a path or sqlite:<path>',
+      'not built yet: "nats://127.0.0.1:4222" names a NATS store; use a path, sqlite:<path> or postgres://…',
     ],
     ['sqlit:/tmp/e.db', '"sqlit:/tmp/e.db" must name a store: did you mean sqlite:; give a path, sqlite:<path> or memory:'],
     ['redis://x', '"redis://x" must name a store: "redis:" is unknown; give a path, sqlite:<path> or memory:'],

@@ -4,9 +4,10 @@ import { EarpieceError, isGone } from '../../core/errors.ts';
 
 export type Driver = typeof pg;
 
-export async function loadDriver(): Promise<Driver> {
+/** `load` is for tests. */
+export async function loadDriver(load = () => import('pg')): Promise<Driver> {
   try {
-    return (await import('pg')).default;
+    return (await load()).default;
   } catch (cause) {
     if (!isGone(cause)) throw cause;
     throw new EarpieceError('bad_argument', 'a PostgreSQL store needs the package pg, which is not installed: npm install pg', {

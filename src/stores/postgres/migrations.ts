@@ -135,8 +135,10 @@ export async function migrate(db: Database): Promise<void> {
 /** 0: there are no tables yet. */
 async function versionOf(query: Query, { address: { name, schema } }: Database): Promise<number> {
   const [found] = await query<{ server: string; meta: boolean }>(
-    "SELECT current_setting('server_version_num') AS server, to_regclass($1) IS NOT NULL AS meta",
-    `"${schema}".meta`,
+    // Not to_regclass: a server's cache may still say that there is no table while another process has just made it.
+    `SELECT current_setting('server_version_num') AS server,
+     EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'meta') AS meta`,
+    schema,
   );
   if (Number(found?.server) < LEAST_SERVER)
     throw new EarpieceError(

@@ -1,0 +1,326 @@
+/** What the contract cannot see: a real server that restarts, fails over, hides behind a pooler, asks for TLS or refuses. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server, connect } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { LogKey } from '../../src/core/address.ts';
+import type { Store } from '../../src/core/ports.ts';
+import { LOG, OTHER, queued, said } from '../../src/stores/contract/drafts.ts';
+import { openStore } from '../../src/stores/open.ts';
+import { proves } from '../verifies.ts';
+import { freePort, PASSWORD, place, type PostgresServer, run, startPooler, startPostgres } from './postgres-server.ts';
+
+let server: PostgresServer;
+let admin: pg.Pool;
+beforeAll(async () => {
+  server = await startPostgres({ durable: true, settings: { wal_level: 'replica', max_wal_senders: '4' } });
+  admin = new pg.Pool({ connectionString: server.url, max: 4 });
+  admin.on('error', () => {});
+});
+afterAll(async () => {
+  await admin.end();
+  await server.remove();
+});
+
+let schemas = 0;
+const address = (url = server.url): string => `${url}?schema=t${schemas++}`;
+
+async function withStore<T>(url: string, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(url);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+test('the schema is the golden one, and opening it again changes nothing', async () => {
+  proves('store:postgres-schema');
+  const dump = (): string =>
+    run('pg_dump', ['--schema-only', '--no-owner', '--schema=earpiece', '-d', server.url])
+      .split('\n')
+      .filter((line) => line !== '' && !/^(?:--|SET |SELECT |\\)/u.test(line))
+      .join('\n');
+  await withStore(server.url, async () => {});
+  const made = dump();
+  await withStore(server.url, async () => {});
+  expect(dump()).toBe(made);
+  await expect(`${made}\n`).toMatchFileSnapshot('../../src/stores/postgres/golden/schema.sql');
+});
+
+test('processes that open a new database at once make its tables once', async () => {
+  proves('store:postgres-schema');
+  const url = address();
+  const stores = await Promise.all(Array.from({ length: 4 }, () => openStore(url)));
+  const secrets = await Promise.all(stores.map((store) => store.secret()));
+  expect(new Set(secrets).size).toBe(1);
+  await Promise.all(stores.map((store) => store.close()));
+});
+
+test('a position becomes visible after every lower one, also across logs', async () => {
+  proves('store:postgres');
+  const url = address();
+  await withStore(url, async (store) => {
+    const schema = new URL(url).searchParams.get('schema');
+    const slow = await admin.connect();
+    // Another process has its position and has not committed yet.
+    await slow.query('BEGIN');
+    await slow.query(`UPDATE ${schema}.head SET seq = seq + 1`);
+    const later = store.append(OTHER, [said('later')]);
+    const waits = await vi.waitUntil(async () => {
+      const { rows } = await admin.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+      return rows.length > 0;
+    });
+    expect(waits).toBe(true);
+    expect(await store.read({})).toEqual([]);
+    await slow.query('COMMIT');
+    slow.release();
+    expect(await later).toMatchObject({ records: [{ seq: 2 }] });
+  });
+});
+
+test('a waiting reader hears of an append by a notification, and without one by asking', async () => {
+  proves('store:postgres');
+  const url = address();
+  await withStore(url, async (reader) => {
+    const other = await openStore(url);
+    const waiting = reader.changed(0);
+    await vi.waitUntil(async () => (await listeners()) > 0);
+    await other.append(LOG, [said('x')]);
+    expect(await waiting).toBe(1);
+    await other.close();
+
+    // No notification: a server behind a pooler, or a connection that broke unseen.
+    const schema = new URL(url).searchParams.get('schema');
+    const silent = reader.changed(1);
+    await admin.query(`UPDATE ${schema}.head SET seq = seq + 1`);
+    expect(await silent).toBe(2);
+    // Its listener is gone with the waiting.
+    await vi.waitUntil(async () => (await listeners()) === 0);
+  });
+});
+
+const listeners = async (): Promise<number> =>
+  (await admin.query("SELECT 1 FROM pg_stat_activity WHERE application_name = 'earpiece listener' AND query LIKE 'LISTEN%'")).rows
+    .length;
+
+test('a call waits for a server that restarts, and none of its appends is lost or doubled', async () => {
+  proves('store:postgres-failover');
+  await withStore(address(), async (store) => {
+    await store.append(LOG, [queued('before')]);
+    const appends: Promise<unknown>[] = [];
+    for (let i = 0; i < 20; i++) appends.push(store.append(`shop/a${i % 4}` as LogKey, [queued(`n${i}`)], { withinMs: 60_000 }));
+    await server.stop();
+    for (let i = 20; i < 30; i++) appends.push(store.append(LOG, [queued(`n${i}`)], { withinMs: 60_000 }));
+    await server.start();
+    expect((await Promise.all(appends)).map((one) => (one as { kind: string }).kind)).toEqual(
+      Array.from({ length: 30 }, () => 'appended'),
+    );
+    expect(await store.read({ limit: 99 })).toHaveLength(31);
+    expect(await store.verify()).toEqual([]);
+  });
+});
+
+test('after its primary is gone, the standby that takes over has everything acknowledged', async () => {
+  proves('store:postgres-failover');
+  const standby = await startPostgres({ durable: true, standbyOf: server });
+  await admin.query("ALTER SYSTEM SET synchronous_standby_names = '*'");
+  await admin.query('SELECT pg_reload_conf()');
+  await vi.waitUntil(
+    async () => (await admin.query("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'")).rows.length > 0,
+  );
+  // The address stays: a proxy leads to the server that is the primary.
+  let target = server.port;
+  const proxy = await proxyTo(() => target);
+  const url = address(server.url.replace(String(server.port), String(proxy.port)));
+  try {
+    await withStore(url, async (store) => {
+      const acknowledged: string[] = [];
+      const writing = (async () => {
+        for (let i = 0; i < 40; i++) {
+          const appended = await store.append(LOG, [queued(`n${i}`)], { withinMs: 60_000 });
+          expect(appended.kind).toBe('appended');
+          acknowledged.push(`n${i}`);
+        }
+      })();
+      await vi.waitUntil(() => acknowledged.length > 5);
+      await server.stop('SIGKILL');
+      target = standby.port;
+      run('pg_ctl', ['promote', '-D', standby.data]);
+      await writing;
+      const stored = (await store.read({ log: LOG })).map(({ body }) => (body as { id?: string }).id);
+      expect(stored).toEqual(acknowledged);
+      expect(await store.verify()).toEqual([]);
+    });
+  } finally {
+    proxy.close();
+    await standby.remove();
+    await server.start();
+    await admin.query('ALTER SYSTEM RESET synchronous_standby_names').catch(() => {});
+    await admin.query('SELECT pg_reload_conf()').catch(() => {});
+  }
+});
+
+test('behind a pooler that gives each transaction another connection, everything works; a reader hears by asking', async () => {
+  proves('store:postgres-pooler');
+  const pooler = await startPooler(server);
+  const url = address(pooler.url);
+  try {
+    const [one, two] = await Promise.all([openStore(url), openStore(url)]);
+    await Promise.all(
+      Array.from({ length: 60 }, async (_, i) => {
+        const store = i % 2 === 0 ? one : two;
+        await store.append(`shop/a${i % 5}` as LogKey, [queued(`n${i}`)], { swaps: [{ key: `k${i}`, from: undefined, to: i }] });
+        await store.touch({ log: LOG, conversation: `c${i % 3}` as never, turnStarted: true });
+        await store.items(LOG, { kind: 'open' });
+      }),
+    );
+    expect((await one.read({ limit: 99 })).map(({ seq }) => seq)).toEqual(Array.from({ length: 60 }, (_, i) => i + 1));
+    expect((await two.presence({})).reduce((sum, { turns }) => sum + turns, 0)).toBe(60);
+    const head = await one.head();
+    const waiting = one.changed(head);
+    await two.append(LOG, [said('x')]);
+    expect(await waiting).toBe(head + 1);
+    expect(await two.verify()).toEqual([]);
+    await Promise.all([one.close(), two.close()]);
+  } finally {
+    await pooler.remove();
+  }
+});
+
+test('errors name the database, the reason and the way out, and never the password', async () => {
+  proves('store:postgres-errors');
+  const wrong = server.url.replace(PASSWORD, 'wr0ng-one');
+  const rows = [
+    [wrong, 'store_refused', /refuses the user ear .*: correct user and password in the address$/u],
+    [`${server.url}x`, 'store_refused', /postgresx does not exist .*: create it with createdb postgresx/u],
+    [
+      `postgres://ear:wr0ng-one@127.0.0.1:${await freePort()}/db`,
+      'store_unavailable',
+      /^postgres 127\.0\.0\.1:\d+\/db could not be reached for \d+ ms \(.*ECONNREFUSED\): start it, or correct the address$/u,
+    ],
+    ['postgres://ear:wr0ng one@[/db', 'bad_argument', /write postgres:\/\/user:password@host:5432\/database/u],
+    [`${wrong}?schema=A-b`, 'bad_argument', /^schema "A-b": must be a–z, 0–9 and _/u],
+  ] as const;
+  for (const [url, code, message] of rows) {
+    const error = await openStore(url).then(
+      () => undefined,
+      (failed: unknown) => failed as Error & { code: string },
+    );
+    expect(error).toMatchObject({ code, message: expect.stringMatching(message) as string });
+    expect(error?.message).not.toMatch(/wr0ng|s3cret/u);
+    expect(error?.message).not.toContain('\n');
+  }
+  await withStore(server.url, async (store) => expect(store.name).toBe(`postgres 127.0.0.1:${server.port}/postgres`));
+  const newer = address();
+  await withStore(newer, async () => {});
+  await admin.query(`UPDATE ${new URL(newer).searchParams.get('schema')}.meta SET value = '2001' WHERE key = 'version'`);
+  await expect(openStore(newer)).rejects.toMatchObject({
+    code: 'store_refused',
+    message: expect.stringContaining(
+      'was written by a newer Earpiece (schema 2, this one knows 1): update Earpiece here too',
+    ) as string,
+  });
+  await admin.query("CREATE ROLE guest LOGIN PASSWORD 'guest'");
+  await expect(openStore(address(server.url.replace(`ear:${PASSWORD}`, 'guest:guest')))).rejects.toMatchObject({
+    code: 'store_refused',
+    message: expect.stringMatching(
+      /does not let guest write .*: let its owner run CREATE SCHEMA t\d+ AUTHORIZATION guest$/u,
+    ) as string,
+  });
+});
+
+test('a call that another transaction blocks gives up in its time and leaves nothing', async () => {
+  proves('store:postgres-errors');
+  const url = address();
+  await withStore(url, async (store) => {
+    const holder = await admin.connect();
+    await holder.query('BEGIN');
+    await holder.query(`UPDATE ${new URL(url).searchParams.get('schema')}.head SET seq = seq`);
+    await expect(store.append(LOG, [queued('a')], { withinMs: 300 })).rejects.toMatchObject({
+      code: 'store_unavailable',
+      retryable: true,
+    });
+    await holder.query('ROLLBACK');
+    holder.release();
+    expect(await store.append(LOG, [queued('a')])).toMatchObject({ kind: 'appended', records: [{ seq: 1 }] });
+  });
+});
+
+test('a certificate that its authority signed opens a connection, and another one none', async () => {
+  proves('store:postgres-tls');
+  const folder = mkdtempSync(join(tmpdir(), 'earpiece-tls-'));
+  const [cert, key] = ['cert.pem', 'key.pem'].map((name) => join(folder, name)) as [string, string];
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+  const made = spawnSync(
+    'openssl',
+    [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      '2',
+      '-keyout',
+      key,
+      '-out',
+      cert,
+      ...subject,
+    ],
+    { encoding: 'utf8' },
+  );
+  expect(made.status, made.stderr).toBe(0);
+  await server.stop();
+  place(server, 'server.crt', cert);
+  place(server, 'server.key', key);
+  await server.start();
+  await admin.query('ALTER SYSTEM SET ssl = on');
+  await admin.query('SELECT pg_reload_conf()');
+  const url = address();
+  await vi.waitUntil(async () => (await admin.query<{ ssl: string }>('SHOW ssl')).rows[0]?.ssl === 'on');
+  const proved = `${url}&sslmode=verify-full&sslrootcert=${encodeURIComponent(cert)}`;
+  await withStore(proved, async (store) => {
+    await store.append(LOG, [said('x')]);
+    const { rows } = await admin.query(
+      "SELECT 1 FROM pg_stat_ssl s JOIN pg_stat_activity a USING (pid) WHERE s.ssl AND a.application_name = 'earpiece'",
+    );
+    expect(rows.length).toBeGreaterThan(0);
+  });
+  await expect(openStore(`${url}&sslmode=verify-full`)).rejects.toMatchObject({
+    code: 'store_refused',
+    message: expect.stringMatching(/has no connection that sslmode allows \(.*\): add sslrootcert=<file>/u) as string,
+  });
+  rmSync(folder, { recursive: true });
+});
+
+test('without the package pg the error names it', async () => {
+  proves('store:postgres-errors');
+  const { loadDriver } = await import('../../src/stores/postgres/driver.ts');
+  const missing = Object.assign(new Error("Cannot find package 'pg'"), { code: 'ERR_MODULE_NOT_FOUND' });
+  await expect(loadDriver(() => Promise.reject(missing))).rejects.toMatchObject({
+    code: 'bad_argument',
+    message: 'a PostgreSQL store needs the package pg, which is not installed: npm install pg',
+  });
+});
+
+/** Leads each connection to the server of that moment. */
+async function proxyTo(port: () => number): Promise<{ readonly port: number; close(): void }> {
+  const proxy: Server = createServer((from) => {
+    const to = connect(port(), '127.0.0.1');
+    from.pipe(to).pipe(from);
+    for (const [one, other] of [
+      [from, to],
+      [to, from],
+    ] as const)
+      one.on('error', () => other.destroy()).on('close', () => other.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  return { port: (proxy.address() as { port: number }).port, close: () => void proxy.close() };
+}

@@ -1,4 +1,4 @@
-/** The contract of the PostgreSQL store, on one server for all cases. Each store has a schema of its own. */
+/** The contract of the PostgreSQL store, on one server for all cases. Each store has another schema. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LogKey } from '../src/core/address.ts';

@@ -1,4 +1,4 @@
-/** What the contract cannot see: a real server that restarts, fails over, hides behind a pooler, asks for TLS or refuses. */
+/** A real server that restarts, fails over, hides behind a pooler, asks for TLS or refuses: the contract sees none of that. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server, connect } from 'node:net';
@@ -88,14 +88,20 @@ test('a waiting reader hears of an append by a notification, and without one by 
   const url = address();
   await withStore(url, async (reader) => {
     const other = await openStore(url);
+    const schema = new URL(url).searchParams.get('schema');
+    const client = await admin.connect();
+    await client.query(`LISTEN earpiece_${schema}`);
+    const heard = once(client, 'notification');
     const waiting = reader.changed(0);
     await vi.waitUntil(async () => (await listeners()) > 0);
     await other.append(LOG, [said('x')]);
     expect(await waiting).toBe(1);
+    expect(await heard).toMatchObject([{ payload: '1' }]);
+    await client.query('UNLISTEN *');
+    client.release();
     await other.close();
 
     // No notification: a server behind a pooler, or a connection that broke unseen.
-    const schema = new URL(url).searchParams.get('schema');
     const silent = reader.changed(1);
     await admin.query(`UPDATE ${schema}.head SET seq = seq + 1`);
     expect(await silent).toBe(2);

@@ -41,6 +41,7 @@ import {
   type Log,
 } from './memory-log.ts';
 import { storable } from './placing.ts';
+import { twice } from './settle-append.ts';
 import { Waiters } from './waiters.ts';
 
 /** Makes a store in memory, for tests, and for agents whose notifications need not survive the process. */
@@ -384,6 +385,3 @@ class MemoryStore implements Store {
 }
 const presenceKey = (log: LogKey, conversation: ConversationId): string => `${log}\n${conversation}`;
 const ownerKey = (owner: Owner): string => JSON.stringify([owner.machine, owner.pid, owner.startedAt]);
-
-const twice = (id: NotificationId): EarpieceError =>
-  new EarpieceError('bad_argument', `one append queues ${JSON.stringify(id)} twice: give each notification its own id`);

@@ -1,6 +1,6 @@
 /**
- * Appends of one log. Those that wait while a transaction runs share the next one, in the order of their calls: each is settled on its
- * own, and one that is refused leaves the others as they are.
+ * Appends of one log. Calls that wait while a transaction runs share the next one, in their order. Each is settled by itself: a
+ * refused one leaves the others as they are.
  */
 import type { LogKey } from '../../core/address.ts';
 import { clockBeside } from '../../core/clocks.ts';
@@ -20,7 +20,7 @@ import { toColumn, toColumnOrNull } from './text.ts';
 export type Asked = { readonly drafts: readonly Written[]; readonly swaps: readonly Swap[] };
 export type Answer =
   | { readonly kind: 'done'; readonly appended: Appended }
-  /** This one was refused by an error of its own. */
+  /** An error of this append alone. */
   | { readonly kind: 'failed'; readonly error: unknown };
 /** `head`: the newest position and time, if anything was appended. */
 export type Batch = { readonly answers: readonly Answer[]; readonly head?: { readonly seq: number; readonly at: number } };

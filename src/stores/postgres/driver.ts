@@ -16,10 +16,10 @@ export async function loadDriver(load = () => import('pg')): Promise<Driver> {
   }
 }
 
-const INT8 = 20;
-
 /** Positions and times fit into a number. */
 export const typesOf = (driver: Driver): pg.CustomTypesConfig => ({
-  getTypeParser: ((oid: number, format: 'text') =>
-    oid === INT8 ? Number : driver.types.getTypeParser(oid, format)) as pg.CustomTypesConfig['getTypeParser'],
+  getTypeParser: ((oid: Parameters<Driver['types']['getTypeParser']>[0], format: 'text') =>
+    oid === driver.types.builtins.INT8
+      ? Number
+      : driver.types.getTypeParser(oid, format)) as pg.CustomTypesConfig['getTypeParser'],
 });

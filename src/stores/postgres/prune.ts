@@ -1,4 +1,4 @@
-/** What retention removes, what rooms forget, and what a person has erased. */
+/** Retention removes old records, rooms forget theirs, and a person erases an agent. */
 import type { LogKey } from '../../core/address.ts';
 import { fault } from '../../core/faults.ts';
 import { touches } from '../../core/items.ts';
@@ -85,9 +85,7 @@ export async function forgetRecords(query: Query, seqs: readonly number[]): Prom
 /** Runs under the lock of the log. */
 export async function erase(query: Query, log: LogKey, before: number): Promise<Erased> {
   const count = async (sql: string, ...values: readonly unknown[]): Promise<number> =>
-    Number(
-      (await query<{ n: number }>(`WITH gone AS (${sql} RETURNING 1) SELECT count(*) AS n FROM gone`, ...values))[0]?.n ?? 0,
-    );
+    (await query<{ n: number }>(`WITH gone AS (${sql} RETURNING 1) SELECT count(*) AS n FROM gone`, ...values))[0]?.n ?? 0;
   const [found] = await query<{ n: number }>(
     'SELECT count(DISTINCT seq) AS n FROM @items WHERE log = $1 AND seq < $2',
     log,

@@ -1,4 +1,4 @@
-/** Values by name. Whoever changes one holds its lock: `setting <key>`. */
+/** Values by name. A writer holds the lock `setting <key>`. */
 import type { Json } from '../../core/json.ts';
 import type { Swap } from '../../core/ports.ts';
 import type { Query } from './database.ts';

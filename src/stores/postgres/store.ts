@@ -45,7 +45,6 @@ import { migrate } from './migrations.ts';
 import { erase, forgetRecords, pruneChunk, type Pruned } from './prune.ts';
 import { readRecords } from './records.ts';
 import { applySwaps, setSetting, settingsOf, staleKey } from './settings.ts';
-import { fromColumn } from './text.ts';
 import { verify } from './verify.ts';
 import { Wakeups } from './wakeups.ts';
 

@@ -1,7 +1,6 @@
 /**
- * Tells waiting callers that records were appended. Own appends wake at once. Those of other processes come as notifications on a
- * connection that only listens, and by asking for the head now and then: a pooler passes no notifications on, and a
- * connection may break unseen. Nothing runs while nobody waits.
+ * Wakes waiting callers when records are appended: at once for appends of this process, by a notification for others. While a caller
+ * waits, the head is also asked for now and then: a pooler passes no notifications on, and a connection may break unseen.
  */
 import type pg from 'pg';
 import { Waiters } from '../waiters.ts';
@@ -29,7 +28,7 @@ export class Wakeups {
     this.#waiters = new Waiters({ busy: () => this.#start(), idle: () => this.#stop() });
   }
 
-  /** `head`: as the caller has read it. Somebody may have told of a newer one since then. */
+  /** `head`: as the caller has read it. A newer one may be known since then. */
   async wait(after: number, options: { withinMs?: number | undefined; signal?: AbortSignal | undefined }): Promise<number> {
     if (this.#closed) return after;
     return this.#newest > after ? this.#newest : this.#waiters.wait(after, options);

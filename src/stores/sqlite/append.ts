@@ -1,10 +1,10 @@
 import { clockBeside } from '../../core/clocks.ts';
-import { EarpieceError } from '../../core/errors.ts';
 import { fault } from '../../core/faults.ts';
 import { formerOf, type Item, putItem, settle, touches } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import type { Placing, Written } from '../placing.ts';
 import { isHousekeeping } from '../retention.ts';
+import { twice } from '../settle-append.ts';
 import type { Database } from './database.ts';
 import type { ItemIndex } from './item-index.ts';
 
@@ -34,11 +34,7 @@ export function append(
     const result = settle(body, { seq, at, ...beside }, found);
     if (result.kind === 'conflict') return result;
     if (result.kind === 'duplicate') {
-      if (queued.has(result.id))
-        throw new EarpieceError(
-          'bad_argument',
-          `one append queues ${JSON.stringify(result.id)} twice: give each notification its own id`,
-        );
+      if (queued.has(result.id)) throw twice(result.id);
       return { kind: 'duplicate', id: result.id, item: found.find((item) => item.id === result.id) as Item };
     }
     for (const id of need.creates) queued.add(id);

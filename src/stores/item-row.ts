@@ -1,4 +1,4 @@
-/** An item as a row of a table beside its records: what the row holds, and how the item comes back. For stores in databases. */
+/** An item as a row of a table beside its records. For stores in databases. */
 import type { ConversationId } from '../core/address.ts';
 import { type Item, settle } from '../core/items.ts';
 import { LEVELS, type Level, type NotificationId } from '../core/notification.ts';

@@ -12,7 +12,7 @@ type Row = {
   readonly body: string;
 };
 
-/** The logs of a project are adjacent in the index, because "0" is the character after "/". NULL: of each project. */
+/** The logs of a project are adjacent in the index, because "0" is the character after "/". With NULL, each log matches. */
 export const inProject = (value: number, log = 'log'): string =>
   `($${value}::text IS NULL OR (${log} > $${value} || '/' AND ${log} < $${value} || '0'))`;
 

@@ -191,6 +191,8 @@ describe('a followed pull request', () => {
 describe('GitHub that does not answer as it should', () => {
   proves('follow:trouble');
 
+  /** The last column of `earpiece following`. */
+  const listed = async (): Promise<unknown> => (await shell.json(['following']))[0]?.['says'];
   const blind = (says: string): string => `follow.blind warning: pull request acme/shop#12 cannot be followed now: ${says}`;
 
   it('reports a revoked sign-in and a deleted repository at once, and withdraws both when it answers again', async () => {
@@ -205,6 +207,7 @@ describe('GitHub that does not answer as it should', () => {
       expect(await look()).toMatchObject({ trouble: { says, lasting: true }, nextAt: now + 15 * 60_000 });
       // The newer reason supersedes the older one when it is read.
       expect((await open()).at(-1)).toBe(blind(says));
+      expect(await listed()).toContain(`${says} (${status === 401 ? 'once' : '2 times'}, since`);
     }
     github.mood = { kind: 'well' };
     expect((await look())?.trouble).toBeUndefined();
@@ -219,6 +222,7 @@ describe('GitHub that does not answer as it should', () => {
     }
     await look();
     expect(await open()).toEqual([blind('GitHub answers HTTP 502')]);
+    expect(await listed()).toMatch(/^GitHub answers HTTP 502 \(3 times, since \d+ s ago; next look in 1 min\)$/u);
     github.mood = { kind: 'silent' };
     expect((await look())?.trouble?.says).toContain('gh had no answer from github.localhost');
   });
@@ -229,6 +233,9 @@ describe('GitHub that does not answer as it should', () => {
     const state = await look();
     expect(state?.trouble?.says).toMatch(/^GitHub's rate limit is used up; the next look is in \d\d min$/u);
     expect((state?.nextAt ?? 0) - now).toBeGreaterThan(15 * 60_000);
+    expect(await listed()).toMatch(
+      /^GitHub's rate limit is used up; the next look is in \d\d min \(once, since .*; next look in \d\d min\)$/u,
+    );
     github.mood = { kind: 'status', status: 429, headers: { 'retry-after': '120' } };
     expect(((await look())?.nextAt ?? 0) - now).toBe(120_000);
   });

@@ -69,13 +69,14 @@ function howOf({ followed, state }: Row, { now, runs, there }: Around): How {
       : { word: 'gone', ok: false, says: 'its process was killed; start it again' };
   if (state.trouble !== undefined) return { word: 'fails', ok: false, says: failure(state.trouble, state, now) };
   if (runs && (state.nextAt === undefined || now - state.nextAt < LATE_MS)) return { word: 'follows', ok: true, says: saw };
-  if (there && !runs)
+  if (runs && (there || followed.keep === true))
+    return { word: 'waits', ok: false, says: `its check is late${saw === '' ? '' : `; it saw ${saw}`}` };
+  if (there)
     return {
       word: 'waits',
       ok: false,
       says: 'no process checks this; earpiece follow pr, log or url starts one, and so does the next session',
     };
-  if (there) return { word: 'waits', ok: false, says: `its check is late${saw === '' ? '' : `; it saw ${saw}`}` };
   return { word: 'waits', ok: true, says: `for the next session${saw === '' ? '' : `; it saw ${saw}`}` };
 }
 

@@ -1,0 +1,73 @@
+/** A laptop that sleeps for three hours while a pull request is followed: a stopped process, and a clock that has moved. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { looker } from '../../src/sources/follow/index.ts';
+import { Shell } from '../cli/shell.ts';
+import { verifies } from '../verifies.ts';
+import { GitHub } from './github.ts';
+
+const HOURS_3 = 3 * 3_600_000;
+
+/** The wall clock of each process of the test: as many ms ahead as a file says. */
+const CLOCK = (file: string): string => `import { readFileSync } from 'node:fs';
+const real = Date.now;
+Date.now = () => real() + Number(readFileSync(${JSON.stringify(file)}, 'utf8'));`;
+
+verifies(
+  'follow:pace',
+  'after three hours of sleep the next look is at once: the agent hears what happened, and a network that comes back later is no news',
+  async () => {
+    await using github = await GitHub.start();
+    await using shell = new Shell();
+    const clock = join(shell.folder, 'clock');
+    const ahead = (ms: number): void => writeFileSync(clock, String(ms));
+    ahead(0);
+    writeFileSync(join(shell.folder, 'clock.mjs'), CLOCK(clock));
+    const env = {
+      ...github.env,
+      GH_CONFIG_DIR: join(shell.folder, 'gh'),
+      NODE_OPTIONS: `--import=${join(shell.folder, 'clock.mjs')}`,
+    };
+    const ear = await shell.open();
+    const listed = async (): Promise<Record<string, unknown>> => (await shell.json(['following'], { env }))[0] ?? {};
+    const open = async (): Promise<readonly string[]> =>
+      (await ear.open('shop/coder')).map(({ notification: { message } }) => message);
+    const until = async (isSo: (row: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> => {
+      for (;;) {
+        const row = await listed();
+        if (isSo(row)) return row;
+        await pause(100);
+      }
+    };
+    github.job(71, 'test', undefined);
+    await shell.says(['follow', 'pr', 'http://github.localhost/acme/shop/pull/12', '--to', 'coder', '--keep'], { env });
+    await until(({ says }) => says === '1 of 1 checks run');
+    const pid = (await looker(ear.store, 'shop', ear.isAlive))?.pid ?? 0;
+    try {
+      process.kill(pid, 'SIGSTOP');
+      ahead(HOURS_3);
+      github.job(71, 'test', 'failure', ['FAIL cart.test.ts > rounds', 'AssertionError: expected 3 to be 4']);
+      expect(await listed()).toMatchObject({ state: 'waits', says: 'its look is late; it saw 1 of 1 checks run' });
+      expect(await open()).toEqual([]);
+      // It wakes before its network does.
+      github.mood = { kind: 'silent' };
+      process.kill(pid, 'SIGCONT');
+      const { says } = await until(({ failures }) => failures === 1);
+      expect(says).toMatch(/^gh had no answer from github\.localhost: .*; next look in 1 min\)$/u);
+      expect(await open()).toEqual([]);
+      github.mood = { kind: 'well' };
+      ahead(HOURS_3 + 60_000);
+      await until(({ state }) => state === 'follows');
+      expect(await open()).toEqual([
+        'acme/shop#12: check "test" failed in step "Run tests": cart.test.ts > rounds: AssertionError: expected 3 to be 4',
+      ]);
+      // It was asleep, so it has not asked more often than a process that was awake.
+      expect(github.asked.filter(({ path }) => path.endsWith('/pulls/12'))).toHaveLength(2);
+    } finally {
+      process.kill(pid, 'SIGKILL');
+    }
+  },
+  120_000,
+);

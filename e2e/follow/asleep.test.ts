@@ -17,7 +17,7 @@ Date.now = () => real() + Number(readFileSync(${JSON.stringify(file)}, 'utf8'));
 
 verifies(
   'follow:pace',
-  'after three hours of sleep the next look is at once: the agent hears what happened, and a network that comes back later is no news',
+  'after three hours of sleep the next look is at once, and a network that comes back later is not reported',
   async () => {
     await using github = await GitHub.start();
     await using shell = new Shell();

@@ -1,5 +1,5 @@
 /** `earpiece follow`, `following` and `unfollow`: the process that looks, what starts it again, what the list says. */
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -7,7 +7,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LoadedInbox } from '../../src/loaded-inbox.ts';
 import { FOLLOW_FAULT_POINTS } from '../../src/core/faults.ts';
-import { add, following, looker, NEW, remove, stateOf, type State } from '../../src/sources/follow/index.ts';
+import type { Json } from '../../src/core/json.ts';
+import { add, following, keepState, looker, NEW, stateOf, type State, type What } from '../../src/sources/follow/index.ts';
 import { Shell } from '../cli/shell.ts';
 import { proves, verifies } from '../verifies.ts';
 
@@ -157,33 +158,58 @@ describe('earpiece follow', () => {
     }
   }, 60_000);
 
+  /** Each with the state of a first look, so that the next look has news, and the one line that is then open. */
+  const crashing = (url: string): readonly (readonly [What, Json | undefined, string])[] => [
+    [{ kind: 'url', url }, undefined, `${url} fails: 503 Service Unavailable`],
+    [
+      { kind: 'log', file: join(shell.folder, 'app.log'), match: 'ERROR' },
+      { ino: statSync(join(shell.folder, 'app.log')).ino, offset: 0 },
+      `${join(shell.folder, 'app.log')}: ERROR no connection`,
+    ],
+    [{ kind: 'files', folder: shell.folder, globs: ['app.log'] }, {}, '`app.log` was created'],
+  ];
+
   verifies(
     'follow:told-once',
     'killed at each write, the next process reports the rest, and nothing twice',
     async () => {
       const server = createServer((_, response) => response.writeHead(503).end());
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+      writeFileSync(join(shell.folder, 'app.log'), 'ERROR no connection\n');
       try {
-        for (const point of [...FOLLOW_FAULT_POINTS, 'append.committed']) {
-          const what = { kind: 'url', url: `${url}${point}` } as const;
-          await add(ear.store, 'shop', { uid: ear.ids.make('f'), what, to: 'shop/coder', keep: true });
-          const env = { EARPIECE_FAULT: point };
-          expect((await shell.run(['follow', '--look', 'shop'], { env })).code, point).toBeNull();
-          const looks = shell.begin(['follow', '--look', 'shop']);
-          await until(state, ({ told }) => Object.keys(told).length > 0);
-          await remove(ear.store, 'shop', 'f1');
-          expect((await looks.ended).code).toBe(0);
-          expect((await open()).filter((message) => message.includes(point))).toEqual([
-            `${url}${point} fails: 503 Service Unavailable`,
-          ]);
-        }
+        for (const [what, source, message] of crashing(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`))
+          for (const point of [...FOLLOW_FAULT_POINTS, 'append.committed']) {
+            const { followed } = await add(ear.store, 'shop', { uid: ear.ids.make('f'), what, to: 'shop/coder', keep: true });
+            if (source !== undefined) await keepState(ear.store, followed.uid, { turn: 1, told: {}, source });
+            expect((await shell.run(['follow', '--look', 'shop'], { env: { EARPIECE_FAULT: point } })).code, point).toBeNull();
+            const looks = shell.begin(['follow', '--look', 'shop']);
+            await until(state, ({ lookedAt }) => lookedAt !== undefined);
+            expect(await open(), `${what.kind} ${point}`).toEqual([message]);
+            await shell.says(['unfollow', followed.id]);
+            expect((await looks.ended).code).toBe(0);
+            for (const { id } of await ear.open('shop/coder'))
+              await ear.withdraw('shop/coder', { id }, { by: 'test', reason: 'the next one' });
+          }
       } finally {
         server.close();
       }
     },
-    60_000,
+    120_000,
   );
+
+  it('a command whose process is killed at each write reports its errors once, when it runs again', async () => {
+    proves('follow:told-once');
+    for (const point of ['follow.told', 'follow.kept', 'append.committed']) {
+      const script = `console.log('${point}.c:3:5: error: expected ";"'); setTimeout(() => process.exit(1), 1500)`;
+      const words = ['follow', '--to', 'coder', '--', process.execPath, '-e', script];
+      expect((await shell.run(words, { env: { EARPIECE_FAULT: point } })).code, point).toBeNull();
+      await shell.run(words);
+      expect(
+        (await open()).filter((message) => message === `expected ";" (${point}.c:3:5)`),
+        point,
+      ).toHaveLength(1);
+    }
+  }, 60_000);
 
   it.each([
     [['log', 'app.log'], 'needs --match <re>'],

@@ -1,5 +1,6 @@
 /** `earpiece follow -- <command>` around real programs: their output passes through, and the agent hears of their errors. */
 import { rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { spawn as spawnPty } from '@lydell/node-pty';
@@ -8,6 +9,9 @@ import { CLI } from '../built.ts';
 import type { LoadedInbox } from '../../src/loaded-inbox.ts';
 import { Shell } from '../cli/shell.ts';
 import { proves, verifies } from '../verifies.ts';
+
+/** Before version 7, which another package brings. */
+const COMPILER = createRequire(createRequire(import.meta.url).resolve('@arethetypeswrong/core')).resolve('typescript/lib/tsc.js');
 
 let shell: Shell;
 let ear: LoadedInbox;
@@ -59,6 +63,20 @@ describe('a followed command', () => {
     },
     60_000,
   );
+
+  it('tsc --watch: errors are reported once, and a later round withdraws those that are gone', async () => {
+    const file = (text: string): void => writeFileSync(join(shell.folder, 'cart.ts'), text);
+    writeFileSync(join(shell.folder, 'tsconfig.json'), '{"compilerOptions":{"noEmit":true,"types":[]},"include":["*.ts"]}');
+    file("export const total: number = 'three';\nexport const none = nothing;\n");
+    const running = shell.begin(follow(process.execPath, COMPILER, '--watch'));
+    const none = "problem.found: TS2304: Cannot find name 'nothing'. (cart.ts:2:21)";
+    expect(await until((all) => all.length > 1)).toContain(none);
+    file('export const total: number = 3;\nexport const none = nothing;\n');
+    expect(await until((all) => all.length < 2)).toEqual([none]);
+    running.process.kill('SIGINT');
+    await running.ended;
+    expect(await open()).toEqual([]);
+  }, 60_000);
 
   it('passes every byte, stdin and the exit code, and tells how it failed, once', async () => {
     const script = `process.stdin.on('data', (d) => process.stdout.write('\\x1b[32m' + d + '\\x1b[0m')).on('end', () => {

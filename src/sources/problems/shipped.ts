@@ -21,7 +21,8 @@ export const SHIPPED: readonly Matcher[] = [
     tool: 'eslint',
     steps: [
       step(/^(?<file>[^\s:][^:]*\.\w{1,5})$/u),
-      step(/^\s+(?<line>\d+):(?<column>\d+)\s+(?<severity>error|warning)\s+(?<message>\S(?:.*\S)?)\s\s+(?<code>[@\w/-]+)$/u, {
+      // Errors of the syntax have no rule.
+      step(/^\s+(?<line>\d+):(?<column>\d+)\s+(?<severity>error|warning)\s+(?<message>\S.*?)(?:\s\s+(?<code>[@\w/-]+))?$/u, {
         loop: true,
       }),
     ],
@@ -39,7 +40,7 @@ export const SHIPPED: readonly Matcher[] = [
     // For Vite 8 and later.
     tool: 'vite',
     steps: [
-      step(/^\[(?<code>[\w:-]+)\] (?<message>\S.*)$/u),
+      step(/^\[(?:(?<code>[A-Z_]+)|[\w:-]+)\] (?<message>\S.*)$/u),
       step(/^\s*[╭┌]─\[ (?<file>[^:\]]+):(?<line>\d+):(?<column>\d+) \]$/u),
     ],
   },
@@ -65,13 +66,32 @@ export const SHIPPED: readonly Matcher[] = [
   },
   { tool: 'next', steps: [step(/^\s*⨯ (?<message>(?!\.\/)\S.*)$/u)] },
   {
+    tool: 'next',
+    steps: [
+      step(/^(?:> Build error occurred|Failed to compile\.)$/u),
+      step(/^(?<file>\.\/[^\s:]+):(?<line>\d+):(?<column>\d+)$/u, { skip: 3 }),
+      step(/^(?<message>\S.*)$/u),
+    ],
+  },
+  {
+    // The plugin ts-loader prints these.
     tool: 'webpack',
-    steps: [step(/^ERROR in (?<file>[^\s:]+)(?:[ :](?<line>\d+):(?<column>\d+)\S*)?$/u), step(/^(?<message>\S.*)$/u)],
+    steps: [
+      step(/^\[tsl\] (?<severity>ERROR|WARNING) in (?<file>[^(]+)\((?<line>\d+),(?<column>\d+)\)$/u),
+      step(/^\s+(?<code>TS\d+): (?<message>.+)$/u),
+    ],
+  },
+  {
+    tool: 'webpack',
+    steps: [
+      step(/^ERROR in (?<file>[^\s:]+)(?:[ :](?<line>\d+):(?<column>\d+)\S*)?$/u),
+      step(/^(?<message>(?!\.\/\S+ \d+:\d+)\S.*)$/u),
+    ],
   },
   {
     tool: 'vitest',
     steps: [
-      step(/^\s*FAIL\s+(?<test>\S.*)$/u),
+      step(/^\s*FAIL\s+(?<test>\S.*?)(?:\s+\[ .+ \])?$/u),
       step(/^(?<message>\w*(?:Error|Exception)\b.*)$/u),
       step(new RegExp(String.raw`^\s*❯ (?:\S+ )?${FILE}:(?<line>\d+):(?<column>\d+)$`, 'u'), { skip: 30, optional: true }),
     ],
@@ -83,7 +103,22 @@ export const SHIPPED: readonly Matcher[] = [
       step(/^\s+(?<message>\S.*)$/u, { skip: 1 }),
       step(/^\s+(?<more>Expected\b.*)$/u, { skip: 1, optional: true }),
       step(/^\s+(?<more>Received\b.*)$/u, { optional: true }),
-      step(new RegExp(String.raw`^\s+at (?:.*\()?${FILE}:(?<line>\d+):(?<column>\d+)\)?$`, 'u'), { skip: 30, optional: true }),
+      step(new RegExp(String.raw`^\s+at (?:.*\()?(?!\S*node_modules)${FILE}:(?<line>\d+):(?<column>\d+)\)?$`, 'u'), {
+        skip: 30,
+        optional: true,
+      }),
+    ],
+  },
+  {
+    tool: 'mocha',
+    steps: [
+      step(/^\s+\d+\) \S.*$/u),
+      step(/^\s+(?<test>\S.*):$/u, { skip: 4 }),
+      step(/^\s+(?<message>\w*(?:Error|Exception)\b.*?):?$/u, { skip: 1 }),
+      step(new RegExp(String.raw`^\s+at (?:.*\()?(?!\S*node_modules)${FILE}:(?<line>\d+):(?<column>\d+)\)?$`, 'u'), {
+        skip: 30,
+        optional: true,
+      }),
     ],
   },
   {
@@ -128,7 +163,23 @@ export const SHIPPED: readonly Matcher[] = [
     ],
   },
   { tool: 'pytest', steps: [step(/^FAILED (?<test>[^\s:]+::\S+) - (?<message>.+)$/u)] },
-  { tool: 'pytest', steps: [step(/^ERROR (?<file>[^\s:]+\.py)(?:::\S+)? - (?<message>.+)$/u)] },
+  { tool: 'pytest', steps: [step(/^ERROR (?<test>[^\s:]+\.py::\S+) - (?<message>.+)$/u)] },
+  { tool: 'pytest', steps: [step(/^ERROR (?<file>[^\s:]+\.py) - (?<message>.+)$/u)] },
+  {
+    tool: 'pytest',
+    steps: [
+      step(/^_+ ERROR collecting (?<file>\S+) _+$/u),
+      step(/^E\s+(?<message>(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b.*)$/u, { skip: 80 }),
+    ],
+  },
+  {
+    tool: 'unittest',
+    steps: [
+      step(/^(?:ERROR|FAIL): \w+ \((?<test>[\w.]+)\)$/u),
+      step(/^\s+File "(?<file>[^"]+)", line (?<line>\d+)/u, { skip: 4, repeats: true }),
+      step(/^(?<message>(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b.*)$/u, { skip: 6 }),
+    ],
+  },
   {
     tool: 'python',
     steps: [
@@ -155,7 +206,9 @@ export const SHIPPED: readonly Matcher[] = [
     tool: 'node',
     steps: [
       step(/^(?:Uncaught )?(?<message>\w*Error(?: \[\w+\])?: .+)$/u),
-      step(new RegExp(String.raw`^\s+at (?:.*\()?(?:node:\S+|(?:file://)?${FILE}:(?<line>\d+):(?<column>\d+)\)?)$`, 'u')),
+      step(new RegExp(String.raw`^\s+at (?:.*\()?(?:node:\S+|(?:file://)?${FILE}:(?<line>\d+):(?<column>\d+)\)?)$`, 'u'), {
+        skip: 3,
+      }),
     ],
   },
   {
@@ -167,7 +220,7 @@ export const SHIPPED: readonly Matcher[] = [
 ];
 
 const RESTARTED =
-  /^\[nodemon\] restarting|^Restarting '|^\[tsx\] (?:rerunning|restarting)|Detected change in .+, reloading|WatchFiles detected changes/u;
+  /^\[nodemon\] restarting|^Restarting '|\[tsx\] (?:change in .*|rerunning|restarting)|Detected change in .+, reloading|WatchFiles detected changes/u;
 
 /** The rounds of tools that show them. The problems of other tools stay open until the program ends without an error. */
 export const ROUNDS: Readonly<Record<string, Rounds>> = {

@@ -1,0 +1,378 @@
+/**
+ * Records the outputs of real programs into `outputs`, for `outputs.test.ts`: node e2e/follow/record.ts FOLDER [name...]
+ * FOLDER has the programs of PACKAGES in its node_modules. go, cargo and pytest are those of the PATH.
+ */
+import { spawn } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { spawn as spawnPty } from '@lydell/node-pty';
+
+/** npm install of these in FOLDER. */
+export const PACKAGES =
+  'eslint webpack webpack-cli webpack-dev-server ts-loader next react react-dom jest esbuild mocha nodemon tsx typescript@5.9';
+/** For replays: the program was silent here, for a second. */
+export const SILENCE = '\u001e';
+const OUTPUTS = join(import.meta.dirname, 'outputs');
+const REPOSITORY = join(import.meta.dirname, '../../node_modules');
+const AT_MOST_MS = 120_000;
+
+type Files = Readonly<Record<string, string>>;
+/** When the output has this text, since the step before, the files are written. Then it is silent for a second. */
+type Step = { readonly when: RegExp; readonly write: Files };
+type Recording = {
+  readonly files: Files;
+  readonly run: readonly string[];
+  readonly steps?: readonly Step[];
+  /** A program that goes on is ended after its last output matches this. */
+  readonly until?: RegExp;
+  readonly terminal?: true;
+};
+
+const BROKEN = "export const total: number = 'three';\n";
+const SOUND = 'export const total: number = 3;\n';
+const TSCONFIG = JSON.stringify({
+  compilerOptions: { strict: true, noEmit: true, types: [], skipLibCheck: true },
+  include: ['*.ts'],
+});
+const PACKAGE = JSON.stringify({ name: 'shop', private: true });
+const MODULE = JSON.stringify({ name: 'shop', private: true, type: 'module' });
+
+const tscWatch = (tsc: string): Recording => ({
+  files: {
+    'tsconfig.json': TSCONFIG,
+    'cart.ts': BROKEN,
+    'price.ts': "import { total } from './cart';\ntotal.toFixed(undefined, 2);\n",
+  },
+  run: [tsc, '--watch'],
+  steps: [
+    { when: /Found 2 errors/u, write: { 'cart.ts': SOUND } },
+    { when: /Found 1 error/u, write: { 'price.ts': "import { total } from './cart';\ntotal.toFixed(2);\n" } },
+  ],
+  until: /Found 0 errors/u,
+});
+
+const WEBPACK: Files = {
+  'package.json': PACKAGE,
+  'webpack.config.js': `module.exports = { mode: 'development', entry: './cart.ts', resolve: { extensions: ['.ts', '.js'] },
+  module: { rules: [{ test: /\\.ts$/, use: 'ts-loader' }] }, devServer: { port: 0, host: '127.0.0.1' } };\n`,
+  'tsconfig.json': JSON.stringify({
+    compilerOptions: {
+      strict: true,
+      types: [],
+      sourceMap: true,
+      target: 'es2022',
+      module: 'esnext',
+      moduleResolution: 'bundler',
+    },
+  }),
+};
+
+const NEXT: Files = {
+  'package.json': JSON.stringify({ name: 'shop', private: true }),
+  'next.config.mjs': 'export default { turbopack: { root: process.env.ROOT } };\n',
+  'app/layout.jsx': 'export default function Layout({ children }) {\n  return <html><body>{children}</body></html>;\n}\n',
+};
+const PAGE = 'export default function Page() {\n  return <p>cart</p>;\n}\n';
+
+const SPEC = `import { expect, it } from 'vitest';
+it('rounds', () => expect(Math.floor(3.6)).toBe(4));
+it('sums up', () => { throw new TypeError('no sum'); });
+`;
+
+const VITE: Recording = {
+  files: {
+    'package.json': MODULE,
+    'index.html': '<script type="module" src="/cart.ts"></script>\n',
+    'cart.ts': "import { price } from './missing';\nconsole.log(price);\n",
+  },
+  run: [join(REPOSITORY, '.bin/vite'), '--port', '38918', '--host', '127.0.0.1'],
+  steps: [
+    { when: /missing/u, write: { 'cart.ts': 'const total = (;\n' } },
+    { when: /Unexpected|PARSE_ERROR/u, write: { 'cart.ts': SOUND } },
+  ],
+  until: /page reload|hmr update/u,
+};
+
+const RECORDINGS: Readonly<Record<string, Recording>> = {
+  'tsc-watch': tscWatch(join(REPOSITORY, '.bin/tsc')),
+  'tsc-5-watch': tscWatch('tsc'),
+  'tsc-5-terminal': { ...tscWatch('tsc'), run: ['tsc', '--pretty'], steps: [], until: /Found 2/u, terminal: true },
+  eslint: {
+    files: {
+      'package.json': MODULE,
+      'eslint.config.js': "export default [{ rules: { 'no-undef': 'error', 'no-unused-vars': 'warn', eqeqeq: 'error' } }];\n",
+      'cart.js': 'const unused = 1;\nexport const is = (a) => a == total;\n',
+      'price.js': 'export const = 1;\n',
+    },
+    run: ['eslint', '.'],
+  },
+  'eslint-terminal': {
+    files: {
+      'package.json': MODULE,
+      'eslint.config.js': "export default [{ rules: { 'no-undef': 'error', 'no-unused-vars': 'warn' } }];\n",
+      'cart.js': 'const unused = 1;\nexport const is = (a) => a === total;\n',
+    },
+    run: ['eslint', '.'],
+    terminal: true,
+  },
+  'webpack-build': {
+    files: {
+      ...WEBPACK,
+      'cart.ts': `import { price } from './missing';\nconst total: number = 'three';\nconsole.log(price, total);\n`,
+    },
+    run: ['webpack', 'build'],
+  },
+  'webpack-serve': {
+    files: { ...WEBPACK, 'cart.ts': `import { price } from './missing';\nconsole.log(price);\n` },
+    run: ['webpack', 'serve'],
+    steps: [
+      { when: /compiled with 2 errors/u, write: { 'cart.ts': 'const total = (;\n' } },
+      { when: /compiled with \d+ errors?/u, write: { 'cart.ts': SOUND } },
+    ],
+    until: /compiled successfully/u,
+  },
+  'next-dev': {
+    files: { ...NEXT, 'app/page.jsx': PAGE.replace('<p>cart</p>', '<p>cart</q>') },
+    run: ['next', 'dev', '--port', '38917', '--hostname', '127.0.0.1'],
+    steps: [
+      { when: /⨯ |Error/u, write: { 'app/page.jsx': `import x from './missing';\n${PAGE}` } },
+      { when: /missing/u, write: { 'app/page.jsx': PAGE.replace('return', "throw new Error('no cart');\n  return") } },
+      { when: /no cart/u, write: { 'app/page.jsx': PAGE } },
+    ],
+    until: /GET \/ 200/u,
+  },
+  'next-build': { files: { ...NEXT, 'app/page.jsx': `import x from './missing';\n${PAGE}` }, run: ['next', 'build'] },
+  jest: {
+    files: {
+      'package.json': PACKAGE,
+      'cart.test.js': `test('rounds', () => { expect(Math.floor(3.6)).toBe(4); });
+describe('cart', () => { test('sums up', () => { throw new TypeError('no sum'); }); test('is', () => { expect({ a: 1 }).toEqual({ a: 2 }); }); });\n`,
+      'broken.test.js': "require('./nope');\n",
+      'sound.test.js': "test('is', () => {});\n",
+    },
+    run: ['jest'],
+  },
+  'jest-watch': {
+    files: { 'package.json': PACKAGE, 'cart.test.js': "test('rounds', () => { expect(Math.floor(3.6)).toBe(4); });\n" },
+    run: ['jest', '--watchAll'],
+    terminal: true,
+    steps: [
+      {
+        when: /Ran all test suites/u,
+        write: { 'cart.test.js': "test('rounds', () => { expect(Math.round(3.6)).toBe(4); });\n" },
+      },
+    ],
+    until: /1 passed[^]*Ran all test suites/u,
+  },
+  'vitest-watch': {
+    files: { 'package.json': MODULE, 'vite.config.js': 'export default {};\n', 'cart.test.js': SPEC },
+    run: [join(REPOSITORY, '.bin/vitest'), '--watch', '--root', '.'],
+    steps: [
+      { when: /Test Files/u, write: { 'cart.test.js': SPEC.replace('floor', 'round') } },
+      {
+        when: /Test Files/u,
+        write: { 'cart.test.js': SPEC.replace('floor', 'round').replace("throw new TypeError('no sum');", '') },
+      },
+    ],
+    until: /2 passed/u,
+  },
+  'esbuild-watch': {
+    files: { 'package.json': PACKAGE, 'cart.ts': "import { price } from './missing';\nconst total = ;\n" },
+    run: ['esbuild', 'cart.ts', '--bundle', '--outfile=out.js', '--watch=forever'],
+    steps: [
+      { when: /ERROR/u, write: { 'cart.ts': "import { price } from './missing';\nconsole.log(price);\n" } },
+      { when: /Could not resolve/u, write: { 'cart.ts': SOUND } },
+    ],
+    until: /\[watch\] build finished[^]*\[watch\] build finished|build finished/u,
+  },
+  'node-watch': {
+    files: { 'app.mjs': "setTimeout(() => { throw new TypeError('no cart'); }, 10);\n" },
+    run: ['node', '--watch', 'app.mjs'],
+    steps: [
+      { when: /Failed running/u, write: { 'app.mjs': "import './missing.mjs';\n" } },
+      { when: /Failed running/u, write: { 'app.mjs': "console.log('the cart is there');\n" } },
+    ],
+    until: /the cart is there/u,
+  },
+  nodemon: {
+    files: { 'package.json': PACKAGE, 'app.js': "JSON.parse('{');\n" },
+    run: ['nodemon', 'app.js'],
+    steps: [{ when: /app crashed/u, write: { 'app.js': "console.log('the cart is there');\n" } }],
+    until: /clean exit/u,
+  },
+  'tsx-watch': {
+    files: { 'package.json': MODULE, 'app.ts': 'const cart: { sum?: () => number } = {};\ncart.sum!();\n' },
+    run: ['tsx', 'watch', 'app.ts'],
+    steps: [{ when: /TypeError/u, write: { 'app.ts': "console.log('the cart is there');\n" } }],
+    until: /the cart is there/u,
+  },
+  mocha: {
+    files: {
+      'package.json': PACKAGE,
+      'cart.js': `const assert = require('node:assert');
+describe('cart', () => { it('rounds', () => assert.strictEqual(Math.floor(3.6), 4)); it('sums up', () => { throw new TypeError('no sum'); }); it('is', () => {}); });\n`,
+    },
+    run: ['mocha', 'cart.js'],
+  },
+  'go-build': {
+    files: {
+      'go.mod': 'module shop\n\ngo 1.19\n',
+      'cart.go': 'package main\n\nimport "os"\n\nfunc main() {\n\tvar total int = "three"\n\tprice()\n}\n',
+    },
+    run: ['go', 'build', './...'],
+  },
+  'go-vet': {
+    files: {
+      'go.mod': 'module shop\n\ngo 1.19\n',
+      'cart.go': 'package main\n\nimport "fmt"\n\nfunc main() {\n\tfmt.Printf("%d\\n", "three")\n}\n',
+    },
+    run: ['go', 'vet', './...'],
+  },
+  'go-test': {
+    files: {
+      'go.mod': 'module shop\n\ngo 1.19\n',
+      'cart_test.go': `package shop
+
+import "testing"
+
+func TestRounds(t *testing.T) {
+	if got := int(3.6 / 1.2); got != 4 {
+		t.Errorf("got %d, want 4", got)
+	}
+}
+
+func TestCart(t *testing.T) {
+	t.Run("sums up", func(t *testing.T) { t.Fatal("no sum") })
+	t.Run("is", func(t *testing.T) {})
+}
+`,
+    },
+    run: ['go', 'test', './...'],
+  },
+  'go-panic': {
+    files: {
+      'go.mod': 'module shop\n\ngo 1.19\n',
+      'cart.go': 'package main\n\nfunc sum(all []int) int {\n\treturn all[3]\n}\n\nfunc main() {\n\tprintln(sum([]int{1}))\n}\n',
+    },
+    run: ['go', 'run', '.'],
+  },
+  'pytest-collection': {
+    files: {
+      'test_cart.py': 'import nothing_like_this\n\ndef test_is():\n    pass\n',
+      'test_price.py': 'def test_price(:\n    pass\n',
+    },
+    run: ['python3', '-m', 'pytest', '-q', '-p', 'no:cacheprovider'],
+  },
+  'pytest-terminal': {
+    files: {
+      'test_cart.py':
+        "import pytest\n\n@pytest.fixture\ndef cart():\n    raise ValueError('no cart')\n\ndef test_is(cart):\n    pass\n\ndef test_rounds():\n    assert round(3.4) == 4\n",
+    },
+    run: ['python3', '-m', 'pytest', '-p', 'no:cacheprovider'],
+    terminal: true,
+  },
+  'python-unittest': {
+    files: {
+      'test_cart.py':
+        "import unittest\n\nclass Cart(unittest.TestCase):\n    def test_rounds(self):\n        self.assertEqual(round(3.4), 4)\n\n    def test_sum(self):\n        raise ValueError('no sum')\n",
+    },
+    run: ['python3', '-m', 'unittest'],
+  },
+  'cargo-check': {
+    files: {
+      'Cargo.toml': '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n',
+      'src/main.rs': 'fn main() {\n    let unused = 1;\n    let total: i32 = "three";\n    println!("{}", total + price());\n}\n',
+    },
+    run: ['cargo', 'check', '--offline'],
+    terminal: true,
+  },
+  'vite-dev': VITE,
+  'vite-dev-terminal': { ...VITE, terminal: true },
+};
+
+/** Dev servers build what a browser asks for. */
+const ASKED: Readonly<Record<string, string>> = {
+  'next-dev': 'http://127.0.0.1:38917/',
+  'vite-dev': 'http://127.0.0.1:38918/cart.ts',
+  'vite-dev-terminal': 'http://127.0.0.1:38918/cart.ts',
+};
+
+async function record(name: string, { files, run, steps = [], until, terminal }: Recording, packages: string): Promise<void> {
+  const folder = join(packages, 'work', name);
+  rmSync(folder, { recursive: true, force: true });
+  write(folder, files);
+  const env = {
+    ...Object.fromEntries(
+      Object.entries(process.env).filter(([key]) => !/^(?:CI|NODE_|npm_|VITEST|FORCE_COLOR|NO_COLOR)/u.test(key)),
+    ),
+    PATH: `${join(packages, 'node_modules/.bin')}:${process.env['PATH']}`,
+    ROOT: packages,
+    NEXT_TELEMETRY_DISABLED: '1',
+    COLUMNS: '120',
+  };
+  const [program = '', ...args] = run;
+  const parts: Buffer[] = [];
+  let heardAt = performance.now();
+  let ended = false;
+  const hear = (chunk: Buffer): void => {
+    parts.push(chunk);
+    heardAt = performance.now();
+  };
+  let stop: () => void;
+  if (terminal) {
+    const pty = spawnPty(program, args, { cwd: folder, env, cols: 120, rows: 40, encoding: null });
+    pty.onData((data) => hear(Buffer.from(data)));
+    pty.onExit(() => (ended = true));
+    stop = () => pty.kill('SIGKILL');
+  } else {
+    const child = spawn(program, args, { cwd: folder, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', hear);
+    child.once('close', () => (ended = true)).once('error', (error) => hear(Buffer.from(`${error.message}\n`)));
+    stop = () => child.pid !== undefined && process.kill(-child.pid, 'SIGKILL');
+  }
+  const began = performance.now();
+  const asking = ASKED[name];
+  const asks = setInterval(() => {
+    if (asking !== undefined) fetch(asking, { signal: AbortSignal.timeout(10_000) }).catch(() => {});
+  }, 2_000);
+  let from = 0;
+  const texts = (): string => Buffer.concat(parts).toString('utf8').slice(from);
+  const left = [...steps, ...(until === undefined ? [] : [{ when: until, write: {} }])];
+  while (!ended && performance.now() - began < AT_MOST_MS) {
+    await pause(50);
+    const [step] = left;
+    if (step === undefined || !step.when.test(texts()) || performance.now() - heardAt < 1_000) continue;
+    left.shift();
+    parts.push(Buffer.from(SILENCE));
+    from = Buffer.concat(parts).toString('utf8').length;
+    write(folder, step.write);
+    if (left.length === 0) break;
+  }
+  clearInterval(asks);
+  if (!ended) stop();
+  if (left.length > 0) console.error(`${name}: ended before ${String(left[0]?.when)}`);
+  const text = Buffer.concat(parts).toString('latin1');
+  const plain = (path: string): string => Buffer.from(path).toString('latin1');
+  const clean = [folder, packages, dirname(REPOSITORY)]
+    .reduce((left, path) => left.replaceAll(plain(path), '/shop'), text)
+    .replaceAll(`./work/${name}/`, './')
+    .replaceAll(plain(homedir()), '/home/ann');
+  writeFileSync(join(OUTPUTS, `${name}.txt`), Buffer.from(clean, 'latin1'));
+  console.log(`${name}: ${text.length} bytes`);
+}
+
+function write(folder: string, files: Files): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+}
+
+if (import.meta.main) {
+  const [packages, ...names] = process.argv.slice(2);
+  if (packages === undefined) throw new Error(`name a folder, in which you ran: npm install ${PACKAGES}`);
+  for (const [name, recording] of Object.entries(RECORDINGS))
+    if (names.length === 0 || names.includes(name)) await record(name, recording, resolve(packages));
+}

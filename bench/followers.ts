@@ -1,5 +1,5 @@
 /**
- * What 50 followers cost: one process that looks at 10 pull requests, 15 addresses, 20 logs, 3 sets of files, a repository and an
+ * Measures 50 followers: one process that looks at 10 pull requests, 15 addresses, 20 logs, 3 sets of files, a repository and an
  * agent, for a minute: node bench/followers.ts [seconds]. A program named `gh` answers from a file, so that no network counts.
  */
 import { execFileSync, spawn } from 'node:child_process';

@@ -49,13 +49,13 @@ verifies(
       process.kill(pid, 'SIGSTOP');
       ahead(HOURS_3);
       github.job(71, 'test', 'failure', ['FAIL cart.test.ts > rounds', 'AssertionError: expected 3 to be 4']);
-      expect(await listed()).toMatchObject({ state: 'waits', says: 'its look is late; it saw 1 of 1 checks run' });
+      expect(await listed()).toMatchObject({ state: 'waits', says: 'its check is late; it saw 1 of 1 checks run' });
       expect(await open()).toEqual([]);
       // It wakes before its network does.
       github.mood = { kind: 'silent' };
       process.kill(pid, 'SIGCONT');
       const { says } = await until(({ failures }) => failures === 1);
-      expect(says).toMatch(/^gh had no answer from github\.localhost: .*; next look in 1 min\)$/u);
+      expect(says).toMatch(/^gh had no answer from github\.localhost: .*; next check in 1 min\)$/u);
       expect(await open()).toEqual([]);
       github.mood = { kind: 'well' };
       ahead(HOURS_3 + 60_000);

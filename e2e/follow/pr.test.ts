@@ -222,7 +222,7 @@ describe('GitHub that does not answer as it should', () => {
     }
     await look();
     expect(await open()).toEqual([blind('GitHub answers HTTP 502')]);
-    expect(await listed()).toMatch(/^GitHub answers HTTP 502 \(3 times, since \d+ s ago; next look in 1 min\)$/u);
+    expect(await listed()).toMatch(/^GitHub answers HTTP 502 \(3 times, since \d+ s ago; next check in 1 min\)$/u);
     github.mood = { kind: 'silent' };
     expect((await look())?.trouble?.says).toContain('gh had no answer from github.localhost');
   });
@@ -234,7 +234,7 @@ describe('GitHub that does not answer as it should', () => {
     expect(state?.trouble?.says).toMatch(/^GitHub's rate limit is used up; the next look is in \d\d min$/u);
     expect((state?.nextAt ?? 0) - now).toBeGreaterThan(15 * 60_000);
     expect(await listed()).toMatch(
-      /^GitHub's rate limit is used up; the next look is in \d\d min \(once, since .*; next look in \d\d min\)$/u,
+      /^GitHub's rate limit is used up; the next look is in \d\d min \(once, since .*; next check in \d\d min\)$/u,
     );
     github.mood = { kind: 'status', status: 429, headers: { 'retry-after': '120' } };
     expect(((await look())?.nextAt ?? 0) - now).toBe(120_000);

@@ -84,3 +84,11 @@ it('does not leave the project, this machine and this repository, and ends nothi
     expect(await follow(args as unknown as Record<string, string>), JSON.stringify(args)).toContain(why);
   expect(JSON.parse(await follow())).toMatchObject({ following: [{ id: 'f1' }] });
 }, 30_000);
+
+it('offers the pull request to an agent that opens one or pushes to it', async () => {
+  proves('follow:tool');
+  const { tools } = await client.listTools();
+  expect(tools.find(({ name }) => name === 'follow')?.description).toContain(
+    'After you open a pull request or push to one, follow pull_request "current"',
+  );
+});

@@ -3,6 +3,7 @@ export const FOLLOW_TOOL = {
   name: 'follow',
   description:
     'Follows something outside for you: its changes arrive as notifications, so do not poll. Give pull_request, or log with match, or url. ' +
+    'After you open a pull request or push to one, follow pull_request "current" to hear of its checks and reviews. ' +
     'Without arguments it lists what is followed. stop ends one by its id.',
   inputSchema: {
     type: 'object',

@@ -1,5 +1,6 @@
 /** Finds the notifications that may wake an idle coding agent now. Each of them wakes it once, even if several processes try. */
 import { defined } from '../core/defined.ts';
+import type { Item } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';
 import type { ContactPoint } from '../core/records.ts';
 import { waking } from '../core/waking.ts';
@@ -30,6 +31,7 @@ export async function wakesAt(conversation: Conversation, at: ContactPoint): Pro
   const taken = new Set((await conversation.decisions({ at })).flatMap((each) => (each.kind === 'take' ? [each.id] : [])));
   const woken = await store.read({ log, conversation: id, types: ['agent_woken'], newestFirst: true, limit: LOOKED_BACK });
   const spent = new Set(woken.flatMap(({ body }) => (body as unknown as { ids: readonly NotificationId[] }).ids));
+  for (const each of await shownBefore(conversation, open)) spent.add(each);
   const gate = await conversation.gate();
   const now = store.now();
   const { wakes, nextAt } = waking(
@@ -45,6 +47,19 @@ export async function wakesAt(conversation: Conversation, at: ContactPoint): Pro
     },
   );
   return { ids: wakes.map((item) => item.id), ...defined({ nextAt }) };
+}
+
+/**
+ * Which of these notifications an ended session of the agent was shown. The next session, for example after `/clear`, gets its copy
+ * of a notification to all with its first prompt, and is not woken for it again.
+ */
+async function shownBefore({ inbox: { store }, log }: Conversation, open: readonly Item[]): Promise<readonly NotificationId[]> {
+  const copies = await store.items(log, { kind: 'ids', ids: open.map(({ id }) => id) });
+  const shown = copies.filter(({ state, outcome }) => state === 'closed' && outcome === 'delivered');
+  if (shown.length === 0) return [];
+  const known = await store.presence({ log });
+  const ended = new Set<string>(known.filter(({ endedAt }) => endedAt !== undefined).map(({ conversation }) => conversation));
+  return shown.filter(({ audience }) => ended.has(audience)).map(({ id }) => id);
 }
 
 function minuteOfDay(now: number, timeZone: string): number {

@@ -306,6 +306,9 @@ export const REQUIREMENTS = {
   'gate:asked-again': {
     behaviour: 'Without get_notifications, a critical and a cancel fall at a call that begins a second after the last refusal.',
   },
+  'gate:unproven': {
+    behaviour: 'If the proof that a host gives does not come, a critical falls a minute after its first refusal.',
+  },
   'gate:model-asked': {
     behaviour: 'A critical and a cancel fall when the host shows that its model was asked with the refusal.',
   },
@@ -562,6 +565,18 @@ export const REQUIREMENTS = {
   'hosts:hook-gate': {
     behaviour:
       'A pause denies the very next call of a built-in tool, holds until a person lifts it, and a critical falls when it is read.',
+  },
+  'hosts:slow-batch': {
+    behaviour:
+      'In Claude Code, Gemini CLI and Qwen Code an interrupt refuses the whole batch, however much time passes between its calls.',
+  },
+  'hosts:lost-refusal': {
+    behaviour:
+      'If Claude Code, Codex, Gemini CLI or Qwen Code drops a refusal and runs the call, the interrupt comes again, flagged, and the next call is refused.',
+  },
+  'hosts:late-hook': {
+    behaviour:
+      'A hook that ends near or after the time limit of its agent counts as not delivered: its notifications come again, flagged.',
   },
   'hosts:wake-codex': {
     behaviour:

@@ -16,10 +16,10 @@ const { lstatSync, readFileSync } = process.getBuiltinModule('node:fs');
 
 /** Events for which a hook has no answer if no notification waits, with the names that the hosts use. */
 const PASSING: ReadonlySet<string> = new Set(
-  'PreToolUse PostToolBatch PostToolUse Stop BeforeTool AfterTool AfterAgent'.split(' '),
+  'PreToolUse PostToolBatch PostToolUse Stop BeforeTool AfterTool AfterAgent PreCompress'.split(' '),
 );
 /** The passing events for which only an interrupt has an answer. */
-const BEFORE: ReadonlySet<string> = new Set(['PreToolUse', 'BeforeTool']);
+const BEFORE: ReadonlySet<string> = new Set(['PreToolUse', 'BeforeTool', 'PreCompress']);
 /** The maximum age of a conversation's stored last contact; an older one is written again. */
 const SEEN_WITHIN_MS = 30_000;
 /** The prefix of a setting's name; `waitingKey` in `talk` writes this setting. */

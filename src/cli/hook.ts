@@ -31,6 +31,16 @@ const STORE_WITHIN_MS = 250;
 /** The maximum size of a hook's input, which may contain a batch of large results. */
 const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 
+/**
+ * How long before the agent's time limit an answer counts as late. The agent counts from before the start of this process until
+ * after its end.
+ */
+const MARGIN_MS = 1_500;
+/** The time limit of an agent whose settings name none for this event. */
+const LIMIT_S = 5;
+/** The time at which this process began, by the wall clock. */
+const BEGAN_AT = Date.now() - performance.now();
+
 const GOES_ON = 0;
 
 export type HookOptions = GlobalOptions & {
@@ -85,10 +95,25 @@ async function answered(
   const printed: Printed = host.say(attended.answer, input);
   if (printed.stderr !== undefined) process.stderr.write(printed.stderr);
   const trouble = await handOver(printed.stdout);
-  await (trouble === undefined ? attended.confirm() : attended.release());
+  const isLate = (): boolean => ranMs() >= givesUpAfterMs(host, input) - MARGIN_MS;
+  if (trouble !== undefined) await attended.release();
+  else if (!isLate()) await attended.confirm();
   await afterwards?.();
+  // The agent reads the output when this process has ended. If it has given up by then, it drops the output and runs the call.
+  if (trouble === undefined && isLate()) await attended.reopen?.();
   await ear?.close();
   return printed.exitCode ?? GOES_ON;
+}
+
+/** The time since this process began. The wall clock also counts while the machine sleeps. */
+const ranMs = (): number => Math.max(performance.now(), Date.now() - BEGAN_AT);
+
+/** The time limit that `install` wrote for this event. */
+function givesUpAfterMs({ events }: HookHost, input: Readonly<Record<string, unknown>>): number {
+  const event = [input['hook_event_name'], input['hookName'], input['event'], input['event_type']].find(
+    (name) => typeof name === 'string' && Object.hasOwn(events, name),
+  );
+  return (events[String(event)]?.timeoutS ?? LIMIT_S) * 1_000;
 }
 
 /** The hook before a tool carries for the MCP server, which its host calls at the end of a batch, while that does not live. */

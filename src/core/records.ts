@@ -93,8 +93,9 @@ export type OfferedRecord = Base & {
 };
 export type ConfirmedRecord = Base & { readonly type: 'carrier_confirmed'; readonly carrier: CarrierId; readonly late?: true };
 /**
- * `unproven`: the carrier was confirmed, but the host died, and the host's transcript does not contain the carrier. No other
- * reason reopens a closed item.
+ * `unproven`: the host has the carrier, but its model has not read it. The host died and its transcript does not contain the
+ * carrier, the host had given up waiting for the hook, or it ran a call that the carrier refused. No other reason reopens a closed
+ * item.
  */
 export type ReleasedRecord = Base & {
   readonly type: 'carrier_released';
@@ -160,6 +161,8 @@ export type GateRefusedRecord = Base & {
   readonly type: 'gate_refused';
   readonly ids: readonly NotificationId[];
   readonly on: string;
+  /** The host's id of the call. */
+  readonly call?: string;
   /** The gate's text, stored with the first refusal that used it. */
   readonly text?: string;
   /**

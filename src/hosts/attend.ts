@@ -17,6 +17,7 @@ import {
   type Inbox,
   type Offer,
   type OfferOptions,
+  type RefusedCall,
 } from '../inbox/index.ts';
 import { became } from '../talk/index.ts';
 import { observe, openUnproven } from './evidence.ts';
@@ -65,10 +66,12 @@ async function answerOf(conversation: Conversation, host: Host, caller: Caller, 
       if (passesGate(moment.tool)) return NOTHING;
       await isThere(conversation, caller);
       if (caller.subagent !== undefined) return refusesSubagent(conversation);
-      return beforeTool(conversation, host, moment);
+      return beforeTool(conversation, host, moment, caller);
     case 'after_tool':
       if (caller.subagent !== undefined) return NOTHING;
       await isThere(conversation, caller);
+      await conversation.ran(moment.results ?? []);
+      if (moment.deaf) return NOTHING;
       return offers(conversation, host, { at: 'tool_result', on: moment.tool, tools: [moment.tool] });
     case 'asked':
       if (caller.subagent === undefined) await conversation.answered('cycle_start');
@@ -76,6 +79,7 @@ async function answerOf(conversation: Conversation, host: Host, caller: Caller, 
     case 'batch_end':
       if (caller.subagent !== undefined) return NOTHING;
       await isThere(conversation, caller);
+      await conversation.ran(moment.results ?? []);
       return offers(conversation, host, { at: 'tool_batch_end', on: moment.tools.join(',') || 'tools', tools: moment.tools });
     case 'turn_end': {
       if (caller.subagent !== undefined) return NOTHING;
@@ -182,17 +186,21 @@ async function offers(
 async function beforeTool(
   conversation: Conversation,
   host: Host,
-  { tool, carries = false }: { readonly tool: string; readonly carries?: boolean },
+  { tool, call, carries = false }: Extract<Moment, { kind: 'before_tool' }>,
+  { transcript }: Caller,
 ): Promise<Attended> {
-  const refused = await refuses(conversation, tool);
+  // If this moment carries, the host does not report the end of the batch.
+  const given = carries && host.proof === 'request' ? 'transcript' : host.proof;
+  const proof = given === 'transcript' && (host.transcript === undefined || transcript === undefined) ? undefined : given;
+  const refused = await refuses(conversation, { on: tool, call, proof });
   if (refused.answer.kind !== 'nothing' || !carries) return refused;
   // The text comes with the results of this batch, but the model has not been asked since the batch before.
   return offers(conversation, host, { at: 'tool_result', on: tool });
 }
 
-async function refuses(conversation: Conversation, tool: string): Promise<Attended> {
+async function refuses(conversation: Conversation, call: RefusedCall): Promise<Attended> {
   // A hook can only refuse a call. For a host whose results are withheld, the gateway does that.
-  const refusal = await conversation.refuse({ on: tool });
+  const refusal = await conversation.refuse(call);
   if (refusal === undefined) return NOTHING;
   const answer: Answer = { kind: 'deny', text: refusal.text };
   return refusal.offer === undefined ? { ...NOTHING, answer } : leased(refusal.offer, answer);
@@ -249,6 +257,7 @@ const leased = (offer: Offer, answer: Answer): Attended => ({
   carrier: offer.carrier,
   confirm: async () => void (await offer.confirm()),
   release: () => offer.release('write_error'),
+  reopen: () => offer.reopen(),
 });
 
 const NOTHING: Attended = { answer: { kind: 'nothing' }, confirm: async () => {}, release: async () => {} };

@@ -1,6 +1,6 @@
 /** The type of a coding agent. An agent that runs hooks has a table of its events and of the forms of its answers. */
 import type { ContactPoint } from '../core/records.ts';
-import type { Process } from '../inbox/index.ts';
+import type { Process, Proof } from '../inbox/index.ts';
 import type { Answer, Caller, Moment } from './moment.ts';
 import type { Mark } from './quiet-mark.ts';
 
@@ -50,6 +50,8 @@ export interface Host {
   readonly manySessions?: boolean;
   /** Whether Earpiece adds no text at the start of a session; the first frame then explains the mark. Default: no. */
   readonly startsWithoutText?: true;
+  /** How the host proves that its model has read a refusal. Missing if only the time of the next call can. */
+  readonly proof?: Proof;
   /** Reads the host's file of a session, to find the texts that its model has read. Missing if the host has no readable file. */
   readonly transcript?: Transcript;
 }

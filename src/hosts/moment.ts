@@ -2,6 +2,7 @@
  * The moments of a coding agent's work and Earpiece's answers, independent of the host. Each host has its own formats for both.
  */
 import type { CarrierId, Owner } from '../core/records.ts';
+import type { CallResult } from '../inbox/index.ts';
 
 /** A moment of an agent's work. A host does not report moments that it cannot detect. */
 export type Moment =
@@ -10,14 +11,15 @@ export type Moment =
   | { readonly kind: 'prompt' }
   /**
    * A tool has not run yet, so the answer may deny the call. `carries`: this moment carries notifications, because none are carried
-   * at the end of the batch.
+   * at the end of the batch. `call`: the host's id of the call.
    */
-  | { readonly kind: 'before_tool'; readonly tool: string; readonly carries?: boolean }
-  | { readonly kind: 'after_tool'; readonly tool: string }
+  | { readonly kind: 'before_tool'; readonly tool: string; readonly carries?: boolean; readonly call?: string }
+  /** A tool has ended. `deaf`: the host drops the answer to this moment. */
+  | { readonly kind: 'after_tool'; readonly tool: string; readonly deaf?: boolean; readonly results?: readonly CallResult[] }
   /** The model is asked now, with everything in the session so far. */
   | { readonly kind: 'asked' }
   /** All tools of one model response have ended, and the model is asked next. */
-  | { readonly kind: 'batch_end'; readonly tools: readonly string[] }
+  | { readonly kind: 'batch_end'; readonly tools: readonly string[]; readonly results?: readonly CallResult[] }
   /** The agent wants to end its turn. `held`: an earlier answer already held this turn. */
   | { readonly kind: 'turn_end'; readonly held: boolean }
   | { readonly kind: 'session_end' };
@@ -60,4 +62,6 @@ export type Attended = {
   confirm(): Promise<void>;
   /** Releases the notifications, because the host did not get the bytes. */
   release(): Promise<void>;
+  /** Opens the notifications again, even after `confirm`: the host has dropped the bytes. Missing if the answer has no lease. */
+  reopen?(): Promise<void>;
 };

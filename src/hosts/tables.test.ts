@@ -1,5 +1,6 @@
 /** Tests each host's table with shortened real inputs of the host, and the bytes that the host reads. */
 import { describe, expect, it } from 'vitest';
+import type { CallResult } from '../inbox/index.ts';
 import { HOOK_HOSTS } from './index.ts';
 import type { Answer, Moment } from './moment.ts';
 import type { Input } from './input.ts';
@@ -28,6 +29,9 @@ const common = (event: string, more: Input = {}): Input => ({
   ...more,
 });
 
+const SOME_TEXT = expect.any(String) as string;
+const CALLED: CallResult = { call: SOME_TEXT, contains: expect.any(Function) as CallResult['contains'] };
+
 const MOMENTS: Readonly<Record<string, readonly (readonly [Input, Moment | undefined])[]>> = {
   codex: [
     [common('SessionStart', { source: 'startup' }), { kind: 'session_start' }],
@@ -42,16 +46,19 @@ const MOMENTS: Readonly<Record<string, readonly (readonly [Input, Moment | undef
   gemini: [
     [common('SessionStart', { source: 'startup' }), { kind: 'session_start' }],
     [common('BeforeAgent', { prompt: 'go' }), { kind: 'prompt' }],
-    [common('BeforeTool', { tool_name: 'write_file' }), { kind: 'before_tool', tool: 'write_file' }],
+    [common('BeforeTool', { tool_name: 'write_file' }), { kind: 'before_tool', tool: 'write_file', call: SOME_TEXT }],
     [
       common('AfterTool', { tool_name: 'write_file', tool_response: { llmContent: 'done' } }),
-      { kind: 'after_tool', tool: 'write_file' },
+      { kind: 'after_tool', tool: 'write_file', results: [CALLED] },
     ],
     // Gemini drops the context of a hook after a failing tool, so no notification may be delivered there.
-    [common('AfterTool', { tool_name: 'read_file', tool_response: { error: { message: 'none' } } }), undefined],
+    [
+      common('AfterTool', { tool_name: 'read_file', tool_response: { error: { message: 'none' } } }),
+      { kind: 'after_tool', tool: 'read_file', deaf: true, results: [CALLED] },
+    ],
     [common('AfterAgent', { stop_hook_active: false }), { kind: 'turn_end', held: false }],
     // PreCompress fires before each model request, even if Gemini does not compress.
-    [common('PreCompress', { trigger: 'auto' }), undefined],
+    [common('PreCompress', { trigger: 'auto' }), { kind: 'asked' }],
     [common('SessionEnd'), { kind: 'session_end' }],
   ],
   qwen: [

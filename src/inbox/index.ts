@@ -3,7 +3,7 @@ export { Inbox, loadWhy, toLog, type InboxDeps } from './inbox.ts';
 export { Conversation, type Carried, type OfferOptions } from './conversation/conversation.ts';
 export { PRESENCE_EVERY_MS } from './conversation/contact.ts';
 export { isIn } from './conversation/fork.ts';
-export { ASKED_AGAIN_MS, liftOf, type KnownGate } from './conversation/gate.ts';
+export { ASKED_AGAIN_MS, liftOf, type CallResult, type KnownGate, type Proof, type RefusedCall } from './conversation/gate.ts';
 export type { Offer } from './conversation/lease.ts';
 export type { Pulled, PulledNotification } from './conversation/pull.ts';
 export { isSignal, type ConversationOptions } from './conversation/recipient.ts';

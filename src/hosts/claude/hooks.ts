@@ -7,6 +7,7 @@ import { defined } from '../../core/defined.ts';
 import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';
 import { optionalText, text, type Input } from '../input.ts';
 import type { Answer, Moment } from '../moment.ts';
+import { callOf, resultsOf } from '../results.ts';
 import { transcript } from './transcript.ts';
 
 export const claude: HookHost = {
@@ -16,6 +17,7 @@ export const claude: HookHost = {
   points: ['turn_start', 'tool_batch_end', 'turn_end', 'idle', 'forced'],
   maxChars: 9_800,
   transcript,
+  proof: 'request',
   sessionVariable: 'CLAUDE_CODE_SESSION_ID',
 
   events: {
@@ -73,9 +75,9 @@ function momentOf(input: Input, event: string): Moment | undefined {
     case 'UserPromptSubmit':
       return { kind: 'prompt' };
     case 'PreToolUse':
-      return { kind: 'before_tool', tool: text(input, 'tool_name') };
+      return { kind: 'before_tool', tool: text(input, 'tool_name'), ...callOf(input) };
     case 'PostToolBatch':
-      return { kind: 'batch_end', tools: toolsOf(input['tool_calls']) };
+      return { kind: 'batch_end', tools: toolsOf(input['tool_calls']), ...resultsOf(input['tool_calls']) };
     case 'Stop':
       return { kind: 'turn_end', held: input['stop_hook_active'] === true };
     case 'SessionEnd':

@@ -7,6 +7,7 @@ import { eventOf, heard, say, startOf, turnEndOf } from '../common.ts';
 import type { Heard, HookHost } from '../host.ts';
 import { text, type Input } from '../input.ts';
 import type { Moment } from '../moment.ts';
+import { callOf, resultsOf } from '../results.ts';
 import { transcript } from './rollout.ts';
 import { waker } from './waker.ts';
 
@@ -18,6 +19,7 @@ export const codex: HookHost = {
   maxChars: 9_900,
   inBytes: true,
   transcript,
+  proof: 'transcript',
   waker,
 
   events: {
@@ -41,9 +43,9 @@ function momentOf(input: Input): Moment | undefined {
     case 'UserPromptSubmit':
       return { kind: 'prompt' };
     case 'PreToolUse':
-      return { kind: 'before_tool', tool: text(input, 'tool_name') };
+      return { kind: 'before_tool', tool: text(input, 'tool_name'), ...callOf(input) };
     case 'PostToolUse':
-      return { kind: 'after_tool', tool: text(input, 'tool_name') };
+      return { kind: 'after_tool', tool: text(input, 'tool_name'), ...resultsOf([input]) };
     case 'Stop':
       return turnEndOf(input);
     case 'SessionEnd':

@@ -1,13 +1,15 @@
 /**
  * The hooks of Gemini CLI. Measured with 0.61: a hook's context is part of the result, in `<hook_context>`, with `<` and `>`
  * escaped. A long result with its context is cut to its last 32,000 characters. No event reports the end of a batch. PreCompress
- * fires before each model request, even if Gemini does not compress. A context at the start of a session precedes the first
- * prompt in its message, and `gemini --resume` drops such a message, so Earpiece adds no text there.
+ * fires before each model request, even if Gemini does not compress, and Gemini waits for it. A context at the start of a session
+ * precedes the first prompt in its message, and `gemini --resume` drops such a message, so Earpiece adds no text there.
  */
+import { createHash } from 'node:crypto';
 import { eventOf, heard, printed, startOf, told, turnEndOf } from '../common.ts';
 import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';
 import { text, type Input } from '../input.ts';
 import type { Answer, Moment } from '../moment.ts';
+import { resultsOf } from '../results.ts';
 
 export const gemini: HookHost = {
   name: 'gemini',
@@ -16,6 +18,7 @@ export const gemini: HookHost = {
   points: ['turn_start', 'tool_result', 'turn_end', 'forced'],
   maxChars: 30_000,
   startsWithoutText: true,
+  proof: 'request',
   sessionVariable: 'GEMINI_SESSION_ID',
 
   events: {
@@ -23,6 +26,7 @@ export const gemini: HookHost = {
     BeforeAgent: { timeoutS: 10 },
     BeforeTool: { matcher: '*', timeoutS: 5, marked: 'free' },
     AfterTool: { matcher: '*', timeoutS: 5 },
+    PreCompress: { timeoutS: 5, marked: 'free' },
     AfterAgent: { timeoutS: 5 },
     SessionEnd: { timeoutS: 5 },
   },
@@ -51,10 +55,16 @@ function momentOf(input: Input): Moment | undefined {
     case 'BeforeAgent':
       return { kind: 'prompt' };
     case 'BeforeTool':
-      return { kind: 'before_tool', tool: text(input, 'tool_name') };
+      return { kind: 'before_tool', tool: text(input, 'tool_name'), call: callOf(input) };
     case 'AfterTool':
-      // Gemini drops the context of a hook after a failing tool.
-      return failed(input['tool_response']) ? undefined : { kind: 'after_tool', tool: text(input, 'tool_name') };
+      return {
+        kind: 'after_tool',
+        tool: text(input, 'tool_name'),
+        ...(failed(input['tool_response']) ? { deaf: true } : {}),
+        ...resultsOf([input], callOf),
+      };
+    case 'PreCompress':
+      return { kind: 'asked' };
     case 'AfterAgent':
       return turnEndOf(input);
     case 'SessionEnd':
@@ -63,6 +73,13 @@ function momentOf(input: Input): Moment | undefined {
       return undefined;
   }
 }
+
+/** Gemini gives calls no id. This event does not fire after a refused call, so the same call has run. */
+const callOf = (input: Input): string =>
+  createHash('sha256')
+    .update(JSON.stringify([input['tool_name'], input['tool_input']]))
+    .digest('base64url')
+    .slice(0, 16);
 
 const failed = (response: unknown): boolean =>
   typeof response === 'object' && response !== null && (response as { error?: unknown }).error !== undefined;

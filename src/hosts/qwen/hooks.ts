@@ -9,6 +9,7 @@ import { eventOf, heard, say, startOf, turnEndOf } from '../common.ts';
 import type { Heard, HookHost } from '../host.ts';
 import { optionalText, text, type Input } from '../input.ts';
 import type { Moment } from '../moment.ts';
+import { callOf, resultsOf } from '../results.ts';
 import { transcript } from './transcript.ts';
 
 export const qwen: HookHost = {
@@ -18,6 +19,7 @@ export const qwen: HookHost = {
   points: ['turn_start', 'tool_result', 'turn_end', 'forced'],
   maxChars: 50_000,
   transcript,
+  proof: 'request',
   sessionVariable: 'QWEN_CODE_SESSION_ID',
 
   events: {
@@ -40,9 +42,9 @@ function momentOf(input: Input): Moment | undefined {
     case 'UserPromptSubmit':
       return optionalText(input, 'submitted_prompt') === undefined ? { kind: 'asked' } : { kind: 'prompt' };
     case 'PreToolUse':
-      return { kind: 'before_tool', tool: text(input, 'tool_name') };
+      return { kind: 'before_tool', tool: text(input, 'tool_name'), ...callOf(input) };
     case 'PostToolBatch':
-      return { kind: 'after_tool', tool: toolOf(input['tool_calls']) };
+      return { kind: 'after_tool', tool: toolOf(input['tool_calls']), ...resultsOf(input['tool_calls']) };
     case 'Stop':
       return turnEndOf(input);
     case 'SessionEnd':

@@ -29,7 +29,7 @@ import { Contact } from './contact.ts';
 import type { CarryOptions } from './facts.ts';
 import { foresee, type Carrier, type Foreseen } from './foresee.ts';
 import { Frames } from './frames.ts';
-import { Gate, type Refusal, type RefusedCall } from './gate.ts';
+import { Gate, type CallResult, type Refusal, type RefusedCall } from './gate.ts';
 import { carryingLesseeOf, leaseOf, offerOf, type Offer } from './lease.ts';
 import type { Parts } from './parts.ts';
 import { pull, type Pulled, type PullOptions } from './pull.ts';
@@ -207,6 +207,11 @@ export class Conversation {
   /** The answer to a tool call while the gate is up; undefined when the tool may run. See `Gate`. */
   refuse(call: RefusedCall): Promise<Refusal | undefined> {
     return this.#gate.refuse(call);
+  }
+
+  /** Opens the interrupts of refusals again whose calls ran nevertheless: the host dropped the refusal. */
+  ran(results: readonly CallResult[]): Promise<void> {
+    return this.#gate.ran(results);
   }
 
   /**

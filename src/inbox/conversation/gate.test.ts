@@ -8,7 +8,9 @@ import { DEFAULT_POLICY } from '../../core/policy.ts';
 import type { Store } from '../../core/ports.ts';
 import type { Owner } from '../../core/records.ts';
 import { memoryStore, openSqliteStore } from '../../stores/index.ts';
+import type { NotificationId } from '../../core/notification.ts';
 import { Inbox, type Conversation } from '../index.ts';
+import { UNPROVEN_MS, type CallResult, type Proof } from './gate.ts';
 import { proves } from '../../../e2e/verifies.ts';
 
 const LOG = logKey('shop', 'coder');
@@ -95,6 +97,65 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     expect(await call()).toBeUndefined();
     expect(await talk().gate()).toEqual([]);
     expect((await steps('stop')).at(-1)).toBe('read: asked again 1.0 s after the last of 60 refusals, calling write_file');
+  });
+
+  describe('of a host with a proof', () => {
+    const refuse = async (proof: Proof, id?: string): Promise<string | undefined> => {
+      const refusal = await talk(inbox, {}).refuse({ on: 'Bash', proof, call: id });
+      await refusal?.offer?.confirm();
+      return refusal?.text;
+    };
+    const ended = (call: string, result: string): CallResult => ({ call, contains: (text) => result.includes(text) });
+
+    it('falls with the next model request, and not by time', async () => {
+      proves('gate:model-asked', 'hosts:slow-batch');
+      await stop();
+      for (let i = 0; i < 20; i++) {
+        expect(await refuse('request')).toContain('stop it');
+        now += 2_000;
+      }
+      await talk().answered('cycle_start');
+      expect(await refuse('request')).toBeUndefined();
+    });
+
+    it('falls with the text in the transcript, a second after the last refusal', async () => {
+      await stop();
+      await refuse('transcript');
+      now += 2_000;
+      expect(await refuse('transcript')).toContain('stop it');
+      now += 1_000;
+      const ids = ['stop' as NotificationId];
+      await store.append(LOG, [{ type: 'notification_observed', conversation: 'main' as ConversationId, ids, evidence: 'file' }]);
+      expect(await refuse('transcript')).toBeUndefined();
+    });
+
+    it('falls a minute after the first refusal without the proof, so a missing hook blocks no agent for good', async () => {
+      proves('gate:unproven');
+      await stop();
+      for (let i = 0; i < 30; i++) {
+        expect(await refuse('request')).toContain('stop it');
+        now += 2_000;
+      }
+      expect(await refuse('request')).toBeUndefined();
+    });
+
+    it('stays up after a refused call that ran, and the interrupt comes again, marked as repeated', async () => {
+      proves('hosts:lost-refusal');
+      await stop();
+      const text = (await refuse('request', 'call-1')) ?? '';
+      const conversation = talk(inbox, {});
+      await conversation.ran([ended('call-1', `denied: ${text}`), ended('another', 'done')]);
+      expect((await conversation.gate()).map(({ state }) => state)).toEqual(['closed']);
+      await conversation.ran([ended('call-1', 'done')]);
+      await conversation.answered('tool_batch_end');
+      expect((await conversation.gate()).map(({ state }) => state)).toEqual(['open']);
+      now += UNPROVEN_MS;
+      expect(await refuse('request', 'call-2')).toContain('1 notification, repeated');
+      // The result of the first call proves nothing about the second refusal.
+      await conversation.ran([ended('call-1', 'done')]);
+      await conversation.answered('tool_batch_end');
+      expect(await refuse('request')).toBeUndefined();
+    });
   });
 
   it('does not fall a millisecond earlier, and each refusal restarts the second', async () => {

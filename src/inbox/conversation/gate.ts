@@ -7,9 +7,14 @@
  *
  * Each of these proves that the model has read an interrupt: a confirmed answer of `get_notifications`; a model request that the
  * host proves (`answered`); a call that begins at least `ASKED_AGAIN_MS` after the last refusal. A refusal alone proves nothing,
- * because Claude Code, Codex and Qwen send the writing calls of one batch one after the other, 10 to 35 ms apart. Each refusal
- * restarts the time, at most `RENEWING_REFUSALS` times, so an agent that loops is not refused forever. The refusals of a signal
- * view show no message. There, if the model has `get_notifications`, only that tool proves the reading.
+ * because Claude Code, Codex and Qwen send the writing calls of one batch one after the other, 10 to 35 ms apart, and much later on
+ * a busy machine. Each refusal restarts the time, at most `RENEWING_REFUSALS` times, so an agent that loops is not refused forever.
+ * Time proves nothing at a host with a better proof (`Proof`). If that proof does not come, for example because a hook is missing,
+ * the gate falls `UNPROVEN_MS` after the first refusal. The refusals of a signal view show no message. There, if the model has
+ * `get_notifications`, only that tool proves the reading.
+ *
+ * A host that gave up waiting for its hook drops the refusal and runs the call. The result of such a call proves that the model has
+ * not read the interrupt (`ran`), so the interrupt is delivered again, marked as repeated.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
@@ -48,11 +53,29 @@ export type RefusedCall = {
   readonly beganAt?: number;
   /** True if the tool has already run. The text then says that the result is withheld. */
   readonly made?: boolean;
+  /** The host's id of the call. */
+  readonly call?: string | undefined;
+  /** The proof that this host gives. Default: none but the time. */
+  readonly proof?: Proof | undefined;
   /**
    * Called before the refusal is written, because the write may take long or fail. The host may send the returned text at once.
    * Return undefined if the call was decided in the meantime: it passed, or got another text. Then nothing is refused or written.
    */
   readonly known?: (gate: KnownGate) => string | undefined;
+};
+
+/**
+ * How a host proves that its model has read a refusal. `request`: it reports the end of a batch or each model request.
+ * `transcript`: its file of the session contains the refusal.
+ */
+export type Proof = 'request' | 'transcript';
+
+/** The result of a call, as a hook reports it. */
+export type CallResult = {
+  /** The host's id of the call. */
+  readonly call: string;
+  /** Whether the model reads this text in the result. */
+  readonly contains: (text: string) => boolean;
 };
 
 export type KnownGate = {
@@ -67,6 +90,8 @@ export type KnownGate = {
  * other faster.
  */
 export const ASKED_AGAIN_MS = 1_000;
+/** The time after the first refusal at which a gate falls although the proof of its host has not come. */
+export const UNPROVEN_MS = 60_000;
 /** The number of refusals of one interrupt that have a record each and restart the time. */
 export const RENEWING_REFUSALS = 100;
 /** After `RENEWING_REFUSALS`, one record counts this many refusals. */
@@ -112,16 +137,18 @@ export class Gate {
       if (await releaseStale(context, log, up)) continue;
       const past = await this.#past(up);
       const gate = up.filter((item) => !isBeingRead(item, past, beganAt));
-      const read = this.#onlyPulled ? [] : gate.filter((item) => askedAgain(item, past, beganAt) !== undefined);
+      const again = (item: Item): string | undefined => askedAgain(item, past, { beganAt, proof: call.proof });
+      const read = this.#onlyPulled ? [] : gate.filter((item) => again(item) !== undefined);
       if (read.length > 0) {
-        const records = read.flatMap((item) => readRecords([item], id, `${askedAgain(item, past, beganAt)}, calling ${call.on}`));
+        const records = read.flatMap((item) => readRecords([item], id, `${again(item)}, calling ${call.on}`));
         await context.store.append(log, records);
         continue;
       }
       if (gate.length === 0) return undefined;
 
-      const known = textOfBefore(gate, past, made);
       const open = gate.filter((item) => item.state === 'open');
+      // A text of before does not say that the notifications of this offer are repeated.
+      const known = open.some((item) => item.offers > 0) ? undefined : textOfBefore(gate, past, made);
       const shown = known === undefined || open.length > 0 ? await this.#parts.frames.ofGate(gate) : undefined;
       const composed = known ?? (shown === undefined ? '' : this.#text(shown.view, gate, made));
       const ids = gate.map((item) => item.id);
@@ -140,7 +167,7 @@ export class Gate {
         });
         drafts.push(lease);
       }
-      drafts.push(...this.#refused(gate, past, { on: call.on, made, text: known === undefined ? text : undefined }));
+      drafts.push(...this.#refused(gate, past, { ...call, made, text: known === undefined ? text : undefined }));
       if (drafts.length > 0 && (await context.store.append(log, drafts)).kind !== 'appended') continue;
       if (lease) fault('offer.appended');
       const explains = shown?.explains ?? false;
@@ -152,6 +179,29 @@ export class Gate {
       };
     }
     return undefined;
+  }
+
+  /** Opens the interrupts again whose refusal the host dropped: the refused call ran, so its result does not contain the refusal. */
+  async ran(results: readonly CallResult[]): Promise<void> {
+    if (results.length === 0) return;
+    const { context, log, id } = this.#parts.recipient;
+    const up = (await this.up()).filter((item) => item.state === 'closed');
+    if (up.length === 0) return;
+    const past = await this.#past(up);
+    const texts = past.refusals.flatMap(({ text }) => text ?? []);
+    const ran = new Set(results.filter(({ contains }) => !texts.some(contains)).map(({ call }) => call));
+    const dropped = up.filter((item) =>
+      past.offers.some(({ body, seq }) => {
+        if (body.carrier !== item.carrier || body.at_point !== 'forced') return false;
+        return refusalsOf(item, past).some((refusal) => refusal.seq > seq && refusal.call !== undefined && ran.has(refusal.call));
+      }),
+    );
+    const carriers = new Set(dropped.flatMap(({ carrier }) => carrier ?? []));
+    if (carriers.size === 0) return;
+    await context.store.append(
+      log,
+      [...carriers].map((carrier) => ({ type: 'carrier_released', conversation: id, carrier, reason: 'unproven' }) as const),
+    );
   }
 
   /** Records that a model request contained everything that was delivered before. All of it counts as read, except pauses. */
@@ -192,7 +242,7 @@ export class Gate {
   #refused(
     gate: readonly Item[],
     past: Past,
-    { on, made, text }: { on: string; made: boolean; text: string | undefined },
+    { on, call, made, text }: Pick<RefusedCall, 'on' | 'call'> & { made: boolean; text: string | undefined },
   ): Draft[] {
     const { context, id } = this.#parts.recipient;
     const most = gate.reduce((sofar, item) => Math.max(sofar, refusalsOf(item, past).length), 0);
@@ -209,7 +259,7 @@ export class Gate {
         clockAt: context.store.now(),
         ...(times > 1 ? { times } : {}),
         ...(made ? { made } : {}),
-        ...defined({ text }),
+        ...defined({ call, text }),
       },
     ];
   }
@@ -220,8 +270,8 @@ export class Gate {
     const seqs = [...new Set(gate.flatMap((item) => item.history))];
     const records = await context.store.read({ log, seqs, types: ['gate_refused', 'carrier_offered'], conversation: id });
     return {
-      refusals: records.flatMap(({ at, body }) => (isType(body, 'gate_refused') ? [refusedIn(body, at)] : [])),
-      pulls: records.flatMap(({ body }) => (isType(body, 'carrier_offered') && body.reads ? [body] : [])),
+      refusals: records.flatMap(({ seq, at, body }) => (isType(body, 'gate_refused') ? [{ ...refusedIn(body, at), seq }] : [])),
+      offers: records.flatMap(({ seq, body }) => (isType(body, 'carrier_offered') ? [{ seq, body }] : [])),
     };
   }
 }
@@ -232,14 +282,17 @@ export const liftOf = (
   { log, id }: { readonly log: LogKey; readonly id: ConversationId },
 ): string => (store.private ? '' : `earpiece resume ${id === 'main' ? log : `${log}#${id}`}`);
 
-type Refused = GateRefusedRecord & { readonly clockAt: number };
+type Refused = GateRefusedRecord & { readonly clockAt: number; readonly seq: number };
 /** Drops the text of a refusal from before 0.1.0, which tells the agent that reading lifts a pause. */
-const refusedIn = ({ text, ...body }: GateRefusedRecord, at: number): Refused => ({
+const refusedIn = ({ text, ...body }: GateRefusedRecord, at: number): Omit<Refused, 'seq'> => ({
   ...body,
   clockAt: body.clockAt ?? at,
   ...(text === undefined || body.clockAt === undefined ? {} : { text }),
 });
-type Past = { readonly refusals: readonly Refused[]; readonly pulls: readonly OfferedRecord[] };
+type Past = {
+  readonly refusals: readonly Refused[];
+  readonly offers: readonly { readonly seq: number; readonly body: OfferedRecord }[];
+};
 
 const refusalsOf = (item: Item, { refusals }: Past): readonly Refused[] => refusals.filter(({ ids }) => ids.includes(item.id));
 
@@ -247,11 +300,19 @@ const refusalsOf = (item: Item, { refusals }: Past): readonly Refused[] => refus
  * Words the proof that the agent has read the interrupt: it began another call long enough after a refusal. Undefined without
  * that proof.
  */
-function askedAgain(item: Item, past: Past, beganAt: number): string | undefined {
+function askedAgain(
+  item: Item,
+  past: Past,
+  { beganAt, proof }: { readonly beganAt: number; readonly proof: Proof | undefined },
+): string | undefined {
   if (item.notification.action === 'pause' || item.state !== 'closed') return undefined;
-  const refusals = refusalsOf(item, past);
-  const last = refusals.at(-1);
-  if (last === undefined || beganAt - last.clockAt < ASKED_AGAIN_MS) return undefined;
+  // A refusal before the last offer proves nothing: the model has not read it, so the interrupt was offered again.
+  const offered = past.offers.findLast(({ body }) => body.carrier === item.carrier)?.seq ?? 0;
+  const refusals = refusalsOf(item, past).filter(({ seq }) => seq > offered);
+  const [first, last] = [refusals[0], refusals.at(-1)];
+  if (first === undefined || last === undefined || beganAt - last.clockAt < ASKED_AGAIN_MS) return undefined;
+  const isProven = proof === undefined || (proof === 'transcript' && item.observed);
+  if (!isProven && beganAt - first.clockAt < UNPROVEN_MS) return undefined;
   const count = refusals.reduce((sum, { times = 1 }) => sum + times, 0);
   const seconds = ((beganAt - last.clockAt) / 1_000).toFixed(1);
   return `asked again ${seconds} s after the last of ${count} refusal${count === 1 ? '' : 's'}`;
@@ -262,14 +323,17 @@ function askedAgain(item: Item, past: Past, beganAt: number): string | undefined
  * confirmed the answer yet. A client with two servers may have two gateways: without this check, the second would refuse a call
  * for an interrupt that the first has just shown.
  */
-const isBeingRead = (item: Item, { pulls }: Past, beganAt: number): boolean =>
+const isBeingRead = (item: Item, { offers }: Past, beganAt: number): boolean =>
   item.notification.action !== 'pause' &&
   item.state === 'offered' &&
-  pulls.some(({ carrier, clockAt }) => carrier === item.carrier && clockAt !== undefined && beganAt - clockAt >= ASKED_AGAIN_MS);
+  offers.some(
+    ({ body: { reads, carrier, clockAt } }) =>
+      reads && carrier === item.carrier && clockAt !== undefined && beganAt - clockAt >= ASKED_AGAIN_MS,
+  );
 
 /** The text that an earlier call got for the same interrupts, if there was one. `made`: see `RefusedCall`. */
 function textOfBefore(gate: readonly Item[], { refusals }: Past, made: boolean): string | undefined {
   const keyOf = (ids: readonly NotificationId[]): string => ids.toSorted().join(' ');
   const key = keyOf(gate.map((item) => item.id));
-  return refusals.find((each) => each.text !== undefined && (each.made ?? false) === made && keyOf(each.ids) === key)?.text;
+  return refusals.findLast((each) => each.text !== undefined && (each.made ?? false) === made && keyOf(each.ids) === key)?.text;
 }

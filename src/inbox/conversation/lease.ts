@@ -21,6 +21,8 @@ export type Offer = {
    */
   confirm(): Promise<'confirmed' | 'late'>;
   release(reason: ReleasedRecord['reason']): Promise<void>;
+  /** Opens the notifications again, even after the confirmation: the host got the bytes and dropped them. */
+  reopen(): Promise<void>;
 };
 
 /** The conversation that takes a lease, and how long its leases last. */
@@ -111,6 +113,12 @@ export function offerOf({ context, log, id }: Lessee, record: OfferedRecord, on:
       done = 'released';
       if (record.ids.length > 0)
         await context.store.append(log, [{ type: 'carrier_released', conversation: id, carrier, reason }]);
+    },
+    reopen: async () => {
+      if (done === 'released') return;
+      done = 'released';
+      if (record.ids.length > 0)
+        await context.store.append(log, [{ type: 'carrier_released', conversation: id, carrier, reason: 'unproven' }]);
     },
   };
 }

@@ -1,0 +1,66 @@
+/** Real agents whose hooks are slow or whose refusals are lost, as on a busy machine or after a suspended one. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { proves } from '../verifies.ts';
+import { send } from './earpiece.ts';
+import { place } from './hook-place.ts';
+import { filesOf } from './hooked.ts';
+import { run } from './run.ts';
+import { told } from './told.ts';
+
+const touch = (file: string) => ({ shell: `touch ${file}` });
+
+const AGENTS = [
+  { client: 'claude', before: 'PreToolUse' },
+  { client: 'codex', before: 'PreToolUse' },
+  { client: 'gemini', before: 'BeforeTool' },
+  { client: 'qwen', before: 'PreToolUse' },
+] as const;
+
+describe.for(AGENTS)('$client', ({ client, before }) => {
+  test('reads an interrupt whose refusal was lost: the call ran, and the next one is refused', async () => {
+    proves('hosts:lost-refusal');
+    using at = place(client);
+    using seen = await run(client, {
+      // The agent sees the same as if it had given up waiting for the hook: no answer.
+      hooks: at.hooks({ [before]: `if rm "$HOME/armed" 2>/dev/null; then HOOK >/dev/null; else HOOK; fi` }),
+      env: at.env,
+      script: [{ calls: [touch('before')] }, { calls: [touch('ran')] }, { calls: [touch('refused')] }, { text: 'ALL-DONE' }],
+      async onToolStep({ step, home }) {
+        if (step !== 1) return;
+        await send(home, at.database, 'STOP-WORD the release is broken', '--action', 'cancel');
+        fs.writeFileSync(path.join(home, 'armed'), '');
+      },
+    });
+    expect({ exitCode: seen.exitCode, files: filesOf(seen).toSorted() }).toEqual({ exitCode: 0, files: ['before', 'ran'] });
+    expect(told(seen, 'STOP-WORD')).toBeGreaterThan(0);
+    expect(told(seen, ', repeated')).toBeGreaterThan(0);
+  });
+});
+
+describe.for(AGENTS.filter(({ client }) => client !== 'codex'))('$client', ({ client, before }) => {
+  test('makes no call of a batch whose hooks are more than a second apart, and then continues', async () => {
+    proves('hosts:slow-batch');
+    using at = place(client);
+    using seen = await run(client, {
+      hooks: at.hooks({ [before]: `if [ -e "$HOME/slow" ]; then sleep 1.3; fi; HOOK` }),
+      env: at.env,
+      script: [
+        { calls: [touch('before')] },
+        { calls: [touch('one'), touch('two'), touch('three')] },
+        { calls: [touch('after')] },
+        { text: 'ALL-DONE' },
+      ],
+      async onToolStep({ step, home }) {
+        if (step === 1) {
+          await send(home, at.database, 'STOP-WORD the release is broken', '--level', 'critical');
+          fs.writeFileSync(path.join(home, 'slow'), '');
+        }
+        if (step === 2) fs.rmSync(path.join(home, 'slow'));
+      },
+    });
+    expect({ exitCode: seen.exitCode, files: filesOf(seen).toSorted() }).toEqual({ exitCode: 0, files: ['after', 'before'] });
+    expect(told(seen, 'STOP-WORD')).toBe(3);
+  });
+});

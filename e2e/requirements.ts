@@ -572,7 +572,7 @@ export const REQUIREMENTS = {
   },
   'hosts:lost-refusal': {
     behaviour:
-      'If Claude Code, Codex, Gemini CLI or Qwen Code drops a refusal and runs the call, the interrupt comes again, flagged, and the next call is refused.',
+      'If Claude Code, Codex, Gemini CLI or Qwen Code drops a refusal and runs the call, the interrupt comes again, flagged, with the result of that call.',
   },
   'hosts:late-hook': {
     behaviour:

@@ -61,8 +61,9 @@ describe.for(HOOKED)('$client with hooks', ({ client }) => {
       },
     });
     const counts = ['WORD-00', 'WORD-01', 'WORD-02', 'WORD-03'].map((word) => Math.max(told(killed, word), told(second, word)));
-    // The prompt brings the critical, and the raised gate refuses the next call with the same text.
-    expect(counts).toEqual([1, 1, 2, 1]);
+    // The prompt brings the critical, and the raised gate refuses the next call with the same text. Only Gemini CLI runs a hook at the
+    // request with the prompt, which proves that the model reads it.
+    expect(counts).toEqual([1, 1, client === 'gemini' ? 1 : 2, 1]);
     // Gemini CLI drops a prompt that follows the context of a hook in its message.
     expect(told(second, 'FIRST-PROMPT')).toBe(1);
     expect(filesOf(killed)).toEqual(expect.arrayContaining(['before', 'second', 'third']));

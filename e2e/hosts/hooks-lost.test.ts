@@ -12,30 +12,32 @@ import { told } from './told.ts';
 const touch = (file: string) => ({ shell: `touch ${file}` });
 
 const AGENTS = [
-  { client: 'claude', before: 'PreToolUse' },
-  { client: 'codex', before: 'PreToolUse' },
-  { client: 'gemini', before: 'BeforeTool' },
-  { client: 'qwen', before: 'PreToolUse' },
+  { client: 'claude', before: 'PreToolUse', calls: ['before', 'ran'] },
+  { client: 'codex', before: 'PreToolUse', calls: ['before', 'ran'] },
+  // Their model reads the interrupt with the result of the call that ran, and a hook proves that.
+  { client: 'gemini', before: 'BeforeTool', calls: ['before', 'next', 'ran'] },
+  { client: 'qwen', before: 'PreToolUse', calls: ['before', 'next', 'ran'] },
 ] as const;
 
-describe.for(AGENTS)('$client', ({ client, before }) => {
-  test('reads an interrupt whose refusal was lost: the call ran, and the next one is refused', async () => {
+describe.for(AGENTS)('$client', ({ client, before, calls }) => {
+  test('reads an interrupt whose refusal was lost, flagged, before or in place of its next call', async () => {
     proves('hosts:lost-refusal');
     using at = place(client);
     using seen = await run(client, {
       // The agent sees the same as if it had given up waiting for the hook: no answer.
       hooks: at.hooks({ [before]: `if rm "$HOME/armed" 2>/dev/null; then HOOK >/dev/null; else HOOK; fi` }),
       env: at.env,
-      script: [{ calls: [touch('before')] }, { calls: [touch('ran')] }, { calls: [touch('refused')] }, { text: 'ALL-DONE' }],
+      script: [{ calls: [touch('before')] }, { calls: [touch('ran')] }, { calls: [touch('next')] }, { text: 'ALL-DONE' }],
       async onToolStep({ step, home }) {
         if (step !== 1) return;
         await send(home, at.database, 'STOP-WORD the release is broken', '--action', 'cancel');
         fs.writeFileSync(path.join(home, 'armed'), '');
       },
     });
-    expect({ exitCode: seen.exitCode, files: filesOf(seen).toSorted() }).toEqual({ exitCode: 0, files: ['before', 'ran'] });
-    expect(told(seen, 'STOP-WORD')).toBeGreaterThan(0);
-    expect(told(seen, ', repeated')).toBeGreaterThan(0);
+    expect({ exitCode: seen.exitCode, files: filesOf(seen).toSorted() }).toEqual({ exitCode: 0, files: calls });
+    // The request with the result of that call.
+    expect(seen.main.findIndex((request) => told({ client, main: [request] }, ', repeated') > 0)).toBe(2);
+    expect(told(seen, 'STOP-WORD')).toBe(calls.includes('next') ? 1 : 2);
   });
 });
 

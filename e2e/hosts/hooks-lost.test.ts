@@ -6,20 +6,23 @@ import { proves } from '../verifies.ts';
 import { send } from './earpiece.ts';
 import { place } from './hook-place.ts';
 import { filesOf } from './hooked.ts';
+import type { ClientName } from './pins.ts';
 import { run } from './run.ts';
 import { told } from './told.ts';
 
 const touch = (file: string) => ({ shell: `touch ${file}` });
 
-const AGENTS = [
+type Agent = { readonly client: ClientName; readonly before: string; readonly calls: readonly string[] };
+
+const AGENTS: readonly Agent[] = [
   { client: 'claude', before: 'PreToolUse', calls: ['before', 'ran'] },
   { client: 'codex', before: 'PreToolUse', calls: ['before', 'ran'] },
   // Their model reads the interrupt with the result of the call that ran, and a hook proves that.
   { client: 'gemini', before: 'BeforeTool', calls: ['before', 'next', 'ran'] },
   { client: 'qwen', before: 'PreToolUse', calls: ['before', 'next', 'ran'] },
-] as const;
+];
 
-describe.for(AGENTS)('$client', ({ client, before, calls }) => {
+describe.for<Agent>(AGENTS)('$client', ({ client, before, calls }) => {
   test('reads an interrupt whose refusal was lost, flagged, before or in place of its next call', async () => {
     proves('hosts:lost-refusal');
     using at = place(client);

@@ -22,6 +22,7 @@ import {
 } from '../hosts/index.ts';
 import { identify, patience, systemProcesses } from '../inbox/index.ts';
 import { listKey } from '../sources/follow/key.ts';
+import { ageMs } from './hook-age.ts';
 import { complain, handOver } from './terminal.ts';
 import type { GlobalOptions } from './context.ts';
 import { INPUT_WITHIN_MS, mayBeWhole, parsed, readBefore, type HookInput } from './hook-input.ts';
@@ -38,8 +39,6 @@ const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 const MARGIN_MS = 1_500;
 /** The time limit of an agent whose settings name none for this event. */
 const LIMIT_S = 5;
-/** The time at which this process began, by the wall clock. */
-const BEGAN_AT = Date.now() - performance.now();
 
 const GOES_ON = 0;
 
@@ -95,7 +94,7 @@ async function answered(
   const printed: Printed = host.say(attended.answer, input);
   if (printed.stderr !== undefined) process.stderr.write(printed.stderr);
   const trouble = await handOver(printed.stdout);
-  const isLate = (): boolean => ranMs() >= givesUpAfterMs(host, input) - MARGIN_MS;
+  const isLate = (): boolean => ageMs() >= givesUpAfterMs(host, input) - MARGIN_MS;
   if (trouble !== undefined) await attended.release();
   else if (!isLate()) await attended.confirm();
   await afterwards?.();
@@ -104,9 +103,6 @@ async function answered(
   await ear?.close();
   return printed.exitCode ?? GOES_ON;
 }
-
-/** The time since this process began. The wall clock also counts while the machine sleeps. */
-const ranMs = (): number => Math.max(performance.now(), Date.now() - BEGAN_AT);
 
 /** The time limit that `install` wrote for this event. */
 function givesUpAfterMs({ events }: HookHost, input: Readonly<Record<string, unknown>>): number {

@@ -200,6 +200,7 @@ type GateRefusedRecord = Base & {
   readonly type: 'gate_refused';
   readonly ids: readonly NotificationId[];
   readonly on: string;
+  readonly call?: string;
   readonly text?: string;
   readonly clockAt?: number;
   readonly times?: number;
@@ -614,6 +615,7 @@ type Offer$1 = {
   readonly ids: readonly NotificationId[];
   confirm(): Promise<'confirmed' | 'late'>;
   release(reason: ReleasedRecord['reason']): Promise<void>;
+  reopen(): Promise<void>;
 };
 type PulledNotification = {
   readonly id: string;

@@ -177,6 +177,7 @@ type GateRefusedRecord = Base & {
   readonly type: 'gate_refused';
   readonly ids: readonly NotificationId[];
   readonly on: string;
+  readonly call?: string;
   readonly text?: string;
   readonly clockAt?: number;
   readonly times?: number;

@@ -171,6 +171,39 @@ test('after its primary is gone, the standby that takes over has everything ackn
   }
 });
 
+test('a call whose commit had no answer is carried out once', async () => {
+  proves('store:postgres-failover');
+  let cut = false;
+  // The commit reaches the server, its answer does not come back.
+  const proxy = await proxyTo(
+    () => server.port,
+    (sent) => cut && sent.includes('COMMIT\0'),
+  );
+  const url = address(server.url.replace(String(server.port), String(proxy.port)));
+  try {
+    await withStore(url, async (store) => {
+      const cutOnce = async <T>(call: () => Promise<T>): Promise<T> => {
+        cut = true;
+        const answered = call();
+        await vi.waitUntil(() => proxy.cuts() > 0);
+        cut = false;
+        proxy.forget();
+        return answered;
+      };
+      const appended = await cutOnce(() => store.append(LOG, [queued('a'), said('x')]));
+      expect(appended).toMatchObject({ kind: 'appended', records: [{ seq: 1 }, { seq: 2 }] });
+      expect(await cutOnce(() => store.swapSetting('s', undefined, 1))).toBe(true);
+      expect(await cutOnce(() => store.touch({ log: LOG, conversation: 'x' as never, turnStarted: true }))).toMatchObject({
+        turns: 1,
+      });
+      expect(await store.head()).toBe(2);
+      expect(await store.presence({})).toMatchObject([{ turns: 1 }]);
+    });
+  } finally {
+    proxy.close();
+  }
+});
+
 test('behind a pooler that gives each transaction another connection, everything works; a reader hears by asking', async () => {
   proves('store:postgres-pooler');
   const pooler = await startPooler(server);
@@ -316,11 +349,25 @@ test('without the package pg the error names it', async () => {
   });
 });
 
-/** Leads each connection to the server of that moment. */
-async function proxyTo(port: () => number): Promise<{ readonly port: number; close(): void }> {
+type Proxy = { readonly port: number; close(): void; cuts(): number; forget(): void };
+
+/** Leads each connection to the server of that moment. Cuts it at the answer to a message that `cutsAt` chooses. */
+async function proxyTo(port: () => number, cutsAt: (sent: Buffer) => boolean = () => false): Promise<Proxy> {
+  let cuts = 0;
   const proxy: Server = createServer((from) => {
     const to = connect(port(), '127.0.0.1');
-    from.pipe(to).pipe(from);
+    let cutting = false;
+    from.on('data', (sent) => {
+      cutting ||= cutsAt(sent);
+      to.write(sent);
+    });
+    to.on('data', (answer) => {
+      if (!cutting) from.write(answer);
+      else {
+        cuts++;
+        from.destroy();
+      }
+    });
     for (const [one, other] of [
       [from, to],
       [to, from],
@@ -328,5 +375,10 @@ async function proxyTo(port: () => number): Promise<{ readonly port: number; clo
       one.on('error', () => other.destroy()).on('close', () => other.destroy());
   }).listen(0, '127.0.0.1');
   await once(proxy, 'listening');
-  return { port: (proxy.address() as { port: number }).port, close: () => void proxy.close() };
+  return {
+    port: (proxy.address() as { port: number }).port,
+    close: () => void proxy.close(),
+    cuts: () => cuts,
+    forget: () => void (cuts = 0),
+  };
 }

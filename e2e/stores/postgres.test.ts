@@ -103,6 +103,9 @@ test('a waiting reader hears of an append by a notification, and without one by 
 
     // No notification: a server behind a pooler, or a connection that broke unseen.
     const silent = reader.changed(1);
+    await vi.waitUntil(async () => (await listeners()) > 0);
+    // The question that follows LISTEN has been answered by then.
+    await reader.head();
     await admin.query(`UPDATE ${schema}.head SET seq = seq + 1`);
     expect(await silent).toBe(2);
     // Its listener is gone with the waiting.

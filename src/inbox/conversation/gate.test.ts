@@ -99,7 +99,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     expect((await steps('stop')).at(-1)).toBe('read: asked again 1.0 s after the last of 60 refusals, calling write_file');
   });
 
-  describe('of a host with a proof', () => {
+  describe('at a host with a proof', () => {
     const refuse = async (proof: Proof, id?: string): Promise<string | undefined> => {
       const refusal = await talk(inbox, {}).refuse({ on: 'Bash', proof, call: id });
       await refusal?.offer?.confirm();

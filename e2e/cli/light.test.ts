@@ -94,14 +94,14 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 828, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 720, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 730, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 860, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 755, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 765, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_275,
+        kb: 1_320,
         packages: [
           'commander',
           'hono',

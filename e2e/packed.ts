@@ -18,7 +18,12 @@ export function installPacked(folder: string): void {
   const app = join(folder, 'app');
   const installed = join(app, 'node_modules/earpiece');
   mkdirSync(source);
-  for (const file of ['package.json', 'README.md', 'LICENSE', ...files.filter((name) => name !== 'dist' && !name.startsWith('!'))])
+  for (const file of [
+    'package.json',
+    'README.md',
+    'LICENSE',
+    ...files.filter((name) => name !== 'dist' && !name.startsWith('!')),
+  ])
     cpSync(join(root, file), join(source, file), { recursive: true });
   const env = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` };
   if (isFresh()) cpSync(join(root, 'dist'), join(source, 'dist'), { recursive: true });

@@ -35,6 +35,7 @@ const STEPS: readonly Step[] = [
   { name: 'publint', command: 'publint', args: ['--strict', '<tarball>'], after: 'pack' },
   { name: 'unused', command: 'knip', args: [], after: 'build' },
   { name: 'api', command: 'node', args: ['scripts/api.ts'], after: 'build' },
+  { name: 'voice', command: 'node', args: ['scripts/voice.ts'] },
   { name: 'format', command: 'oxfmt', args: ['--check', '.'] },
   { name: 'lockfile', command: 'npm', args: ['ci', '--dry-run', '--ignore-scripts'] },
 ];

@@ -6,7 +6,7 @@ import type { Json } from '../core/json.ts';
 import { matchesType } from './matching.ts';
 import type { Subscriber } from './subscriber.ts';
 
-/** What the log knows about a queued notification. */
+/** The log's facts about a queued notification. */
 export type Logged = Pick<Item, 'notification' | 'at' | 'clock' | 'lastAt' | 'differs' | 'outcome'>;
 
 /**
@@ -48,7 +48,7 @@ const isTable = (data: Json): data is Readonly<Record<string, Json>> =>
 
 /**
  * The details by key, from the subscriber's `items`, newest first. An event counts as new after its notification was withdrawn or
- * its state has ended. Of several states, only the newest counts.
+ * its state has ended. If there are several states, only the newest counts.
  */
 export function toldBy({ withdraw, output }: Subscriber, items: readonly Logged[]): Map<string, ToldDetails> {
   const told = new Map<string, ToldDetails>();

@@ -82,8 +82,8 @@ export function hasNothingToSay(words: readonly string[], env: Env): boolean {
 }
 
 /**
- * Whether the event may pass. Qwen Code also runs its prompt hook before each request with tool results; that event is no prompt
- * of a person.
+ * Whether the event may pass. Qwen Code also runs its prompt hook before each request with tool results; that event is not a
+ * person's prompt.
  */
 const passes = (host: string, event: string, input: HookInput | undefined): boolean =>
   PASSING.has(event) || (host === 'qwen' && event === 'UserPromptSubmit' && input?.['submitted_prompt'] === undefined);

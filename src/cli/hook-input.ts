@@ -13,8 +13,8 @@ export const INPUT_WITHIN_MS = 2_000;
 const LOOK_EVERY_MS = 2;
 const CHUNK = 64 * 1024;
 /**
- * The maximum size of an input that is read here. The event loop reads a larger one, such as a batch of large results, up to a
- * limit of its own.
+ * The maximum size of an input that is read here. The event loop reads a larger input, such as a batch of large results, up to
+ * another limit.
  */
 const MAX_AT_ONCE = 4 * 1024 * 1024;
 const CLOSING = '}'.charCodeAt(0);

@@ -4,7 +4,7 @@ import type { LogKey } from '../core/address.ts';
 import type { Inbox, WrongClock } from '../inbox/index.ts';
 import type { Finding } from './what-agents-miss.ts';
 
-/** The maximum number of hidden notifications that are named. Of more, only the number is shown. */
+/** The maximum number of hidden notifications that are named. If there are more, only their number is shown. */
 const NAMED = 5;
 
 /** Reports once that the clock of this process is wrong, because notifications that seem expired are then hidden. */

@@ -24,7 +24,7 @@ export type Parsed =
   | { readonly kind: 'parsed'; readonly root: Node; readonly comments: readonly Comment[] }
   | { readonly kind: 'malformed'; readonly at: Position; readonly expected: string; readonly found: string };
 
-/** Never throws. Finds a member. Of several members with the same name the last one counts, as in JSON.parse. */
+/** Never throws. Finds a member. If several members have the same name, the last one counts, as in JSON.parse. */
 export function parseJsonc(text: string): Parsed {
   let at = text.startsWith('\ufeff') ? 1 : 0;
 

@@ -315,7 +315,7 @@ const isUnproven = (item: Item, { reason }: ReleasedRecord): boolean =>
   !item.read &&
   !item.observed;
 
-/** Takes back an offer that was not sent. An item that was never sent is rendered again. */
+/** Releases an offer that was not sent. An item that was never sent is rendered again. */
 function withoutOffer(item: Item): Item {
   if (item.offers > 1) return { ...item, offers: item.offers - 1 };
   const { text: _text, group: _group, ...rest } = item;

@@ -103,7 +103,7 @@ export type Notification = {
 /** The Earpiece tool that an instruction asks for, and the text for an agent without it. */
 export type Needs = { readonly tool: string; readonly otherwise: string };
 
-/** What a producer passes. Only `message` is required. */
+/** The input of a producer. Only `message` is required. */
 export type NotificationInput = {
   /** Your own id, unique in the agent's log. Queueing the same id again changes nothing. Default: a new id. */
   readonly id?: string;

@@ -1,6 +1,7 @@
 /**
  * The tasks of projects, stored in the log. One append writes a task's records and the agent's notification, and swaps the stored
- * task. So a change is written whole or not at all. Of two simultaneous changes, the later one is decided again. A reassignment
+ * task. So a change is written whole or not at all. If two changes are simultaneous, the later one is decided again. A
+ * reassignment
  * needs two appends: first in the old assignee's log, then in the new assignee's. If the second append is missing, the next
  * reader writes it.
  */

@@ -14,7 +14,7 @@ export type Thread = {
 /** `reason`: why the worker was lost, for people. */
 export type Lost = { readonly kind: 'lost'; readonly reason: 'late' | { readonly died: string } };
 
-/** Where the worker's file is: with the sources, or in the package, in a folder next to or above this chunk. */
+/** The place of the worker's file: with the sources, or in the package, in a folder next to or above this chunk. */
 const PLACES = ['./worker.ts', './workers/template.js', '../workers/template.js'];
 
 export async function startThread(limits: Limits, startMs: number): Promise<Thread | Lost> {

@@ -120,7 +120,7 @@ function agentOf(ear: LoadedInbox, as: string | undefined): { log: LogKey; named
       );
     return { log: `${address.project}/${AGENT}` as LogKey };
   }
-  // An address in the environment names the agent that runs this command. That agent has a conversation of its own.
+  // An address in the environment names the agent that runs this command. That agent has a separate conversation.
   return { log: logOf(address), ...(as !== undefined && address.kind === 'conversation' ? { named: address.conversation } : {}) };
 }
 

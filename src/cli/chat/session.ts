@@ -40,7 +40,7 @@ export type SessionOptions = {
   readonly purpose?: string;
   /** Limits in addition to the configured ones. */
   readonly budget?: BudgetOptions;
-  /** What happens to running background tools at the end of a turn. Default `inquire`. */
+  /** The effect of a turn's end on running background tools. Default `inquire`. */
   readonly onTurnEnd?: OnTurnEnd;
   readonly tellUser: (message: string) => void;
   /** Shows a person one line about events outside of the conversation. */

@@ -89,8 +89,8 @@ function whatGoes(options: SetupOptions): Purge {
 const isOwnFolder = (path: string): boolean => basename(path) === 'earpiece';
 
 /**
- * Measures what is removed at a path, in bytes; undefined if nothing exists there. Of a link, only the link itself counts, not
- * its target.
+ * Measures what is removed at a path, in bytes; undefined if nothing exists there. For a link, the link itself counts and not its
+ * target.
  */
 function bytesOf(path: string): number | undefined {
   try {

@@ -44,7 +44,7 @@ export function listedOf(
   return { count, chars: count <= 1 ? maxItemChars : Math.max(CHARS_A_MESSAGE, Math.floor(maxItemChars / count)) };
 }
 
-/** Where to read the whole line, if its texts were cut. */
+/** The place to read the whole line, if its texts were cut. */
 export function wholeOf(line: Line, how: How): string | undefined {
   const { rendered, messages, instruction = '' } = line;
   const { count, chars } = rendered === undefined ? listedOf(line, how) : { count: 1, chars: how.maxItemChars };
@@ -211,7 +211,7 @@ type Reading = Pick<ViewInput, 'pulls' | 'private'>;
 const readWith = ({ pulls, private: isPrivate }: Reading): string | undefined =>
   pulls !== false ? pulls : isPrivate ? undefined : '`earpiece inbox`';
 
-/** Where to read the full version of a cut text. */
+/** The place to read the full version of a cut text. */
 export const placeOfWhole = (by: Reading): string => readWith(by) ?? "this program's log";
 
 export const totalOf = (rest: Rest | undefined): number => rest?.bySource.reduce((sum, { count }) => sum + count, 0) ?? 0;

@@ -5,7 +5,8 @@ import type { Clock, Store } from '../../core/ports.ts';
 export const CAPABILITIES = ['survives-restart', 'many-processes', 'overwrites-erased'] as const;
 
 /**
- * What a store may lack: its data survive its close; several processes may open it at the same time; its bytes contain nothing
+ * The properties that a store may lack: its data survive its close; several processes may open it at the same time; its bytes
+ * contain nothing
  * that was erased.
  */
 export type Capability = (typeof CAPABILITIES)[number];

@@ -177,14 +177,14 @@ describe('config and trust', () => {
     );
     expect(readFileSync(file, 'utf8')).toBe(before);
     expect(await shell.says(['config', 'set', 'view', 'json', '--project'])).toBe(
-      `view is json (project file ${file}:3:1)\nIt takes effect now, from the next carrier on.\n`,
+      `view is json (project file ${file}:3:1)\nThe change takes effect now, from the next carrier on.\n`,
     );
     expect(readFileSync(file, 'utf8')).toBe(before.replace('"toon"', '"json"'));
     expect(await shell.says(['config', 'set', 'view', 'xml', '--project'], { env: { EARPIECE_VIEW: 'toon' } })).toBe(
       `view is toon (EARPIECE_VIEW)\n${file} has the value, but EARPIECE_VIEW has higher priority and decides here\n`,
     );
     expect(await shell.says(['config', 'unset', 'view', '--project'])).toBe(
-      `view is json (user file ${mine}:1:1)\nIt takes effect now, from the next carrier on.\n`,
+      `view is json (user file ${mine}:1:1)\nThe change takes effect now, from the next carrier on.\n`,
     );
     expect(await shell.says(['config', 'unset', 'view', '--project'])).toContain(`${file} did not set it\n`);
     expect(await shell.says(['config', 'set', 'server.port', '4750'])).toContain(

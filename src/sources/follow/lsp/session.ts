@@ -43,11 +43,13 @@ export class Session {
         stats?.isDirectory() ? !scope.folder(path) : stats !== undefined && languageOf(path, what.command) === undefined,
       follows: () => false,
       hint: (path, added) => this.#hint(path, added !== undefined && scope.file(path)),
-      trouble: () => {},
+      trouble: (line) => (this.#trouble = line),
     });
   }
 
   #isReady = false;
+  /** The newest fault of the watched folder, until a check reports it. */
+  #trouble: string | undefined;
   #hint(path: string, isNew: boolean): void {
     if (this.#isReady && (isNew || languageOf(path, this.#what.command) !== undefined)) this.#changed.add(path);
   }
@@ -63,6 +65,9 @@ export class Session {
 
   async look(signal: AbortSignal): Promise<Look> {
     if (this.#server.ended !== undefined) throw new CannotLook(this.#server.ended);
+    const trouble = this.#trouble;
+    this.#trouble = undefined;
+    if (trouble !== undefined) throw new CannotLook(trouble);
     const changed = [...this.#changed];
     this.#changed.clear();
     if (changed.length > 0) await this.#read(changed, signal);

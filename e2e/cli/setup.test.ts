@@ -188,7 +188,7 @@ describe('config and trust', () => {
     );
     expect(await shell.says(['config', 'unset', 'view', '--project'])).toContain(`${file} did not set it\n`);
     expect(await shell.says(['config', 'set', 'server.port', '4750'])).toContain(
-      'It takes effect at the next start of earpiece serve.\n',
+      'The change takes effect at the next start of earpiece serve.\n',
     );
     expect(await shell.says(['config', 'set', 'db', 'other.db', '--project'])).toContain('earpiece trust');
 

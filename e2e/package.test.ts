@@ -100,8 +100,8 @@ test('a command, a gateway and its store thread each load a few files, and reque
   };
   const atMost = (most: number): unknown => expect.toSatisfy((is: number) => is <= most);
   expect(loads('--help')).toEqual({ files: atMost(5), thread: 0, kb: atMost(52) });
-  expect(loads('send', '--to', 'shop/coder', 'x')).toEqual({ files: atMost(6), thread: 0, kb: atMost(432) });
-  expect(loads('inbox')).toEqual({ files: atMost(6), thread: 0, kb: atMost(436) });
+  expect(loads('send', '--to', 'shop/coder', 'x')).toEqual({ files: atMost(6), thread: 0, kb: atMost(445) });
+  expect(loads('inbox')).toEqual({ files: atMost(6), thread: 0, kb: atMost(449) });
   expect(loads('gateway', '--url', 'http://127.0.0.1:9/')).toEqual({ files: atMost(13), thread: 1, kb: atMost(560) });
 });
 

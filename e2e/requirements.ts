@@ -266,17 +266,17 @@ export const REQUIREMENTS = {
   'queue:many': { behaviour: 'A hundred different errors at once are queued without waiting for a timer (SC-004).' },
 
   // Views.
-  'view:markdown': { behaviour: 'Markdown by level, with its preamble and rules.' },
-  'view:xml': { behaviour: 'XML per item, and one batch with its count.' },
-  'view:toon': { behaviour: 'A TOON table for many, the line form for one.' },
-  'view:json': { behaviour: 'JSON that parses to what was queued.' },
+  'view:markdown': { behaviour: 'The Markdown view groups lines by level, with its preamble and rules.' },
+  'view:xml': { behaviour: 'The XML views are one element per item, or one batch with its count.' },
+  'view:toon': { behaviour: 'The TOON view is a table for several notifications, and a line for one.' },
+  'view:json': { behaviour: 'The JSON view parses to what was queued.' },
   'view:data': {
     behaviour: "A sender's data follows the message as JSON. If it is too long, the line says where to read it.",
   },
   'view:budget': {
     behaviour: 'An item that is longer than a carrier allows is cut, says so, and can be read in full.',
   },
-  'view:signal': { behaviour: 'The signal texts in English and Japanese, byte for byte.' },
+  'view:signal': { behaviour: 'The signal views have fixed texts in English and Japanese, byte for byte.' },
   'view:hostile': { behaviour: 'No body can imitate a notification, break a view, or flood it.' },
   'view:look-alikes': {
     behaviour: 'A body that writes a frame with look-alike letters, slashes, brackets or spaces is escaped too.',
@@ -310,7 +310,7 @@ export const REQUIREMENTS = {
     behaviour: 'If the proof that a host gives does not come, a critical falls a minute after its first refusal.',
   },
   'gate:model-asked': {
-    behaviour: 'A critical and a cancel fall when the host shows that its model was asked with the refusal.',
+    behaviour: 'A critical and a cancel fall when the host shows that it sent the refusal to its model.',
   },
   'gate:read-unasked': { behaviour: 'An interrupt that the agent read with get_notifications is not refused again.' },
   'gate:pause': {
@@ -515,7 +515,7 @@ export const REQUIREMENTS = {
     behaviour: 'A gateway and earpiece mcp work in a deleted working folder, and name the folder that they use instead.',
   },
   'hosts:distinct-sessions': {
-    behaviour: 'Two session ids of a host are two conversations, also if an address does not allow their characters.',
+    behaviour: 'Two session ids of a host are two conversations, even if an address does not allow their characters.',
   },
   'hosts:lean': {
     behaviour: 'A hook call with nothing open loads eleven small files and prints nothing; it writes a sign of life every 30 s.',
@@ -921,7 +921,9 @@ export const REQUIREMENTS = {
   'sources:failures': {
     behaviour: 'A failing tool gives one failure or one timeout, in the carrier of its batch.',
   },
-  'sources:thresholds': { behaviour: '80 % tokens, 70 % iterations, 70 % context, a loop of 3 of 6: once a query.' },
+  'sources:thresholds': {
+    behaviour: 'An agent is warned once a turn at 80 % of its tokens, 70 % of its iterations and 70 % of its context.',
+  },
   'sources:loops': { behaviour: 'The same calls in three of six batches are reported, once a turn.' },
   'sources:rate-limits': {
     behaviour: 'A nearly used provider limit is reported once until it resets, a refusal each time.',

@@ -1,6 +1,6 @@
 /**
- * `node scripts/voice.ts`: sentences that are hard to read, in pages, help, errors, comments and titles of tests. Pages must have
- * none. For code, `voice/baseline.json` holds a count for each room: a higher count fails, `--update` writes lower ones. `node
+ * `node scripts/voice.ts` finds sentences that are hard to read in pages, help, errors, comments and titles of tests. Pages must
+ * have none. For code, `voice/baseline.json` holds a count for each room: a higher count fails, `--update` writes lower ones. `node
  * scripts/voice.ts <area or file>` lists all findings there. `--sample <seed>` draws 40 sentences of each kind to judge.
  */
 import '../src/node-version.ts';

@@ -32,7 +32,7 @@ it('a long text is cut in the middle, and a file that only the user can read has
   const content = await read('long');
   expect(content.length).toBeLessThan(2_400);
   expect(content).toMatch(
-    /^BEGIN x+\n\[… 2,998,010 of 3,000,010 characters are left out here; the whole is in \S+ …\]\nx+ END$/u,
+    /^BEGIN x+\n\[… 2,998,010 of 3,000,010 characters are left out here; the whole text is in \S+ …\]\nx+ END$/u,
   );
   const path = pathIn(content);
   expect(readFileSync(path, 'utf8')).toHaveLength(3_000_010);

@@ -52,7 +52,7 @@ describe.each(MAJORS)('AI SDK %i', (major) => {
     expect(find(model.requests, 'FIRST').inLast).toBe(1);
   });
 
-  it('killed after the caller has kept it: the next request has it at its place', async () => {
+  it('a notification that the caller kept before the kill is in the next request, at its place', async () => {
     expect(await life('confirm.after:1')).toMatchObject({ signal: 'SIGKILL' });
     expect(model.requests).toHaveLength(1);
     const before = readFileSync(join(home, 'transcript'), 'utf8');

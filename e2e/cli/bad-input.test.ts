@@ -170,7 +170,7 @@ afterAll(() => rmSync(KEPT, { recursive: true, force: true }));
 
 const keep = (db: string): void => copyFileSync(join(KEPT, 'kept.db'), db);
 
-/** The ids of all waiting notifications, also if the configuration cannot be read. */
+/** The ids of all waiting notifications, even if the configuration cannot be read. */
 async function waiting(db: string): Promise<readonly string[]> {
   const store = await openStore(db);
   const logs = await store.overview();

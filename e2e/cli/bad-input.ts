@@ -1459,12 +1459,12 @@ export const BAD_FRAMES: readonly FrameRow[] = [
     answers: [ours(13, 'get_notifications has no argument "mark"; it takes session_token and mark_as_read')],
   },
   {
-    what: 'with a text for a truth',
+    what: 'with a text instead of true or false',
     frame: { bytes: call(14, { name: 'get_notifications', arguments: { mark_as_read: 'yes' } }) },
     answers: [ours(14, 'mark_as_read must be true or false, got "yes"')],
   },
   {
-    what: 'with a list for a table',
+    what: 'with a list instead of an object',
     frame: { bytes: call(15, { name: 'get_notifications', arguments: ['x'] }) },
     answers: [ours(15, 'get_notifications has no argument "0"; it takes session_token and mark_as_read')],
   },

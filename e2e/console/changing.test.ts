@@ -145,7 +145,9 @@ verifies(
     const page = await advanced(stage);
     const view = row(page, 'view');
     expect(await view.getByRole('combobox').isDisabled()).toBe(true);
-    await view.getByText(`decided by project file ${projectFile(stage)}:3:1, which is stronger: change it there`).waitFor();
+    await view
+      .getByText(`decided by project file ${projectFile(stage)}:3:1, which has higher priority: change it there`)
+      .waitFor();
     await view.getByRole('button', { name: 'Change it in the project’s file' }).click();
     expect(await page.getByRole('radio', { name: "the project's file of shop" }).isChecked()).toBe(true);
     await page.locator('[data-setting=view] select:focus').waitFor();

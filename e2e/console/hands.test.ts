@@ -194,7 +194,7 @@ verifies('console:hands', 'what is pressed by a key keeps the focus while it is 
 const frames = (page: Page): Promise<unknown> =>
   page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
 
-verifies('console:hands', 'a setting that is changed while it is saved is saved once more, as it is by then', async () => {
+verifies('console:hands', 'a setting that changes during its save is saved again with the latest value', async () => {
   await using stage = await Stage.open(browser);
   const page = await stage.page();
   await page.goto(`${stage.url}/#/settings/advanced`);

@@ -24,7 +24,7 @@ verifies('console:phone', 'the palette opens by a tap, from a page and from a co
   await page.getByRole('button', { name: /^Find or do/u }).tap();
   await options.filter({ hasText: 'shop/coder#main' }).tap();
   await page.locator('article[data-state=staged]', { hasText: 'deploy.blocked' }).waitFor();
-  // The page names the effect of Stop in advance, also if the button has no room for it.
+  // The page names the effect of Stop in advance, even if the button has no room for it.
   await expect
     .poll(() => page.evaluate("getComputedStyle(document.querySelector('.result'), '::after').content"))
     .toBe('"Stop aborts the stream. Pause lets it finish its turn, then holds it until you resume it."');

@@ -219,7 +219,7 @@ describe('a server that does not start', () => {
     detail: 'exit code 7; its stderr: "Error: no token in API_TOKEN"',
   };
 
-  test('among three: reported once with its stderr, also if it failed before the client introduced itself', async () => {
+  test('among three: reported once with its stderr, even if it failed before the client introduced itself', async () => {
     await using files = await ScriptFiles.make();
     await using client = new RawClient(gateway(files, [node('a'), broken, node('b')], ALL));
     await client.said('MCP server "broken" failed: exit code 7');

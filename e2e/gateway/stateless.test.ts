@@ -114,7 +114,7 @@ describe.each([
     proves('gateway:stateless');
     const client = await connect(transport(), mode);
     try {
-      // Without sessions a server of the older generation cannot ask the client anything, also over direct HTTP.
+      // Without sessions a server of the older generation cannot ask the client anything, not even over direct HTTP.
       const expected =
         mode === 'legacy' && way !== 'stdio through the gateway' && way !== 'HTTP to stdio' ? await overPlainHttp() : direct;
       expect(await transcript(client, mode)).toBe(expected);

@@ -210,7 +210,7 @@ describe('a conversation is not notified of what an answer contains', () => {
     const awaited = call('await', { all: ['job', 'slow'] }, { signal: stop.signal });
     run.finish('done');
     await until('job', ({ state }) => state === 'stopped');
-    // It is awaited: no notification yet.
+    // The agent still awaits the handle, so there is no notification yet.
     expect(await open()).toEqual([]);
     stop.abort();
     await awaited;

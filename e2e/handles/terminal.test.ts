@@ -101,7 +101,7 @@ describe('a terminal', () => {
     const command = `printf 'fetching 45%% [====>    ]'; until [ -e ${go} ]; do sleep 0.05; done; printf '\\rfetching done            \\n'`;
     await ask('run', { command, pty: true, background: true, id: 'bar' });
     expect(await shows(ask, 'bar', '>')).toMatchObject({ state: 'running', content: 'fetching 45% [====>    ]' });
-    // By now its screen has stayed the same for longer than this prompt needed.
+    // When this prompt is recognized, the progress line has been still for longer than the prompt.
     await ask('run', { command: 'read -p "Go on? [y/N] " x', pty: true, background: true, id: 'prompt' });
     await until('prompt', ({ state }) => state === 'waiting');
     expect(await shows(ask, 'bar', '>')).toMatchObject({ state: 'running' });

@@ -43,7 +43,7 @@ test('after /clear the mark appears again, and a waiting notification arrives on
         // a line.
         const mark = /\[ep (\w+)\] (?:1 notification|2 notifications),/.exec(second.at(-1)?.text ?? '')?.[1];
         const said = `in a frame with the mark ${mark}`;
-        // Its first request can leave before the server has answered, so only the later requests of the first context count.
+        // The client's first request can leave before the server has answered, so only the later requests of the first context count.
         expect(find(first, said).counts.slice(1)).toEqual([1, 1]);
         expect(find(second, said).counts).toEqual([1, 1, 1]);
       },

@@ -47,7 +47,7 @@ describe.for(HOOKED)('$client with hooks', (hooked) => {
   });
 });
 
-test('Claude Code as installed, whose MCP server answers the ends of batches, reads 20 notifications once each', async () => {
+test('Claude Code with its installed MCP server reads each of 20 notifications once', async () => {
   proves('hosts:hooks', 'hosts:served');
   using database = temporaryDatabase();
   const env = { EARPIECE_DB: database.path, EARPIECE_ADDRESS: address };

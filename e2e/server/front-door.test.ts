@@ -23,7 +23,7 @@ it('tells a client without a browser what runs here', async () => {
   await using stage = await Stage.open({ db: 'memory:', consoleFolder: folder });
   const words = WORDS.replace(
     '{console}',
-    'open this address in a browser; to log the browser in, open the address that this prints: earpiece token login',
+    'open this address in a browser; to log in, run earpiece token login and open the address that it prints',
   );
   const nobody = { authorization: '' };
   for (const accept of ['*/*', 'application/json', 'text/plain, */*;q=0.1']) {

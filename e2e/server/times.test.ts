@@ -96,7 +96,7 @@ describe('notifications of a time', () => {
     expect(delivered.items.every(({ closedAt, outcome }) => closedAt === at && outcome === 'delivered')).toBe(true);
     const queued = await client.notifications({ from: T0, to: T0 + 2 * HOUR, kind: 'ci.first' });
     expect(ids(queued.items)).toEqual(['n1-0', 'n0-0']);
-    // One notification of each earlier hour waits, and all of the last hour.
+    // One notification of each earlier hour waits, and so do all of the last hour.
     const waiting: string[] = [];
     let before: string | null = '';
     while (before !== null) {

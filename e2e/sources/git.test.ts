@@ -385,7 +385,7 @@ describe("the agent's own commands", () => {
 });
 
 describe('failures', () => {
-  it('no repository, a bare one, no folder, no git: one line, and idle', async () => {
+  it('reports one line and stays idle without a repository, a work tree, a folder or git', async () => {
     proves('sources:git');
     const folder = scratch();
     const bare = join(folder, 'bare');

@@ -356,7 +356,7 @@ describe('a failing store', () => {
       [];
     expect(file).toBeDefined();
     expect(await shell.says(['emit', file as string])).toMatch(/^process_ended: queued \S+ for shop\/coder\n$/u);
-    // The process queues it once, also if the call is repeated.
+    // The process queues it once, even if the call is repeated.
     expect(await shell.says(['emit', file as string])).toMatch(/was already queued for shop\/coder; nothing changed\n$/u);
     expect((await told(shell)).map((each) => each.data.exit_code)).toEqual([9]);
   });

@@ -150,7 +150,7 @@ test('a failure names the broken rule', async () => {
         get(target, name) {
           const value: unknown = Reflect.get(target, name);
           if (name !== 'append') return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-          // It takes the second of two drafts with one id for a repetition.
+          // This faulty store takes the second of two drafts with one id for a repetition.
           return (...args: Parameters<typeof target.append>) =>
             target.append(...args).catch(() => target.append(args[0], args[1].slice(0, 1), args[2]));
         },

@@ -15,8 +15,9 @@ const root = mkdtempSync(join(tmpdir(), 'earpiece-'));
 cleanup.defer(() => rmSync(root, { recursive: true }));
 await using ear = await openEarpiece({ db: 'memory:', cwd: root });
 
-// 1. A handle: the model starts the command with `background: true` and gets an id at once. The turn waits for its end.
-const build = { command: 'sleep 0.3; echo "cart rounds down"; exit 3', background: true, id: 'build' };
+// 1. A handle: the model starts the command with `background: true` and gets an id at once. The turn waits for
+// its end, and the next turn brings the notification.
+const build = { command: 'sleep 2; echo "cart rounds down"; exit 3', background: true, id: 'build' };
 const script = [calls('run', build), says('It is building.'), says('The build failed.')];
 const model = new MockLanguageModelV4({ doStream: async () => ({ stream: ReadableStream.from(script.shift() ?? says('?')) }) });
 // #region handle
@@ -35,6 +36,7 @@ await using agent = await createAgent({
 });
 // #endregion
 console.log((await agent.send('Build it')).text);
+console.log((await agent.send('How did it end?')).text);
 const last = JSON.stringify(model.doStreamCalls.at(-1)?.prompt);
 console.log(/Background run[^\\]*\\?"[^\\]*\\?"[^\\]*/u.exec(last)?.[0].replaceAll('\\', ''));
 
@@ -83,6 +85,7 @@ function finish(unified: 'stop' | 'tool-calls'): Part {
 }
 
 // Output:
+// It is building.
 // The build failed.
 // Background run "build" failed with exit code 3: cart rounds down
 // 1 told

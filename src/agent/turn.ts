@@ -185,7 +185,7 @@ export class Turn {
     return 'goes on';
   }
 
-  /** Takes a person's reply into this turn, also if it arrives just after the answer has ended. */
+  /** Takes a person's reply into this turn, even if it arrives just after the answer has ended. */
   async #replied(): Promise<boolean> {
     const { aborted, reason } = this.#abort.signal;
     if (!aborted || !(reason instanceof Interruption) || reason.is.kind !== 'reply') return false;

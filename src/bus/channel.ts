@@ -52,7 +52,7 @@ type Over = { readonly counted: Map<string, number>; readonly done: PromiseWithR
 export type Moment = { readonly at: number; readonly tick: number };
 
 /**
- * The most different events that are open at the same time, in addition to those that one line lists. Further events are only
+ * The maximum number of different events that are open at the same time, in addition to those that one line lists. Further events are only
  * counted. For errors, the list is longer.
  */
 const BURST_OF_SINGLES = 20;

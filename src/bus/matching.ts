@@ -23,7 +23,7 @@ export class TypeIndex {
 }
 
 const NOBODY: readonly Subscriber[] = [];
-/** The most types that are remembered. A source may invent new types without end. */
+/** The maximum number of types that are remembered. A source may invent new types without end. */
 const TYPES_KEPT = 1_000;
 
 class ByType {

@@ -36,7 +36,7 @@ describe('a table', () => {
     expect(linesAt(40)[0]).toBe('level     id    message');
   });
 
-  it('puts its last column below where even that does not do, with the columns that then fit', () => {
+  it('moves the last column below the row if dropping columns is not enough', () => {
     expect(linesAt(30)).toEqual([
       'level     id    queued',
       'info      n_1   3 s ago',

@@ -254,7 +254,7 @@ describe('each invalid file is refused with its message', () => {
       'a source that is none',
       '[coalesce.sources]\n"*" = "2s"',
       [
-        '2:1: coalesce.sources."*" is not a valid source: letters, digits, "_" and "-", at most 64; for all others write coalesce.window',
+        '2:1: coalesce.sources."*" is not a valid source: letters, digits, "_" and "-", at most 64 characters; for all other sources, set coalesce.window',
       ],
     ],
     [

@@ -312,7 +312,7 @@ describe('variables and flags', () => {
     expect(read({ env }).config).toMatchObject({ project: 'other', address: 'shop/reviewer#s1', timeZone: 'UTC' });
   });
 
-  test('a folder that cannot be a name is made one', () => {
+  test('a folder name that is not a valid project name is converted', () => {
     const { read, write } = world();
     write('we#b *2/.git', '');
     expect(read({ cwd: join(world().repository, '../../nowhere') }).problems).toEqual([]);

@@ -107,7 +107,7 @@ describe('servers of other programs', () => {
     ],
     [
       '{"mcpServers": {"a b": {"command": "x"}, "a.b": {"command": "y"}}}',
-      '1:49: mcpServers.a.b has the same name as another server once both are written a_b; give one of them another name',
+      '1:49: mcpServers.a.b becomes a_b, which is also the name of another server; rename one of them',
     ],
     ['{"mcpServers": {"": {"command": "x"}}}', '1:21: mcpServers has a server without a name'],
     [

@@ -74,8 +74,7 @@ export function parseMcpServers(text: string, file: string, options: Options): M
     const separator = options.separator ?? '__';
     const ready = readyServer(safe, read.entry, { separator, base: baseOf(file), at: options });
     if (safe === '') complain(node, `${list?.key} has a server without a name`);
-    else if (taken)
-      complain(node, `${key} has the same name as another server once both are written ${safe}; give one of them another name`);
+    else if (taken) complain(node, `${key} becomes ${safe}, which is also the name of another server; rename one of them`);
     else if (ready.kind === 'problem') leaveOut(ready.problem);
     else servers[safe] = ready.server;
   }

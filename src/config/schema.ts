@@ -287,7 +287,7 @@ export function nameProblem(pattern: readonly string[], name: string, asTable: b
     case 'coalesce.sources.*':
       return PART.test(name)
         ? undefined
-        : 'is not a valid source: letters, digits, "_" and "-", at most 64; for all others write coalesce.window';
+        : 'is not a valid source: letters, digits, "_" and "-", at most 64 characters; for all other sources, set coalesce.window';
     case 'max_level.*':
       return name === '*' || PART.test(name)
         ? undefined

@@ -6,7 +6,7 @@ import type { Policy } from './policy.ts';
 import { LISTED_EVENTS } from './unlisted.ts';
 import { MESSAGES_BELOW_ERROR } from './views/wording.ts';
 
-/** The most distinct messages in one line at error and above. These lines may omit no message. */
+/** The maximum number of distinct messages in one line at error and above. These lines may omit no message. */
 const ERRORS_A_LINE = 5;
 /** Estimates: the most characters of a message that a template shows, and the characters that the template adds. */
 const SAID_CHARS = 240;

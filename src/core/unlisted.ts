@@ -8,7 +8,7 @@ import type { Line } from './plan.ts';
 /** The events that a line counts and does not list. `keys`: some of their keys, for a reader who wants details. */
 export type Unlisted = { readonly count: number; readonly type: string; readonly keys: readonly string[] };
 
-/** The most different events of one line that its template gets. */
+/** The maximum number of different events of one line that its template gets. */
 export const LISTED_EVENTS = 200;
 
 /** The most keys that the line itself names. */

@@ -107,7 +107,8 @@ export const timersSource = (options: { readonly earpiece: Earpiece }): Timers =
     remind: async (reminder) => {
       check('remind', reminder, REMINDER, 'the reminder');
       const times = Object.keys(reminder.when);
-      if (times.length !== 1) throw bad('remind: when must be one of {at}, {inMs} and {afterTurns}', 'when');
+      if (times.length !== 1)
+        throw bad(`remind: when must have exactly one of at, inMs and afterTurns, got ${times.join(', ') || 'none'}`, 'when');
       return inner.remind({ ...reminder, subject: fullName('remind', earpiece.project, reminder.subject) });
     },
   };

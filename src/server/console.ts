@@ -85,7 +85,7 @@ function filesOf(folder: string): Map<string, File> {
   return files;
 }
 
-const HERE = 'open this address in a browser; to log the browser in, open the address that this prints: earpiece token login';
+const HERE = 'open this address in a browser; to log in, run earpiece token login and open the address that it prints';
 
 const whyNone = (folder: string | undefined): string =>
   `none: ${folder === undefined ? 'this server was started without it' : 'it was not built'}`;

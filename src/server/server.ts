@@ -230,15 +230,15 @@ export function createServer(options: ServerOptions): Server {
     app,
     tokens,
     listen: async ({ host = '127.0.0.1', port = 4747 } = {}) => {
-      if (listening !== undefined)
-        throw new EarpieceError(
-          'bad_argument',
-          `this server already listens at ${listening.url}; create another for a second address`,
-        );
       if (!isLoopbackHost(host) && !(await tokens.any()))
         throw new EarpieceError(
           'bad_argument',
           `listening on ${JSON.stringify(host)} lets other machines reach this server, but no token exists yet; create one first: earpiece token create --kind admin --name <name>`,
+        );
+      if (listening !== undefined)
+        throw new EarpieceError(
+          'bad_argument',
+          `this server already listens at ${listening.url}; create another for a second address`,
         );
       guards.listensOn(host);
       const taken = await running.listen(host, port);

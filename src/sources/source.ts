@@ -90,7 +90,7 @@ export class Background {
 }
 
 /**
- * Makes a function that reports a source's errors. A line is repeated only after a minute, also if only its number of ms differs.
+ * Makes a function that reports a source's errors. A line is repeated only after a minute, even if only its number of ms differs.
  * Errors of the receiver are ignored.
  */
 export function troubleTeller(onTrouble: ((line: string) => void) | undefined, now: () => number): (line: string) => void {

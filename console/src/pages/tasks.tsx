@@ -61,7 +61,7 @@ export function TasksPage({ query }: { readonly query: Query }): ReactElement {
   const page = useRef<HTMLDivElement>(null);
   useFocusStays(page, 'task');
   const listed = tasks.value?.items ?? [];
-  // Rows with unsaved text stay, also if the list no longer contains them.
+  // Rows with unsaved text stay, even if the list no longer contains them.
   const gone = [...held.values()].filter((task) => task.project === project && !listed.some(({ id }) => id === task.id));
   const groups = ORDER.map((status) => ({
     status,
@@ -130,7 +130,7 @@ type OnWriting = (id: string, task: TaskView | undefined) => void;
 
 /**
  * The rows with unsaved text, as they were when the person began to type. They keep their place until the text is saved or
- * dropped, also if the task changes.
+ * dropped, even if the task changes.
  */
 function useHeld(): { readonly held: ReadonlyMap<string, TaskView>; readonly onWriting: OnWriting } {
   const [held, setHeld] = useState<ReadonlyMap<string, TaskView>>(new Map());

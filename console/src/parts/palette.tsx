@@ -179,7 +179,7 @@ const conversations = (agents: readonly AgentSummary[]): Choice[] =>
 
 const ADDRESS = /^([^/#\s]+\/[^/#\s]+)(?:#([^/#\s]+))?$/u;
 
-/** A typed address leads to its place, also if no page that was read lists it. */
+/** A typed address leads to its place, even if no page that was read lists it. */
 function named(text: string, agents: readonly AgentSummary[]): Choice[] {
   const [, log, conversation = 'main'] = ADDRESS.exec(text) ?? [];
   if (log === undefined || agents.some((agent) => agent.log === log)) return [];

@@ -104,7 +104,7 @@ export function useReading(scroll: RefObject<HTMLDivElement | null>, entries: re
     const element = scroll.current;
     // On a phone, *Why* replaces the timeline; closing it restores the scroll position.
     if (element === null || element.clientHeight === 0) return;
-    // A key has scrolled it, and the browser's scroll event is still to come. A line that comes before does not move the person back.
+    // If a key has scrolled the timeline and the scroll event is still to come, a new line must not move the person back.
     const { top, height } = looked.current;
     if (element.scrollHeight >= height && element.scrollTop !== top) {
       if (height - element.scrollTop - element.clientHeight >= AT_END_PX) following.current = false;

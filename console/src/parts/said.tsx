@@ -29,7 +29,7 @@ export function SaidText({
 
 /**
  * `whole`: its form when it is not collapsed. `pre`: letter by letter. `speech`: a message, which is collapsed later. `keep`: the
- * name under which the text stays open after a person opened it, also if it is rendered in another place.
+ * name under which the text stays open after a person opened it, even if it is rendered in another place.
  */
 export function Folded({
   text,

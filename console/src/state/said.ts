@@ -67,7 +67,7 @@ export function tryAgain(id: string): void {
 async function run({ id, address, deed }: Said): Promise<Done | undefined> {
   try {
     const done = await send(id, address, deed);
-    // It was counted into another notification, or the log gets no record with this id. The page shows the change at its place.
+    // No record with this id will come, for example because another notification counts the message. The page shows the change there.
     if (done === undefined || !('into' in done) || done.into !== null) forget(id);
     else change(id, { state: 'accepted' });
     return done;

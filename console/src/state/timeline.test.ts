@@ -52,7 +52,7 @@ describe('what waits', () => {
     for (let from = 0; from < records.length; from++) expect(known(records.slice(from), once)).toEqual(once);
   });
 
-  test('a resume lifts the pauses before it, also if the records are applied again', () => {
+  test('a resume lifts the pauses before it, even if the records are applied again', () => {
     const word = (action: string): Stored => queued(action + seq, { action, level: action === 'pause' ? 'critical' : 'info' });
     const records = [word('pause'), word('resume'), word('pause')];
     expect(pausedUntil(known(records.slice(0, 2)).notes)).toBe(0);

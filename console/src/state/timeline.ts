@@ -348,7 +348,7 @@ function markOf(body: Stored['body']): string | undefined {
     case 'handle_spawned':
       return `${text(loose['tool']) || text(loose['id'])} runs in the background`;
     case 'handle_ended':
-      return `${text(loose['tool']) || text(loose['id'])} in the background is over`;
+      return `${text(loose['tool']) || text(loose['id'])} ended in the background`;
     case 'inquiry_request':
       return `asks: ${text(loose['question'])}`;
     case 'template_failed':

@@ -12,7 +12,7 @@ describe('the part of a timeline that is shown', () => {
     expect(spanOf(list(1_000), NEWEST)).toEqual({ start: 1_000 - SHOWN, end: 1_000 });
   });
 
-  test('goes back step by step to the first, and forth again to the newest, and leaves out none', () => {
+  test('steps back to the first entry and forward to the newest without leaving any out', () => {
     const entries = list(2_000);
     const seen = new Set<number>();
     let place: Place | undefined = NEWEST;

@@ -80,7 +80,7 @@ export async function runKilled(api: Api, kills: readonly Kill[]): Promise<Ran> 
     onRequest = async (nth) => {
       if (kill?.kind !== 'request') return;
       if (nth === kill.times) void sleep(kill.afterMs).then(() => child.kill('SIGKILL'));
-      // The talk must not end before the kill, also if the kill is late.
+      // The talk must not end before the kill, even if the kill is late.
       if (nth > kill.times) await closed;
     };
     const [code, signal] = await closed;

@@ -82,7 +82,7 @@ export async function check(
     if (!isType(body, 'carrier_offered')) continue;
     carriers.add(body.carrier);
     const keys = (id: string): readonly string[] => keysOf(log, id, body.conversation);
-    // The tool's answer is data instead of a frame, so it has no place for the word.
+    // The tool's answer is data and not a frame, so it cannot say `repeated`.
     if (body.on === 'get_notifications') {
       for (const key of body.ids.flatMap(keys)) offeredAt.set(key, seq);
       continue;

@@ -1,6 +1,6 @@
 /** Reads the text that a model was shown: the frames of notifications in tool results, and the answers of `get_notifications`. */
 
-/** In each message of the storm. An upstream server never writes a nonce. */
+/** Matches the nonce that each message of the storm contains. An upstream server never writes a nonce. */
 export const NONCE = /nonce-[0-9a-f]{12}/g;
 
 export const noncesIn = (text: string): string[] => [...new Set(text.match(NONCE) ?? [])];

@@ -27,7 +27,7 @@ export const MOMENTS = {
   older: 'states that were shown before a newer one of their key came',
   takenBack: 'withdrawals before anybody was shown it',
   between: 'interrupts that came between two sessions, and refused the next one',
-  stands: 'critical ones to all that refused a session which began later',
+  stands: 'critical broadcasts that refused a call of a session which began later',
   waited: 'calls that passed a second after the last of several refusals',
 } as const;
 export type Moment = keyof typeof MOMENTS;

@@ -45,7 +45,7 @@ function overdue(one: Notification, { sentAt }: Sight, { agent, window }: Sessio
   const { nonce, withdrawn, ttlMs, acknowledgedAt } = one;
   if (withdrawn !== undefined && sentAt > withdrawn.at) {
     const { [agent]: own, [`${projectOf(agent)}/*`]: later } = withdrawn.results;
-    // A later session gets none, also if its agent had none.
+    // A later session gets none, even if its agent had none.
     const result = own ?? later;
     if (result === 'withdrawn')
       return [`${nonce} was withdrawn before anybody was told, and a later call of ${window} carried it`];

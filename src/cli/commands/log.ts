@@ -151,7 +151,7 @@ class LogView {
       return [
         body.ids,
         body.made
-          ? `result of ${body.on}: the call was made, the agent is notified after it${times}`
+          ? `result of ${body.on}: the call was made, and the agent got the interrupt after it${times}`
           : `call of ${body.on}${times}`,
       ];
     }

@@ -244,13 +244,13 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'summarized',
     { item: closed('summarized') },
     'summarized',
-    'Counted in a summary at t0: that message had no room for its text. The agent has not read the text.',
+    'Counted in a summary: the message at t0 had no room for the text. The agent has not read the text.',
   ],
   [
     'summarized and read',
     { item: closed('summarized', { read: true }), readBy: 'get_notifications' },
     'summarized',
-    'Counted in a summary at t0: that message had no room for its text. The agent has read it since (get_notifications).',
+    'Counted in a summary: the message at t0 had no room for the text. The agent has read it since (get_notifications).',
   ],
   [
     'an interrupt withholds results of calls that were made',

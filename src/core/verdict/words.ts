@@ -57,7 +57,7 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
         ? `Waiting: the next message has no room for it (${verdict.reason.replace(/: rides next$/u, '')}). It rides on the message after that.`
         : `Waiting: the next message has no room for its text (${verdict.reason}) and counts it in a summary.`;
     case 'summarized':
-      return `Counted in a summary at ${clock(verdict.at)}: that message had no room for its text. ${
+      return `Counted in a summary: the message at ${clock(verdict.at)} had no room for the text. ${
         !verdict.read
           ? 'The agent has not read the text.'
           : verdict.markedRead === true

@@ -6,7 +6,7 @@ import { neutralData } from './data.ts';
 import type { ViewInput } from './view.ts';
 
 /**
- * The most distinct messages that a line below error lists. A line at error or above lists all messages, and so does a line whose
+ * The maximum number of distinct messages that a line below error lists. A line at error or above lists all messages, and so does a line whose
  * template failed.
  */
 export const MESSAGES_BELOW_ERROR = 5;

@@ -11,7 +11,7 @@ import { ROUNDS } from './shipped.ts';
 export type Open = { readonly problem: Problem; readonly count: number };
 type Found = Map<string, Open>;
 
-/** The most different problems of one tool that are kept. */
+/** The maximum number of different problems of one tool that are kept. */
 const MAX_OPEN = 500;
 
 export class OpenProblems {

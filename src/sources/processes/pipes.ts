@@ -1,5 +1,5 @@
 /**
- * Makes pipes like a shell's. Node gives a child sockets. On a socket, a script that writes to `/dev/stderr` fails, and a program
+ * Makes pipes like a shell's. Node connects a child process by sockets. On a socket, a script that writes to `/dev/stderr` fails, and a program
  * whose reader has closed gets an error other than SIGPIPE. So these pipes are FIFOs whose names are deleted once they are open.
  */
 import { execFileSync } from 'node:child_process';

@@ -56,15 +56,15 @@ const messages = async (file = path): Promise<unknown[]> => {
   return found;
 };
 
-describe('in a folder that has not changed for long, what is written right after', () => {
-  it('the removal of all three files is in the new file', async () => {
+describe('the first write after a change in a folder that was quiet for long', () => {
+  it('goes to the new file if all three files were removed', async () => {
     await settle();
     take();
     await write('after');
     expect(await messages()).toEqual(['after']);
   });
 
-  it.each([['-wal'], ['-shm']])('the %s was deleted is kept', async (side) => {
+  it.each([['-wal'], ['-shm']])('is kept if the %s was deleted', async (side) => {
     await settle();
     rmSync(`${path}${side}`);
     await write('after');
@@ -72,7 +72,7 @@ describe('in a folder that has not changed for long, what is written right after
     expect(await messages()).toEqual(['before', 'settled', 'after']);
   });
 
-  it('another file was put in its place is in that file', async () => {
+  it('goes to another file that was put in its place', async () => {
     const other = join(folder, 'other.db');
     await (await openSqliteStore({ path: other })).close();
     await settle();
@@ -82,7 +82,7 @@ describe('in a folder that has not changed for long, what is written right after
     expect(await messages()).toEqual(['after']);
   });
 
-  it('a program restored the folder with its times is in the restored file', async () => {
+  it('goes to the restored file if a program restored the folder with its times', async () => {
     const other = join(folder, 'other.db');
     await (await openSqliteStore({ path: other })).close();
     await settle();
@@ -93,7 +93,7 @@ describe('in a folder that has not changed for long, what is written right after
     expect(await messages()).toEqual(['after']);
   });
 
-  it('the folder was replaced is in the new one', async () => {
+  it('goes to the new folder if the folder was replaced', async () => {
     await store.close();
     const inside = join(folder, 'inside');
     mkdirSync(inside);
@@ -107,7 +107,7 @@ describe('in a folder that has not changed for long, what is written right after
     expect(await messages()).toEqual(['after']);
   });
 
-  it('a link to the file was set to another one is in that one', async () => {
+  it('goes to the new target if a link to the file was changed', async () => {
     await store.close();
     const [links, targets] = [join(folder, 'links'), join(folder, 'targets')];
     [links, targets].forEach((each) => mkdirSync(each));

@@ -163,7 +163,7 @@ describe('a database in a separate thread', () => {
     await store.close();
   });
 
-  it('that the file refuses is refused in the words of the store', async () => {
+  it('reports a refused file with the same error as without the thread', async () => {
     const other = new DatabaseSync(path);
     other.exec('CREATE TABLE theirs (x); PRAGMA user_version = 7');
     other.close();

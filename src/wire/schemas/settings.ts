@@ -21,7 +21,7 @@ export const settingChange = z.object({
   in: z
     .object({ user: settingIn, project: settingIn })
     .describe(
-      'for each file that may hold the setting: the stronger source that decides anyway, if any; whether the file sets it, and its value there',
+      'for each file that may hold the setting: whether the file sets it, its value there, and the source with higher priority that overrides it, if any',
     ),
 });
 

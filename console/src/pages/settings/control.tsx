@@ -73,7 +73,7 @@ export function Control({ setting, scope, save, onScope }: ControlProps): ReactE
       <p id={`${id}d`} className="setting-by words">
         {decidedBy === null
           ? `decided by ${setting.decidedBy}`
-          : `decided by ${setting.decidedBy}, which is stronger: ${WAY_OUT(decidedBy, scope)}`}
+          : `decided by ${setting.decidedBy}, which has higher priority: ${WAY_OUT(decidedBy, scope)}`}
         {setting.overridden.map((one) => ` · instead of ${one.text} (${one.decidedBy})`)}
         {!change.takesEffect.startsWith('now') && ` · a change counts ${change.takesEffect}`}
       </p>

@@ -170,7 +170,7 @@ export const DELIVERY: readonly Effect[] = [
     becomes: {},
   },
   {
-    name: 'a tool result in an own transcript delivers',
+    name: 'a tool result in an owned transcript delivers',
     given: [queued('a'), queued('b')],
     when: result(['a'], 'x', { summarizes: ids('b') }),
     becomes: {
@@ -179,7 +179,7 @@ export const DELIVERY: readonly Effect[] = [
     },
   },
   {
-    name: 'a user message in an own transcript delivers',
+    name: 'a user message in an owned transcript delivers',
     given: [queued('a')],
     when: { type: 'chat_request', content: 'hi', source: 'user', notifications: result(['a']).notifications ?? [] },
     becomes: { a: { state: 'closed', outcome: 'delivered' } },

@@ -130,6 +130,12 @@ describe('config and trust', () => {
     await using shell = new Shell();
     const file = join(shell.folder, 'earpiece.toml');
     expect(await shell.says(['config', 'check'])).toBe(`${file} has no problems\n`);
+    const before = readFileSync(file, 'utf8');
+    writeFileSync(file, `${before}\n[wake]\nerror = "auto"\n`);
+    expect(await shell.says(['config', 'check'])).toBe(
+      `${file} has no problems\n${file}: ignored until you have read it and run earpiece trust: wake.error = auto (decides what wakes an idle agent)\n`,
+    );
+    writeFileSync(file, before);
     const wrong = join(shell.folder, 'wrong.toml');
     writeFileSync(wrong, 'veiw = "json"\nmax_open = "many"\n');
     const { code, stdout } = await shell.run(['config', 'check', 'wrong.toml']);

@@ -1,5 +1,14 @@
 import { readLimited } from '../../input/index.ts';
-import { checkConfigText, deciderOf, explain, formatProblem, readConfig, type Problem } from '../../config/index.ts';
+import {
+  checkConfigText,
+  deciderOf,
+  explain,
+  formatProblem,
+  readConfig,
+  untrustedTold,
+  type Config,
+  type Problem,
+} from '../../config/index.ts';
 import { configWriter, type Asked } from '../../config/change.ts';
 import { takesEffect } from '../../config/changeable.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -19,8 +28,10 @@ export function config(group: CommandLine, answer: Answer): void {
       'Lists every problem with its line and column (default: in the files and variables that apply here). The exit code is 8 if there is a problem.',
     )
     .action((file: string | undefined, options: GlobalOptions) => {
-      const { problems, files } =
-        file === undefined ? ofHere(options) : { problems: checkConfigText(read(file), file).problems, files: [file] };
+      const { problems, files, untrusted } =
+        file === undefined
+          ? ofHere(options)
+          : { problems: checkConfigText(read(file), file).problems, files: [file], untrusted: [] };
       if (options.json) problems.forEach((problem) => printJson(problem));
       else if (problems.length > 0) problems.forEach((problem) => print(plain(formatProblem(problem))));
       else
@@ -29,6 +40,7 @@ export function config(group: CommandLine, answer: Answer): void {
             ? 'no earpiece.toml applies here, so the defaults apply'
             : files.map((f) => `${plain(f)} has no problems`).join('\n'),
         );
+      if (!options.json) untrusted.forEach((each) => print(plain(untrustedTold(each))));
       if (problems.length > 0) answer(EXIT.problems.code);
     });
   group
@@ -114,9 +126,19 @@ const here = (options: GlobalOptions): Parameters<typeof readConfig>[0] => ({
   ...(options.db === undefined ? {} : { flags: { db: options.db } }),
 });
 
-function ofHere(options: GlobalOptions): { problems: readonly Problem[]; files: readonly string[] } {
+type Checked = {
+  readonly problems: readonly Problem[];
+  readonly files: readonly string[];
+  readonly untrusted: Config['untrusted'];
+};
+
+function ofHere(options: GlobalOptions): Checked {
   const { config: current, problems } = readConfig(here(options));
-  return { problems: [...problems, ...secretProblems(current, process.env)], files: current.files.map((f) => f.file) };
+  return {
+    problems: [...problems, ...secretProblems(current, process.env)],
+    files: current.files.map((f) => f.file),
+    untrusted: current.untrusted,
+  };
 }
 
 function read(file: string): string {

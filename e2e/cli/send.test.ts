@@ -89,7 +89,8 @@ describe('send', () => {
     expect(read).toMatch(/ci info: CI failed\n {4}data: \{"build":12,"key":"[^"]*"\}\n/);
     expect(read).not.toContain('sk-abc123');
     await shell.says(['send', '--to', 'coder', '--data', '{"build":13}', 'x']);
-    expect((await shell.json(['inbox', 'coder'])).map(({ data }) => data)).toEqual([{ build: 13 }]);
+    // The gateway confirms the first delivery 250 ms after its answer.
+    await expect.poll(async () => (await shell.json(['inbox', 'coder'])).map(({ data }) => data)).toEqual([{ build: 13 }]);
     expect(textOf(await gateway.call('get_notifications'))).toContain('"data":{"build":13}');
   });
 

@@ -26,7 +26,7 @@ import type { CarrierId, Draft, KnownDraft, OfferedRecord, ReleasedRecord, Store
 import { isByAgent, notificationOf } from './records.ts';
 
 export { ANYONE, itemKey, type Item } from './item.ts';
-export { formerOf, holderOf, putItem } from './passing.ts';
+export { formerOf, holderOf, isShownFirst, putItem } from './passing.ts';
 
 /** Reasons of a release that say that the carrier was sent without the view, so the model cannot have seen it. */
 export const NEVER_SENT: ReadonlySet<string> = new Set(['late', 'too_big'] satisfies ReleasedRecord['reason'][]);

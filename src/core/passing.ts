@@ -79,11 +79,24 @@ export function passedOn(record: SucceededRecord, place: Place, found: readonly 
     if (held.length === 0 && !lenient) problems.push({ id, why: same.length === 0 ? 'unknown' : 'closed' });
     for (const item of held) {
       if (item.state === 'offered' && !record.merges && !lenient) problems.push({ id, why: 'offered' });
-      if (to !== undefined) items.push(handedTo(item, to, { record, place, known: same }));
+      if (to === undefined) continue;
+      items.push(handedTo(item, to, { record, place, known: same }));
+      const own = same.find(({ audience }) => audience === to);
+      if (own !== undefined && isShownFirst(item, own)) {
+        const { offers, text, group } = item;
+        items.push({ ...seen(own, place), offers, ...defined({ text, group }) });
+      }
     }
   }
   return problems.length > 0 ? { kind: 'conflict', ids: problems } : { kind: 'passing', items };
 }
+
+/**
+ * Whether the heir has an unshown copy of an item that the ended conversation was shown. The heir's copy then gets those offers and their
+ * text, so that its next offer is marked as repeated.
+ */
+export const isShownFirst = (item: Item, own: Item): boolean =>
+  own !== item && own.state === 'open' && own.offers === 0 && item.state === 'open' && item.offers > 0;
 
 function handedTo(
   item: Item,

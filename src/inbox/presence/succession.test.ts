@@ -393,6 +393,22 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect([a.id, b.id]).toEqual(['a', 'b']);
     });
 
+    it.each([
+      ['a', 'b'],
+      ['b', 'a'],
+    ])(
+      'marks a notification to all as repeated if it inherits from %s and then %s, and one of them was offered it',
+      async (...ends) => {
+        const windows = { a: await works('a', 10), b: await works('b', 20) };
+        await tell('shop/*', 'all');
+        await (await windows.b.offer({ at: 'tool_result' }))?.release('cancelled');
+        for (const end of ends) await windows[end as 'a' | 'b'].ended();
+        const c = await works('c', 30);
+        expect((await c.pull({ mark: false })).notifications).toMatchObject([{ id: 'all', repeated: true }]);
+        expect((await c.offer({ at: 'tool_result' }))?.view.text).toContain('repeated');
+      },
+    );
+
     it('inherits a holding pause of all, although another conversation read it', async () => {
       const a = await works('a', 10);
       await works('b', 20);

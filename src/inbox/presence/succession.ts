@@ -4,7 +4,7 @@
  * the move.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
-import { ANYONE, holderOf, type Item } from '../../core/items.ts';
+import { ANYONE, holderOf, isShownFirst, type Item } from '../../core/items.ts';
 import { formatKind, type NotificationId } from '../../core/notification.ts';
 import type { Presence } from '../../core/ports.ts';
 import type { ClosedRecord, Draft, SucceededRecord } from '../../core/records.ts';
@@ -150,8 +150,11 @@ async function heardBy(
   if (open.length === 0) return [];
   const copies = await context.store.items(log, { kind: 'ids', ids: open.map(({ id }) => id) });
   const told = copies.filter((copy) => copy.audience === to || (follows.has(holderOf(copy)) && isTold(copy)));
-  const ids = new Set(told.map(({ id }) => id));
-  return open.filter(({ id }) => ids.has(id));
+  return open.filter((item) => {
+    const same = told.filter(({ id }) => id === item.id);
+    // An offered item passes on, so that the heir's copy counts its offers.
+    return same.length > 0 && !same.some((copy) => copy.audience === to && isShownFirst(item, copy));
+  });
 }
 
 const isTold = ({ state, outcome, gate }: Item): boolean =>

@@ -300,7 +300,7 @@ const ASKED: Readonly<Record<string, string>> = {
 };
 
 async function record(name: string, { files, run, steps = [], until, terminal }: Recording, packages: string): Promise<void> {
-  const folder = join(packages, 'work', name);
+  const folder = join(packages, 'projects', name);
   rmSync(folder, { recursive: true, force: true });
   write(folder, files);
   const env = {
@@ -357,7 +357,7 @@ async function record(name: string, { files, run, steps = [], until, terminal }:
   const plain = (path: string): string => Buffer.from(path).toString('latin1');
   const clean = [folder, packages, dirname(REPOSITORY)]
     .reduce((left, path) => left.replaceAll(plain(path), '/shop'), text)
-    .replaceAll(`./work/${name}/`, './')
+    .replaceAll(`./projects/${name}/`, './')
     .replaceAll(plain(homedir()), '/home/ann');
   writeFileSync(join(OUTPUTS, `${name}.txt`), Buffer.from(clean, 'latin1'));
   console.log(`${name}: ${text.length} bytes`);

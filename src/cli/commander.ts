@@ -29,7 +29,9 @@ export const programWith = (words: readonly string[], answer?: Answer): Promise<
 /** Makes the whole tree, for tests of pages that show commands. */
 export const wholeProgram = (): Promise<Command> => makeProgram(() => true);
 
-/** Makes the tree. A command for which `whole` returns false contains only its row in the list. */
+/**
+ * Makes the tree of commands. A command for which `whole` returns false gets its line in the list of commands, but no options.
+ */
 async function makeProgram(whole: (entry: Entry) => boolean, answer: Answer = () => {}): Promise<Command> {
   const groups: Record<string, CommandLine[]> = {};
   for (const [title, entries] of Object.entries(COMMANDS))

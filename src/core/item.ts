@@ -34,7 +34,7 @@ export type Item = {
   /** How often the item was offered. Above 0, the model may have seen it. */
   readonly offers: number;
   /**
-   * The text as first rendered. `group`: the ids that share the text because they were coalesced; the first one names the line.
+   * The text as first rendered. `group`: the ids that were coalesced into this text. The first id is also the id of the line.
    */
   readonly text?: string;
   readonly group?: readonly NotificationId[];

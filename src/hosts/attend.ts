@@ -71,7 +71,7 @@ async function answerOf(conversation: Conversation, host: Host, caller: Caller, 
       if (caller.subagent !== undefined) return NOTHING;
       await isThere(conversation, caller);
       await conversation.ran(moment.results ?? []);
-      if (moment.deaf) return NOTHING;
+      if (moment.takesNoText) return NOTHING;
       return offers(conversation, host, { at: 'tool_result', on: moment.tool, tools: [moment.tool] });
     case 'asked':
       if (caller.subagent === undefined) await conversation.answered('cycle_start');

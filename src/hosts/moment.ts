@@ -14,8 +14,13 @@ export type Moment =
    * at the end of the batch. `call`: the host's id of the call.
    */
   | { readonly kind: 'before_tool'; readonly tool: string; readonly carries?: boolean; readonly call?: string }
-  /** A tool has ended. `deaf`: the host drops the answer to this moment. */
-  | { readonly kind: 'after_tool'; readonly tool: string; readonly deaf?: boolean; readonly results?: readonly CallResult[] }
+  /** A tool has ended. `takesNoText`: the host drops the text of an answer to this moment. */
+  | {
+      readonly kind: 'after_tool';
+      readonly tool: string;
+      readonly takesNoText?: boolean;
+      readonly results?: readonly CallResult[];
+    }
   /** The model is asked now, with everything in the session so far. */
   | { readonly kind: 'asked' }
   /** All tools of one model response have ended, and the model is asked next. */

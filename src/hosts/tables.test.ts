@@ -54,7 +54,7 @@ const MOMENTS: Readonly<Record<string, readonly (readonly [Input, Moment | undef
     // Gemini drops the context of a hook after a failing tool, so no notification may be delivered there.
     [
       common('AfterTool', { tool_name: 'read_file', tool_response: { error: { message: 'none' } } }),
-      { kind: 'after_tool', tool: 'read_file', deaf: true, results: [CALLED] },
+      { kind: 'after_tool', tool: 'read_file', takesNoText: true, results: [CALLED] },
     ],
     [common('AfterAgent', { stop_hook_active: false }), { kind: 'turn_end', held: false }],
     // PreCompress fires before each model request, even if Gemini does not compress.

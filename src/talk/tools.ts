@@ -68,7 +68,8 @@ export class Talk {
   readonly #quota = new Quota();
 
   /**
-   * Returns the answer as JSON. Throws the agent's mistake as a sentence for the agent. `also`: further arguments, which the
+   * Returns the answer as JSON. If the agent made a mistake, throws an error whose message the agent reads. `also`: further
+   * arguments, which the
    * caller itself handles.
    */
   async answer(conversation: Conversation, call: TalkCall, also: readonly string[] = []): Promise<object> {

@@ -33,7 +33,7 @@ export type TaskCallOptions = {
  */
 export type TaskAnswer = { readonly body: object; readonly carries: boolean };
 
-/** Answers a call. Throws the agent's mistake as a sentence for the agent. */
+/** Answers a call. If the agent made a mistake, throws an error whose message the agent reads. */
 export async function answerTask(
   tasks: Tasks,
   conversation: Conversation,

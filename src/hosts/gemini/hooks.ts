@@ -60,7 +60,7 @@ function momentOf(input: Input): Moment | undefined {
       return {
         kind: 'after_tool',
         tool: text(input, 'tool_name'),
-        ...(failed(input['tool_response']) ? { deaf: true } : {}),
+        ...(failed(input['tool_response']) ? { takesNoText: true } : {}),
         ...resultsOf([input], callOf),
       };
     case 'PreCompress':

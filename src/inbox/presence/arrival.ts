@@ -44,7 +44,7 @@ export type Beginning = {
 
 /**
  * Begins a run: the conversation takes over what it inherits, and gets the notifications that apply to the whole project. Call it
- * before the first gate check and at a host's SessionStart. Repeating it is cheap; `waits` asks for a repetition.
+ * before the first gate check and at a host's SessionStart. If the result says `waits`, call it again; a second call is cheap.
  */
 export async function begin(conversation: Conversation, { nested, folder }: Beginning = {}): Promise<Inherited> {
   const { inbox, log, id, options } = conversation;

@@ -13,7 +13,7 @@ import { languageOf } from './languages.ts';
 import { LanguageServer } from './server.ts';
 
 const EVERY_MS = 1_000;
-/** The most open files. Above that, the file with the oldest change is closed. */
+/** The maximum number of open files. Above that, the file with the oldest change is closed. */
 const MAX_FILES = 200;
 const MAX_BYTES = 1_048_576;
 const MAX_ERRORS = 50;
@@ -31,6 +31,9 @@ export class Session {
   readonly #changed: Set<string>;
   readonly #files: Map<string, Before>;
   #standing: readonly Standing[] | undefined;
+  #isReady = false;
+  /** The newest fault of the watched folder, until a check reports it. */
+  #trouble: string | undefined;
 
   private constructor(what: LspWhat, server: LanguageServer, files: Files) {
     this.#what = what;
@@ -45,13 +48,6 @@ export class Session {
       hint: (path, added) => this.#hint(path, added !== undefined && scope.file(path)),
       trouble: (line) => (this.#trouble = line),
     });
-  }
-
-  #isReady = false;
-  /** The newest fault of the watched folder, until a check reports it. */
-  #trouble: string | undefined;
-  #hint(path: string, isNew: boolean): void {
-    if (this.#isReady && (isNew || languageOf(path, this.#what.command) !== undefined)) this.#changed.add(path);
   }
 
   static async start(what: LspWhat, files: Files, signal: AbortSignal): Promise<Session> {
@@ -89,6 +85,10 @@ export class Session {
   async end(): Promise<void> {
     await this.#watch.close();
     await this.#server.end();
+  }
+
+  #hint(path: string, isNew: boolean): void {
+    if (this.#isReady && (isNew || languageOf(path, this.#what.command) !== undefined)) this.#changed.add(path);
   }
 
   async #read(paths: readonly string[], signal: AbortSignal): Promise<void> {

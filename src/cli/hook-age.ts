@@ -13,7 +13,7 @@ const BEGAN_AT = Date.now() - performance.now();
  */
 export const ageMs = (): number => Math.max(performance.now(), Date.now() - BEGAN_AT, kernelAgeMs());
 
-/** 0 on systems without `/proc`, where the start time of a process is no number of ticks. */
+/** 0 on systems without `/proc`: there the start time of a process does not count ticks. */
 function kernelAgeMs(): number {
   const started = Number(systemProcesses.get(process.pid)?.startedAt) * TICK_MS;
   return started > 0 ? uptimeMs() - started : 0;

@@ -1,3 +1,4 @@
+import { createParser } from 'eventsource-parser';
 import { request } from 'node:http';
 import { message } from '../log/ours.ts';
 import { poster, startSide } from '../http/side.ts';
@@ -27,11 +28,15 @@ export const row: Row = {
               { hostname, port, path: '/api/stream?project=bench&types=system_notification_queued', headers },
               (answer) => {
                 if (answer.statusCode !== 200) return reject(new Error(`the answer was ${answer.statusCode}`));
-                answer.setEncoding('utf8').on('data', (text: string) => {
-                  got += text.split('\ndata:').length - 1 + (text.startsWith('data:') ? 1 : 0);
-                  if (got >= wanted) all.resolve();
+                // Each stream begins with a `ready` event, which does not count as a record.
+                const parser = createParser({
+                  onEvent({ event }) {
+                    if (event === 'ready') resolve(asked);
+                    if (event === 'record') got++;
+                    if (got >= wanted) all.resolve();
+                  },
                 });
-                resolve(asked);
+                answer.setEncoding('utf8').on('data', (text: string) => parser.feed(text));
               },
             );
             asked.once('error', reject).end();

@@ -40,8 +40,8 @@ export const notifications: fc.Arbitrary<Notification> = fc
   }));
 
 /**
- * Open items, oldest first, with ids `n0`, `n1` …. Some were offered before. A few of those share a line of which one part is
- * closed.
+ * Open items, oldest first, with ids `n0`, `n1` …. Some items were offered before. Some of these were offered in one line with an
+ * item that is closed now.
  */
 export const openItems = (max = 40): fc.Arbitrary<Item[]> =>
   fc

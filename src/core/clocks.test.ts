@@ -12,7 +12,7 @@ const YEAR = 365 * DAY;
 
 type Queued = { readonly trueTime: number; readonly senderIsOffBy: number; readonly logAt: number };
 
-/** The log's record of a notification that a producer with this clock queued after a record at `logAt`. */
+/** Makes an item as a producer with this clock queues it. The newest earlier record of the log has the time `logAt`. */
 function queued({ trueTime, senderIsOffBy, logAt }: Queued, of: { ttlMs?: number; inMs?: number } = {}): Item {
   const clock = trueTime + senderIsOffBy;
   const at = Math.max(clock, logAt);
@@ -106,7 +106,7 @@ verifies(
           const reader = NOW + afterMs;
           const sighted = { [item.id]: NOW + quietMs };
           if (afterMs < ttlMs - AGREE_MS) expect(isExpired(item, reader)).toBe(false);
-          // A stamp in the near future becomes plausible when that time comes, so the item waits for as long as the clock is
+          // The reader believes a stamp in the near future when that time comes. So the item may wait for as long as the clock is
           // ahead.
           const late = Math.abs(skew) > 50 * DAY ? AGREE_MS : Math.max(AGREE_MS, skew);
           const due = isDue(deliverAt(item), item, { now: reader, sighted });

@@ -5,8 +5,8 @@
  * - The `at` of a record is never before the `at` of an earlier record in the log.
  * - `clock` is the time on the writer's own clock. A store keeps `clock` only if it is behind `at`.
  * - A stamp in the reader's future proves nothing: either the writer's clock is ahead or the reader's clock is behind.
- * - If the time of a log is in the reader's future, a writer's clock counts only if it agrees with the reader's clock. Otherwise
- *   a notification from a clock that is far behind would expire before an agent reads it.
+ * - If the time of a log is in the reader's future, a writer's clock counts only if it agrees with the reader's clock. Without
+ *   this rule, a notification from a clock that is far behind would expire before an agent reads it.
  */
 import type { Item } from './items.ts';
 import type { NotificationId } from './notification.ts';
@@ -19,23 +19,23 @@ export const agree = (a: number, b: number): boolean => Math.abs(a - b) <= AGREE
 /** A store keeps a writer's own clock if it is at least this far behind the log. */
 export const BEHIND_MS = 60_000;
 
-/** The field `clock` of a record with this `at`: the writer's clock if it is behind, else nothing. */
+/** Returns the field `clock` for a record with this `at`. Empty if the writer's clock is less than `BEHIND_MS` behind. */
 export const clockBeside = (at: number, clock: number): { readonly clock?: number } => (at - clock >= BEHIND_MS ? { clock } : {});
 
 export type Stamped = Pick<Item, 'at' | 'clock'>;
 
-/** The time to show to a person: the writer's clock. */
+/** The time to show to a person: the writer's clock if the record has it, otherwise `at`. */
 export const saidAt = ({ at, clock }: Stamped): number => clock ?? at;
 
-/** When the item was queued, by the reader's clock. Undefined if the item's stamps do not tell. */
+/** When the item was queued, by the reader's clock. Undefined if no stamp of the item agrees with the reader's clock. */
 export function queuedAt({ at, clock = at }: Stamped, now: number): number | undefined {
   if (at <= now + AGREE_MS) return at;
   return agree(clock, now) ? clock : undefined;
 }
 
 /**
- * The latest possible time at which each item was queued, by the reader's clock. Used if the stamps of an item do not tell its
- * age, or if the reader's own clock is known to be wrong.
+ * The latest possible time at which each item was queued, by the reader's clock. Used if an item's age is unknown from its
+ * stamps, or if the reader's own clock is known to be wrong.
  */
 export type Sighted = Readonly<Record<NotificationId, number>>;
 
@@ -66,14 +66,14 @@ export function isExpired(item: Timed, now: number, sighted?: number): boolean {
 }
 
 /**
- * Whether the item keeps a gate up now. The field `gate` alone is not enough: it stays true after the item expires, until a
- * sweep.
+ * Whether the item keeps a gate up now. The field `gate` alone is not enough: it stays true after the item expires, until a sweep
+ * closes the item.
  */
 export const holdsGate = (item: Timed & Pick<Item, 'gate'>, now: number): boolean => item.gate && !isExpired(item, now);
 
 export type When = { readonly now: number; readonly sighted?: Sighted | undefined };
 
-/** Whether the item is due. An item of unknown age is due: too early is better than a year late. */
+/** Whether the item is due. An item of unknown age is due: delivery too early is better than delivery a year late. */
 export function isDue(deliverAt: number, item: Stamped & Pick<Item, 'id'>, { now, sighted = {} }: When): boolean {
   const due = byReader(deliverAt, item, now, sighted[item.id]);
   return due === undefined || due <= now;
@@ -85,7 +85,7 @@ export function waitedMs(item: Stamped & Pick<Item, 'id'>, { now, sighted = {} }
   return queued === undefined ? Number.POSITIVE_INFINITY : now - queued;
 }
 
-/** `365 days ahead`. */
+/** Words the error of a clock: `365 days ahead`. */
 export function offBy(ms: number): string {
   const days = Math.round(Math.abs(ms) / 86_400_000);
   return `${days} ${days === 1 ? 'day' : 'days'} ${ms < 0 ? 'behind' : 'ahead'}`;

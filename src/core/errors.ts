@@ -39,7 +39,7 @@ export type ErrorCode =
   | 'upstream'
   | 'timeout';
 
-/** The message of a process whose program files were replaced by an upgrade or deleted. */
+/** The error message for a process whose program files were deleted or replaced by an upgrade. */
 export const GONE = 'Earpiece was upgraded or removed while this process was running; restart the process';
 
 /** Whether a dynamic import failed because the module's file no longer exists. */

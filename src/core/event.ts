@@ -16,8 +16,8 @@ export const severityRank = (severity: Severity): number => SEVERITIES.indexOf(s
  * - `id`: unique within its source. A second event with the same id is ignored.
  * - `type`: dotted, `tool.call.failure`. `source`: the observer, such as `agent`, `files` or `github`.
  * - `subject`: the address of the agents that the event concerns. `time`: epoch ms.
- * - `message`: what happened, in a few words. It is shown if no template words the event. Default: made from the type and the
- *   data.
+ * - `message`: what happened, in a few words. The agent reads it if the subscriber has no template. Default: made from the type
+ *   and the data.
  * - `key`: replaces the subscriber's dedupe key. `about`, `supersede`, `deliver`, `ttlMs`: see `Notification`.
  */
 export type Event = {
@@ -38,13 +38,13 @@ export type Event = {
   readonly origin?: Partial<Origin>;
 };
 
-/** The fields that a source passes. It may omit id, time, severity (`info`) and data. */
+/** The fields that a source passes. The source may omit id, time, severity (default `info`) and data. */
 export type EventInput = Pick<Event, 'type' | 'source' | 'subject'> & Partial<Event>;
 
 /** How one subscriber handled an event. */
 export type Heard =
   | { readonly subscriber: string; readonly kind: 'queued' | 'folded' | 'duplicate'; readonly id: string }
-  /** Open notifications that the event withdrew. */
+  /** The event withdrew these open notifications. */
   | { readonly subscriber: string; readonly kind: 'withdrew'; readonly ids: readonly string[] }
   | { readonly subscriber: string; readonly kind: 'skipped'; readonly because: string };
 
@@ -52,8 +52,8 @@ export type Emitted = { readonly event: Event; readonly heard: readonly Heard[] 
 
 /**
  * Takes events from sources. `emit` resolves when all results of the event are durable. It rejects with `bad_event` for an
- * invalid event, and with the store's error if the store fails. A source that does not await an emit counts and reports its
- * failure, and goes on.
+ * invalid event, and with the store's error if the store fails. A source that does not await an emit must count and report its
+ * failure, and continue.
  */
 export interface Emitter {
   emit(event: EventInput): Promise<Emitted>;
@@ -121,18 +121,18 @@ const handedOn = ({
 
 export const levelOf = (severity: Severity): Level => (severity === 'debug' ? 'info' : severity);
 
-/** Fields of the data that differ from call to call. A difference in them alone does not make a new message. */
+/** Fields of the data that differ from call to call. Two events that differ only in these fields count as the same detail. */
 export const VOLATILE: ReadonlySet<string> = new Set(['call_id', 'duration_ms', 'retry_count', 'failures', 'timestamp']);
 
 /** The message of an event without a template. */
 export function messageOf(event: Pick<Event, 'type' | 'message' | 'data'>): string {
   if (event.message !== undefined) return event.message;
   const news = Object.entries(event.data).filter(([name]) => !VOLATILE.has(name));
-  const told = news
+  const shown = news
     .flatMap(([name, value]) => (typeof value === 'object' ? [] : [`${name}: ${short(String(value))}`]))
     .slice(0, 5);
-  const rest = news.length - told.length;
-  return `${event.type}${told.length > 0 ? ` (${told.join(', ')}${rest > 0 ? `, ${rest} more` : ''})` : ''}`;
+  const rest = news.length - shown.length;
+  return `${event.type}${shown.length > 0 ? ` (${shown.join(', ')}${rest > 0 ? `, ${rest} more` : ''})` : ''}`;
 }
 
 /** The id under which an event is queued. The same event always gets the same id, whichever process emits it again. */

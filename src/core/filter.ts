@@ -2,13 +2,14 @@ import { formatKind, levelRank, type Level, type Notification } from './notifica
 import type { Policy } from './policy.ts';
 
 /** A mute by `earpiece mute`: the notifications of a kind are filtered until `until` (epoch ms; null: for ever). */
-/** `since` is the time on the clock of the machine that muted, so that a reader can judge `until`. */
+/**
+ * `since` is the time on the clock of the machine that made the mute. A reader with another clock needs it to interpret `until`.
+ */
 export type Mute = { readonly pattern: string; readonly until: number | null; readonly by: string; readonly since?: number };
 
 /**
- * The setting or mute that keeps a notification from the model. `key` is the setting's name as `earpiece config explain` takes
- * it, `says` is its value in the file. `until` is missing if the mute itself no longer exists and the cause was read from the
- * log.
+ * The setting or mute that keeps a notification from the model. `key` is the setting's name for `earpiece config explain`, and
+ * `says` is the setting with its value. `until` is missing if the cause was read from the log and the mute no longer exists.
  */
 export type FilterCause =
   | { readonly kind: 'mute'; readonly mute: Pick<Mute, 'pattern' | 'by'> & { readonly until?: number | null } }
@@ -16,7 +17,7 @@ export type FilterCause =
 
 /**
  * Whether the notification may be neither filtered nor dropped: it has an `action`, or it is critical and comes from a person or
- * a core kind. Otherwise a mute or the config file of a cloned project could suppress a person's stop.
+ * a core kind. Without this exception, a mute or the config file of a cloned project could suppress a person's request to stop.
  */
 export function isKept({ action, kind, level, origin, subscriber }: Notification, policy: Policy): boolean {
   if (action !== undefined) return true;

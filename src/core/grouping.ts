@@ -6,15 +6,17 @@ import type { Policy } from './policy.ts';
 import { LISTED_EVENTS } from './unlisted.ts';
 import { MESSAGES_BELOW_ERROR } from './views/wording.ts';
 
-/** The maximum number of distinct messages in one line at error and above. These lines may omit no message. */
+/** The maximum number of distinct messages in one line at error and above. Such a line must show every message. */
 const ERRORS_A_LINE = 5;
-/** Estimates: the most characters of a message that a template shows, and the characters that the template adds. */
+/**
+ * Estimates for a template's text: the most characters of one message, and the characters that the template adds to each message.
+ */
 const SAID_CHARS = 240;
 const ROW_CHARS = 40;
 
 /**
- * Groups the items that share a line: items that were sent as one line, items of one subscriber or of one key, items of one kind
- * within its window, and warnings of one source.
+ * Groups the items that share a line: items that were sent as one line, items of one subscriber or of one key, and items of one
+ * kind or warnings of one source within the source's window.
  */
 export function coalesce(due: readonly Item[], policy: Policy): Item[][] {
   const groups: Item[][] = [];
@@ -26,7 +28,7 @@ export function coalesce(due: readonly Item[], policy: Policy): Item[][] {
   for (const item of due) {
     const { key, supersede, kind, level, subscriber } = item.notification;
     if (item.text !== undefined) join((g) => g[0]?.text !== undefined && sameIds(g[0].group, item.group), item);
-    else if (standsAlone(item)) groups.push([item]);
+    else if (isNeverMerged(item)) groups.push([item]);
     else if (subscriber !== undefined) join((g) => isGroupOf(g, item, policy), item);
     else if (key !== undefined && !supersede)
       join((g) => joins(g, item) && g[0]?.notification.key === key && sameKind(g[0], item), item);
@@ -61,19 +63,19 @@ export function newestLast(group: Item[]): Item[] {
 const lastRecordOf = ({ history, seq }: Item): number => history.at(-1) ?? seq;
 
 /**
- * `told`: the items of the line. `shown`: the items whose texts the line shows, and the items that count a storm's surplus.
- * `others`: the items that are summarized.
+ * `inLine`: the items of the line. `shown`: the items whose texts the line shows, and the items that count a storm's surplus
+ * events. `others`: the items that are summarized.
  */
-export type Listed = { readonly told: Item[]; readonly shown: readonly Item[]; readonly others: readonly Item[] };
+export type Listed = { readonly inLine: Item[]; readonly shown: readonly Item[]; readonly others: readonly Item[] };
 
 /**
  * Divides the items of a line into shown and summarized ones. Below error, a view lists the first few different messages, and a
- * template gets a bounded number of events. An item that its template got counts as delivered. The line of a subscriber counts
- * the items that it does not show; any other line leaves them out.
+ * template gets a bounded number of events. An item that was passed to its template counts as delivered. The line of a subscriber
+ * counts the summarized items; any other line omits them.
  */
 export function listed(group: Item[]): Listed {
   const { level, subscriber } = (group[0] as Item).notification;
-  if (levelRank(level) >= levelRank('error') || sentOf(group) !== undefined) return { told: group, shown: group, others: [] };
+  if (levelRank(level) >= levelRank('error') || sentOf(group) !== undefined) return { inLine: group, shown: group, others: [] };
   const shown: Item[] = [];
   const others: Item[] = [];
   const first = new Set(messagesOf(group).slice(0, MESSAGES_BELOW_ERROR));
@@ -87,14 +89,14 @@ export function listed(group: Item[]): Listed {
     (isShown ? shown : others).push(item);
     if (isShown && !isCount(item)) events += eventsOf(item);
   }
-  return { told: subscriber === undefined ? shown : group, shown, others };
+  return { inLine: subscriber === undefined ? shown : group, shown, others };
 }
 
 const isCount = ({ notification }: Item): boolean => notification.subscriber?.rest === true;
 const eventsOf = ({ differs }: Item): number => 1 + differs.length;
 
 /** Messages of a person or of another agent, and notifications with an action, are never merged with others. */
-const standsAlone = ({ notification: n }: Item): boolean =>
+const isNeverMerged = ({ notification: n }: Item): boolean =>
   n.action !== undefined || n.instruction !== undefined || n.origin?.person !== undefined || tellerOf(n) !== undefined;
 
 /**
@@ -106,7 +108,7 @@ function isGroupOf(group: Item[], item: Item, policy: Policy): boolean {
   const of = item.notification.subscriber;
   const known = first?.notification.subscriber;
   if (first === undefined || of === undefined || known === undefined) return false;
-  if (first.text !== undefined || standsAlone(first) || first.audience !== item.audience) return false;
+  if (first.text !== undefined || isNeverMerged(first) || first.audience !== item.audience) return false;
   if (of.id !== known.id || of.template !== known.template || item.notification.level !== first.notification.level) return false;
   if (of.rest) return true;
   if (group.filter((other) => !other.notification.subscriber?.rest).length >= of.group) return false;
@@ -125,7 +127,7 @@ const sizeOf = (group: readonly Item[]): number =>
  */
 const joins = (group: Item[], item: Item): boolean => {
   const first = group[0];
-  if (first === undefined || first.text !== undefined || standsAlone(first) || first.audience !== item.audience) return false;
+  if (first === undefined || first.text !== undefined || isNeverMerged(first) || first.audience !== item.audience) return false;
   if (levelRank(item.notification.level) < levelRank('error')) return true;
   return messagesOf([...group, item]).length <= ERRORS_A_LINE;
 };

@@ -15,7 +15,7 @@ export type Item = {
   /** The position of the record that queued the item. */
   readonly seq: number;
   readonly at: number;
-  /** The time on its producer's own clock, if that is at least 60 s behind `at`. Deadlines then count from it. */
+  /** The time on the producer's own clock, if that clock is at least 60 s behind `at`. Deadlines then count from this time. */
   readonly clock?: number;
   readonly state: 'open' | 'offered' | 'closed';
   readonly outcome?: Outcome | 'delivered' | 'folded' | 'left_out';
@@ -34,7 +34,8 @@ export type Item = {
   /** How often the item was offered. Above 0, the model may have seen it. */
   readonly offers: number;
   /**
-   * The text as first rendered. `group`: the ids that were coalesced into this text. The first id is also the id of the line.
+   * The text of the item's line as it was first rendered. `group`: the ids of all items in the line. The first id is also the id
+   * of the line.
    */
   readonly text?: string;
   readonly group?: readonly NotificationId[];

@@ -28,7 +28,7 @@ import { isByAgent, notificationOf } from './records.ts';
 export { ANYONE, itemKey, type Item } from './item.ts';
 export { formerOf, holderOf, isShownFirst, putItem } from './passing.ts';
 
-/** Reasons of a release that say that the carrier was sent without the view, so the model cannot have seen it. */
+/** Release reasons for a carrier that was sent without the view. The model cannot have seen the view. */
 export const NEVER_SENT: ReadonlySet<string> = new Set(['late', 'too_big'] satisfies ReleasedRecord['reason'][]);
 
 /** The items that `settle` needs for a record, by id or by carrier. `creates`: the ids of new items. */
@@ -155,7 +155,7 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
             offers: summarized.has(item.id) ? item.offers : item.offers + 1,
             ...defined({ takenBy: record.conversation }),
             ...(summarized.has(item.id) ? { inSummary: true as const } : {}),
-            ...(rendered === undefined ? {} : toldAs(item, rendered)),
+            ...(rendered === undefined ? {} : textAfterOffer(item, rendered)),
           } as const;
         }),
       ]);
@@ -202,7 +202,7 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
             ...close(item, place, summarized.has(item.id) ? 'summarized' : 'delivered'),
             offers: summarized.has(item.id) ? item.offers : item.offers + 1,
             ...defined({ takenBy: record.conversation }),
-            ...(rendered === undefined ? {} : toldAs(item, rendered)),
+            ...(rendered === undefined ? {} : textAfterOffer(item, rendered)),
           };
         }),
       );
@@ -299,10 +299,10 @@ export function isFor(item: Item, conversation: ConversationId, purpose: string 
 }
 
 /**
- * The text of an item after an offer. It keeps its first text until a part of its line closes. Then the rest of the line gets a
- * new text.
+ * Returns the text of an item after an offer. The item keeps its first text until another item of its line closes. Then the rest
+ * of the line gets a new text.
  */
-function toldAs(item: Item, rendered: Required<Pick<Item, 'text' | 'group'>>): Pick<Item, 'text' | 'group'> {
+function textAfterOffer(item: Item, rendered: Required<Pick<Item, 'text' | 'group'>>): Pick<Item, 'text' | 'group'> {
   const isPart = (item.group?.length ?? 0) > rendered.group.length;
   // Older releases copied the text of the whole line into a re-offer.
   return item.text === undefined || (isPart && rendered.text !== item.text) ? rendered : {};

@@ -1,8 +1,8 @@
 /**
- * The decision for one carrier. Pure: the same open set, policy, facts and time give the same plan, on any machine.
+ * Decides what one carrier takes. Pure: the same open set, policy, facts and time give the same plan on any machine.
  *
- * filter → relevance → supersede → moment → coalesce → order → budget. Each item gets exactly one decision, with its reason.
- * Errors and notifications with an `action` are never summarized. They stay open if there is no room.
+ * The steps are filter → relevance → supersede → moment → coalesce → order → budget. Each item gets exactly one decision, with
+ * its reason. Errors and notifications with an `action` are never summarized. They stay open if there is no room.
  */
 import { isDue, isExpired, saidAt, waitedMs, type Sighted } from './clocks.ts';
 import { defined } from './defined.ts';
@@ -16,7 +16,7 @@ import type { Policy } from './policy.ts';
 import type { ContactPoint } from './records.ts';
 import { estimateTokens } from './tokens.ts';
 import { LISTED_EVENTS, listsNothing } from './unlisted.ts';
-import { dataSaid, listedOf, MESSAGES_BELOW_ERROR } from './views/wording.ts';
+import { dataText, listedOf, MESSAGES_BELOW_ERROR } from './views/wording.ts';
 
 /** The facts about the conversation, gathered before the transaction. Times are epoch ms. */
 export type Facts = {
@@ -30,20 +30,23 @@ export type Facts = {
   /** The number of turns that started since an item was queued, for items with `afterTurns`. */
   readonly turnsSince: Readonly<Record<string, number>>;
   readonly mutes: readonly Mute[];
-  /** Open states for which a newer state of the same key was already closed, with the id of the newer state. */
+  /** For each open item whose newer state (same key, `supersede`) is already closed: the id of that newer state. */
   readonly overtaken?: Readonly<Record<string, NotificationId>>;
-  /** The latest possible queue time of items whose stamps do not tell their age. */
+  /** The latest possible queue time of items whose age is unknown from their stamps. */
   readonly sighted?: Sighted;
   /** No other live process has a clock that agrees with this one, so expired items are hidden and not closed. */
   readonly clockAlone?: true;
-  /** The tools whose results this carrier holds, or of whose batch it is the end. */
+  /** The tools whose results this carrier holds or directly follows. */
   readonly tools?: readonly string[];
   /**
    * The template's result for each line, by `lineName`. The caller renders missing lines and plans again until no line is
    * missing. Until then, the plan estimates a line's size from its messages.
    */
   readonly said?: ReadonlyMap<string, Said>;
-  /** No more lines will be rendered. A line without its template's result is then taken only if it is the only line. */
+  /**
+   * True if the caller renders no more lines. A line without its template's result is then taken only as the first line of the
+   * carrier.
+   */
   readonly saidAll?: boolean;
 };
 
@@ -101,12 +104,12 @@ export function plan(open: readonly Item[], point: ContactPoint, policy: Policy,
     .flatMap((group) => fitting(group, policy, facts))
     .map(listed);
   const counted = new Map<Line, readonly Item[]>();
-  const lines = groups.map(({ told, shown, others }) => {
-    const line = lineOf(told, facts, shown);
-    if (told.length > shown.length) counted.set(line, others);
+  const lines = groups.map(({ inLine, shown, others }) => {
+    const line = lineOf(inLine, facts, shown);
+    if (inLine.length > shown.length) counted.set(line, others);
     return line;
   });
-  const unlisted = groups.flatMap(({ told, shown, others }) => (told.length > shown.length ? [] : others.map(lineAlone)));
+  const unlisted = groups.flatMap(({ inLine, shown, others }) => (inLine.length > shown.length ? [] : others.map(lineAlone)));
   return budget(lines.toSorted(byUrgency), { policy, decisions, saidAll: facts.saidAll ?? false, unlisted, counted });
 }
 
@@ -149,13 +152,13 @@ function fitting(group: Item[], policy: Policy, facts: Facts): Item[][] {
 /** The line of a single item, before a template has rendered it. */
 export const lineAlone = (item: Item): Line => lineOf([item], NO_FACTS);
 
-/** Makes the line of a group. `shown`: the items that the line closes. The line may count more items. */
+/** Makes the line of a group. `shown`: the items whose ids are in the line. The line may also count other items of the group. */
 function lineOf(group: Item[], { said }: Facts, shown: readonly Item[] = group): Line {
   const first = group[0] as Item;
   const n = first.notification;
   const kinds = new Set(group.map((item) => formatKind(item.notification.kind)));
   const rows = group
-    // If a notification counts several events, the line states the number.
+    // The data of a notification that only counts surplus events is not a row: the line states the number itself.
     .filter((item) => !item.notification.subscriber?.rest)
     .flatMap((item) => [item.notification.data, ...item.differs.map((d) => d.data)])
     .filter((d) => d !== undefined);
@@ -284,12 +287,12 @@ function costOf(line: Line, policy: Policy): number {
   const instruction = line.instruction?.slice(0, maxItemChars) ?? '';
   return (
     LINE_TOKENS +
-    estimateTokens([...shownOf(line, maxItemChars), dataSaid(line, maxItemChars)].join('; ')) +
+    estimateTokens([...shownOf(line, maxItemChars), dataText(line, maxItemChars)].join('; ')) +
     estimateTokens(instruction)
   );
 }
 
-/** About the messages that a view lists for the line. */
+/** Estimates the messages that a view lists for the line, without their escapes. */
 function shownOf(line: Line, maxItemChars: number): readonly string[] {
   const { count, chars } = listedOf(line, { maxItemChars });
   return line.messages.slice(0, count).map((message) => message.slice(0, chars));

@@ -48,8 +48,8 @@ export function tellerOf({ origin }: Pick<Notification, 'origin'>): string | und
 }
 
 /**
- * The subscriber of a notification, as the bus recorded it. At delivery, one template renders the notifications of one subscriber
- * as a group. This record does not change if the subscriber changes later.
+ * The subscriber of a notification, as it was when the bus queued the notification. A later change of the subscriber does not
+ * change it. At delivery, one template renders the notifications of one subscriber as a group.
  */
 export type Subscribed = {
   readonly id: string;
@@ -122,9 +122,9 @@ export type NotificationInput = {
    * A fact that the agent may learn by itself (`file:/a/b.ts`). The notification is not delivered after the agent has learned it.
    */
   readonly about?: string;
-  /** Epoch milliseconds; null: never. Default: by level. */
+  /** When the notification expires, in epoch milliseconds. Null: never. The default depends on the level. */
   readonly expiresAt?: number | null;
-  /** Instead of `expiresAt`: milliseconds from now. */
+  /** The time until the notification expires, in milliseconds from now. Use it instead of `expiresAt`. */
   readonly ttlMs?: number;
   /** When it may be delivered; `inMs`: milliseconds from now. Default `next`: with the next message to the model. */
   readonly deliver?: Deliver | { readonly inMs: number };
@@ -134,7 +134,7 @@ export type NotificationInput = {
   readonly instruction?: string;
   /** The Earpiece tool that `instruction` asks for. An agent without that tool reads `otherwise` instead. */
   readonly needs?: Needs;
-  /** Only for conversations of this purpose. */
+  /** Only conversations of this purpose take the notification. */
   readonly purpose?: string;
   /** The sender; `person` if it is a human. */
   readonly origin?: Partial<Origin>;
@@ -145,7 +145,7 @@ export type NotificationInput = {
 };
 
 export const LIMITS = {
-  /** Put a longer text into a file and send its path. */
+  /** A producer puts a longer text into a file and sends the path. */
   messageChars: 1_048_576,
   instructionChars: 65_536,
   dataBytes: 262_144,
@@ -171,12 +171,12 @@ const SAY_THEIR_DATA: ReadonlySet<string> = new Set(['task', 'mcp']);
 export const showsData = ({ data, subscriber, kind }: Pick<Notification, 'data' | 'subscriber' | 'kind'>): boolean =>
   data !== undefined && subscriber === undefined && !SAY_THEIR_DATA.has(kind.source) && !isOwnNote(kind);
 
-/** Whether it is an agent's note to itself. The data of such a note repeats the message. */
+/** Whether the notification is an agent's note to itself. The data of such a note repeats the message. */
 const isOwnNote = ({ source, name }: Notification['kind']): boolean => source === 'agent' && name.startsWith('self.');
 
 /**
  * The notification as an agent with these Earpiece tools reads it. The text never asks for a tool that the agent lacks. `nameOf`
- * gives the name by which the agent knows a tool.
+ * returns the agent's name for a tool.
  */
 export function readBy(
   notification: Notification,
@@ -310,7 +310,8 @@ const LAST_TIME = 8.64e15;
 const isTime = (value: number): boolean => Number.isFinite(value) && Math.abs(value) <= LAST_TIME;
 
 /**
- * Resolves `inMs`. The delay starts at the time of the process that queues, which may differ from that of the program that asked.
+ * Converts `inMs` to a time. The delay starts at the clock of the process that queues the notification. The clock of the program
+ * that asked may differ.
  */
 function momentOf(deliver: NotificationInput['deliver'], now: number): Deliver | undefined {
   if (typeof deliver !== 'object' || deliver === null || !('inMs' in deliver)) return deliver;

@@ -1,5 +1,5 @@
 /**
- * How a notification gets another audience. A fork gets its own copy. A project-wide interrupt also applies to conversations that
+ * Gives notifications another audience. A fork gets its own copy. A project-wide interrupt also applies to conversations that
  * begin later. The heir of an ended conversation takes over its unread items.
  */
 import type { ConversationId } from './address.ts';
@@ -66,7 +66,7 @@ function copy(item: Item, audience: ConversationId, place: Place): Item {
 }
 
 /**
- * Gives the items to the heir with everything: id, count, offered text, receipt, gate. The heir gets all items, or none if the
+ * Gives the items to the heir unchanged: id, count, offered text, receipt and gate stay. The heir gets all items, or none if the
  * ended conversation no longer holds one of them. An offer in flight passes only when two conversations are merged.
  */
 export function passedOn(record: SucceededRecord, place: Place, found: readonly Item[], lenient: boolean): Passing {
@@ -92,8 +92,8 @@ export function passedOn(record: SucceededRecord, place: Place, found: readonly 
 }
 
 /**
- * Whether the heir has an unshown copy of an item that the ended conversation was shown. The heir's copy then gets those offers and their
- * text, so that its next offer is marked as repeated.
+ * Whether the ended conversation was offered its copy `item`, and the heir's copy `own` was never offered. The heir's copy then
+ * gets the offers and text of `item`, so that its next offer is marked as repeated.
  */
 export const isShownFirst = (item: Item, own: Item): boolean =>
   own !== item && own.state === 'open' && own.offers === 0 && item.state === 'open' && item.offers > 0;
@@ -106,7 +106,7 @@ function handedTo(
   const { from, merges } = record;
   const touched = seen(item, place);
   if (item.audience === ANYONE) return { ...touched, takenBy: to };
-  // The heir already has this notification, from a fork or a broadcast: one copy is enough.
+  // The heir already has this notification from a fork or a broadcast. One copy is enough.
   if (known.some((other) => other.audience === to)) {
     if (item.state === 'closed') return { ...touched, gate: false };
     const { owner: _owner, until: _until, inSummary: _inSummary, ...rest } = touched;

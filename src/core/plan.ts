@@ -53,7 +53,10 @@ export type Line = {
   readonly sender?: { readonly agent: string; readonly id: NotificationId };
   /** The line's text as it was first sent. The text is copied and never rendered again. */
   readonly sent?: string;
-  /** The line is the rest of a sent line of which another part has closed. The rest is rendered again without the closed part. */
+  /**
+   * Other items of a sent line have closed, and this line holds the remaining ones. It is rendered again without the closed
+   * items.
+   */
   readonly left?: true;
 };
 

@@ -6,7 +6,7 @@ import type { ViewName } from './records.ts';
  * are milliseconds.
  */
 export type Policy = {
-  /** `conversation.notifications.enable`: false closes everything as filtered, except critical notifications of core kinds. */
+  /** `conversation.notifications.enable`: false closes every notification as filtered, except those that `isKept` protects. */
   readonly enable: boolean;
   readonly minLevel: Level;
   /**
@@ -23,8 +23,8 @@ export type Policy = {
   readonly maxItems: number;
   readonly maxTokens: number;
   /**
-   * Notifications of one source and name within this window become one line. With 0, only those of one key do. One value for each
-   * source; `*` for all other sources.
+   * Notifications of one source and name within this window become one line. With 0, only notifications of one key become one
+   * line. One value for each source; `*` for all other sources.
    */
   readonly coalesceMs: Readonly<Record<string, number>>;
   readonly maxDeferMs: number;
@@ -41,9 +41,11 @@ export type Policy = {
   readonly wakeQuiet?: QuietHours;
   /** The most wakes in an hour. Messages of a person are not counted. */
   readonly wakeMaxPerHour: number;
-  /** The highest level for each source; `*` for all other sources. A higher level is lowered to it. */
+  /**
+   * The highest level for each source; `*` for all other sources. A notification with a higher level is lowered to this level.
+   */
   readonly maxLevel: Readonly<Record<string, Level>>;
-  /** The most characters of an item's text. A longer text is cut, and says so. */
+  /** The most characters of an item's text. A longer text is cut, and the item says so. */
   readonly maxItemChars: number;
   readonly withheld: { readonly maxBytes: number; readonly keepMs: number };
   /** Regular expression sources. Matches are replaced by `[redacted]` in stored results and bodies. */

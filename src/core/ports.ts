@@ -6,8 +6,8 @@ import type { Line } from './plan.ts';
 import type { CarrierId, ContactPoint, Draft, Owner, Stored } from './records.ts';
 
 /**
- * A store keeps the logs and the index of their items. `docs/write-a-store.md` shows how to write one. Every store meets these
- * obligations, and `runStoreContract` tests them:
+ * A store keeps the logs and the index of their items. `docs/write-a-store.md` shows how to write one. Every store must meet
+ * these obligations, which `runStoreContract` tests:
  *
  * - An append is one atomic, durable step: all drafts with all their effects on the items, or nothing. An acknowledged append
  *   survives `kill -9` (and, if the engine can promise it, a power cut).
@@ -16,10 +16,11 @@ import type { CarrierId, ContactPoint, Draft, Owner, Stored } from './records.ts
  * - An append does not depend on the log's head, so two busy producers do not starve a carrier.
  * - `seq` is unique in the store, and grows along each log in the order in which records become visible. After a reader has read
  *   a log up to a `seq`, no lower one appears.
- * - `at` is for order, epoch ms: the later of `now()` and the newest `at` in the store. It never runs backwards, even if a
- *   writer's clock does. The time on the writer's own clock is kept too if it is at least 60 s behind (`clockBeside`).
+ * - `at` is for order, epoch ms: the later of `now()` and the newest `at` in the store. `at` never runs backwards, even if a
+ *   writer's clock does. The store also keeps the time on the writer's own clock if that clock is at least 60 s behind `at`
+ *   (`clockBeside`).
  * - Unknown types and fields come back as they were given.
- * - The caller has checked the drafts, and a store does not know what they mean. A draft that JSON cannot hold is refused with
+ * - The caller has checked the drafts. A store does not interpret them. It refuses a draft that JSON cannot hold, with
  *   `bad_argument`.
  * - A method that cannot reach the data rejects with `store_unavailable` (retryable) after `withinMs`, by default 5,000.
  */
@@ -27,12 +28,12 @@ export interface Store {
   /** The name shown to people: `memory`, `sqlite /path/to/earpiece.db`. */
   readonly name: string;
 
-  /** The wall clock of this process, epoch ms. Expiry, due times, leases and ages use this clock and not the log's time. */
+  /** The wall clock of this process, epoch ms. Expiry, due times, leases and ages use this clock and not the `at` of records. */
   now(): number;
 
   /**
-   * The `at` that a record would get now: not before any record that this process has seen. Use it only for comparisons with an
-   * `at`.
+   * The `at` that a record would get now. It is not before the `at` of any record that this process has seen. Use it only to
+   * compare it with an `at`.
    */
   ordered(): number;
 
@@ -44,8 +45,8 @@ export interface Store {
    * is the result, and nothing is written. Rejects with `bad_argument` if the drafts queue one id twice, or if JSON cannot hold one
    * of them. An item that `settle` moved to another audience replaces the item that `formerOf` names.
    *
-   * With `swaps`, the append happens only if each of these settings still has the caller's expected value, and changes them
-   * in the same step. Calls of one process are carried out in their order.
+   * With `swaps`, the append happens only if each of these settings still has the caller's expected value, and changes them in
+   * the same step. The store handles the appends of one process in the order of their calls.
    */
   append(log: LogKey, drafts: readonly Draft[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Appended>;
 
@@ -84,8 +85,8 @@ export interface Store {
 
   /**
    * Waits until any process has appended after `after`, then resolves with the head. Resolves with `after` if `signal` aborts,
-   * `withinMs` pass (default: never) or the store closes meanwhile. The result is only a hint to `read`. On a closed store the
-   * call is refused, because a reader that asks in a loop would spin.
+   * `withinMs` pass (default: never) or the store closes meanwhile. The result is only a hint that the caller should `read`. On a
+   * closed store the call rejects, because a reader that calls it in a loop would spin.
    */
   changed(after: number, options?: Wait): Promise<number>;
 
@@ -94,7 +95,7 @@ export interface Store {
    * until an update has `ended: false`.
    */
   touch(presence: PresenceUpdate, options?: Wait): Promise<Presence>;
-  /** Sorted by log, then by conversation. */
+  /** Returns presence, sorted by log and then by conversation. */
   presence(
     query: { project?: string; log?: LogKey; conversation?: ConversationId },
     options?: Wait,
@@ -106,11 +107,11 @@ export interface Store {
 
   /** Keeps a tool result that was withheld from the model, until it is taken or `until` (epoch ms) has passed. */
   withhold(held: Withheld, options?: Wait): Promise<void>;
-  /** Results whose `until` is after `now()`, oldest `at` first. `take` removes them in the same step. */
+  /** Returns the withheld results whose `until` is after `now()`, oldest `at` first. `take` removes them in the same step. */
   withheld(log: LogKey, conversation: ConversationId, options?: Wait & { take?: boolean }): Promise<readonly Withheld[]>;
 
   /**
-   * Removes what is older than `before` (epoch ms), so that replaying the rest gives the remaining items:
+   * Removes old data. A replay of the remaining records gives the remaining items. `before` is epoch ms. The call removes:
    * - notifications whose items were all closed before that time and hold no gate up, together with the notifications that were
    *   folded into them, and the housekeeping records about them (`isPast`, `removable`)
    * - housekeeping records that changed no item, such as a `fan_out` together with its `fan_out_done` (`removableLoose`)
@@ -124,19 +125,19 @@ export interface Store {
   prune(before: number, options?: Wait): Promise<{ readonly records: number; readonly items: number }>;
 
   /**
-   * Removes records that concern no item and changes `swaps`, in one step. Rooms that keep more than notifications in the log use
-   * this. Rejects with `bad_argument` for records that name an item or a carrier, and for the types that `prune` removes
-   * (`mustConcernNoItem`). Returns false and does nothing if a setting does not have the expected value, or if one of the records
-   * is the store's newest. Unknown positions are ignored.
+   * Removes records that concern no item and changes `swaps`, in one step. Rooms that keep other data than notifications in the
+   * log use this method. Rejects with `bad_argument` for records that name an item or a carrier, and for the types that `prune`
+   * removes (`mustConcernNoItem`). Returns false and changes nothing if a setting does not have the expected value, or if one of
+   * the records is the newest in the store. Unknown positions are ignored.
    */
   forget(seqs: readonly number[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<boolean>;
 
   /**
    * Removes everything that the log holds before position `before` (exclusive), open items included, in one step. It also removes
    * the log's presence, bindings and withheld results, and the settings of the agent: keys that end with ` <log>` or contain `
-   * <log>#`, and texts that begin with `<log>#`. The caller appends a record first and passes its position, so that no position
-   * is given twice. After the store is closed, no byte of the removed data is left, if the engine can promise that
-   * (`overwrites-erased`).
+   * <log>#`, and texts that begin with `<log>#`. The caller first appends a record and passes its position, so that no position
+   * is given twice. If the engine can promise it (`overwrites-erased`), no byte of the removed data is left after the store is
+   * closed.
    */
   erase(log: LogKey, before: number, options?: Wait): Promise<Erased>;
 
@@ -146,10 +147,13 @@ export interface Store {
    */
   setting(key: string, options?: Wait): Promise<Json | undefined>;
   setSetting(key: string, value: Json | undefined, options?: Wait): Promise<void>;
-  /** Sets the value to `to` (undefined removes it) if it is still `from`, compared as JSON text. Returns false if it is not. */
+  /**
+   * Sets the value to `to` (undefined removes it) if it is still `from`, compared as JSON text. Returns false if the value is
+   * different.
+   */
   swapSetting(key: string, from: Json | undefined, to: Json | undefined, options?: Wait): Promise<boolean>;
 
-  /** The secret of this store in hex, made once. Marks are derived from it. */
+  /** Returns the secret of this store in hex. The store makes it once. Marks are derived from this secret. */
   secret(options?: Wait): Promise<string>;
 
   /** Checks the structure, and compares the index with a replay of the logs. Returns one line for each fault. */
@@ -158,7 +162,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** How much was removed. */
+/** The numbers of removed things. */
 export type Erased = {
   readonly records: number;
   readonly notifications: number;
@@ -199,13 +203,15 @@ export type ReadQuery = {
   readonly seqs?: readonly number[];
 };
 
-/** Called now and then during a long check: records done, and their approximate total. Must not throw. */
+/**
+ * Called from time to time during a long check, with the number of checked records and their approximate total. Must not throw.
+ */
 export type Progress = { readonly onProgress?: ((done: number, of: number) => void) | undefined };
 
 export type ItemQuery =
-  /** Open or offered. With `conversation`: its own items and those for ANYONE. */
+  /** Open or offered items. With `conversation`: only its own items and those for ANYONE. */
   | { readonly kind: 'open'; readonly conversation?: ConversationId; readonly limit?: number }
-  /** Open or offered items that a conversation holds: as the audience, or by taking an item for ANYONE. */
+  /** Open or offered items that some conversation holds: the conversation is their audience, or has taken an item for ANYONE. */
   | { readonly kind: 'held' }
   /**
    * Items that hold the gate up. With `conversation`: its own, those that it took, and untaken ones for ANYONE. With `read`: only
@@ -213,18 +219,19 @@ export type ItemQuery =
    */
   | { readonly kind: 'gate'; readonly conversation?: ConversationId; readonly read?: true }
   /**
-   * Delivered or summarized and not read, newest first. With `conversation`: the items that it took. `before`: a position
-   * (exclusive).
+   * Delivered or summarized items that are not read, newest first. With `conversation`: only the items that it took. `before`: a
+   * position (exclusive).
    */
   | { readonly kind: 'unread'; readonly conversation?: ConversationId; readonly limit?: number; readonly before?: number }
-  /** Open, with this key. */
+  /** Open items with this key. */
   | { readonly kind: 'key'; readonly key: string }
   | { readonly kind: 'ids'; readonly ids: readonly NotificationId[] }
   | { readonly kind: 'carrier'; readonly carrier: CarrierId }
-  /** Newest first, in all states or in one. `before` is a position (exclusive). */
+  /** Items in all states or in one state, newest first. `before` is a position (exclusive). */
   | { readonly kind: 'latest'; readonly limit: number; readonly before?: number; readonly state?: 'open' | 'closed' }
   /**
-   * Closed from `from` (inclusive) to `to` (exclusive), the last closed first. `before` is the last item of the previous page.
+   * Items that closed from `from` (inclusive) to `to` (exclusive), the last closed first. `before` is the last item of the
+   * previous page.
    */
   | {
       readonly kind: 'closed';
@@ -241,9 +248,9 @@ export type LogOverview = {
 };
 
 export type AgentOverview = LogOverview & {
-  /** A pause holds a gate up. */
+  /** True while a pause holds a gate up. */
   readonly paused: boolean;
-  /** An interrupt holds a gate up, unless a filter lets calls pass. */
+  /** True while an interrupt holds a gate up. A filter of the project may still let calls pass. */
   readonly gated: boolean;
   /** The agent's conversations, last seen first, at most `MAX_CONVERSATIONS_OF_AN_OVERVIEW`. */
   readonly presence: readonly Presence[];
@@ -263,13 +270,16 @@ export type Presence = {
   readonly host?: string;
   readonly hostVersion?: string;
   readonly process?: Owner;
-  /** The process serves many conversations (an HTTP gateway), so a live process does not prove a live conversation. */
+  /**
+   * True if the process serves many conversations, as an HTTP gateway does. A live process then does not prove a live
+   * conversation.
+   */
   readonly shared?: boolean;
   /** The worktree that the conversation works in. */
   readonly folder?: string;
   /** True until the conversation calls its first tool. The connection of a client's health check never calls one. */
   readonly pending?: true;
-  /** The current run, and in `beside` the runs of the agent's other conversations that were active when it began. */
+  /** The current run. `beside` lists the runs of the agent's other conversations that were active when this run began. */
   readonly began?: { readonly run: string; readonly beside: readonly string[] };
   /** The heir that took over the unread items. */
   readonly passedTo?: { readonly conversation: ConversationId; readonly at: number };
@@ -287,7 +297,7 @@ export type Presence = {
   readonly endedAt?: number;
   /** Whether the model knows the meaning of the mark. */
   readonly told: boolean;
-  /** The mark that a frame explained last. Missing if a frame of a version before 0.1.0 explained it. */
+  /** The mark that a frame explained last. Missing if a version before 0.1.0 wrote that frame. */
   readonly mark?: string;
   /** Whether the model can call `get_notifications`. */
   readonly pulls: boolean;
@@ -303,7 +313,7 @@ export type PresenceUpdate = Pick<Presence, 'log' | 'conversation'> & {
   readonly process?: Owner;
   readonly shared?: boolean;
   readonly folder?: string;
-  /** `true` has an effect only if the conversation was not seen before. */
+  /** `true` has an effect only at the first contact of the conversation. */
   readonly pending?: boolean;
   /** A new run begins now. */
   readonly began?: Presence['began'];
@@ -342,14 +352,14 @@ export type Withheld = {
  */
 export interface LineRenderer {
   render(line: Line, how: { readonly timeZone: string }): Promise<Rendered>;
-  /** Whether templates or conditions are running now. A caller that waits then waits for them and not for a store. */
+  /** Whether templates or conditions are running now. If so, a slow call waits for them and not for the store. */
   busy?(): boolean;
 }
 export type Rendered = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'failed'; readonly reason: string };
 
 /** The current time, replaceable in tests. */
 export interface Clock {
-  /** The time in epoch ms. It may run backwards; a store compensates for that. */
+  /** The time in epoch ms. It may run backwards. A store compensates for that in `at`. */
   now(): number;
 }
 export interface Ids {

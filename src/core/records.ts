@@ -30,8 +30,8 @@ export type ViewName = (typeof VIEW_NAMES)[number];
 
 /**
  * The text for the model, as it was sent. `items` holds one text for each line of the plan, with the `ids` of its notifications.
- * A re-offer copies `items[].text` verbatim, unless a part of that line is closed. `repeated` marks an item that was sent before,
- * and a view with such an item.
+ * A re-offer copies `items[].text` verbatim, unless a part of that line is closed. `repeated` marks an item that was sent before.
+ * It also marks a view that contains such an item.
  */
 export type SentView = {
   readonly format: ViewName;
@@ -93,9 +93,9 @@ export type OfferedRecord = Base & {
 };
 export type ConfirmedRecord = Base & { readonly type: 'carrier_confirmed'; readonly carrier: CarrierId; readonly late?: true };
 /**
- * `unproven`: the host has the carrier, but its model has not read it. The host died and its transcript does not contain the
- * carrier, the host had given up waiting for the hook, or it ran a call that the carrier refused. No other reason reopens a closed
- * item.
+ * `unproven`: the host got the carrier, but its model did not read the carrier. Either the host died and its transcript lacks the
+ * carrier, or the host stopped waiting for the hook, or the host ran a call that the carrier refused. No other reason reopens a
+ * closed item.
  */
 export type ReleasedRecord = Base & {
   readonly type: 'carrier_released';
@@ -113,7 +113,8 @@ export type ReleasedRecord = Base & {
 };
 /**
  * The provider refused the request with these notifications and accepted it without them. One line replaces them in the prompt.
- * `refusals` counts the refusals. Records from before 0.1.0 lack `refusals`. They still change the prompt, but no item.
+ * `refusals` counts the refusals. Records from before 0.1.0 lack `refusals`. Such a record still changes the prompt, but changes
+ * no item.
  */
 export type RedactedRecord = Base & {
   readonly type: 'carrier_redacted';
@@ -130,7 +131,7 @@ export type ReadRecord = Base & {
   readonly type: 'notification_read';
   readonly ids: readonly NotificationId[];
   readonly by: string;
-  /** True for a pause: it was read, and the gate stays up until a person lifts it. */
+  /** True if the notification is a pause: the gate stays up until a person lifts the pause. */
   readonly holds?: true;
 };
 /**
@@ -176,8 +177,8 @@ export type GateRefusedRecord = Base & {
   readonly made?: boolean;
 };
 /**
- * In the log `project/*`: the receivers of a fan-out. The record is written before the first queue; `fan_out_done` follows the
- * last one.
+ * In the log `project/*`: the receivers of a fan-out. The record is written before the first receiver's notification is queued.
+ * `fan_out_done` follows the last one.
  */
 export type FanOutRecord = Base & {
   readonly type: 'fan_out';
@@ -298,8 +299,8 @@ export const PROVIDER_VISIBLE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether only Earpiece itself may write this type. An imported record of such a type would change the open set. Transcript types
- * are not among them.
+ * Whether only Earpiece itself may write this type. An imported record of such a type would change the open set. Any program may
+ * write transcript types.
  */
 export const isOurs = (type: string): boolean =>
   /^(?:agent|carrier|conversation|gate|handle|notifications?|task|template)_|^fan_out|^system_notification_/u.test(type);

@@ -1,4 +1,4 @@
-/** Tasks as every room uses them: statuses, transitions, and their shape on the wire. */
+/** The task types that all rooms share: statuses, transitions, and the JSON shape of a task. */
 
 export const TASK_STATUSES = ['backlog', 'todo', 'in_progress', 'blocked', 'done', 'cancelled'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];

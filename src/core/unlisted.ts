@@ -1,6 +1,6 @@
 /**
- * Events that a line counts without listing them. A storm has more different events than the log keeps individually, and a
- * template gets a bounded number of events. Earpiece adds the text about the others itself, because a template may omit it.
+ * Events that a line counts without listing them. The log does not keep every event of a storm, and a template gets a bounded
+ * number of events. Earpiece itself adds the text about the unlisted events, because a template may omit it.
  */
 import type { Json } from './json.ts';
 import type { Line } from './plan.ts';

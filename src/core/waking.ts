@@ -21,9 +21,9 @@ export type WakingFacts = {
   readonly minuteOfDay?: number;
   /** Epoch ms. */
   readonly now: number;
-  /** Whether a pause holds the agent. If so, only a resume wakes it. */
+  /** Whether a pause holds the agent. If so, only a resume wakes the agent. */
   readonly paused: boolean;
-  /** Whether this notification must not wake the agent: it already did, or never may. */
+  /** Whether this notification must not wake the agent: it has already woken the agent, or it may never wake an agent. */
   readonly spent: (id: NotificationId) => boolean;
 };
 
@@ -55,8 +55,8 @@ export function waking(items: readonly Item[], facts: WakingFacts): Waking {
 
 const earliest = (times: readonly number[]): Pick<Waking, 'nextAt'> => (times.length === 0 ? {} : { nextAt: Math.min(...times) });
 
-/** Whether a person asks for the agent: quiet hours and the wake budget do not apply. */
-const isAsked = (n: Notification): boolean => n.action === 'resume' || isSaid(n);
+/** Whether a person asks for the agent. If so, quiet hours and the wake budget do not apply. */
+const isAsked = (n: Notification): boolean => n.action === 'resume' || isFromPerson(n);
 
 /**
  * When quiet hours or the wake budget stop holding the notification back, epoch ms. Undefined if it may wake the agent now. Quiet
@@ -75,7 +75,8 @@ function heldUntil(notification: Notification, { policy, now, wokenAt = [], minu
 }
 
 /** Whether a person wrote the message and expects an answer. */
-const isSaid = ({ kind, origin }: Notification): boolean => formatKind(kind) === 'user.message' && origin?.person !== undefined;
+const isFromPerson = ({ kind, origin }: Notification): boolean =>
+  formatKind(kind) === 'user.message' && origin?.person !== undefined;
 
 /**
  * The earliest time at which the item may wake the agent, epoch ms: its due time, or the end of the delay for related

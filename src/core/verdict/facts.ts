@@ -7,7 +7,7 @@ import type { ContactPoint } from '../records.ts';
 /** Why a conversation is not active: it ended, its process exited, or it made no contact for 30 minutes. */
 export type Absence = 'ended' | 'process_gone' | 'silent';
 
-/** A conversation of the agent, as far as the verdict needs it. Times are epoch ms. */
+/** The facts about one conversation of the agent that the verdict needs. Times are epoch ms. */
 export type KnownConversation = {
   readonly conversation: string;
   readonly host: string | null;
@@ -40,7 +40,7 @@ export type VerdictFacts = {
   readonly now: number;
   /** The conversations that may take the item: its audience, or all conversations of the agent. */
   readonly conversations: readonly KnownConversation[];
-  /** The decision of a carrier that each active conversation would make now. */
+  /** For each active conversation: the plan's decision about the item if the conversation composed a carrier now. */
   readonly decisions: readonly { readonly conversation: string; readonly decision: Decision; readonly rides?: Rides }[];
   /** The setting or mute that now keeps the item from the model. */
   readonly filter: FilterCause | undefined;
@@ -52,8 +52,8 @@ export type VerdictFacts = {
   readonly withheld?: number;
   readonly rodeOn: RodeOn | null;
   /**
-   * How the agent read the item. With `markedRead`: the person who marked it as read, which does not prove that the agent read
-   * it.
+   * How the agent read the item. With `markedRead`: the person who marked the item as read. Such a mark does not prove that the
+   * agent read it.
    */
   readonly readBy: string | null;
   readonly markedRead?: boolean;
@@ -63,7 +63,7 @@ export type VerdictFacts = {
    * A live process with a wrong clock treats the item as expired: this process (`own`), or one that delivers to the conversation.
    */
   readonly wrongClock?: { readonly pid: number; readonly machine: string; readonly offByMs: number; readonly own: boolean };
-  /** When the item expired, if it was delivered and held a gate up until then. */
+  /** When the item expired, if it was delivered and held a gate up until it expired. */
   readonly gateExpired?: number;
   /** The conversation of the agent that took the item over. */
   readonly passedOn?: { readonly to: string; readonly at: number };

@@ -2,7 +2,10 @@
 import type { Action, Deliver, NotificationId } from '../notification.ts';
 import type { Absence, Rides, RodeOn } from './facts.ts';
 
-/** Why a notification waits or ended. `over` is true for a final verdict, and false for a prediction about the next carrier. */
+/**
+ * Why a notification waits, or how it ended. `over` is true for a final verdict, and false for a prediction about the next
+ * carrier.
+ */
 export type Verdict =
   | { readonly kind: 'never_carried'; readonly log: string }
   | {
@@ -32,7 +35,7 @@ export type Verdict =
       readonly log: string;
       readonly pattern: string;
       readonly by: string;
-      /** Null: until a person lifts the mute. Undefined: the log no longer tells. */
+      /** Null: until a person lifts the mute. Undefined: unknown, because the mute no longer exists. */
       readonly until?: number | null;
       readonly over: boolean;
       /** Whether the mute still exists. */
@@ -45,7 +48,7 @@ export type Verdict =
       readonly setting: string;
       readonly file: string | null;
       readonly over: boolean;
-      /** Whether a setting or mute filters the notification now, so that it would be filtered again. */
+      /** Whether a setting or mute still filters the notification, so that a requeued one would be filtered again. */
       readonly holds: boolean;
     }
   /** The next message has no room: the notification waits for the one after, or a summary counts it. */

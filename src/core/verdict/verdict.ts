@@ -29,8 +29,8 @@ export function verdictOf(facts: VerdictFacts): Verdict {
 }
 
 /**
- * Why an open notification waits. Reasons that will close it are checked first, then absent conversations, then the reason why
- * active ones do not take it.
+ * Why an open notification waits. The checks are in this order: reasons that will close the notification, absent conversations,
+ * and reasons why active conversations do not take it.
  */
 function waitOf(facts: VerdictFacts): Verdict {
   const { item, log, now, conversations, decisions, filter, gates, wrongClock } = facts;
@@ -88,7 +88,7 @@ function waitOf(facts: VerdictFacts): Verdict {
   const [gate] = others;
   const behind = gate && ({ kind: 'behind_gate', id: gate.id, about: gate.notification.message, log } as const);
   if (taking === undefined && kept !== undefined && keeping?.step !== 'budget') {
-    // A refused call has no result that could carry it.
+    // A refused call has no result that could carry the notification.
     if (behind !== undefined && kept.rides?.at.some((point) => AFTER_A_TOOL.includes(point))) return behind;
     return {
       kind: 'moment',

@@ -17,7 +17,7 @@ export type TimeWords = {
 
 const NOT_FOR_NEW = 'Conversations that begin from now on do not get it.';
 
-/** Words a verdict in one or two sentences. The first one is true without the second. */
+/** Words a verdict in one or two sentences. The first sentence is complete without the second. */
 export function sayVerdict(verdict: Verdict, words: TimeWords): string {
   const { clock, span, now } = words;
   const ago = (at: number): string => `${clock(at)} (${span(Math.max(0, now - at))} ago)`;
@@ -206,7 +206,7 @@ function rode(on: RodeOn | null): string {
 }
 
 /**
- * Words the moment for which a notification waits ("it rides with the next tool result"), by the agent's contact points if they
+ * Words the moment for which a notification waits ("it rides with the next tool result"). Uses the agent's contact points if they
  * are known.
  */
 export function momentOf(
@@ -226,7 +226,8 @@ export function momentOf(
 }
 
 function ridesAt({ at, wrapped }: Rides): string {
-  // Some contact points imply others: the end of a turn leaves the agent idle, and the next request follows the end of a batch.
+  // Some contact points make others redundant: the agent is idle after the end of a turn, and a request follows the end of a
+  // batch.
   const less = at.filter(
     (point) => !(point === 'idle' && at.includes('turn_end')) && !(point === 'cycle_start' && at.includes('tool_batch_end')),
   );
@@ -246,7 +247,7 @@ const POINTS: Readonly<Record<ContactPoint, string>> = {
   forced: 'with the next interrupt',
 };
 
-/** Words the verdict on a notification that is not queued, as if it came now. */
+/** Words the verdict on a notification that is not queued, as if it were queued now. */
 export function sayForetold(verdict: Verdict, words: TimeWords): string {
   if (verdict.kind !== 'gate') return sayVerdict(verdict, words);
   const calls = verdict.wrappedOnly

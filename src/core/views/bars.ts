@@ -8,7 +8,7 @@ import type { ViewInput } from './view.ts';
 /** The limit of one measured property of a view. `value` and `bar` have the same unit. */
 export type Bar = { readonly what: string; readonly value: number; readonly bar: number; readonly reached: boolean };
 
-/** How the corpus is rendered for the measurements and the golden files. */
+/** The settings with which the measurements and the golden files render the corpus. */
 export const SHOWN: Omit<ViewInput, 'lines'> = {
   mark: 'k7f3',
   tellMark: false,

@@ -1,15 +1,15 @@
 import { LIKE_E, LIKE_P, LIKE_SLASH } from './look-alikes.ts';
 
 /**
- * Makes foreign text safe inside a view. A backslash escapes invisible characters and forms that only Earpiece's frames have. The
- * result is the same for every view, and a second pass changes nothing, so a text may move to another view. The text is cut
- * first, so that the time depends on `maxChars` and not on the length of the text. Only the omitted characters are counted.
+ * Makes foreign text safe inside a view. A backslash escapes invisible characters, and forms that only Earpiece's frames may
+ * have. All views get the same result, and a second pass changes nothing, so another view may embed the result. The text is cut
+ * first, so that the time depends on `maxChars` and not on the length of the text. The omitted characters are only counted.
  */
 export function neutralize(body: string, maxChars: number): string {
   const trimmed = body.trim();
   const end = endOf(trimmed, maxChars);
   const seen = escapeSigns(trimmed.slice(0, end)).replace(BLANK_LINES, '\n\n').trim();
-  // Escapes at most double the length of the text.
+  // Escaping at most doubles the length of the text.
   const last = endOf(seen, 2 * maxChars);
   if (end === trimmed.length && last === seen.length) return seen;
   return `${seen.slice(0, last).trimEnd()}… (${withCommas(codePoints(trimmed))} characters, cut)`;
@@ -86,7 +86,7 @@ const EMOJI_STYLE = '\ufe0f';
 const KEYCAP = '\u20e3';
 
 function escapeHidden(sign: string, at: number, whole: string): string {
-  // Inside an emoji, these two characters are part of the visible one.
+  // Inside an emoji sequence, a joiner or a variation selector is part of the visible character.
   const before = whole.slice(Math.max(0, at - 3), at);
   const after = whole.slice(at + 1, at + 3);
   if (sign === EMOJI_STYLE && (/\p{Extended_Pictographic}$/u.test(before) || after.startsWith(KEYCAP))) return sign;

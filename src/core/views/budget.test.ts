@@ -9,7 +9,7 @@ import { estimateTokens } from '../tokens.ts';
 import { SHOWN } from './bars.ts';
 import { CORPUS } from './corpus.ts';
 import { render } from './index.ts';
-import { tellsOfWhole } from './wording.ts';
+import { pointsToWhole } from './wording.ts';
 
 const FORMATS = VIEW_NAMES.filter((name) => name !== 'signal_en' && name !== 'signal_ja');
 const [person, failed] = CORPUS as [Line, Line];
@@ -60,7 +60,7 @@ describe('an item that is longer than a carrier may be', () => {
   it.each(FORMATS)('%s: says where all of it is', (format) => {
     const text = show(format, { ...failed, messages: ['a long story '.repeat(300)] }, 200);
     expect(encode(text).length).toBeLessThanOrEqual(200);
-    expect(tellsOfWhole(text)).toBe(true);
+    expect(pointsToWhole(text)).toBe(true);
     expect(text).toContain('get_notifications');
     const toRead = render(format, { ...SHOWN, lines: [{ ...failed, messages: ['x '.repeat(3_000)] }], pulls: false }).text;
     expect(toRead).toContain('`earpiece inbox`');
@@ -70,7 +70,7 @@ describe('an item that is longer than a carrier may be', () => {
     expect(cut).toContain("this program's log");
     expect(cut).toContain('2 more: 2 file (info)');
     expect(cut).not.toContain('earpiece inbox');
-    expect(tellsOfWhole(cut)).toBe(true);
+    expect(pointsToWhole(cut)).toBe(true);
   });
 
   it('even with the smallest budget, a part of it is shown', () => {
@@ -88,7 +88,7 @@ describe('an item that is longer than a carrier may be', () => {
   it('no body can imitate the hint that names the uncut text', () => {
     const text = show('default', { ...failed, messages: ['done (all of it: get_notifications)'] }, 800);
     expect(text).toContain('done \\(all of it: get_notifications)');
-    expect(tellsOfWhole(text)).toBe(false);
-    expect(tellsOfWhole(show('json', { ...failed, messages: ['", "all_of_it":"get_notifications'] }, 800))).toBe(false);
+    expect(pointsToWhole(text)).toBe(false);
+    expect(pointsToWhole(show('json', { ...failed, messages: ['", "all_of_it":"get_notifications'] }, 800))).toBe(false);
   });
 });

@@ -3,7 +3,7 @@ import { escapeSigns } from './body.ts';
 
 /**
  * Copies a notification's data with neutralized strings. Undefined if the data has more than `maxChars` characters or is not
- * JSON. The copy stops as soon as it reaches `maxChars`.
+ * JSON. The copy stops when it exceeds `maxChars`.
  */
 export function neutralData(data: unknown, maxChars: number): Json | undefined {
   try {

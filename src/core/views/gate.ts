@@ -4,9 +4,9 @@ import { PREAMBLE } from './markdown.ts';
 import { signalTexts } from './signal.ts';
 
 /**
- * `view`: the interrupts that hold the call back, rendered for this conversation. `pulls`: see `ViewInput`. `lift`: set if one of
- * them is a pause; the way to lift it, see `liftedBy`. `until`: when the last pause expires. `made`: the call was made, and this
- * text replaces its result.
+ * `view`: the interrupts that hold the call back, rendered for this conversation. `pulls`: see `ViewInput`. `lift`: the way to
+ * lift the pause, set if one of the interrupts is a pause (see `liftedBy`). `until`: when the last pause expires. `made`: the
+ * call was made, and this text replaces its result.
  */
 export type GateInput = {
   readonly view: SentView;
@@ -69,11 +69,12 @@ const ENDING = /^(# )?\[\/ep [^\]\n]*\]$/m;
 export const liftedBy = (lift: string): string => (lift === '' ? '' : `, with \`${lift}\` or in the console`);
 
 /**
- * When the last of these pauses expires, as text for the model. Undefined if one of them never expires, or if its end is unknown.
+ * Returns the time at which the last of these pauses expires, as text for the model. Undefined if a pause never expires, or if
+ * its end is unknown.
  */
 export function pausedUntil(pauses: readonly Timed[], now: number): string | undefined {
   const ends = pauses.map((pause) => endOf(pause, now));
-  // Rounded up to the next second: an earlier time would be untrue.
+  // Rounded up to the next second, because the pauses still hold at any earlier time.
   const date = new Date(Math.ceil(Math.max(...ends.map((end) => end ?? Number.POSITIVE_INFINITY)) / 1_000) * 1_000);
   return ends.length === 0 || Number.isNaN(date.getTime()) ? undefined : date.toISOString().replace('.000Z', 'Z');
 }

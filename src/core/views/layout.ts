@@ -6,7 +6,7 @@ import type { How } from './wording.ts';
 export type Layout = {
   /** Renders a line that is shown for the first time. `alone`: the line is the only one. */
   item(line: Line, how: How, alone: boolean): string;
-  /** Whether this text has the form of this view's items, so that it can be copied unchanged. */
+  /** Whether this text has the form of this view's items. If so, the view copies the text unchanged. */
   owns(text: string): boolean;
   /** Turns a text that was sent in another view into an item of this view. The policy may have changed in between. */
   adopt(text: string, about: About): string;

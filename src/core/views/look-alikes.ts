@@ -1,8 +1,7 @@
 /**
- * Characters that look like a character of the frame, as the inside of a character class (flag v). To decide about a
- * character, take its NFKD form in lower case, without marks. It is listed if that form is the original, or if Unicode lists that form as
- * confusable with the original.
- * `look-alikes.test.ts` checks the lists against all of Unicode.
+ * Characters that look like a character of the frame, as the inside of a character class (flag v). A character is listed if its
+ * NFKD form, in lower case and without marks, is the original or is confusable with it by Unicode's list. `look-alikes.test.ts`
+ * checks the lists against all of Unicode.
  */
 /** Like `e`. */
 export const LIKE_E =

@@ -7,7 +7,7 @@ import { markdown } from './markdown.ts';
 import { plain } from './plain.ts';
 import { signalText } from './signal.ts';
 import type { Render, ViewInput } from './view.ts';
-import { dataSaid, leadOf, MEANING_OF_MARK, placeOfWhole, restOf, totalOf, type How } from './wording.ts';
+import { dataText, leadOf, MEANING_OF_MARK, placeOfWhole, restOf, totalOf, type How } from './wording.ts';
 import { xml, xmlBatch } from './xml.ts';
 
 type LayoutName = Exclude<ViewName, 'signal_en' | 'signal_ja'>;
@@ -57,7 +57,7 @@ const LEAST_CHARS = 40;
 
 const charsIn = (lines: readonly Line[], maxItemChars: number): number =>
   lines
-    .flatMap((line) => [...line.messages, line.rendered ?? '', line.instruction ?? '', dataSaid(line, maxItemChars)])
+    .flatMap((line) => [...line.messages, line.rendered ?? '', line.instruction ?? '', dataText(line, maxItemChars)])
     .reduce((sum, text) => sum + text.length, 0);
 
 function show(layout: Layout, format: LayoutName, input: ViewInput, how: How): SentView {

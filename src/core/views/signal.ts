@@ -1,6 +1,6 @@
 /**
- * Views that only say that notifications wait. The model fetches the notifications with `get_notifications`. The Japanese texts
- * come from an earlier design, and the English texts mean the same.
+ * Texts of the views that only say that notifications wait. The model fetches the notifications with `get_notifications`. The
+ * Japanese texts come from an earlier design, and the English texts mean the same.
  */
 export type SignalTexts = {
   readonly none: string;
@@ -9,7 +9,7 @@ export type SignalTexts = {
   /** Follows `interrupt` if the call was made and its result is withheld. */
   readonly made: string;
   /** Follows `waiting` if an interrupt refuses calls. */
-  readonly standing: string;
+  readonly unread: string;
   /** Follows `interrupt` for a pause. `lift` is the command that lifts the pause, `until` is when it expires. */
   readonly paused: (lift: string, until: string | undefined) => string;
   /** Follows `interrupt` for a pause if the call was made and its result is withheld. */
@@ -25,10 +25,10 @@ export function signalText(format: 'signal_en' | 'signal_ja', waiting: boolean, 
 }
 
 /**
- * The text of that field while an interrupt or a pause holds. `lift`: see `GateInput`. `waiting` is false if the agent has read
- * the pause.
+ * The text of the field `notification` while an interrupt or a pause holds the gate up. `lift`: see `GateInput`. `waiting` is
+ * false if the agent has read all of it.
  */
-export function standingText(
+export function gatedText(
   format: 'signal_en' | 'signal_ja',
   {
     waiting,
@@ -38,7 +38,7 @@ export function standingText(
   }: { readonly waiting: boolean; readonly pulls: string | undefined } & Record<'lift' | 'until', string | undefined>,
 ): string {
   const texts = signalTexts(format, pulls);
-  return [...(waiting ? [texts.waiting] : []), lift === undefined ? texts.standing : texts.paused(lift, until)].join('\n\n');
+  return [...(waiting ? [texts.waiting] : []), lift === undefined ? texts.unread : texts.paused(lift, until)].join('\n\n');
 }
 
 export const signalTexts = (format: 'signal_en' | 'signal_ja', pulls: string = PULL): SignalTexts => SIGNALS[format](pulls);
@@ -52,7 +52,7 @@ const SIGNALS: Readonly<Record<'signal_en' | 'signal_ja', (pulls: string) => Sig
     waiting: `【重要】通知があります。${pulls} を呼び出して確認してください。`,
     interrupt: `通知があります。\n\n1. ${pulls}() を呼び出して詳細を確認してください\n2. 通知の指示に従ってください`,
     made: `このツールは実行されました。結果は ${pulls} を呼び出すまで保留されます。同じ呼び出しを繰り返さないでください。`,
-    standing: `割り込みがあります。${pulls} を呼び出すまで、ツールは実行されません。`,
+    unread: `割り込みがあります。${pulls} を呼び出すまで、ツールは実行されません。`,
     paused: (lift, until) =>
       `一時停止中です。${until === undefined ? '' : `${until} まで、または`}人が${byJa(lift)}解除するまで、ツールは実行されません。`,
     pausedMade: (lift, until) =>
@@ -63,7 +63,7 @@ const SIGNALS: Readonly<Record<'signal_en' | 'signal_ja', (pulls: string) => Sig
     waiting: `[Important] There are notifications. Call ${pulls} to read them.`,
     interrupt: `There are notifications.\n\n1. Call ${pulls}() for the details\n2. Follow the instructions of the notifications`,
     made: `This call was made; its result is withheld until you have called ${pulls}. Do not repeat the call.`,
-    standing: `An interrupt is unread: tool calls are refused until you have called ${pulls}.`,
+    unread: `An interrupt is unread: tool calls are refused until you have called ${pulls}.`,
     paused: (lift, until) =>
       `This is a pause: no tool runs until ${until === undefined ? '' : `${until}, or until `}a person lifts it${byEn(lift)}.`,
     pausedMade: (lift, until) =>

@@ -60,7 +60,9 @@ function row(level: string, from: string, message: string): string {
 const STARTS_ROW = new RegExp(`^(?:${LEVELS.join('|')}),`);
 const STARTS_BLOCK = new RegExp(`^"?(?:${LEVELS.join('|')})\\.`);
 
-/** Whether the text is a row exactly as the encoder writes it. Other text that can be decoded (comments, other keys) is not. */
+/**
+ * Whether the text is a row exactly as the encoder writes it. Other text that a decoder accepts, such as a comment, is not a row.
+ */
 function isRow(text: string): boolean {
   if (!STARTS_ROW.test(text) || !isCopyable(text)) return false;
   const [value] = (decoded(`[1]{${COLUMNS.join(',')}}:\n  ${text}`) ?? []) as readonly Readonly<Record<string, unknown>>[];
@@ -86,7 +88,10 @@ function decoded(text: string): object | undefined {
   }
 }
 
-/** Puts lines before the table. A key may occur only once, so a second line of the same kind becomes a row. */
+/**
+ * Divides the items into rows of the table and lines before it. A key may occur only once, so a second line of the same kind
+ * becomes a row.
+ */
 function sort({ items }: Page): { rows: readonly string[]; blocks: readonly string[] } {
   const keys = new Set(['notifications', 'more']);
   const rows: string[] = [];

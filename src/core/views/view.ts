@@ -10,21 +10,21 @@ export type ViewInput = {
   /** True until a frame has explained the mark to this conversation. */
   readonly tellMark: boolean;
   /**
-   * The model's name for `get_notifications`, with which it reads summarized items. False if the model reads them with the
+   * The model's name for `get_notifications`, the tool that shows summarized items. False if the model reads them with the
    * command line.
    */
   readonly pulls: string | false;
   /** True if no other process can open the store, so that the command line cannot show it. */
   readonly private?: boolean;
   readonly maxItemChars: number;
-  /** If a text of one item is longer than this, the item is cut as far as possible. Default: no limit. */
+  /** If a view with a single item is longer than this, the item is cut as far as possible. Default: no limit. */
   readonly maxTokens?: number;
   /** The IANA name of the time zone for shown times. */
   readonly timeZone: string;
 };
 
 /**
- * Turns a plan into the text for the model. It is deterministic, never fails, and no body can imitate its frame. Each line's text
- * is in `items`. A line with `sent` is copied verbatim.
+ * Turns a plan into the text for the model. The function is deterministic and never fails. No body can imitate the frame. Each
+ * line's text is in `items`. A line with `sent` is copied verbatim.
  */
 export type Render = (format: ViewName, input: ViewInput) => SentView;

@@ -18,7 +18,7 @@ describe('one line of several', () => {
     ['different messages, each once', said(['a began.', 'b ended'], 2), 'a began; b ended'],
     ['different messages, one of them again', said(['a began.', 'b ended'], 3), 'a began; b ended (3 in all, last 10:32)'],
     ['more than are listed', said(['a', 'b', 'c', 'd', 'e', 'f', 'g'], 7), 'a; b; c; d; e; and 2 others'],
-    // A storm does not keep every message, so the number of different messages is unknown.
+    // The log does not keep every message of a storm, so the number of different messages is unknown.
     [
       'more than are listed or kept',
       said(['a', 'b', 'c', 'd', 'e', 'f'], 5_000),

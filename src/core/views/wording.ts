@@ -6,8 +6,8 @@ import { neutralData } from './data.ts';
 import type { ViewInput } from './view.ts';
 
 /**
- * The maximum number of distinct messages that a line below error lists. A line at error or above lists all messages, and so does a line whose
- * template failed.
+ * The maximum number of distinct messages that a line below error lists. A line at error or above, or whose template failed,
+ * lists all messages.
  */
 export const MESSAGES_BELOW_ERROR = 5;
 /** The fewest characters of each distinct message, even in a line of many messages. */
@@ -15,8 +15,8 @@ const CHARS_A_MESSAGE = 120;
 const SOURCES_IN_REST = 8;
 
 /**
- * `whole`: where the reader finds the whole of a cut text. `tight`: the only item is too long for a carrier, so it lists only as
- * many different messages as stay readable.
+ * `whole`: the place where the reader finds the uncut text. `tight`: the only item is too long for the carrier, so it lists only
+ * as many different messages as stay readable.
  */
 export type How = {
   readonly maxItemChars: number;
@@ -44,7 +44,7 @@ export function listedOf(
   return { count, chars: count <= 1 ? maxItemChars : Math.max(CHARS_A_MESSAGE, Math.floor(maxItemChars / count)) };
 }
 
-/** The place to read the whole line, if its texts were cut. */
+/** The place to read the whole line. Undefined if no text of the line was cut. */
 export function wholeOf(line: Line, how: How): string | undefined {
   const { rendered, messages, instruction = '' } = line;
   const { count, chars } = rendered === undefined ? listedOf(line, how) : { count: 1, chars: how.maxItemChars };
@@ -61,16 +61,16 @@ export function wholeOf(line: Line, how: How): string | undefined {
 const dataOf = ({ data }: Line): unknown => (data.length === 1 ? data[0] : data);
 
 /** The sender's data as JSON in one line. Empty if the line does not show the data. */
-export function dataSaid(line: Line, maxChars: number): string {
+export function dataText(line: Line, maxChars: number): string {
   if (!line.withData || line.data.length === 0) return '';
   const data = neutralData(dataOf(line), maxChars);
   if (data === undefined) return `data: more than ${withCommas(maxChars)} characters`;
-  // The keys and the punctuation of JSON together may look like a frame.
+  // A key together with JSON punctuation may look like a frame.
   return `data: ${escapeSigns(JSON.stringify(data))}`;
 }
 
 /** Whether the text says where to read the uncut text. No body can contain this hint: see `neutralize`. */
-export const tellsOfWhole = (text: string): boolean => /(?<!\\)(?:\(all of it: |"all_of_it":")/.test(text);
+export const pointsToWhole = (text: string): boolean => /(?<!\\)(?:\(all of it: |"all_of_it":")/.test(text);
 
 /**
  * The text of a line, without the sender. Line breaks come only from the messages. The words of a person or of another agent are
@@ -85,7 +85,7 @@ export function saidBy(line: Line, how: How): string {
   if (line.rendered !== undefined)
     return (neutralize(line.rendered, how.maxItemChars) || '(empty)') + (rest === '' ? '' : `\nand ${rest}`) + end;
   const said = generic(line, how);
-  const data = dataSaid(line, how.maxItemChars);
+  const data = dataText(line, how.maxItemChars);
   return (line.unrendered ? `${said} (its template failed)` : said) + (data === '' ? '' : `\n${data}`) + end;
 }
 
@@ -207,7 +207,7 @@ export function restOf(rest: Rest | undefined, by: Reading): string | undefined 
 
 type Reading = Pick<ViewInput, 'pulls' | 'private'>;
 
-/** How the model reads notifications. Undefined if it has no way to. */
+/** The tool or command with which the model reads notifications. Undefined if it has neither. */
 const readWith = ({ pulls, private: isPrivate }: Reading): string | undefined =>
   pulls !== false ? pulls : isPrivate ? undefined : '`earpiece inbox`';
 

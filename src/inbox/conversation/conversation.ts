@@ -22,7 +22,7 @@ import {
   type Stored,
   type ToolCallResponseRecord,
 } from '../../core/records.ts';
-import { signalText, standingText } from '../../core/views/signal.ts';
+import { signalText, gatedText } from '../../core/views/signal.ts';
 import type { Logs } from '../context.ts';
 import { compose, type Composed, type Composing } from './compose.ts';
 import { Contact } from './contact.ts';
@@ -196,7 +196,7 @@ export class Conversation {
     const gate = await this.gate();
     if (gate.length === 0) return { text: signalText(format, waiting, pulls), waiting };
     const unread = waiting || gate.some(({ read }) => !read);
-    return { text: standingText(format, { waiting: unread, ...this.#gate.pausedBy(gate), pulls }), waiting: true };
+    return { text: gatedText(format, { waiting: unread, ...this.#gate.pausedBy(gate), pulls }), waiting: true };
   }
 
   /** The interrupts that hold the gate up; empty when it is down. */

@@ -15,7 +15,7 @@ import type { Decision } from '../../core/plan.ts';
 import type { Withheld } from '../../core/ports.ts';
 import type { ClosedRecord, Draft, OfferedRecord } from '../../core/records.ts';
 import { countedKeys, unlistedText } from '../../core/unlisted.ts';
-import { tellsOfWhole } from '../../core/views/wording.ts';
+import { pointsToWhole } from '../../core/views/wording.ts';
 import { compose } from './compose.ts';
 import type { Gate } from './gate.ts';
 import { carryingLesseeOf, leaseOf, offerOf, type Offer } from './lease.ts';
@@ -157,7 +157,7 @@ function readerOf({ context, options: { host, hostVersion, carrier } }: Recipien
 
 /** Whether the model has seen only a part of it: a summary counted it, or its text was cut. */
 const isToldInPart = ({ outcome, text = '' }: Item): boolean =>
-  outcome === 'summarized' || (outcome === 'delivered' && tellsOfWhole(text));
+  outcome === 'summarized' || (outcome === 'delivered' && pointsToWhole(text));
 
 function shown(
   item: Item,

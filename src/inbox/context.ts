@@ -1,6 +1,6 @@
 /**
- * What the parts of this room share. Each part is a function or a small class that gets a `Context`. No part knows `Inbox`, which
- * is made of the parts.
+ * The types that the parts of this room share. Each part is a function or a small class that gets a `Context`. No part imports
+ * `Inbox`, which is made of the parts.
  */
 import type { Address, ConversationId, LogKey } from '../core/address.ts';
 import type { NotificationId, NotificationInput, Subscribed } from '../core/notification.ts';
@@ -16,9 +16,7 @@ import type { Witnesses } from './housekeeping/witnesses.ts';
 export interface PolicySource {
   /** The project's current policy. Must not throw: if the config file is broken, the last valid policy stays. */
   policy(project: string): Policy;
-  /**
-   * Names the file with its line, or the environment variable, that sets a setting of the project. Undefined if nothing sets it.
-   */
+  /** Names the origin of a project's setting: a file with its line, or an environment variable. Undefined if nothing sets it. */
   decidedBy?(project: string, key: string): string | undefined;
 }
 
@@ -40,7 +38,7 @@ export interface Context {
   readonly witnesses: Witnesses;
   readonly leases: LeaseEnds;
   readonly limit: OpenLimit;
-  /** Whether a writer (the bus) now holds back notifications that it has not queued yet. */
+  /** Whether a writer, such as the bus, now holds back notifications. */
   readonly unwritten: boolean;
   /** Resolves when all held-back notifications are queued. */
   written(): Promise<void>;
@@ -69,14 +67,14 @@ export interface Logs extends Context {
 
 export type Queued =
   | { readonly kind: 'queued'; readonly id: NotificationId; readonly to: readonly string[] }
-  /** Counted into an open notification of the same key. */
+  /** The notification was counted into the open notification `into` of the same key. */
   | { readonly kind: 'folded'; readonly id: NotificationId; readonly into: NotificationId; readonly to: readonly string[] }
   /** The id was queued before, so nothing changed. */
   | { readonly kind: 'duplicate'; readonly id: NotificationId; readonly to: readonly string[] };
 
 /**
- * `maybe_seen`: the notification was offered before, so the model may have read it. It is not offered again. `gate_lowered`: it
- * was delivered, and no longer holds the gate up.
+ * `maybe_seen`: the notification was offered before, so the model may have read it. It is not offered again. `gate_lowered`: the
+ * notification was delivered before, and no longer holds the gate up.
  */
 export type Withdrawn = {
   readonly id: NotificationId;

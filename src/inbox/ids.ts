@@ -5,7 +5,7 @@ import type { Ids } from '../core/ports.ts';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** Makes ids of `prefix_`, 10 characters of time and 10 random ones. They sort by time and cannot be guessed. */
+/** Makes ids of `prefix_`, 10 characters of time and 10 random characters. The ids sort by time and cannot be guessed. */
 export const randomIds: Ids = {
   make(prefix) {
     return `${prefix}_${timeHead(Date.now())}${letters(random(10))}`;

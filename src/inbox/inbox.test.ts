@@ -153,7 +153,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(first?.view.items[0]?.text).toContain('unit tests are red');
       await first?.release('cancelled');
       await inbox.withdraw('shop/coder', { id: 'n1' }, { by: 'me', reason: 'green again' });
-      // A new notification does not join the line that was sent, because it would then be marked as repeated.
+      // A new notification does not join a line that was sent, because the whole line is marked as repeated.
       await inbox.queue('shop/coder', { message: 'docs are red', kind: 'ci.failed', level: 'error', id: 'n3' });
       const second = await talk().offer({ at: 'tool_result' });
       expect(second?.view.items).toMatchObject([{ ids: ['n2'], repeated: true }, { ids: ['n3'] }]);
@@ -698,7 +698,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       const first = await inbox.queue('shop/*', { ...failed, id: 'n1' });
       const second = await inbox.queue('shop/*', { ...failed, id: 'n2' });
       expect([first.kind, second]).toMatchObject(['queued', { kind: 'folded', id: 'n2', into: 'n1' }]);
-      // Beside an agent that has none of it yet, it is queued there.
+      // The notification is queued, because one of the agents has no open notification of this key.
       await on('writer').seen();
       expect((await inbox.queue('shop/*', { ...failed, id: 'n3' })).kind).toBe('queued');
     });

@@ -47,9 +47,9 @@ export type InboxDeps = {
   readonly owner?: Owner;
   /** Whether the owner's process lives. Undefined if this process cannot find out. */
   readonly isAlive?: (owner: Owner) => boolean | undefined;
-  /** The zone of shown times. Default: the system's. A function is called when a time is first shown. */
+  /** The time zone of shown times. Default: the system's zone. A function is called when the first time is shown. */
   readonly timeZone?: string | (() => string);
-  /** Renders lines with their subscribers' templates. Without this, each line has the general form. */
+  /** Renders lines with their subscribers' templates. Without a renderer, a line shows its messages and their count. */
   readonly lines?: LineRenderer;
   /** Other data that an heir takes over from an ended conversation. */
   readonly companions?: readonly Companion[];
@@ -59,7 +59,7 @@ export type InboxDeps = {
 
 type Place = { readonly log: LogKey; readonly id: ConversationId };
 
-/** Loads the code of `why` at the first use, or earlier by `loadAhead`. */
+/** Loads the code of `why` at its first use, or earlier if `loadAhead` is called. */
 export const loadWhy = async (): Promise<{ readonly explain: typeof explain }> => import('./why/why.ts');
 
 export class Inbox implements Logs, AsyncDisposable {
@@ -225,7 +225,9 @@ export class Inbox implements Logs, AsyncDisposable {
     return watch(this.store, query, () => this.#closed);
   }
 
-  /** The history of a notification with one verdict. For an open notification, also the plan's current decision. */
+  /**
+   * The history of a notification with one verdict. For an open notification, the result also has the plan's current decisions.
+   */
   async why(id: string, to?: string | Address | LogKey, reader?: Reader): Promise<Why | undefined> {
     const { explain } = await loadWhy();
     return explain(this, id as NotificationId, to === undefined ? undefined : toLog(to), reader);
@@ -258,7 +260,10 @@ export class Inbox implements Logs, AsyncDisposable {
     return wasConversation(this, presence);
   }
 
-  /** Binds a host process to the conversation that it shows now. The conversation that it showed before continues in this one. */
+  /**
+   * Binds a host process to the conversation that it shows now. That conversation continues the one that the process showed
+   * before.
+   */
   bind(host: Owner, to: { log: LogKey; conversation: ConversationId }): Promise<void> {
     return bind(this, host, to);
   }
@@ -268,7 +273,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return markFor(this, log);
   }
 
-  /** Gives each agent of a project a new mark. It applies from the next start of the agent's host. */
+  /** Gives each agent of a project a new mark. The new mark applies from the next start of the agent's host. */
   newMark(project: string): Promise<void> {
     return newMark(this, project);
   }
@@ -293,12 +298,18 @@ export class Inbox implements Logs, AsyncDisposable {
     return sweep(this, () => this.prune());
   }
 
-  /** Removes notifications that closed longer ago than their project's retention time, or than `olderMs`. Open ones stay. */
+  /**
+   * Removes notifications that closed more than `olderMs` ago. Default: the retention time of their project. Open notifications
+   * stay.
+   */
   prune(olderMs?: number): Promise<Pruned> {
     return prune(this, olderMs);
   }
 
-  /** The current time, but not later than the newest record, so that a clock that is ahead removes no notification too early. */
+  /**
+   * Returns the time to prune by: the current time, but not later than the newest record. So a clock that is ahead removes no
+   * notification too early.
+   */
   pruneTime(): Promise<number> {
     return pruneTime(this);
   }
@@ -321,7 +332,7 @@ export class Inbox implements Logs, AsyncDisposable {
 }
 
 /**
- * The log of an address. A log's key is also accepted, because it has the form of an address. A conversation's log is its agent's
+ * The log of an address. Also accepts the key of a log, which has the form of an address. A conversation's log is its agent's
  * log.
  */
 export const toLog = (to: string | Address | LogKey): LogKey => logOf(typeof to === 'string' ? parseAddress(to) : to);

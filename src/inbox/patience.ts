@@ -1,13 +1,13 @@
-/** Limits the wait for a store that may not answer, on a machine that may be busy. */
+/** Limits the wait for a store that may not answer. A busy machine does not shorten the wait. */
 
-/** The additional time for work on the data after it was read: the template worker may have to start. */
+/** The most additional time while templates run. The template worker may have to start first. */
 const WORK_WITHIN_MS = 5_000;
 const STEPS = 5;
 
 /**
- * Resolves `over` when the awaited side has had enough time. The time is counted in steps, and a late timer still counts as one
- * step. If this process did not run for a while (a busy machine, a sleeping laptop), it can thus read an answer that has arrived
- * before the next step. A step while `working` returns true does not count.
+ * Resolves `over` after `withinMs`. The time is counted in steps, and a late timer counts as one step. A process that did not run
+ * for a while (a busy machine, a sleeping laptop) thus gets more steps, and can read an answer that has arrived. A step while
+ * `working` returns true does not count.
  */
 export function patience(
   withinMs: number,

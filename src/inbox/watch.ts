@@ -5,7 +5,7 @@ export type WatchQuery = Omit<ReadQuery, 'limit' | 'newestFirst' | 'seqs'> & { r
 
 const PAGE = 500;
 /** How often the log is read even without a wake-up, because wake-ups are only hints. */
-const LOOK_EVERY_MS = 5_000;
+const POLL_EVERY_MS = 5_000;
 
 /** Yields records as they are appended, after `after` (exclusive; default: only new ones), until `isOver` or `signal` aborts. */
 export async function* watch(
@@ -25,6 +25,6 @@ export async function* watch(
       if (page.length < PAGE) break;
     }
     after = Math.max(after, seen);
-    await store.changed(seen, { withinMs: LOOK_EVERY_MS, ...(signal ? { signal } : {}) });
+    await store.changed(seen, { withinMs: POLL_EVERY_MS, ...(signal ? { signal } : {}) });
   }
 }

@@ -28,7 +28,7 @@ export class Attendance {
       this.#conversation = conversation;
       // The former conversation continues in this one (`/clear`), or still has other connections.
       this.#arrived = (async () => {
-        if (left !== undefined) await leave(left, { connection: this.#connection, staysUntilTold: true });
+        if (left !== undefined) await leave(left, { connection: this.#connection, hostReportsEnd: true });
         await arrive(conversation, { connection: this.#connection, pending: true });
       })();
       this.#arrived.catch(() => (this.#conversation = undefined));
@@ -49,7 +49,7 @@ export class Attendance {
     if (conversation === undefined) return;
     await this.#arrived;
     // A host that binds its process also reports the end of its session.
-    await leave(conversation, { connection: this.#connection, staysUntilTold: identity.by === 'binding' });
+    await leave(conversation, { connection: this.#connection, hostReportsEnd: identity.by === 'binding' });
   }
 
   async #begin(conversation: Conversation, nested: boolean | undefined): Promise<void> {

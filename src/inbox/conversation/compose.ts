@@ -1,4 +1,4 @@
-/** Composes one carrier: the plan decides which open items of a conversation it takes, and the view frames the result. */
+/** Composes one carrier. The plan decides which open items of a conversation the carrier takes, and the view frames them. */
 import type { ConversationId } from '../../core/address.ts';
 import type { Item } from '../../core/items.ts';
 import { plan } from '../../core/make-plan.ts';
@@ -26,9 +26,9 @@ export type Composed = {
 export type Composing = CarryOptions & {
   /** Whether another program owns the transcript. If so, a signal view takes no notifications. */
   readonly leased: boolean;
-  /** Makes only the decisions, without a frame. */
+  /** If true, only the decisions are made, without a frame. */
   readonly decidesOnly?: boolean;
-  /** Writes nothing. */
+  /** If true, nothing is written to the store. */
   readonly dry?: boolean;
 };
 
@@ -54,7 +54,7 @@ export async function compose(
   const now = recipient.context.store.now();
   const facts = await factsFor({ recipient, contact }, items, { ...options, dry });
   const format = formatOf(recipient);
-  // A signal view takes no notifications: it only says that some wait, and the model pulls them.
+  // A signal view takes no notifications: it only says that notifications wait, and the model pulls them.
   const unframed = decidesOnly || (leased && isSignal(format));
   const made = unframed
     ? plan(items, options.at, policy, facts, now)
@@ -67,7 +67,7 @@ export async function compose(
   return { ...decided, ids, summarizes: made.rest?.ids ?? [], ...(await frames.of(made, policy, format)) };
 }
 
-/** The open notifications that this conversation may take. First releases the leases that have ended. */
+/** Returns the open notifications that this conversation may take, after releasing the leases that have ended. */
 export async function openItems({ recipient, contact }: Pick<Parts, 'recipient' | 'contact'>): Promise<readonly Item[]> {
   const { context, log, id } = recipient;
   const { store } = context;

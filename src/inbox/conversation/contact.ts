@@ -1,6 +1,6 @@
 /**
- * Records the contact with one conversation: when the host made contact, and when a carrier went to the model. Each is written at
- * most every 30 s.
+ * Records contact with one conversation: when the host made contact, and when a carrier went to the model. Each time is written
+ * at most every 30 s.
  */
 import { defined } from '../../core/defined.ts';
 import { isFor, type Item } from '../../core/items.ts';
@@ -54,7 +54,7 @@ export class Contact {
     return this.#recipient.options.purpose ?? (this.#purpose ??= (await this.presence())?.purpose);
   }
 
-  /** The items that this conversation may take, with texts that name only tools that its model has. */
+  /** Selects the items that this conversation may take. Their texts name only tools that its model has. */
   async mine(items: readonly Item[]): Promise<readonly Item[]> {
     const { id, options } = this.#recipient;
     const purpose = items.some((item) => item.notification.purpose !== undefined) ? await this.purpose() : undefined;

@@ -37,7 +37,7 @@ import { formatOf, policyOf, pullName, toolName, type ConversationOptions, type 
 import { withhold } from './withheld.ts';
 
 export type Carried = {
-  /** The records as they were written. */
+  /** The appended records, as the store has written them. */
   readonly records: readonly Stored[];
   /** The frame with the delivered notifications. Undefined if nothing was due. */
   readonly view?: SentView;
@@ -86,7 +86,7 @@ export class Conversation {
     return policyOf(this.#recipient);
   }
 
-  /** The name by which its model knows an Earpiece tool. */
+  /** Returns the model's name for an Earpiece tool. */
   readonly nameOf = (tool: string): string => toolName(this.#recipient, tool);
 
   /** Records contact with the conversation, at most every 30 s. */
@@ -115,8 +115,8 @@ export class Conversation {
   }
 
   /**
-   * True if the store knows at once that no notification waits and no gate is up, as for almost every tool call. False proves
-   * nothing.
+   * True if the store knows at once that no notification waits and no gate is up. This is so before almost every tool call. False
+   * proves nothing.
    */
   quiet(): boolean {
     if (this.inbox.unwritten) return false;
@@ -192,7 +192,7 @@ export class Conversation {
     if (closings.length > 0) await this.inbox.store.append(this.log, closings);
     const format = formatOf(this.#recipient) === 'signal_ja' ? 'signal_ja' : 'signal_en';
     const pulls = pullName(this.#recipient) || undefined;
-    // A refusal closes the interrupts as delivered, although it has shown none of their messages.
+    // An interrupt may be closed as delivered although no refusal has shown its message.
     const gate = await this.gate();
     if (gate.length === 0) return { text: signalText(format, waiting, pulls), waiting };
     const unread = waiting || gate.some(({ read }) => !read);
@@ -209,14 +209,14 @@ export class Conversation {
     return this.#gate.refuse(call);
   }
 
-  /** Opens the interrupts of refusals again whose calls ran nevertheless: the host dropped the refusal. */
+  /** Opens interrupts again whose refusal the host dropped: the refused call ran. */
   ran(results: readonly CallResult[]): Promise<void> {
     return this.#gate.ran(results);
   }
 
   /**
-   * Records that a model request contained everything that was delivered before. The gate of these interrupts falls, except for a
-   * pause.
+   * Records that a model request contained everything that was delivered before. The gate of the delivered interrupts falls,
+   * except for a pause.
    */
   async answered(at: ContactPoint): Promise<void> {
     if (at === 'turn_start' || at === 'tool_batch_end' || at === 'cycle_start') await this.#gate.answered(at);
@@ -231,7 +231,7 @@ export class Conversation {
     return pull(this.#parts, this.#gate, options);
   }
 
-  /** Keeps a result that the model did not get, until the model pulls it or it expires. */
+  /** Keeps a tool result that the model did not get, until the model pulls the result or the result expires. */
   async withhold(tool: string, body: string): Promise<void> {
     await withhold(this.#recipient, tool, body);
   }
@@ -247,7 +247,7 @@ export class Conversation {
     return (await this.#compose({ ...options, leased: true, decidesOnly: true, dry: true })).decisions;
   }
 
-  /** What these carriers of the conversation would decide at each of their contact points. See `foresee`. */
+  /** Predicts the decisions of these carriers of the conversation at each of their contact points. See `foresee`. */
   foresee(carriers: readonly Carrier[], more: readonly Item[] = []): Promise<readonly Foreseen[]> {
     return foresee(this.#parts, carriers, more);
   }

@@ -1,4 +1,4 @@
-/** Predicts what a conversation's carriers would decide about its open notifications now. It uses the same plan as they do. */
+/** Predicts the decisions of a conversation's carriers about its open notifications, with the same plan as the carriers. */
 import type { Item } from '../../core/items.ts';
 import { plan } from '../../core/make-plan.ts';
 import type { Decision, Said } from '../../core/plan.ts';
@@ -19,7 +19,7 @@ export type Foreseen = {
 };
 
 /**
- * Predicts the decisions of each carrier. `more`: notifications that count as queued although they are not. Nothing is written
+ * Predicts the decisions of each carrier. `more`: notifications that are not queued and count as queued here. Nothing is written
  * about them.
  */
 export async function foresee(
@@ -33,7 +33,7 @@ export async function foresee(
   const now = recipient.context.store.now();
   const facts = await factsFor({ recipient, contact }, items, { at: 'tool_result', dry: true });
   const said = new Map<string, Said>();
-  // A notification that is not queued has no known template.
+  // The template of a notification that is not queued is unknown.
   const unframed = more.length > 0 || isSignal(formatOf(recipient));
   const foreseen: Foreseen[] = [];
   for (const { name, points } of carriers)

@@ -11,8 +11,8 @@ import type { Store } from '../../core/ports.ts';
 import type { ForkedRecord, Stored } from '../../core/records.ts';
 
 /**
- * The part of a transcript that comes from one conversation of its lineage. `upTo` is inclusive. The last stretch has no `upTo`,
- * because it still grows.
+ * The part of a transcript that one conversation of its lineage wrote. `upTo` is inclusive. The last stretch still grows, so it
+ * has no `upTo`.
  */
 export type Stretch = { readonly conversation: ConversationId; readonly upTo?: number };
 
@@ -26,7 +26,7 @@ export type Forked = {
 
 export type TranscriptQuery = {
   readonly types?: readonly string[];
-  /** Exclusive. */
+  /** Only records after this position (exclusive). */
   readonly after?: number;
   readonly newestFirst?: boolean;
 };
@@ -128,8 +128,8 @@ export async function fork(
 }
 
 /**
- * Finds the conversation of a lineage that holds the position `upTo`. For a position before a fork's own first record, this is
- * its origin.
+ * Finds the conversation of a lineage that holds the position `upTo`. A position before a fork's own first record belongs to the
+ * fork's origin.
  */
 async function placeOf(store: Store, log: LogKey, conversation: ConversationId, upTo: number): Promise<Origin> {
   if (await hasRecords(store, log, conversation, upTo)) return { from: conversation, upTo };
@@ -148,7 +148,7 @@ async function openNow(
   upTo: number,
 ): Promise<readonly NotificationId[]> {
   const items = await store.items(log, { kind: 'open', conversation });
-  // An item for ANYONE is open for the fork anyway.
+  // An item for ANYONE is open for the fork without a copy.
   return items.filter((item) => item.audience === conversation && item.seq <= upTo).map(({ id }) => id);
 }
 

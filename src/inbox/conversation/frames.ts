@@ -18,7 +18,7 @@ import { rendererOf } from './views.ts';
  */
 const ROUNDS = 4;
 
-/** A rendered frame. `explains`: it explains the mark to a model that does not know the mark. */
+/** A rendered frame. `explains`: the frame explains the mark to a model that does not know the mark. */
 export type Framed = { readonly view: SentView; readonly explains: boolean };
 
 export class Frames {
@@ -32,9 +32,9 @@ export class Frames {
   }
 
   /**
-   * Plans a carrier with the texts of its templates. A text can be longer than the plan assumed. So the taken lines are rendered
-   * and planned again until the plan takes no line without a text. Each line is rendered once. `said`: texts from an earlier plan
-   * of these items.
+   * Plans a carrier with the texts of its templates. A text can be longer than the plan assumed. So the frame renders the taken
+   * lines and plans again, until the plan takes no line without a text. Each line is rendered once. `said`: texts from an earlier
+   * plan of these items.
    */
   async plan(
     items: readonly Item[],
@@ -90,7 +90,7 @@ export class Frames {
       private: context.store.private === true,
       maxItemChars,
       maxTokens,
-      // A getter: the zone is read from the system only if a time is shown.
+      // A getter, so that the zone is read from the system only if a time is shown.
       get timeZone() {
         return context.timeZone;
       },

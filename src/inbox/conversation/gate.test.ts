@@ -42,7 +42,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
   const stop = (): Promise<unknown> => inbox.queue('shop/coder', { id: 'stop', message: 'stop it', level: 'critical' });
   const pause = (): Promise<unknown> =>
     inbox.queue('shop/coder', { id: 'hold', message: 'hold on', action: 'pause', origin: { person: 'Ann' } });
-  /** One call: the client has the whole answer before it sends the next call. */
+  /** Makes one call. The client gets the whole answer before it sends the next call. */
   const call = async (of?: Conversation): Promise<string | undefined> => {
     const refusal = await (of ?? talk()).refuse({ on: 'write_file' });
     await refusal?.offer?.confirm();

@@ -6,15 +6,15 @@
  *   up ──resumed, withdrawn, expired──▶ down  every interrupt; the only ways for a pause
  *
  * Each of these proves that the model has read an interrupt: a confirmed answer of `get_notifications`; a model request that the
- * host proves (`answered`); a call that begins at least `ASKED_AGAIN_MS` after the last refusal. A refusal alone proves nothing,
- * because Claude Code, Codex and Qwen send the writing calls of one batch one after the other, 10 to 35 ms apart, and much later on
- * a busy machine. Each refusal restarts the time, at most `RENEWING_REFUSALS` times, so an agent that loops is not refused forever.
- * Time proves nothing at a host with a better proof (`Proof`). If that proof does not come, for example because a hook is missing,
- * the gate falls `UNPROVEN_MS` after the first refusal. The refusals of a signal view show no message. There, if the model has
- * `get_notifications`, only that tool proves the reading.
+ * host proves (`answered`); a call that begins at least `ASKED_AGAIN_MS` after the last refusal. A second call alone proves
+ * nothing, because Claude Code, Codex and Qwen send the writing calls of one batch one after the other: 10 to 35 ms apart, and
+ * more on a busy machine. Each refusal restarts the time, at most `RENEWING_REFUSALS` times, so an agent that loops is not
+ * refused forever. At a host with a better proof (`Proof`), time proves nothing. If that proof is missing, for example because a
+ * hook is not installed, the gate falls `UNPROVEN_MS` after the first refusal. The refusals of a signal view show no message. If
+ * the model then has `get_notifications`, only a call of that tool proves that the model has read the interrupt.
  *
- * A host that gave up waiting for its hook drops the refusal and runs the call. The result of such a call proves that the model has
- * not read the interrupt (`ran`), so the interrupt is delivered again, marked as repeated.
+ * A host that stops waiting for its hook drops the refusal and runs the call. The result of such a call proves that the model has
+ * not read the interrupt (`ran`). The interrupt is then delivered again, marked as repeated.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
@@ -47,7 +47,7 @@ export type Refusal = {
 };
 
 export type RefusedCall = {
-  /** The tool. */
+  /** The name of the called tool. */
   readonly on: string;
   /** When the call began, by the store's clock. Default: now. */
   readonly beganAt?: number;
@@ -55,18 +55,19 @@ export type RefusedCall = {
   readonly made?: boolean;
   /** The host's id of the call. */
   readonly call?: string | undefined;
-  /** The proof that this host gives. Default: none but the time. */
+  /** The proof that this host gives. Default: only the time between calls. */
   readonly proof?: Proof | undefined;
   /**
    * Called before the refusal is written, because the write may take long or fail. The host may send the returned text at once.
-   * Return undefined if the call was decided in the meantime: it passed, or got another text. Then nothing is refused or written.
+   * If the function returns undefined, the call was already decided: it ran, or got another text. Then nothing is refused or
+   * written.
    */
   readonly known?: (gate: KnownGate) => string | undefined;
 };
 
 /**
- * How a host proves that its model has read a refusal. `request`: it reports the end of a batch or each model request.
- * `transcript`: its file of the session contains the refusal.
+ * How a host proves that its model has read a refusal. `request`: the host reports each model request or the end of each batch.
+ * `transcript`: the host's transcript file contains the refusal.
  */
 export type Proof = 'request' | 'transcript';
 
@@ -86,13 +87,13 @@ export type KnownGate = {
 };
 
 /**
- * The time after a refusal that proves a new model request. A model needs longer to answer; the calls of one batch follow each
+ * The time after a refusal that proves a new model request. A model takes longer to answer. The calls of one batch follow each
  * other faster.
  */
 export const ASKED_AGAIN_MS = 1_000;
 /** The time after the first refusal at which a gate falls although the proof of its host has not come. */
 export const UNPROVEN_MS = 60_000;
-/** The number of refusals of one interrupt that have a record each and restart the time. */
+/** The number of refusals of one interrupt that each get a record and restart the time. */
 export const RENEWING_REFUSALS = 100;
 /** After `RENEWING_REFUSALS`, one record counts this many refusals. */
 const REFUSALS_A_RECORD = 100;
@@ -147,8 +148,8 @@ export class Gate {
       if (gate.length === 0) return undefined;
 
       const open = gate.filter((item) => item.state === 'open');
-      // A text of before does not say that the notifications of this offer are repeated.
-      const known = open.some((item) => item.offers > 0) ? undefined : textOfBefore(gate, past, made);
+      // The text of an earlier refusal does not mark the notifications of this offer as repeated.
+      const known = open.some((item) => item.offers > 0) ? undefined : earlierText(gate, past, made);
       const shown = known === undefined || open.length > 0 ? await this.#parts.frames.ofGate(gate) : undefined;
       const composed = known ?? (shown === undefined ? '' : this.#text(shown.view, gate, made));
       const ids = gate.map((item) => item.id);
@@ -181,7 +182,7 @@ export class Gate {
     return undefined;
   }
 
-  /** Opens the interrupts again whose refusal the host dropped: the refused call ran, so its result does not contain the refusal. */
+  /** Opens interrupts again whose refusal the host dropped. The refused call ran, so its result does not contain the refusal. */
   async ran(results: readonly CallResult[]): Promise<void> {
     if (results.length === 0) return;
     const { context, log, id } = this.#parts.recipient;
@@ -204,7 +205,10 @@ export class Gate {
     );
   }
 
-  /** Records that a model request contained everything that was delivered before. All of it counts as read, except pauses. */
+  /**
+   * Records that a model request contained everything that was delivered before. The interrupts among these notifications count
+   * as read, except pauses.
+   */
   async answered(at: ContactPoint): Promise<void> {
     if (this.#onlyPulled) return;
     const { context, log, id } = this.#parts.recipient;
@@ -283,7 +287,7 @@ export const liftOf = (
 ): string => (store.private ? '' : `earpiece resume ${id === 'main' ? log : `${log}#${id}`}`);
 
 type Refused = GateRefusedRecord & { readonly clockAt: number; readonly seq: number };
-/** Drops the text of a refusal from before 0.1.0, which tells the agent that reading lifts a pause. */
+/** Drops the text of a refusal from before 0.1.0. Such a text wrongly says that reading lifts a pause. */
 const refusedIn = ({ text, ...body }: GateRefusedRecord, at: number): Omit<Refused, 'seq'> => ({
   ...body,
   clockAt: body.clockAt ?? at,
@@ -297,8 +301,8 @@ type Past = {
 const refusalsOf = (item: Item, { refusals }: Past): readonly Refused[] => refusals.filter(({ ids }) => ids.includes(item.id));
 
 /**
- * Words the proof that the agent has read the interrupt: it began another call long enough after a refusal. Undefined without
- * that proof.
+ * Words the proof that the agent has read the interrupt: the agent began another call long enough after a refusal. Undefined if
+ * there is no such call.
  */
 function askedAgain(
   item: Item,
@@ -306,7 +310,7 @@ function askedAgain(
   { beganAt, proof }: { readonly beganAt: number; readonly proof: Proof | undefined },
 ): string | undefined {
   if (item.notification.action === 'pause' || item.state !== 'closed') return undefined;
-  // A refusal before the last offer proves nothing: the model has not read it, so the interrupt was offered again.
+  // A refusal before the last offer proves nothing. The interrupt was offered again because the model had not read that refusal.
   const offered = past.offers.findLast(({ body }) => body.carrier === item.carrier)?.seq ?? 0;
   const refusals = refusalsOf(item, past).filter(({ seq }) => seq > offered);
   const [first, last] = [refusals[0], refusals.at(-1)];
@@ -320,8 +324,8 @@ function askedAgain(
 
 /**
  * Whether another process has answered `get_notifications` with the interrupt, long enough before the call began, and has not
- * confirmed the answer yet. A client with two servers may have two gateways: without this check, the second would refuse a call
- * for an interrupt that the first has just shown.
+ * confirmed the answer yet. A client with two servers may have two gateways. Without this check, the second gateway would refuse
+ * a call for an interrupt that the first gateway has just shown.
  */
 const isBeingRead = (item: Item, { offers }: Past, beganAt: number): boolean =>
   item.notification.action !== 'pause' &&
@@ -332,7 +336,7 @@ const isBeingRead = (item: Item, { offers }: Past, beganAt: number): boolean =>
   );
 
 /** The text that an earlier call got for the same interrupts, if there was one. `made`: see `RefusedCall`. */
-function textOfBefore(gate: readonly Item[], { refusals }: Past, made: boolean): string | undefined {
+function earlierText(gate: readonly Item[], { refusals }: Past, made: boolean): string | undefined {
   const keyOf = (ids: readonly NotificationId[]): string => ids.toSorted().join(' ');
   const key = keyOf(gate.map((item) => item.id));
   return refusals.findLast((each) => each.text !== undefined && (each.made ?? false) === made && keyOf(each.ids) === key)?.text;

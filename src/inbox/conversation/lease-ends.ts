@@ -4,15 +4,15 @@ import type { CarrierId } from '../../core/records.ts';
 /** The longest lease, even if `lease.lasts` is longer. */
 const LONGEST_MS = 30_000;
 /**
- * The most leases with implausible ends that are watched at a time. Beyond this number, the oldest is forgotten and its time
- * starts again.
+ * The most leases with implausible ends that are watched at a time. Beyond this number, the oldest lease is forgotten, and its
+ * time starts again when it is next seen.
  */
 const WATCHED = 1_000;
 
 /**
- * Decides when a lease has ended. The lease's end was computed from its owner's clock. If that clock disagrees with this one, a
- * living owner has 30 seconds from the time when this process first sees the lease. `othersAlive`: the owner is another process
- * that lives.
+ * Decides when a lease has ended. The lease's end was computed from its owner's clock. If that clock disagrees with this
+ * process's clock, the lease of a living owner ends 30 seconds after this process first sees it. `othersAlive`: the owner is
+ * another process that lives.
  */
 export class LeaseEnds {
   readonly #seen = new Map<CarrierId, number>();

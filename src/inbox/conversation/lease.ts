@@ -1,6 +1,6 @@
 /**
- * Leases are for transcripts that another program owns: a carrier is offered first, and confirmed or released later. If the owner
- * of the lease dies in between, the lease ends. The next offer has the same item texts and marks them as repeated.
+ * Leases for transcripts that another program owns. A carrier is offered first, and confirmed or released later. If the owner of
+ * the lease dies in between, the lease ends. The next offer has the same item texts and marks them as repeated.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
@@ -16,8 +16,8 @@ export type Offer = {
   readonly view: SentView;
   readonly ids: readonly NotificationId[];
   /**
-   * Records that the carrier was sent. `late`: the lease had ended before. The record is then written, but closes nothing a
-   * second time.
+   * Records that the carrier was sent. Returns `late` if the lease had ended before. The record is then written, but closes
+   * nothing a second time.
    */
   confirm(): Promise<'confirmed' | 'late'>;
   release(reason: ReleasedRecord['reason']): Promise<void>;
@@ -46,7 +46,7 @@ export const lesseeOf = (recipient: Recipient): Lessee => {
 export const carryingLesseeOf = (recipient: Recipient): Lessee =>
   recipient.options.carrier === 'hook' ? { ...lesseeOf(recipient), through: 'hook' } : lesseeOf(recipient);
 
-/** The record that leases `ids` to one carrier. */
+/** Makes the record that leases `ids` to one carrier. */
 export const leaseOf = (
   { context, id, leaseMs, through }: Lessee,
   what: {
@@ -70,7 +70,7 @@ export const leaseOf = (
   ...defined({ on: what.on }),
 });
 
-/** What a confirmation does in addition to closing: it marks the items in `reads` as read by `by`, and calls `confirmed` last. */
+/** The additional effects of a confirmation: it marks the items in `reads` as read by `by`, and calls `confirmed` last. */
 export type OnConfirm = {
   readonly reads?: readonly Item[];
   readonly by?: string;
@@ -79,8 +79,8 @@ export type OnConfirm = {
 };
 
 /**
- * The offer of a lease that is in the log. It can be settled once. A record without ids leases nothing: its offer only marks
- * items as read.
+ * Makes the offer of a lease that is in the log. The offer can be confirmed or released once. A record without ids leases
+ * nothing: its offer only marks items as read.
  */
 export function offerOf({ context, log, id }: Lessee, record: OfferedRecord, on: OnConfirm): Offer {
   const { carrier } = record;

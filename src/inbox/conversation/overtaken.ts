@@ -4,9 +4,8 @@ import { isType } from '../../core/records.ts';
 import type { Recipient } from './recipient.ts';
 
 /**
- * Finds open states that a newer state of their key has overtaken. Another carrier offered the newer state while an offer of the
- * older one was in flight, so the newer one is not among the open items of the plan. `mine`: the items that the conversation may
- * take.
+ * Finds open items that a newer item of their key supersedes although the plan does not see the newer item. Another carrier took
+ * the newer item while an offer of the older item was in flight. `mine`: the items that the conversation may take.
  */
 export async function overtaken(
   { context, log }: Recipient,

@@ -1,6 +1,6 @@
 /**
- * The answer of `get_notifications`. A pull is an offer: it leases the notifications that it shows for the first time. Those that
- * the model may have seen before are marked as repeated.
+ * The answer of `get_notifications`. A pull is an offer: it leases the notifications that it shows for the first time.
+ * Notifications that the model may have seen before are marked as repeated.
  */
 import { EarpieceError } from '../../core/errors.ts';
 import { fault } from '../../core/faults.ts';
@@ -28,7 +28,7 @@ export type PulledNotification = {
   readonly id: string;
   /** `interrupt`, `message` (written by a person), else the kind. */
   readonly type: string;
-  /** The agent that sent it with `tell_agent`. */
+  /** The agent that sent the notification with `tell_agent`. */
   readonly agent?: string;
   readonly action: string | null;
   readonly level: string;
@@ -41,15 +41,15 @@ export type PulledNotification = {
   readonly data?: Json;
   readonly count?: number;
   readonly from?: string;
-  /** Whether it may have been shown before, in another answer or in a frame. */
+  /** Set if the notification may have been shown before, in another answer or in a frame. */
   readonly repeated?: true;
-  /** For a pause, which reading does not lift: who lifts it, and how. */
+  /** Set for a pause, which reading does not lift: the person who can lift the pause, and the way to do so. */
   readonly holds?: string;
 };
 
 export type Pulled = {
   readonly notifications: readonly PulledNotification[];
-  /** The number of notifications that wait after these. */
+  /** The number of waiting notifications that the answer does not show. */
   readonly more: number;
   readonly withheld: readonly { readonly tool: string; readonly at: string; readonly result: string }[];
   /** The offer to confirm after the answer is sent. Undefined if nothing was claimed. */
@@ -76,7 +76,7 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT }: Pu
     const { open, closings } = await pullable(parts);
     const up = await gate.up();
     const unread = (await contact.mine(await store.items(log, { kind: 'unread', conversation: id }))).filter(
-      (item) => !item.read && isToldInPart(item),
+      (item) => !item.read && isPartlyShown(item),
     );
     const all = [...new Map([...open, ...up, ...unread].map((item) => [item.id, item] as const)).values()].toSorted(
       (a, b) => b.seq - a.seq,
@@ -141,7 +141,7 @@ async function pullable(parts: Parts): Promise<{ readonly open: readonly Item[];
   const kept = (step: Decision['step']): ReadonlySet<string> =>
     new Set(decisions.flatMap((decision) => (decision.kind === 'keep' && decision.step === step ? [decision.id] : [])));
   const [hidden, early] = [kept('relevance'), kept('moment')];
-  // A pull delivers every item that waits for a moment, but not an item that waits for a time.
+  // A pull delivers items that wait for a contact point, a tool or a turn, but not items that wait for a time.
   const isEarly = ({ id, notification: { deliver } }: Item): boolean =>
     early.has(id) && typeof deliver === 'object' && 'at' in deliver;
   const open = items.filter((item) => item.state === 'open' && !closedIds.has(item.id) && !hidden.has(item.id) && !isEarly(item));
@@ -155,8 +155,8 @@ function readerOf({ context, options: { host, hostVersion, carrier } }: Recipien
   return neutralize(words, 200).replace(/\s+/g, ' ');
 }
 
-/** Whether the model has seen only a part of it: a summary counted it, or its text was cut. */
-const isToldInPart = ({ outcome, text = '' }: Item): boolean =>
+/** Whether the model has seen only a part of the item: a summary counted the item, or its text was cut. */
+const isPartlyShown = ({ outcome, text = '' }: Item): boolean =>
   outcome === 'summarized' || (outcome === 'delivered' && pointsToWhole(text));
 
 function shown(

@@ -21,15 +21,15 @@ export type ConversationOptions = {
   /** Whether the model can call `get_notifications`. */
   readonly pulls?: boolean;
   /**
-   * Returns the name by which the model knows an Earpiece tool. It may differ because another server of the host has a tool of
-   * that name.
+   * Returns the model's name for an Earpiece tool. The name differs if another server of the host has a tool of the same name.
    */
   readonly nameOf?: (tool: string) => string;
   /**
-   * The other Earpiece tools that the model can call. Default: the tools that another carrier of this conversation reported last.
+   * The Earpiece tools that the model can call, without `get_notifications`. Default: the tools that another carrier of this
+   * conversation reported last.
    */
   readonly has?: readonly string[];
-  /** The mark that the model knows from the server's instructions, without any frame. */
+  /** Returns the mark that the server's instructions have explained to the model. Undefined if they have not. */
   readonly knownMark?: () => string | undefined;
   /** Overrides the policy's view. */
   readonly view?: ViewName;
@@ -52,8 +52,8 @@ export const formatOf = (recipient: Recipient): ViewName => recipient.options.vi
 /** Whether the view only says that notifications wait, and shows none of them. */
 export const isSignal = (format: ViewName): boolean => format === 'signal_en' || format === 'signal_ja';
 
-/** The name by which its model knows an Earpiece tool. */
+/** Returns the model's name for an Earpiece tool. */
 export const toolName = ({ options }: Recipient, tool: string): string => options.nameOf?.(tool) ?? tool;
 
-/** The name by which its model knows `get_notifications`. False if it has no such tool. */
+/** Returns the model's name for `get_notifications`. False if the model does not have the tool. */
 export const pullName = (recipient: Recipient): string | false => recipient.options.pulls === true && toolName(recipient, PULL);

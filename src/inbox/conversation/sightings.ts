@@ -1,7 +1,7 @@
 /**
  * Records when an item was first seen, by this process's clock. If the item's stamps prove nothing, its age counts from that
- * time. A reminder "in 2 h" then comes two hours later, and neither at once nor in a year. The store keeps the time for other
- * processes.
+ * time. A reminder "in 2 h" is then delivered two hours later, and neither at once nor in a year. The store keeps the time for
+ * other processes.
  */
 import { AGREE_MS, queuedAt, type Sighted } from '../../core/clocks.ts';
 import type { LogKey } from '../../core/address.ts';
@@ -10,20 +10,23 @@ import type { Context } from '../context.ts';
 
 const settingOf = (log: LogKey): string => `sighted ${log}`;
 /** The most items for each log. The newest are kept. */
-const REMEMBERED = 1_000;
+const MOST_ITEMS = 1_000;
 /** How many records after an item are searched for a plausible time. */
-const LOOK_AHEAD = 50;
+const RECORDS_SEARCHED = 50;
 
-/** The latest possible queue times of items whose stamps do not tell. With `dry`, first sightings are not stored. */
+/**
+ * Returns the latest possible queue times of items whose age is unknown from their stamps. With `dry`, first sightings are not
+ * stored.
+ */
 export async function sightings(context: Context, log: LogKey, items: readonly Item[], dry: boolean): Promise<Sighted> {
   const { store, witnesses } = context;
   const now = store.now();
   const trusted = await witnesses.trusted();
   const unknown = trusted ? items.filter((item) => queuedAt(item, now) === undefined) : items;
   const sighted: Record<string, number> = {};
-  // A later record from a clock that agrees with this one is an earlier bound than the current time.
+  // A later record from a clock that agrees with this one gives an earlier bound than the current time.
   for (const { id, seq } of trusted ? unknown : []) {
-    const after = await store.read({ after: seq, limit: LOOK_AHEAD });
+    const after = await store.read({ after: seq, limit: RECORDS_SEARCHED });
     const at = after.map((record) => queuedAt(record, now)).find((time) => time !== undefined);
     if (at !== undefined) sighted[id] = at;
   }
@@ -36,7 +39,7 @@ export async function sightings(context: Context, log: LogKey, items: readonly I
   for (const { id } of rest) all[id] = sighted[id] as number;
   // If another process has written in the meantime, the item is stored at a later delivery.
   if (!dry && rest.some(({ id }) => known[id] !== sighted[id]))
-    await store.swapSetting(settingOf(log), stored, Object.fromEntries(Object.entries(all).slice(-REMEMBERED)));
+    await store.swapSetting(settingOf(log), stored, Object.fromEntries(Object.entries(all).slice(-MOST_ITEMS)));
   return sighted;
 }
 

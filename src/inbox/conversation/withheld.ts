@@ -1,7 +1,7 @@
 import { redactor } from '../producing/redact.ts';
 import { policyOf, type Recipient } from './recipient.ts';
 
-/** Keeps a result that the model did not get. Secrets are redacted, and the text is cut to the policy's limit. */
+/** Keeps a tool result that the model did not get. Secrets are redacted, and the text is cut to the policy's limit. */
 export async function withhold(recipient: Recipient, tool: string, body: string): Promise<void> {
   const { context, log, id } = recipient;
   const { withheld, redact } = policyOf(recipient);

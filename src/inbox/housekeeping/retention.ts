@@ -1,13 +1,13 @@
-/** How long closed notifications are kept. */
+/** Removes closed notifications after their retention time. */
 import { splitLog } from '../../core/address.ts';
 import type { Context } from '../context.ts';
 
-/** How much was removed. */
+/** The numbers of removed records and items. */
 export type Pruned = { readonly records: number; readonly items: number };
 
 /**
- * Removes notifications that closed longer ago than their project's retention time, or than `olderMs`. Open notifications of any
- * age stay.
+ * Removes notifications that closed more than `olderMs` ago. Default: the retention time of their project. Open notifications of
+ * any age stay.
  */
 export async function prune(context: Context, olderMs?: number): Promise<Pruned> {
   const { store, policies } = context;
@@ -16,7 +16,10 @@ export async function prune(context: Context, olderMs?: number): Promise<Pruned>
   return store.prune((await pruneTime(context)) - keptMs);
 }
 
-/** The current time, but not later than the newest record, so that a clock that is ahead removes no notification too early. */
+/**
+ * Returns the time to prune by: the current time, but not later than the newest record. So a clock that is ahead removes no
+ * notification too early.
+ */
 export async function pruneTime({ store }: Context): Promise<number> {
   const [newest] = await store.read({ newestFirst: true, limit: 1 });
   return newest === undefined ? store.now() : Math.min(store.now(), newest.at);

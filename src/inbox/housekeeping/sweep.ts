@@ -1,6 +1,6 @@
 /**
- * Housekeeping that each long-lived process does for all others from time to time: it closes expired notifications and removes
- * old ones.
+ * The housekeeping that each long-lived process does from time to time for all processes: it closes expired notifications and
+ * removes old ones.
  */
 import { splitLog, type LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';

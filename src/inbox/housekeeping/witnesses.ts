@@ -1,6 +1,6 @@
 /**
  * Compares the clocks of the processes of one store. Each long-lived process records its clock's time. A process may trust its
- * own clock if another live process has a similar one.
+ * own clock if the clock of another live process agrees.
  */
 import { agree } from '../../core/clocks.ts';
 import type { Store } from '../../core/ports.ts';
@@ -9,7 +9,7 @@ import { systemTime } from '../presence/processes.ts';
 
 /** The setting that holds the last recorded clock time of each process, epoch ms. */
 const CLOCKS = 'clocks';
-/** How often a clock is recorded. This need not be often: clocks agree if they differ by at most a day. */
+/** How often a process records its clock. A rare record is enough: clocks agree if they differ by at most a day. */
 const NOTE_EVERY_MS = 10 * 60_000;
 /** How long a result is cached. */
 const ASK_EVERY_MS = 30_000;
@@ -54,8 +54,8 @@ export class Witnesses {
   }
 
   /**
-   * The clocks that are known to be wrong: this process's own, or else those of other live processes. `offByMs` is positive
-   * for a clock that is ahead.
+   * Returns the clocks that are known to be wrong: this process's clock, or if it is trusted, those of other live processes.
+   * `offByMs` is positive for a clock that is ahead.
    */
   async wrong(): Promise<readonly WrongClock[]> {
     const { store, owner } = this.#deps;
@@ -69,8 +69,8 @@ export class Witnesses {
   }
 
   /**
-   * False if this clock is known to be wrong: it differs from the operating system's clock or, if that is unknown, from another
-   * live process's clock.
+   * False if this process's clock is known to be wrong: it disagrees with the operating system's clock. If that clock is unknown,
+   * the clock of another live process counts.
    */
   async trusted(): Promise<boolean> {
     const { store } = this.#deps;

@@ -3,25 +3,26 @@ import { defined } from '../../core/defined.ts';
 import type { Presence } from '../../core/ports.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import { isSame, runOf } from './presence.ts';
-import { joinStanding } from '../producing/standing.ts';
+import { joinProjectWide } from '../producing/project-wide.ts';
 import { inherit, type Inherited } from './succession.ts';
 
 export type Arrival = {
-  /** Names the connection, as a conversation may have several. Hooks and Earpiece's own loop have no connection. */
+  /** The name of the connection. A conversation may have several connections. Hooks and Earpiece's own loop have none. */
   readonly connection?: string;
   /** True if the connection has made no call yet. Until `begin`, it may be a client's health check. */
   readonly pending?: boolean;
 };
 
-/** Records the presence of a conversation. It inherits nothing yet: only a conversation that starts to work is an heir. */
+/** Records the presence of a conversation. The conversation inherits nothing before `begin`. */
 export async function arrive(conversation: Conversation, { connection, pending = false }: Arrival = {}): Promise<void> {
   const { inbox, log, id, options } = conversation;
   const there = await inbox.store.presence({ log });
   const before = there.find((p) => p.conversation === id);
-  const goesOn = before !== undefined && (inbox.isActive(before) || (!options.shared && isSame(before.process, options.process)));
+  const isSameRun =
+    before !== undefined && (inbox.isActive(before) || (!options.shared && isSame(before.process, options.process)));
   const besideIn = (all: readonly Presence[]): readonly string[] =>
     all.filter((p) => p.conversation !== id && inbox.isActive(p)).map(runOf);
-  const began = goesOn ? undefined : { run: inbox.ids.make('r'), beside: besideIn(there) };
+  const began = isSameRun ? undefined : { run: inbox.ids.make('r'), beside: besideIn(there) };
   const gone = Object.entries(before?.connections ?? {}).flatMap(([key, owner]) => (inbox.isAlive(owner) === false ? key : []));
   await conversation.seen({
     ...(pending ? { pending } : {}),
@@ -30,7 +31,7 @@ export async function arrive(conversation: Conversation, { connection, pending =
     ...(connection === undefined ? {} : { connect: { key: connection, process: inbox.owner } }),
   });
   if (began === undefined) return;
-  // A conversation that arrived between the read and the write is missing, so this one reads again.
+  // Conversations that arrived between the read and the write are missing, so the presence is read again.
   const missed = besideIn(await inbox.store.presence({ log })).filter((run) => !began.beside.includes(run));
   if (missed.length > 0) await conversation.seen({ began: { ...began, beside: [...began.beside, ...missed] } });
 }
@@ -61,17 +62,17 @@ export async function begin(conversation: Conversation, { nested, folder }: Begi
     shared: options.shared,
     nested,
   });
-  await joinStanding(inbox, { log, id, purpose });
+  await joinProjectWide(inbox, { log, id, purpose });
   return inherited;
 }
 
 /**
- * Records that a connection of the conversation has closed. With the last one, the conversation ends, unless its host reports the
- * end itself (`staysUntilTold`).
+ * Records that a connection of the conversation has closed. When the last connection closes, the conversation ends, unless the
+ * host itself reports the end (`hostReportsEnd`).
  */
 export async function leave(
   conversation: Conversation,
-  { connection, staysUntilTold = false }: { readonly connection: string; readonly staysUntilTold?: boolean },
+  { connection, hostReportsEnd = false }: { readonly connection: string; readonly hostReportsEnd?: boolean },
 ): Promise<void> {
   const { inbox, log, id } = conversation;
   const known = await conversation.presence();
@@ -80,7 +81,7 @@ export async function leave(
     log,
     conversation: id,
     disconnect: [connection, ...gone],
-    ...(staysUntilTold ? {} : { ended: 'alone' }),
+    ...(hostReportsEnd ? {} : { ended: 'alone' }),
   });
   conversation.forgetSeen();
   if (!known?.pending) return;

@@ -1,11 +1,12 @@
 /**
  * Finds the conversation to which a process delivers. It checks in this order: the given address (flag, environment, header); the
  * host process's binding (its session hook binds it, and binds it again after `/clear`); the host's own session id in the
- * environment; the nearest known host among the ancestors. If none applies, it is `#main`: one for each agent, and never one for
- * each process.
+ * environment; the nearest known host among the ancestors. If none applies, the conversation is `#main`: one for each agent, and
+ * never one for each process.
  *
  * The host process is the nearest known host among the ancestors. If only the client's name identifies the host, the host process
- * is the nearest ancestor that is not a shell. Such a process can be bound, but names no conversation by itself.
+ * is the nearest ancestor that is not a shell. Such a process can be bound to a conversation, but does not identify one by
+ * itself.
  */
 import { conversationId, logKey, MAIN, nameFrom, parseAddress, type ConversationId, type LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -37,12 +38,12 @@ export const KNOWN_HOSTS: readonly KnownHost[] = [
 export type Identity = {
   readonly log: LogKey;
   readonly conversation: ConversationId;
-  /** How it was found, for `doctor`. */
+  /** How the conversation was found, for `doctor`. */
   readonly by: 'given' | 'session variable' | 'binding' | 'host process' | 'client name' | 'default';
   readonly host?: {
     readonly agent: string;
     readonly process: Owner;
-    /** Whether it runs below another host, in one of that host's tools or hooks. */
+    /** Whether the host runs below another host, in one of that host's tools or hooks. */
     readonly nested: boolean;
     /** Set if the host serves an editor. It then runs many sessions at once, so its process identifies none of them. */
     readonly serves?: true;
@@ -76,7 +77,7 @@ export async function identify(question: IdentityQuestion, store: Pick<Store, 'b
   const bound = owner && (await store.binding(owner));
   const serves = found?.process.args.some((arg) => SERVES.test(arg)) ? { serves: true as const } : {};
   const about = owner && known ? { host: { agent: known.agent, process: owner, nested: found.nested, ...serves } } : {};
-  // A flag that names only an agent leaves the conversation to the host's binding.
+  // If a flag names only an agent, the host's binding names the conversation.
   if (bound && (bound.log === log || given !== undefined))
     return { log, conversation: bound.conversation, by: 'binding', ...about };
   const session = known?.sessionVariable && env[known.sessionVariable];

@@ -7,11 +7,11 @@ import type { Context, OverBecause } from '../context.ts';
 /** A conversation whose process cannot be checked counts as active for this long after its last contact. */
 const ACTIVE_MS = 30 * 60_000;
 
-type Looking = Pick<Context, 'store' | 'isAlive'>;
+type ProcessCheck = Pick<Context, 'store' | 'isAlive'>;
 
 /** Why a conversation has ended. Undefined while it is active. */
 export function overBecause(
-  { store, isAlive }: Looking,
+  { store, isAlive }: ProcessCheck,
   { endedAt, process, shared, seenAt }: Presence,
   now: number = store.now(),
 ): OverBecause | undefined {
@@ -24,14 +24,14 @@ export function overBecause(
 }
 
 /**
- * Whether the conversation has not ended and its process lives. If the process cannot be checked, whether it made contact in the
- * last 30 minutes.
+ * Whether the conversation is active: it has not ended, and its process lives. If the process cannot be checked, the conversation
+ * is active for 30 minutes after its last contact.
  */
-export const isActive = (context: Looking, presence: Presence, now?: number): boolean =>
+export const isActive = (context: ProcessCheck, presence: Presence, now?: number): boolean =>
   overBecause(context, presence, now) === undefined;
 
 export async function activeOnes(
-  context: Looking,
+  context: ProcessCheck,
   query: { readonly project?: string; readonly log?: LogKey },
 ): Promise<readonly Presence[]> {
   const now = context.store.now();
@@ -39,7 +39,7 @@ export async function activeOnes(
 }
 
 /** False for a closed client connection that called no tool. */
-export const wasConversation = (context: Looking, presence: Presence): boolean =>
+export const wasConversation = (context: ProcessCheck, presence: Presence): boolean =>
   presence.pending !== true || isActive(context, presence);
 
 /** Names the current run of a conversation. A conversation without a recorded run has had only one. */

@@ -4,9 +4,7 @@ import { hostname } from 'node:os';
 import { basename } from 'node:path';
 import type { Owner } from '../../core/records.ts';
 
-/**
- * Taken from `process` instead of imported, because an import also loads streams and promises, which slows down each hook call.
- */
+/** Not imported, because an import of `node:fs` also loads streams and promises, which slows down each hook call. */
 const { readFileSync, readlinkSync } = process.getBuiltinModule('node:fs');
 
 /**
@@ -31,7 +29,7 @@ export interface Processes {
   get(pid: number): Process | undefined;
 }
 
-/** The first PID namespace of a Linux system. It has this number on each system. */
+/** The first PID namespace of a Linux system. It has this number on every system. */
 const FIRST_NAMESPACE = 'pid:[4026531836]';
 
 export const systemProcesses: Processes = {
@@ -57,7 +55,10 @@ export function selfOwner(processes: Processes = systemProcesses): Owner {
   return { machine: processes.machine, pid: process.pid, startedAt: self?.startedAt ?? 'unknown' };
 }
 
-/** Whether the owner's process lives. Undefined for another machine or PID namespace, which cannot be checked here. */
+/**
+ * Whether the owner's process lives. Undefined for a process on another machine or in another PID namespace, which cannot be
+ * checked here.
+ */
 export function isAlive(owner: Owner, processes: Processes = systemProcesses): boolean | undefined {
   if (owner.machine !== processes.machine) return undefined;
   const found = processes.get(owner.pid);
@@ -78,8 +79,8 @@ export function systemTime(): number | undefined {
 
 function fromDate(): number | undefined {
   try {
-    const told = run('date', ['+%s'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-    const seconds = Number(told.trim());
+    const printed = run('date', ['+%s'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    const seconds = Number(printed.trim());
     return Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : undefined;
   } catch {
     return undefined;

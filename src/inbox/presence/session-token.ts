@@ -11,7 +11,7 @@ const FORM = /^st_[A-Za-z0-9_-]{32}$/;
 
 type Place = { readonly log: LogKey; readonly id: ConversationId };
 
-/** The token of a conversation; the first caller makes it. */
+/** Returns the token of a conversation. The first call makes it. */
 export async function sessionTokenOf(store: Store, { log, id }: Place): Promise<string> {
   const address = `${log}#${id}`;
   const key = `session token of ${address}`;
@@ -19,7 +19,8 @@ export async function sessionTokenOf(store: Store, { log, id }: Place): Promise<
     const known = await store.setting(key);
     if (typeof known === 'string') return known;
     const token = PREFIX + randomBytes(24).toString('base64url');
-    // The token's target is written first, so that a token that readers see always has one.
+    // The setting that maps the token to its conversation is written first, so that no reader sees a token without a
+    // conversation.
     await store.setSetting(`session token ${token}`, address);
     if (await store.swapSetting(key, undefined, token)) return token;
     await store.setSetting(`session token ${token}`, undefined);

@@ -1,7 +1,7 @@
 /**
  * Passes the unread notifications of an ended conversation to its heir: the next conversation of the same agent that begins later
- * in the same worktree. One conditional record moves all of them, so only one of two heirs gets them, and a crash cannot split
- * the move.
+ * in the same worktree. One conditional record moves all of them. So only one of two heirs gets the notifications, and a crash
+ * cannot split the move.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { ANYONE, holderOf, isShownFirst, type Item } from '../../core/items.ts';
@@ -19,15 +19,15 @@ export type Heir = {
   readonly id: ConversationId;
   readonly purpose?: string | undefined;
   readonly folder?: string | undefined;
-  /** Whether its process serves many clients. */
+  /** Whether the heir's process serves many clients. */
   readonly shared?: boolean | undefined;
-  /** Whether its host runs below another host, such as `claude -p` in a tool. Such a conversation inherits nothing. */
+  /** Whether the heir's host runs below another host, such as `claude -p` in a tool. Such a conversation inherits nothing. */
   readonly nested?: boolean | undefined;
 };
 
 /**
- * `from`: the conversations that were inherited from. `waits`: an offer of a living process is still in flight, and its items
- * pass on only when the heir asks again.
+ * `from`: the conversations whose notifications the heir took over. `waits`: an offer of a living process is in flight. Its items
+ * pass on when the heir calls `inherit` again.
  */
 export type Inherited = { readonly from: readonly ConversationId[]; readonly waits: boolean };
 
@@ -65,8 +65,8 @@ export async function merge(context: Context, { log, from, to }: Succession): Pr
 }
 
 /**
- * Whether the run of `p` ended before the run of `me` began, in the same place and for the same purpose. It compares no clocks: a
- * run records which other runs were active when it began.
+ * Whether the run of `p` ended before the run of `me` began, in the same place and for the same purpose. No clocks are compared:
+ * a run records which other runs were active when it began.
  */
 function isBefore(p: Presence, me: Presence | undefined, { id, purpose, folder }: Heir): boolean {
   if (p.conversation === id) return false;
@@ -78,7 +78,7 @@ function isBefore(p: Presence, me: Presence | undefined, { id, purpose, folder }
   return p.purpose === undefined || purpose === undefined || p.purpose === purpose;
 }
 
-/** Whether the conversation is a sub-agent's: it runs in the process of another conversation that is active. */
+/** Whether the conversation belongs to a sub-agent: it runs in the process of another active conversation. */
 function isPartOf(context: Context, me: Presence | undefined, { id, shared }: Heir, there: readonly Presence[]): boolean {
   return !shared && there.some((p) => p.conversation !== id && isSame(p.process, me?.process) && isActive(context, p));
 }
@@ -103,16 +103,16 @@ async function passOn(
   for (let tries = 0; tries < TRIES; tries++) {
     const all = holds ? await held(context, log) : [];
     const has = new Set(all.filter((item) => item.audience === to).map(({ id }) => id));
-    // A fork has its own copies of its parent's notifications, so these do not pass on to it.
+    // A fork has its own copies of its parent's notifications, so the parent's copies do not pass on to the fork.
     const passes = (item: Item): boolean => !isOwnNote(item) && (from !== parent || !has.has(item.id));
     const mine = all.filter((item) => holderOf(item) === from && (why === 'merged' || passes(item)));
     if (why !== 'merged' && (await releaseStale(context, log, mine)) > 0) continue;
     const free = mine.filter(({ state }) => why === 'merged' || state !== 'offered');
     const waits = free.length < mine.length;
-    const heard = why === 'merged' ? [] : await heardBy(context, { log, to }, follows, free);
-    const passing = free.filter((item) => !heard.includes(item));
+    const unneeded = why === 'merged' ? [] : await unneededCopies(context, { log, to }, follows, free);
+    const passing = free.filter((item) => !unneeded.includes(item));
     const others = await companionsOf(context, { log, from, to });
-    const closed: readonly Draft[] = heard.length === 0 ? [] : [closingOf(heard, from)];
+    const closed: readonly Draft[] = unneeded.length === 0 ? [] : [closingOf(unneeded, from)];
     if (passing.length === 0 && others === undefined) {
       if (closed.length > 0 && (await context.store.append(log, closed)).kind !== 'appended') continue;
       return { any: false, waits };
@@ -128,7 +128,7 @@ async function passOn(
     const appended = await context.store.append(log, [...closed, record, ...(others?.drafts ?? [])], {
       swaps: others?.swaps ?? [],
     });
-    // Another heir or a carrier was faster, so the rest is read again.
+    // Another heir or a carrier took some of the items first, so the items are read again.
     if (appended.kind !== 'appended') continue;
     await context.store.touch({ log, conversation: from, passedTo: to });
     return { any: true, waits };
@@ -137,10 +137,10 @@ async function passOn(
 }
 
 /**
- * Finds unread copies that the heir does not need: it has a copy itself, or a conversation that it continues has read one. Each
- * window has its own copy of a notification to the whole project.
+ * Finds unread copies that the heir does not need: the heir has a copy, or a conversation that it continues got one. Each
+ * conversation has its own copy of a notification to the whole project.
  */
-async function heardBy(
+async function unneededCopies(
   context: Context,
   { log, to }: Pick<Succession, 'log' | 'to'>,
   follows: ReadonlySet<ConversationId>,
@@ -149,15 +149,15 @@ async function heardBy(
   const open = items.filter(({ state, audience }) => state === 'open' && audience !== ANYONE);
   if (open.length === 0) return [];
   const copies = await context.store.items(log, { kind: 'ids', ids: open.map(({ id }) => id) });
-  const told = copies.filter((copy) => copy.audience === to || (follows.has(holderOf(copy)) && isTold(copy)));
+  const known = copies.filter((copy) => copy.audience === to || (follows.has(holderOf(copy)) && hasReached(copy)));
   return open.filter((item) => {
-    const same = told.filter(({ id }) => id === item.id);
+    const same = known.filter(({ id }) => id === item.id);
     // An offered item passes on, so that the heir's copy counts its offers.
     return same.length > 0 && !same.some((copy) => copy.audience === to && isShownFirst(item, copy));
   });
 }
 
-const isTold = ({ state, outcome, gate }: Item): boolean =>
+const hasReached = ({ state, outcome, gate }: Item): boolean =>
   state === 'closed' && !gate && (outcome === 'delivered' || outcome === 'summarized');
 
 const closingOf = (items: readonly Item[], conversation: ConversationId): ClosedRecord => ({
@@ -169,7 +169,9 @@ const closingOf = (items: readonly Item[], conversation: ConversationId): Closed
   reason: 'the session that takes over has a copy, or an earlier one has read it',
 });
 
-/** Whether it is an agent's note to itself. Such a note stays, and is delivered when that conversation is resumed. */
+/**
+ * Whether the item is an agent's note to itself. Such a note does not pass on, and is delivered when its conversation is resumed.
+ */
 const isOwnNote = ({ notification: { kind, subscriber } }: Item): boolean =>
   (subscriber?.event.type ?? formatKind(kind)).startsWith('agent.self.');
 

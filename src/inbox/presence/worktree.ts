@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The root of the git worktree that contains `folder`. Outside of a worktree, the folder itself. */
+/** Returns the root of the git worktree that contains `folder`. Outside of a worktree, returns `folder`. */
 export function worktreeOf(folder: string): string {
   const start = real(folder);
   for (let at = start; ; at = dirname(at)) {

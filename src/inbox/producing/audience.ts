@@ -4,7 +4,7 @@ import type { Presence } from '../../core/ports.ts';
 import type { Context } from '../context.ts';
 import { activeOnes } from '../presence/presence.ts';
 
-/** The active conversations that a notification may go to: those of its purpose, and those of no purpose. */
+/** Returns the active conversations that may take a notification: those of its purpose, and those without a purpose. */
 export async function audienceOf(
   context: Context,
   query: { readonly project?: string; readonly log?: LogKey },

@@ -5,7 +5,9 @@ import type { Context } from '../context.ts';
 import { asAgent } from './inside.ts';
 import { redactedJson, redactor } from './redact.ts';
 
-/** Makes a notification of a producer's input: checks it, caps its level and redacts secrets. Throws `bad_notification`. */
+/**
+ * Makes a notification from a producer's input: checks the input, caps the level and redacts secrets. Throws `bad_notification`.
+ */
 export function checked({ store, ids, speaker }: Context, given: NotificationInput, policy: Policy): Notification {
   const input = speaker === undefined ? given : asAgent(given, speaker);
   const clean = redactor(policy.redact);

@@ -1,7 +1,6 @@
 /**
- * Queues for `project/*`: first it records all receivers, then it queues for each agent, then it records that the fan-out is
- * done. After a crash in between, the next process finishes the fan-out. The ids stay the same, so no agent gets a notification
- * twice.
+ * Queues for `project/*`: records all receivers, queues for each agent, and then records that the fan-out is done. After a crash
+ * in between, the next process finishes the fan-out. The ids stay the same, so no agent gets a notification twice.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -13,12 +12,12 @@ import type { Context, Queued } from '../context.ts';
 import { audienceOf } from './audience.ts';
 import { withdraw } from './withdraw.ts';
 import { queueOne, type QueuedOne } from './queue-one.ts';
-import { isProjectLog, joinStanding, projectLog, stands } from './standing.ts';
+import { isProjectLog, joinProjectWide, projectLog, appliesLater } from './project-wide.ts';
 
 export async function fanOut(context: Context, project: string, notification: Notification, policy: Policy): Promise<Queued> {
   await finishFanOuts(context, project);
   const there = await audienceOf(context, { project }, notification);
-  const holds = stands(notification);
+  const holds = appliesLater(notification);
   const lifts = notification.action === 'resume' && (await pausesIn(context, project)).length > 0;
   if (there.length === 0 && !holds && !lifts) throw await nobody(context, project);
   const targets = Object.values(Object.groupBy(there, (p) => p.log)).map((group) => ({
@@ -33,8 +32,8 @@ export async function fanOut(context: Context, project: string, notification: No
     targets,
   };
   if (!known) {
-    const standing = holds ? [queuedRecord(notification, {})] : [];
-    await context.store.append(projectLog(project), [intent, ...standing]);
+    const projectWide = holds ? [queuedRecord(notification, {})] : [];
+    await context.store.append(projectLog(project), [intent, ...projectWide]);
   }
   fault('fan_out.intent');
   const { done, to } = await carryOut(context, project, intent, policy);
@@ -45,13 +44,13 @@ export async function fanOut(context: Context, project: string, notification: No
   return into !== undefined && folded.length === done.length ? { kind: 'folded', id, into, to } : { kind: 'queued', id, to };
 }
 
-/** Lifts each pause in the project. Pauses of absent conversations are included, because their heirs would inherit them. */
+/** Lifts each pause in the project, also of absent conversations, because their heirs would inherit the pauses. */
 async function lift(context: Context, project: string, { id }: Pick<Notification, 'id'>): Promise<void> {
   const liftIn = async (isIn: (log: LogKey) => boolean): Promise<void> => {
     for (const { log, pause } of await pausesIn(context, project))
       if (isIn(log)) await withdraw(context, log, { id: pause }, { by: 'resume', reason: `resumed by ${id}` });
   };
-  // The project's log comes first, so that no conversation gets a pause from it after its agent's log was searched.
+  // The project's log is handled first, so that no conversation gets a pause from it after its agent's log was searched.
   await liftIn(isProjectLog);
   await liftIn((log) => !isProjectLog(log));
 }
@@ -96,11 +95,11 @@ async function carryOut(
   }
   const notification = fromRecord(intent.notification);
   if (notification.action === 'resume') await lift(context, project, intent);
-  if (stands(notification)) {
+  if (appliesLater(notification)) {
     // Conversations that began after the receivers were listed do not have the notification yet.
     const there = await audienceOf(context, { project }, notification);
     const late = there.filter(({ log, conversation }) => !to.includes(`${log}#${conversation}`));
-    for (const { log, conversation, purpose } of late) await joinStanding(context, { log, id: conversation, purpose });
+    for (const { log, conversation, purpose } of late) await joinProjectWide(context, { log, id: conversation, purpose });
     to.push(...late.map(({ log, conversation }) => `${log}#${conversation}`), `${project}/*`);
   }
   await context.store.append(projectLog(project), [{ type: 'fan_out_done', id: intent.id }]);

@@ -2,9 +2,9 @@
  * Finds out whether a tool of an Earpiece agent started this process. Such a process acts for the agent: it does not count as a
  * person, and cannot lift a person's order.
  *
- * Each process that a tool starts inherits the variables below. A command can remove them from its own environment. So the
- * initial environments of its ancestors are checked too, if the system shows them (Linux). A command that also leaves the process
- * tree, or writes the database file itself, looks like a person: see docs/agent-permissions.md.
+ * Each process that a tool starts inherits the variables below. A command can remove the variables from its own environment. So
+ * the initial environments of its ancestors are checked too, on systems that show them (Linux). A command that also leaves the
+ * process tree, or writes the database file itself, looks like a person: see docs/agent-permissions.md.
  */
 import { readFileSync } from 'node:fs';
 import { defined } from '../../core/defined.ts';
@@ -14,7 +14,7 @@ import { ancestors, systemProcesses, type Processes } from '../presence/processe
 
 /** Holds the id of the handle that runs this process. */
 export const HANDLE_VARIABLE = 'EARPIECE_HANDLE';
-/** Holds the address of the agent whose handle this is. */
+/** Holds the address of the agent to which this handle belongs. */
 export const HANDLE_OF_VARIABLE = 'EARPIECE_HANDLE_OF';
 
 /** The agent to which a process belongs: its `project/agent` ("" if only the handle is known) and its conversation. */
@@ -29,8 +29,9 @@ export type InsideQuestion = {
 
 /** The agent whose tool started this process. Undefined if none is found. */
 export function insideAgent({ env, processes = systemProcesses, environOf = fromProc }: InsideQuestion): InsideAgent | undefined {
-  // The agent itself started the topmost process with these variables. A process below it may have changed them, so the topmost
-  // one decides. If a program removes the variables from its own `process.env`, the system still shows its initial environment.
+  // The agent itself started the topmost process with these variables. A process below it may have changed the variables, so the
+  // topmost process decides. If a program removes the variables from its own `process.env`, the system still shows its initial
+  // environment.
   const marked = [env, environOf(process.pid) ?? {}, ...ancestors(processes).map(({ pid }) => environOf(pid) ?? {})].filter(
     (each) => (each[HANDLE_VARIABLE] ?? '') !== '',
   );
@@ -60,15 +61,15 @@ export function asAgent(input: NotificationInput, { log }: InsideAgent): Notific
 }
 
 /**
- * Throws `not_trusted` unless the agent may withdraw the notification: it queued the notification itself, or this is neither an
- * interrupt nor from a person.
+ * Throws `not_trusted` unless the agent may withdraw the notification: the agent queued the notification itself, or the
+ * notification is neither an interrupt nor from a person.
  */
 export function mayTakeBack({ id, origin, ...notification }: Notification, { log }: InsideAgent): void {
   const own = log !== '' && origin?.agent === log;
   if (!own && (origin?.person !== undefined || isInterrupt(notification))) throw notAPerson(`to withdraw ${id}`, { log });
 }
 
-/** Throws `not_trusted` unless the agent may requeue the notification: it is neither an interrupt nor from a person. */
+/** Throws `not_trusted` if the agent must not requeue the notification, because it is an interrupt or comes from a person. */
 export function mayRequeue({ id, origin, ...notification }: Notification, inside: InsideAgent): void {
   if (origin?.person !== undefined || isInterrupt(notification)) throw notAPerson(`to queue ${id} again`, inside);
 }

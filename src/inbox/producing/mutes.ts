@@ -12,7 +12,7 @@ const settingOf = (log: LogKey): string => `mutes ${log}`;
 const PATTERN = /^(\*|[\w-]{1,64}(\.\*|\.[\w.-]{1,64})?)$/u;
 
 /**
- * Sets or lifts a mute, and returns the current mutes. Throws `bad_argument` for a pattern that no kind can match, and for an end
+ * Sets or lifts a mute, and returns the current mutes. Throws `bad_argument` if no kind can match the pattern, or if `until` is
  * in the past.
  */
 export async function mute(context: Context, log: LogKey, pattern: string, options: MuteOptions): Promise<readonly Mute[]> {
@@ -40,7 +40,7 @@ export async function mute(context: Context, log: LogKey, pattern: string, optio
       [{ type: off ? 'notifications_unmuted' : 'notifications_muted', pattern, until, by }],
       { swaps: [{ key, from: stored, to: mutes.length === 0 ? undefined : mutes }] },
     );
-    // If another process has changed the mutes in the meantime, both changes are kept.
+    // If another process has changed the mutes in the meantime, the loop repeats and keeps both changes.
     if (appended.kind === 'appended') return mutes;
   }
 }
@@ -50,6 +50,9 @@ export async function mutesOf(context: Context, log: LogKey): Promise<readonly M
   return holding((stored ?? []) as unknown as readonly Mute[], context.store.now());
 }
 
-/** The mutes that apply now. A mute whose clock was ahead of this one would last too long, so it is ignored. */
+/**
+ * Returns the mutes that apply now. If the clock that set a mute is ahead of this process's clock, the mute would last too long,
+ * so it is ignored.
+ */
 const holding = (mutes: readonly Mute[], now: number): readonly Mute[] =>
   mutes.filter(({ until, since = now }) => until === null || (until > now && since <= now + AGREE_MS));

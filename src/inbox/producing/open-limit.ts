@@ -13,8 +13,8 @@ type LimitDeps = { readonly store: Store; readonly ids: Ids };
 
 /**
  * Enforces `maxOpen`. Beyond this limit, the oldest notifications of the lowest level close as dropped, and one summary gives
- * their number by kind. A notification that cannot be filtered is never dropped. The limit is not checked at each queue, so for a
- * moment a log may hold up to `RECOUNT` more for each producer.
+ * their number by kind. A notification that cannot be filtered is never dropped. The limit is not checked each time a
+ * notification is queued. So a log may exceed the limit for a moment, by up to `RECOUNT` notifications for each producer.
  */
 export class OpenLimit {
   readonly #deps: LimitDeps;
@@ -57,7 +57,8 @@ export class OpenLimit {
     // The summary of dropped errors is itself an error. No view summarizes an error, so the agent always reads it.
     const level = [...counts.keys()].some((kind) => / (?:error|critical)$/u.test(kind)) ? 'error' : 'warning';
     const what = [...counts].map(([kind, n]) => `${n} ${kind.replace(' ', ' (')})`).join(', ');
-    // If a carrier takes one of them in the meantime, this append fails. There is room then, and the next count decides.
+    // If a carrier takes one of these items in the meantime, this append fails and drops none. The next count checks the limit
+    // again.
     await store.append(log, [
       {
         type: 'notification_closed',

@@ -1,6 +1,6 @@
 /**
- * Puts one notification into the log of one agent. If possible, it is counted into an open notification of its key; else it is
- * queued.
+ * Puts one notification into the log of one agent. If an open notification of its key can count it, it is folded into that one;
+ * otherwise it is queued.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
@@ -51,7 +51,7 @@ export async function queueOne(
     const appended = await store.append(log, [queued, ...resumeRecords(lifted, `resumed by ${id}`)]);
     if (appended.kind === 'duplicate') return { kind: 'duplicate', id };
     if (appended.kind === 'appended') break;
-    // One of the pauses was delivered or ended in the meantime, so all of them are read again.
+    // One of the pauses was delivered or has ended in the meantime, so the pauses are read again.
   }
   await context.limit.queued(log, policy);
   return { kind: 'queued', id };

@@ -1,4 +1,6 @@
-/** Queues a producer's notification: for one agent or conversation, for a whole project, or a second time. */
+/**
+ * Queues a producer's notification for one agent, one conversation or a whole project. Also queues a closed notification again.
+ */
 import {
   formatAddress,
   logOf,

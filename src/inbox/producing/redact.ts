@@ -3,12 +3,12 @@ import { readPattern } from '../../input/index.ts';
 
 const REDACTED = '[redacted]';
 
-/** Replaces a text if the patterns that find secrets are invalid. */
+/** The replacement for a text if the patterns that find secrets are invalid. */
 export const UNUSABLE = '[redacted: the setting "redact" is invalid; `earpiece config check` shows it]';
 
 /** The most work for one text, in characters times instructions: about a second with the slowest patterns. */
 const MAX_WORK = 50_000_000;
-/** How much of the text before a cut is removed too, because it may end with the first part of a secret. */
+/** How many characters before a cut are also removed. They may be the first part of a secret. */
 const TAIL = 4_096;
 
 /**

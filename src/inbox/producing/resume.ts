@@ -1,4 +1,4 @@
-/** Lifts pauses at a person's command: of a conversation, of an agent, or of a whole project. */
+/** Lifts the pauses of a conversation, an agent or a whole project, at a person's command. */
 import { logOf, type Address, type ConversationId, type LogKey } from '../../core/address.ts';
 import { ANYONE, type Item } from '../../core/items.ts';
 import type { NotificationId, NotificationInput } from '../../core/notification.ts';
@@ -7,7 +7,7 @@ import { finishFanOuts } from './fan-out.ts';
 import { notAPerson } from './inside.ts';
 import { holding, pausesOf, resumeRecords } from './withdraw.ts';
 import { queue } from './queue.ts';
-import { isProjectLog, projectLog } from './standing.ts';
+import { isProjectLog, projectLog } from './project-wide.ts';
 
 /** A pause that was lifted. */
 export type Lifted = {
@@ -16,7 +16,7 @@ export type Lifted = {
   /** Null if no conversation has taken the agent's pause. */
   readonly conversation: ConversationId | null;
   readonly message: string;
-  /** The person who paused. Null if no person did. */
+  /** The person who paused the agent. Null if no person did. */
   readonly person: string | null;
   /** Epoch ms. */
   readonly since: number;
@@ -26,7 +26,8 @@ export type Lifted = {
 
 /**
  * Lifts every pause of a conversation, an agent or a project, and returns the lifted pauses. A conversation that has seen its
- * pause is notified that it may continue. A conversation that has not gets only the person's message, if there is one.
+ * pause is notified that it may continue. A conversation that has not seen its pause gets only the person's message, if there is
+ * one.
  */
 export async function resume(
   context: Context,
@@ -34,7 +35,7 @@ export async function resume(
   { person, message }: { readonly person: string; readonly message?: string | undefined },
 ): Promise<readonly Lifted[]> {
   if (context.speaker !== undefined) throw notAPerson('to lift a pause', context.speaker);
-  const lifted: Lifted[] = to.kind === 'project' ? [...(await liftStanding(context, to.project, person))] : [];
+  const lifted: Lifted[] = to.kind === 'project' ? [...(await liftProjectWide(context, to.project, person))] : [];
   const logs =
     to.kind === 'project'
       ? (await context.store.overview(to.project)).map(({ log }) => log).filter((log) => !isProjectLog(log))
@@ -49,7 +50,7 @@ export async function resume(
       const shown = pauses.some((item) => holderOf(item) === holder && wasShown(item));
       if (shown || !(await liftUnseen(context, log, holder, person))) {
         notified.add(holder);
-        await queue(context, address, goOn(person, message));
+        await queue(context, address, mayContinue(person, message));
       } else if (message !== undefined) {
         notified.add(holder);
         await queue(context, address, { level: 'info', message, origin: { person } });
@@ -60,8 +61,8 @@ export async function resume(
   return lifted;
 }
 
-/** Makes the notification that the agent may continue. Only the latest one of a conversation is delivered. */
-const goOn = (person: string, message = 'Go on.'): NotificationInput => ({
+/** Makes the notification that the agent may continue. A later one supersedes it. */
+const mayContinue = (person: string, message = 'Go on.'): NotificationInput => ({
   kind: 'user.resume',
   level: 'info',
   key: 'user.resume',
@@ -84,10 +85,11 @@ async function liftUnseen(context: Context, log: LogKey, holder: ConversationId,
 }
 
 /**
- * Lifts the pauses for conversations that begin later. This comes first, so that no conversation gets such a pause after its
- * agent's log was searched. It sends no notification: each paused conversation has the pause in its agent's log, too.
+ * Lifts the pauses for conversations that begin later. The caller does this first, so that no conversation gets such a pause
+ * after its agent's log was searched. No conversation is notified here, because each paused conversation also has the pause in
+ * its agent's log.
  */
-async function liftStanding(context: Context, project: string, person: string): Promise<readonly Lifted[]> {
+async function liftProjectWide(context: Context, project: string, person: string): Promise<readonly Lifted[]> {
   await finishFanOuts(context, project);
   const log = projectLog(project);
   for (;;) {

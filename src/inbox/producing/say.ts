@@ -13,7 +13,7 @@ export type Said =
 
 export type SayOptions = {
   readonly inbox: QueueInbox;
-  /** The bus. Without one, an event becomes one notification. */
+  /** The bus. Without a bus, an event becomes one notification. */
   readonly emitter?: Emitter | undefined;
   readonly now: number;
   /** Replaces the event's message if no subscriber's template renders it. */

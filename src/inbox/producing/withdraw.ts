@@ -75,8 +75,8 @@ export async function pausesOf(context: Context, log: LogKey, audience: readonly
 }
 
 /**
- * The pauses that have not expired. The end of an expired pause needs no notification. If this process's clock is known to be
- * wrong, it cannot know which pauses have expired, so it returns all.
+ * Returns the pauses that have not expired. The end of an expired pause needs no notification. If this process's clock is known
+ * to be wrong, returns all pauses, because any of them may still hold.
  */
 export async function holding(context: Context, gates: readonly Item[]): Promise<readonly Item[]> {
   const now = context.store.now();

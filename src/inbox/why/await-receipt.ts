@@ -10,7 +10,7 @@ export type ReceiptName = (typeof RECEIPTS)[number];
 export type ReceiptState = {
   /** The lowest receipt among several audiences: `queued` … `read`, or its outcome. */
   readonly receipt: string;
-  /** Whether it has the requested receipt. */
+  /** Whether the notification has the requested receipt. */
   readonly reached: boolean;
   /**
    * Whether the wait is finished: the notification has the receipt, or can no longer get it. After `summarized`, only a wait for
@@ -21,7 +21,7 @@ export type ReceiptState = {
 
 const rank = (receipt: string): number => (RECEIPTS as readonly string[]).indexOf(receipt);
 
-/** Whether a wait for `until` ends without that receipt. */
+/** Whether the item can no longer get the receipt `until`. */
 const hasEnded = (item: Item, until: ReceiptName): boolean =>
   item.state === 'closed' && rank(receiptOf(item)) < 0 && (item.outcome !== 'summarized' || until !== 'read');
 
@@ -44,7 +44,7 @@ export type Waiting = {
   readonly withinMs: number;
   readonly signal?: AbortSignal;
   /** Runs before each further read. If it throws, the wait ends with that error. */
-  readonly beforeNextLook?: () => Promise<void>;
+  readonly beforeNextRead?: () => Promise<void>;
 };
 
 /**
@@ -55,7 +55,7 @@ export type Waiting = {
 export async function awaitReceipt(
   store: Store,
   { id, logs, counts = () => true }: Awaited,
-  { until, withinMs, signal, beforeNextLook }: Waiting,
+  { until, withinMs, signal, beforeNextRead }: Waiting,
 ): Promise<ReceiptState | undefined> {
   const deadline = performance.now() + withinMs;
   for (;;) {
@@ -68,7 +68,7 @@ export async function awaitReceipt(
     if (state.settled || left <= 0) return state;
     // Another process may append without a wake-up in this process.
     await store.changed(seen, { withinMs: Math.min(left, 1_000), ...(signal ? { signal } : {}) });
-    await beforeNextLook?.();
+    await beforeNextRead?.();
   }
 }
 

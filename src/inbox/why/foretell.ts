@@ -1,4 +1,4 @@
-/** Predicts the verdict on a notification, as if it were queued for an agent now. Writes nothing about it. */
+/** Predicts the verdict on a notification, as if it were queued for an agent now. Writes nothing to the log. */
 import { logOf, type Address } from '../../core/address.ts';
 import { settle, type Item } from '../../core/items.ts';
 import type { NotificationInput, Subscribed } from '../../core/notification.ts';

@@ -15,7 +15,7 @@ import type { Carrier, Foreseen } from '../conversation/foresee.ts';
 export type Outlook = { readonly conversation: ConversationId; readonly decision: Decision; readonly rides?: Rides };
 
 /**
- * Predicts the decision for each active conversation. `more`: notifications that count as queued although they are not; `item`
+ * Predicts the decision for each active conversation. `more`: notifications that are not queued and count as queued here. `item`
  * may be one of them.
  */
 export async function outlooksOf(inbox: Logs, log: LogKey, item: Item, more: readonly Item[] = []): Promise<readonly Outlook[]> {
@@ -39,8 +39,8 @@ export async function outlooksOf(inbox: Logs, log: LogKey, item: Item, more: rea
 const UNKNOWN: Carrier = { name: '', points: [] };
 
 /**
- * The carriers of a conversation. A gateway of an older release has reported no contact points, so it gets the one that each
- * gateway has.
+ * The carriers of a conversation. A gateway of an older release has reported no contact points. It gets `tool_result`, which
+ * every gateway has.
  */
 function carriersOf({ carriers, points = {} }: Presence): readonly Carrier[] {
   const known = Object.keys(carriers).flatMap((name): Carrier[] => {
@@ -53,8 +53,8 @@ function carriersOf({ carriers, points = {} }: Presence): readonly Carrier[] {
 const isGateway = (carrier: string): boolean => carrier.startsWith('gateway');
 
 /**
- * Combines the decisions of all carriers: any carrier takes the notification, some take it at certain contact points, or a reason
- * keeps it from all.
+ * Combines the decisions of all carriers: a carrier takes the notification now, some carriers take it at certain contact points,
+ * or a reason keeps it from all carriers.
  */
 function outlookOf(foreseen: readonly Foreseen[], { id }: Item): Omit<Outlook, 'conversation'> | undefined {
   const all = foreseen.flatMap(({ carrier, at, decisions }) =>

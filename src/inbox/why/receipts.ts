@@ -17,7 +17,8 @@ export function receiptOf(item: Item): string {
 }
 
 /**
- * Whether one of these records sent this notification. A frame may repeat one notification and show another for the first time.
+ * Whether one of these records sent this notification. One frame may repeat some notifications and show others for the first
+ * time.
  */
 export function wasSentIn(records: readonly Stored[], item: Item): boolean {
   const unsent = new Set(

@@ -13,7 +13,7 @@ import { mutesOf } from '../producing/mutes.ts';
 import { overBecause, wasConversation } from '../presence/presence.ts';
 import { EXPIRY } from '../housekeeping/sweep.ts';
 
-/** The reader's rights: not every reader may see the agent's other conversations. */
+/** The reader's rights. Not every reader may see the agent's other conversations. */
 export type Reader = {
   readonly item: (item: Item) => boolean;
   readonly conversation: (conversation: ConversationId) => boolean;
@@ -124,7 +124,7 @@ function absenceOf(context: Context, presence: Presence, now: number): Absence |
   return why === 'died' ? 'process_gone' : (why ?? null);
 }
 
-/** How many calls before a result are searched for the call of this result. */
+/** How many calls before a tool result are searched for the call that produced it. */
 const CALLS = 200;
 
 /** The last carrier that took the notification. `get_notifications` does not count if another carrier had delivered it before. */

@@ -277,7 +277,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
           {
             ...waiting,
             until,
-            beforeNextLook: async () => {
+            beforeNextRead: async () => {
               if (!(await deps.tokens.lives(who.id))) throw new ProblemError('unauthorized', 'the token is no longer valid');
             },
           },

@@ -1,6 +1,6 @@
 /**
- * Standing notifications of a whole project. A critical notification or an action to `project/*` also reaches the conversations
- * that begin while it is open. The project's own log keeps the notification until it is withdrawn, resumed or expires there.
+ * Project-wide notifications. A critical notification or an action to `project/*` also reaches the conversations that begin while
+ * it is open. The project's own log keeps the notification until it expires or is withdrawn, or a person resumes the project.
  */
 import { splitLog, type ConversationId, type LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
@@ -15,27 +15,30 @@ export const projectLog = (project: string): LogKey => `${project}/*` as LogKey;
 export const isProjectLog = (log: LogKey): boolean => log.endsWith('/*');
 
 /**
- * Whether the notification also applies to conversations that begin later. A resume does not: it has lifted the pauses already.
+ * Whether the notification also applies to conversations that begin later. A resume does not apply to them: it has already lifted
+ * the pauses.
  */
-export const stands = (notification: Notification): boolean => isInterrupt(notification) && notification.action !== 'resume';
+export const appliesLater = (notification: Notification): boolean =>
+  isInterrupt(notification) && notification.action !== 'resume';
 
-type Comer = { readonly log: LogKey; readonly id: ConversationId; readonly purpose?: string | undefined };
+type Beginning = { readonly log: LogKey; readonly id: ConversationId; readonly purpose?: string | undefined };
 
 /**
- * Copies the project's standing notifications to a conversation. A notification that it already has, open or closed, is not
- * copied again.
+ * Copies the open project-wide notifications to a conversation that begins. A notification that the conversation already has,
+ * open or closed, is not copied again.
  */
-export async function joinStanding(context: Context, comer: Comer): Promise<void> {
+export async function joinProjectWide(context: Context, beginning: Beginning): Promise<void> {
   const now = context.store.now();
-  const open = await context.store.items(projectLog(splitLog(comer.log).project), { kind: 'open' });
+  const open = await context.store.items(projectLog(splitLog(beginning.log).project), { kind: 'open' });
   for (const item of open) {
     const { purpose } = item.notification;
     if (item.state !== 'open' || isExpired(item, now)) continue;
-    if (purpose === undefined || comer.purpose === undefined || purpose === comer.purpose) await join(context, comer, item);
+    if (purpose === undefined || beginning.purpose === undefined || purpose === beginning.purpose)
+      await join(context, beginning, item);
   }
 }
 
-async function join(context: Context, { log, id }: Comer, { notification }: Item): Promise<void> {
+async function join(context: Context, { log, id }: Beginning, { notification }: Item): Promise<void> {
   const reason = 'it began while this was open for the whole project';
   for (;;) {
     const known = await context.store.items(log, { kind: 'ids', ids: [notification.id] });
@@ -47,14 +50,14 @@ async function join(context: Context, { log, id }: Comer, { notification }: Item
     ]);
     if (appended.kind !== 'duplicate') break;
   }
-  await letGo(context, { log, id }, notification.id);
+  await withdrawLateCopy(context, { log, id }, notification.id);
 }
 
 /**
  * Withdraws a copy whose original was withdrawn between the read and the copy. A withdrawal closes the original in the project's
- * log before it searches the agents' logs, so one of the two processes sees the other.
+ * log before it searches the agents' logs. So either the withdrawal finds the copy, or this check finds the closed original.
  */
-async function letGo(context: Context, { log, id }: Comer, notification: NotificationId): Promise<void> {
+async function withdrawLateCopy(context: Context, { log, id }: Beginning, notification: NotificationId): Promise<void> {
   const [whole] = await context.store.items(projectLog(splitLog(log).project), { kind: 'ids', ids: [notification] });
   if (whole?.outcome !== 'withdrawn') return;
   const ending = {
@@ -64,6 +67,6 @@ async function letGo(context: Context, { log, id }: Comer, notification: Notific
     reason: 'it was withdrawn when this conversation began',
   };
   const closed = await context.store.append(log, [{ type: 'notification_closed', outcome: 'withdrawn', ...ending }]);
-  // Another carrier of this conversation has delivered it in the meantime, so its gate is lifted.
+  // Another carrier of this conversation has delivered the copy in the meantime, so its gate is lifted.
   if (closed.kind !== 'appended') await context.store.append(log, [{ type: 'gate_lifted', ...ending }]);
 }

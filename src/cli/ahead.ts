@@ -1,5 +1,5 @@
 /**
- * Loads modules early, because a long-lived process outlives its files: an upgrade in place or a cleaning of npx's cache deletes
+ * Loads modules early, because a long-lived process outlives its files: an upgrade in place, or npx cleaning its cache, deletes
  * them.
  */
 import type { ViewName } from '../core/records.ts';
@@ -12,9 +12,9 @@ import type { UserInbox } from '../user-inbox.ts';
 const AFTER_MS = 3_000;
 
 type Ahead = {
-  /** The view of the inbox's conversations, if it differs from the configured one. */
+  /** The view that the inbox's conversations use, if it is not the configured view. */
   readonly view?: ViewName | undefined;
-  /** Loads modules that the inbox does not use. */
+  /** Loads further modules, which the inbox itself does not use. */
   readonly more?: () => Promise<unknown>;
 };
 

@@ -1,6 +1,6 @@
 /**
  * `earpiece bridge <host>`: the process that the plugin of a coding agent starts. The process ends when the plugin closes its end
- * of the pipe. It never stops the agent: each problem is one line on stderr, which the plugin shows.
+ * of the pipe. The process never stops the agent: it reports each problem in one line on stderr, which the plugin shows.
  */
 import { formatProblem, readConfig } from '../config/index.ts';
 import { defined } from '../core/defined.ts';
@@ -17,7 +17,7 @@ import { complain } from './terminal.ts';
 
 export type BridgeOptions = GlobalOptions & { readonly as?: string };
 
-/** Resolves with the exit code when the plugin has disconnected. */
+/** Serves the plugin; resolves with the exit code when the plugin has disconnected. */
 export async function bridge(host: Host, options: BridgeOptions): Promise<number> {
   if (process.stdin.isTTY)
     throw new EarpieceError(
@@ -44,7 +44,7 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
     send: (line: FromBridge) => void process.stdout.write(`${JSON.stringify(line)}\n`),
     complain,
   });
-  // The host of a plugin begins a session when it starts this process.
+  // The plugin starts this process when a session begins.
   if ((await ear.store.setting(listKey(config.project))) !== undefined) {
     const { startLooker } = await import('./looker.ts');
     await startLooker(ear, process.cwd());
@@ -63,7 +63,7 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
   return EXIT.ok.code;
 }
 
-/** Resolves when the plugin has ended: its end of the pipe is closed, by the plugin itself or because its host has exited. */
+/** Resolves when the plugin's end of the pipe is closed, because the plugin closed the pipe or its host exited. */
 function untilEnd(hear: (chunk: string) => void): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   process.stdin.setEncoding('utf8');

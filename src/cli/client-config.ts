@@ -14,7 +14,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
  */
 export type Configured = { readonly variables: readonly string[] };
 
-/** Finds the server with this name, at the place where the printed line would put the gateway. */
+/** Finds the server with this name in the file to which the printed line adds the gateway. */
 export function configuredServer(
   host: InstallHost,
   name: string,

@@ -1,6 +1,7 @@
 /**
- * Holds a command as data: its options, its arguments and its work. `plain.ts` reads correct command lines. For help and for
- * mistakes, `commander.ts` makes commander's tree of the same data, so most commands never load commander.
+ * Describes a command as data: its options, its arguments and its function. `plain.ts` parses correct command lines with this
+ * data. `commander.ts` builds commander's tree from the same data for help and for mistakes, so most commands never load
+ * commander.
  */
 import { defined } from '../core/defined.ts';
 
@@ -20,7 +21,10 @@ export type OptionSpec = {
   readonly mandatory?: boolean;
 };
 
-/** The work of a command. It is called with the arguments in their order, `undefined` for omitted ones, and then the options. */
+/**
+ * The function of a command. Its parameters are the arguments in order (`undefined` for an omitted argument), and then the
+ * options.
+ */
 type Work = (...given: never[]) => unknown;
 
 export class CommandLine {
@@ -91,7 +95,7 @@ export const choice = (
   more: Pick<OptionSpec, 'fallback' | 'mandatory'> = {},
 ): OptionSpec => ({ flags, description, words, ...more });
 
-/** Options that are allowed before and after every command. */
+/** Options that every command accepts, before or after its name. */
 export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
   {
     flags: '--db <path>',

@@ -1,4 +1,4 @@
-/** Makes commander's tree of the commands, for help and for command lines that may be invalid. */
+/** Builds commander's tree of the commands, for help and for command lines that may be invalid. */
 import { styleText } from 'node:util';
 import { Command, CommanderError, Option } from 'commander';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
@@ -7,10 +7,7 @@ import { COMMANDS, nameOf, type Entry } from './commands.ts';
 import { EXIT } from './exit.ts';
 import { VERSION } from './version.ts';
 
-/**
- * Reads a command line and runs its command. Resolves with an exit code if commander itself has answered, with help or the
- * version.
- */
+/** Reads a command line and runs its command. Resolves with an exit code if commander itself printed the help or the version. */
 export async function runCommander(args: readonly string[], answer: Answer): Promise<number | undefined> {
   const program = await programWith(args, answer);
   try {
@@ -29,9 +26,7 @@ export const programWith = (words: readonly string[], answer?: Answer): Promise<
 /** Makes the whole tree, for tests of pages that show commands. */
 export const wholeProgram = (): Promise<Command> => makeProgram(() => true);
 
-/**
- * Makes the tree of commands. A command for which `whole` returns false gets its line in the list of commands, but no options.
- */
+/** Makes the tree of commands. A command for which `whole` returns false appears in the list of commands, but has no options. */
 async function makeProgram(whole: (entry: Entry) => boolean, answer: Answer = () => {}): Promise<Command> {
   const groups: Record<string, CommandLine[]> = {};
   for (const [title, entries] of Object.entries(COMMANDS))
@@ -112,7 +107,7 @@ function optionOf({ flags, description, fallback, words, mandatory }: OptionSpec
   });
 }
 
-/** A command of commander whose errors are an `EarpieceError` of one line. The line names the help to read. */
+/** A commander command that throws each mistake as an `EarpieceError` of one line, which names the help to read. */
 class Line extends Command {
   mistake = '';
 

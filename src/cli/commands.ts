@@ -1,4 +1,6 @@
-/** Lists every command with its row in the help. The file of a command is loaded when somebody calls it or asks for its help. */
+/**
+ * Lists every command with its row in the help. The module of a command is loaded when a user runs the command or reads its help.
+ */
 import type { Answer, CommandLine } from './command-line.ts';
 
 /** Defines the command: description, options, work. */

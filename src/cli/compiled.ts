@@ -1,13 +1,13 @@
 /**
- * Caches Node's compiled code. A command then starts in a third of the time, which matters for hooks: they start a process for
- * each event.
+ * Caches Node's compiled code. A command then starts in a third of the time, which matters for hooks, because each event starts a
+ * process.
  */
 import { enableCompileCache } from 'node:module';
 import { cacheFolder, type Env } from '../config/places.ts';
 import { makePrivateCache } from '../input/folders.ts';
 
 /**
- * Switches the cache on, for modules loaded later. The cache is in the cache folder of the user. In a shared folder, which is
+ * Switches the cache on for modules that are loaded later. The cache is in the user's cache folder: in a shared folder, which is
  * Node's default, another user could plant code. A folder that others can write is emptied and made private; a folder of another
  * user is not used. `NODE_COMPILE_CACHE` and `NODE_DISABLE_COMPILE_CACHE` work as Node documents them. Without a cache, each
  * start is as slow as the first.
@@ -18,6 +18,6 @@ export function keepCompiled(env: Env): void {
     const folder = cacheFolder({ env });
     if (makePrivateCache(folder)) enableCompileCache(folder);
   } catch {
-    // The cache may be impossible: for example, there may be no home directory.
+    // Caching is optional: for example, the user may have no home directory.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Makes scripts with which a shell completes the command line. The scripts contain the data of the help, so that no key press
- * starts a process.
+ * Makes the scripts with which a shell completes the command line. A script contains all names of commands and options, so that
+ * no key press starts a process.
  */
 import { CommandLine, GLOBAL_OPTIONS, type OptionSpec } from './command-line.ts';
 import { COMMANDS } from './commands.ts';
@@ -22,7 +22,7 @@ export async function completionFor(shell: ShellName): Promise<string> {
   return shell === 'bash' ? bashOf(commands) : `${ZSH}${bashOf(commands)}`;
 }
 
-/** The script for zsh is that for bash, because zsh can run completion functions of bash. */
+/** Zsh can run completion functions of bash, so its script contains the script for bash. */
 const ZSH = `autoload -Uz compinit bashcompinit
 (( $+functions[compdef] )) || compinit
 bashcompinit
@@ -94,7 +94,7 @@ function fishOf(commands: readonly CommandLine[]): string {
     const seen = path === '' ? [] : path.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`);
     const none =
       path === '' ? '__fish_use_subcommand' : `not __fish_seen_subcommand_from ${next.map(({ name }) => name).join(' ')}`;
-    // Behind \`help\` stand the names of commands, which would otherwise look as if they were given.
+    // After \`help\` come names of commands, which must not count as the command that is being typed.
     const first = path === 'help' ? seen : [...seen, none];
     const optionsAt = path === '' ? ['__fish_use_subcommand'] : seen;
     return [

@@ -26,7 +26,7 @@ export async function withInbox<T>(options: GlobalOptions, work: Work<T>): Promi
   return await work(ear);
 }
 
-/** Runs `work` with the open log and a loaded bus, for a command that does more with the bus than emit an event. */
+/** Runs `work` with the open log and a loaded bus, for a command that uses the bus for more than emitting events. */
 export async function withLoadedInbox<T>(
   options: GlobalOptions,
   work: Work<T, LoadedInbox>,
@@ -38,8 +38,8 @@ export async function withLoadedInbox<T>(
 }
 
 /**
- * Runs `work` with the open log for a command that only reads. It creates no database: without one, the log is empty. Throws
- * `bad_argument` if `--db` names a missing database.
+ * Runs `work` with the open log, for a command that only reads. If no database exists, the log is empty and no database is
+ * created. Throws `bad_argument` if `--db` names a missing database.
  */
 export async function readInbox<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
   const config = configOf(options);
@@ -76,7 +76,7 @@ export async function withDatabase<T>(options: GlobalOptions, work: Work<T>): Pr
 
 /**
  * Returns the path of a database that does not exist yet; undefined if it exists. Throws `bad_argument` if `--db` names a missing
- * one.
+ * database.
  */
 export function missingDatabase({ db }: GlobalOptions, config: Config): string | undefined {
   const file = fileOf(config.db);
@@ -88,7 +88,7 @@ export function missingDatabase({ db }: GlobalOptions, config: Config): string |
   );
 }
 
-/** Whether the file does not exist. For a file that cannot be examined this is false, and the store explains why. */
+/** Whether the file does not exist. Returns false for a file that cannot be examined, so that the store reports the reason. */
 function isAbsent(file: string): boolean {
   try {
     lstatSync(file);
@@ -106,7 +106,7 @@ const configOf = (options: GlobalOptions): Config => loadConfig({ cwd: process.c
 /** Returns the agent whose tool runs this command; undefined if no agent runs it. */
 export const speaker = (): InsideAgent | undefined => insideAgent({ env: process.env });
 
-/** Throws `not_trusted` in a command that an agent runs. `what`: see `notAPerson`. */
+/** Throws `not_trusted` if an agent runs this command. `what`: see `notAPerson`. */
 export function onlyAPerson(what: string): void {
   const inside = speaker();
   if (inside !== undefined) throw notAPerson(what, inside);
@@ -115,7 +115,7 @@ export function onlyAPerson(what: string): void {
 /** Throws `not_trusted` in a shell where `EARPIECE_ADDRESS` names an agent, because an agent must not lift its own interrupts. */
 export function notInItsShell(what: string): void {
   const address = process.env['EARPIECE_ADDRESS']?.trim() ?? '';
-  // EARPIECE_ADDRESS may name a whole project: that is a default receiver, and not the address of an agent.
+  // If EARPIECE_ADDRESS names a whole project, it is only a default receiver, and not the address of an agent.
   if (address === '' || address.endsWith('*')) return;
   throw new EarpieceError(
     'not_trusted',

@@ -1,6 +1,6 @@
 /**
- * Starts the server that `earpiece gateway -- <command>` wraps. It starts before the gateway's code is loaded, because a client
- * waits for both. This file must not import other modules of Earpiece.
+ * Starts the server that `earpiece gateway -- <command>` wraps. The server starts before the gateway's code is loaded, because
+ * the client waits for both. This file must not import other modules of Earpiece.
  */
 import { Spawned } from '../mcp/spawned.ts';
 
@@ -17,7 +17,7 @@ export function startEarly(words: readonly string[]): void {
   try {
     started = new Spawned({ command, args });
   } catch {
-    // The gateway starts the server again later, and reports the reason.
+    // The gateway tries to start the server again later, and reports why it fails.
   }
 }
 

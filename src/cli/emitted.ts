@@ -1,12 +1,12 @@
-/** Describes the effect of an event. */
+/** Describes the effect of an emitted event. */
 import { knownTypeNear } from '../bus/event-types.ts';
 import type { Emitted, Heard } from '../core/event.ts';
 import { plain } from './terminal.ts';
 
-/** Whether a subscriber acted on the event: queued, counted, withdrew, or already knew it. */
+/** Whether a subscriber acted on the event: queued, counted or withdrew a notification, or already knew the event. */
 export const wasHeard = ({ heard }: Emitted): boolean => heard.some(({ kind }) => kind !== 'skipped');
 
-/** Formats what became of an event: one line for each subscriber of the event's type. */
+/** Formats the effects of an event: one line for each subscriber of the event's type. */
 export function whatBecame({ event, heard }: Emitted): string[] {
   if (heard.length === 0) {
     const meant = knownTypeNear(event.type);

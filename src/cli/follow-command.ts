@@ -106,13 +106,13 @@ async function begun(ear: UserInbox, command: string, to: string): Promise<Follo
   return followed;
 }
 
-/** Stops following a program. Problems that are still open are kept for its next run. */
+/** Stops following a program. Notifications of its open problems stay for its next run. */
 async function over(ear: UserInbox, { id, uid }: Followed): Promise<void> {
   await remove(ear.store, ear.project, id);
   if (Object.keys((await stateOf(ear.store, uid)).told).length === 0) await keepState(ear.store, uid, undefined);
 }
 
-/** Whether the program was ended from outside. */
+/** Whether a user or another process ended the program. */
 function wasStopped(outcome: Outcome): boolean {
   if (outcome.kind === 'killed') return ['SIGINT', 'SIGTERM', 'SIGHUP'].includes(outcome.signal);
   return outcome.kind === 'exited' && [129, 130, 143].includes(outcome.code);

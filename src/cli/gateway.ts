@@ -1,4 +1,7 @@
-/** `earpiece gateway`: connects the wrapped servers, the front for the client, and the rider of notifications. */
+/**
+ * `earpiece gateway`: connects the wrapped servers, the front for the client, and the rider, which adds notifications to tool
+ * results.
+ */
 import { formatProblem, readConfig, untrustedTold, type Config } from '../config/index.ts';
 import type { McpServers } from '../config/mcp-servers.ts';
 import { parseAddress } from '../core/address.ts';
@@ -47,7 +50,7 @@ export type OwnServer = {
   boxes(place: { readonly inbox: UserInbox; readonly project: string; readonly given: string | undefined }): readonly Toolbox[];
 };
 
-/** Parts that the caller has already made. `running` is the process of the wrapped server. */
+/** Parts that the caller has already created. `running` is the process of the wrapped server. */
 type Given = { readonly own?: OwnServer; readonly running?: Spawned | undefined };
 
 /** Runs the gateway until its client disconnects; resolves with the exit code. */
@@ -88,7 +91,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
     loadAheadSoon(opened, { view: options.view });
     void opened.witnesses.note().then(checkClock, () => {});
     anyTask.resolve(hasTasks(opened.store, projectOf(address, config)).catch(() => false));
-    // The record of the conversation says which tools its model has.
+    // The conversation's record names its model's tools, so the list of tools must be known first.
     await known.promise;
     return inboxRider({
       inbox: opened,
@@ -97,7 +100,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
         identify(
           {
             project: config.project,
-            // The configuration already contains this address.
+            // `config` already contains the address of the environment.
             env: { ...process.env, EARPIECE_ADDRESS: undefined },
             given: connection.session ?? address,
             client: connection.client?.name,
@@ -128,8 +131,8 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
     profiles: config.gateway.profiles,
     ...defined({ profile: options.profile }),
   });
-  // This is called only now, so that the servers start while the database opens. The tools for tasks are decided once, before the
-  // client sees the tools, because a changed list would invalidate the agent's prompt cache.
+  // The database opens while the servers start, so this question comes only now. The gateway decides once whether it has the
+  // tools for tasks, before the client lists the tools: a changed list would invalidate the agent's prompt cache.
   const asked = offersTaskTools({
     purpose,
     always: config.gateway.tasks,
@@ -196,8 +199,8 @@ const projectOf = (address: string | undefined, { project }: Config): string =>
   address?.includes('/') ? parseAddress(address).project : project;
 
 /**
- * Returns the address of this conversation. A whole project in the configuration counts only as a receiver, not as the agent's
- * address.
+ * Returns the address of this conversation. If the configuration names a whole project, that is only a default receiver, and not
+ * the agent's address.
  */
 function addressOf(options: GatewayOptions, config: Config): string | undefined {
   if (options.as === undefined) return config.address?.endsWith('/*') ? undefined : config.address;
@@ -247,7 +250,7 @@ async function upstreamsFrom(
   );
 }
 
-/** Reads the servers of a file. The servers that can be started work even if others cannot. */
+/** Reads the servers of a file. Servers that cannot be started do not prevent the others from working. */
 async function serversOf(file: string): Promise<McpServers> {
   const { readMcpServers } = await import('../config/mcp-servers.ts');
   const read = readMcpServers(file, { env: process.env });

@@ -1,4 +1,4 @@
-/** Lets a command that serves an agent continue in another folder, if its working folder does not exist any more. */
+/** Lets a command that serves an agent continue in another folder if its working folder was deleted. */
 import { inputAtOnce } from './hook-input.ts';
 
 const SERVES = new Set(['hook', 'gateway', 'mcp', 'bridge']);

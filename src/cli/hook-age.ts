@@ -1,4 +1,4 @@
-/** How long a hook has run. Its agent counts from the start of the process, also while the process is stopped. */
+/** Measures how long a hook has run. The agent measures from the start of the process, and also while the process is stopped. */
 import { readFileSync } from 'node:fs';
 import { systemProcesses } from '../inbox/index.ts';
 
@@ -8,12 +8,12 @@ const TICK_MS = 10;
 const BEGAN_AT = Date.now() - performance.now();
 
 /**
- * The time since this process started, in milliseconds. The wall clock also counts while the machine sleeps. The kernel also counts
- * the time before Node began.
+ * The time since this process started, in milliseconds. The wall clock includes the time while the machine slept. The kernel's
+ * clock includes the time before Node began.
  */
 export const ageMs = (): number => Math.max(performance.now(), Date.now() - BEGAN_AT, kernelAgeMs());
 
-/** 0 on systems without `/proc`: there the start time of a process does not count ticks. */
+/** The kernel's age of this process. Returns 0 on systems without `/proc`, where start times are not in ticks. */
 function kernelAgeMs(): number {
   const started = Number(systemProcesses.get(process.pid)?.startedAt) * TICK_MS;
   return started > 0 ? uptimeMs() - started : 0;

@@ -11,18 +11,18 @@ import { leaveMark, serverLives, settledSince, type Mark } from '../hosts/quiet-
 import { glance } from '../stores/sqlite/glance.ts';
 import { inputAtOnce, type HookInput } from './hook-input.ts';
 
-/** Read from `process` instead of imported: an import also loads streams and promises, which would slow each hook call. */
+/** Taken from `process`, because an import would also load streams and promises, which slows each hook call. */
 const { lstatSync, readFileSync } = process.getBuiltinModule('node:fs');
 
-/** Events for which a hook has no answer if no notification waits, with the names that the hosts use. */
+/** The hosts' names of events for which a hook has no answer if no notification waits. */
 const PASSING: ReadonlySet<string> = new Set(
   'PreToolUse PostToolBatch PostToolUse Stop BeforeTool AfterTool AfterAgent PreCompress'.split(' '),
 );
-/** The passing events for which only an interrupt has an answer. */
+/** Events before a tool call: only an interrupt makes the hook answer these events. */
 const BEFORE: ReadonlySet<string> = new Set(['PreToolUse', 'BeforeTool', 'PreCompress']);
 /** The maximum age of a conversation's stored last contact; an older one is written again. */
 const SEEN_WITHIN_MS = 30_000;
-/** The prefix of a setting's name; `waitingKey` in `talk` writes this setting. */
+/** The prefix of the setting that `waitingKey` in `talk` names. */
 const WAITING = 'waiting for ';
 /** Hosts whose transcripts must be checked for deliveries, at the first calls after a delivery. */
 export const WITH_TRANSCRIPT: ReadonlySet<string> = new Set(['claude', 'codex', 'qwen']);
@@ -42,7 +42,7 @@ const MAX_CONFIG_BYTES = 64 * 1024;
  */
 export function hasNothingToSay(words: readonly string[], env: Env): boolean {
   try {
-    // `earpiece in` needs to see every event.
+    // `earpiece in` must see every event, so each event takes the slow path.
     if (env['EARPIECE_TERMINAL']) return false;
     const [host, ...options] = words;
     if (host === undefined || host.startsWith('-')) return false;
@@ -82,8 +82,8 @@ export function hasNothingToSay(words: readonly string[], env: Env): boolean {
 }
 
 /**
- * Whether the event may pass. Qwen Code also runs its prompt hook before each request with tool results; that event is not a
- * person's prompt.
+ * Whether the event needs no answer while nothing waits. Qwen Code also runs its prompt hook before each request with tool
+ * results; that event is not a person's prompt.
  */
 const passes = (host: string, event: string, input: HookInput | undefined): boolean =>
   PASSING.has(event) || (host === 'qwen' && event === 'UserPromptSubmit' && input?.['submitted_prompt'] === undefined);
@@ -95,7 +95,7 @@ export function hosts(env: Env): readonly Process[] {
   return found === undefined ? ancestors() : [found];
 }
 
-/** Returns the path of the database; undefined if only the configuration can tell. */
+/** Returns the path of the database; undefined if only the full configuration determines it. */
 export function databaseOf(given: string | undefined, env: Env, cwd: string): string | undefined {
   if (given) return isAbsolute(given) ? given : undefined;
   const files = [...projectPlace(cwd).candidates, userConfigFile({ env })];

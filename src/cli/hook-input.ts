@@ -1,6 +1,6 @@
 /** Reads the event that an agent writes to the stdin of its hook. Each process reads it once. */
 
-/** Read from `process` instead of imported: an import also loads streams and promises, which would slow each hook call. */
+/** Taken from `process`, because an import would also load streams and promises, which slows each hook call. */
 const { closeSync, constants, fstatSync, openSync, readSync } = process.getBuiltinModule('node:fs');
 
 export type HookInput = Readonly<Record<string, unknown>>;
@@ -13,8 +13,8 @@ export const INPUT_WITHIN_MS = 2_000;
 const LOOK_EVERY_MS = 2;
 const CHUNK = 64 * 1024;
 /**
- * The maximum size of an input that is read here. The event loop reads a larger input, such as a batch of large results, up to
- * another limit.
+ * The maximum size of an input that `inputAtOnce` reads. A larger input, such as a batch of large results, is read by the event
+ * loop, up to a higher limit.
  */
 const MAX_AT_ONCE = 4 * 1024 * 1024;
 const CLOSING = '}'.charCodeAt(0);
@@ -62,9 +62,9 @@ function unblocked(isPipe: boolean): number {
   try {
     if (isPipe) return openSync('/proc/self/fd/0', constants.O_RDONLY | constants.O_NONBLOCK);
   } catch {
-    // This system has no file for stdin.
+    // This system has no file for stdin, so the next lines change stdin itself.
   }
-  // Node makes stdin nonblocking when it is accessed. This costs a hook 4 ms.
+  // Reading `process.stdin` makes Node set the descriptor to nonblocking. This takes 4 ms.
   void process.stdin;
   return 0;
 }

@@ -1,7 +1,7 @@
 /**
  * `earpiece hook <host> --wait`: the host starts it in the background when its agent becomes idle, and wakes the agent when it
- * ends with code 2. It may wait for days, so it loads as little as an empty hook call, and checks two file sizes four times a
- * second. If the database has changes for its session, a separate process checks whether they may wake the agent.
+ * ends with code 2. The process may wait for days, so it loads as little as an empty hook call, and checks two file sizes four
+ * times a second. If the database has changes for this session, a separate process checks whether they may wake the agent.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ const ALIVE_EVERY_MS = 1_000;
 const BLIND_EVERY_MS = 5_000;
 /**
  * The delay before the first check. The hooks of one event run in parallel, so the hook that binds a new session may end after
- * this one began.
+ * this hook began.
  */
 const BOUND_WITHIN_MS = 10_000;
 
@@ -96,7 +96,7 @@ function changeOf(path: string): string {
     .join(' ');
 }
 
-/** Starts a full process of Earpiece that checks once, and that prints the waking text on this process's stderr. */
+/** Starts a full process of Earpiece that checks once, and prints the text for the agent on this process's stderr. */
 async function look(
   words: readonly string[],
   input: HookInput,
@@ -119,7 +119,7 @@ async function look(
 function takePlace(env: Env, host: Process): Disposable & { isMine(): boolean } {
   const folder = join(stateFolder({ env }), 'waiters');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // A waiting process that was killed may have left its file.
+  // A waiter that was killed has left its file.
   for (const name of readdirSync(folder))
     if (systemProcesses.get(Number(name.split('-')[0])) === undefined) rmSync(join(folder, name), { force: true });
   const file = join(folder, `${host.pid}-${host.startedAt.replaceAll(/\W/g, '-')}`);

@@ -27,17 +27,19 @@ import { complain, handOver } from './terminal.ts';
 import type { GlobalOptions } from './context.ts';
 import { INPUT_WITHIN_MS, mayBeWhole, parsed, readBefore, type HookInput } from './hook-input.ts';
 
-/** The maximum time for the store, because the agent waits for its hook. If it passes, the agent continues without an answer. */
+/**
+ * The maximum time for the store, because the agent waits for its hook. After this time, the agent continues without an answer.
+ */
 const STORE_WITHIN_MS = 250;
 /** The maximum size of a hook's input, which may contain a batch of large results. */
 const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 
 /**
- * How long before the agent's time limit an answer counts as late. The agent counts from before the start of this process until
- * after its end.
+ * An answer counts as late this long before the agent's time limit, because the agent also counts the start and the end of this
+ * process.
  */
 const MARGIN_MS = 1_500;
-/** The time limit of an agent whose settings name none for this event. */
+/** The default time limit of an agent whose settings set no limit for this event. */
 const LIMIT_S = 5;
 
 const GOES_ON = 0;
@@ -88,7 +90,7 @@ async function answered(
     complain(
       `hook ${host.name}: the database did not answer within ${STORE_WITHIN_MS} ms; the agent continues, and waiting notifications stay open`,
     );
-    // The agent does not read an answer that arrives now. The lease of its notifications ends with this process.
+    // The agent does not read an answer that arrives after this point. The lease of its notifications ends with this process.
     process.exit(GOES_ON);
   }
   const printed: Printed = host.say(attended.answer, input);
@@ -98,13 +100,14 @@ async function answered(
   if (trouble !== undefined) await attended.release();
   else if (!isLate()) await attended.confirm();
   await afterwards?.();
-  // The agent reads the output when this process has ended. If it has given up by then, it drops the output and runs the call.
+  // The agent reads the output when this process has ended. An agent that has given up by then drops the output and runs the
+  // call.
   if (trouble === undefined && isLate()) await attended.reopen?.();
   await ear?.close();
   return printed.exitCode ?? GOES_ON;
 }
 
-/** The time limit that `install` wrote for this event. */
+/** Returns the time limit that `install` wrote for this event. */
 function givesUpAfterMs({ events }: HookHost, input: Readonly<Record<string, unknown>>): number {
   const event = [input['hook_event_name'], input['hookName'], input['event'], input['event_type']].find(
     (name) => typeof name === 'string' && Object.hasOwn(events, name),
@@ -112,7 +115,10 @@ function givesUpAfterMs({ events }: HookHost, input: Readonly<Record<string, unk
   return (events[String(event)]?.timeoutS ?? LIMIT_S) * 1_000;
 }
 
-/** The hook before a tool carries for the MCP server, which its host calls at the end of a batch, while that does not live. */
+/**
+ * Usually the host calls the MCP server at the end of a batch, and the server carries notifications. While the server does not
+ * run, the hook before a tool carries them.
+ */
 function momentOf({ moment, caller }: Heard, { served = false }: HookOptions): Moment {
   if (!served || moment.kind !== 'before_tool') return moment;
   return {

@@ -1,5 +1,5 @@
 /**
- * `earpiece in -- <agent>`: runs a coding agent in a terminal of Earpiece, for hosts with hooks that cannot be woken. If a
+ * `earpiece in -- <agent>`: runs a coding agent in a terminal of Earpiece, for hosts that have hooks but cannot be woken. If a
  * notification may wake the idle agent, this process types one line, and the agent's prompt hook delivers the notification. The
  * line is typed only while the agent waits for its user and the user has typed nothing since. Otherwise the bell rings.
  */
@@ -60,7 +60,7 @@ type Nudging = {
   readonly options: GlobalOptions;
 };
 
-/** Checks whether to wake the agent, and does so. An error of the log does not disturb the agent: it is then not woken. */
+/** Wakes the agent if a notification may do that. After an error of the log, the agent is not woken. */
 async function nudge(nudging: Nudging): Promise<void> {
   const { options, signal } = nudging;
   try {
@@ -71,7 +71,7 @@ async function nudge(nudging: Nudging): Promise<void> {
       head = await ear.store.changed(head, { signal, withinMs: 1_000 });
     }
   } catch {
-    // The agent continues, and is not woken.
+    // After an error, the agent continues without being woken.
   }
 }
 

@@ -1,4 +1,7 @@
-/** The text that a person types or pastes to put the gateway in front of an agent's server, and the text that undoes it. */
+/**
+ * Makes the text that a user types or pastes to put the gateway in front of an agent's server, and the text that removes the
+ * gateway.
+ */
 import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
@@ -17,7 +20,7 @@ export type InstallText = {
   /** One sentence that says where to put the text. */
   readonly how: string;
   /**
-   * The exact command line or part of a file. If the client already has a server with that name, the text first removes that
+   * The exact command line or part of a file. If the client already has a server with this name, the text first removes that
    * server.
    */
   readonly what: string;
@@ -66,7 +69,7 @@ export function installText(host: InstallHost, question: InstallQuestion): Insta
   ];
   return {
     ...text,
-    // If a server with that name exists, the command that adds a server fails, or changes only a part of the entry.
+    // If a server with this name exists, the client's command for adding a server fails, or changes only a part of the entry.
     ...(there !== undefined && { what: `${text.undo}\n${text.what}`, undo: restored(host, name, question) ?? text.undo }),
     ...(warnings.length > 0 && { warnings }),
   };

@@ -8,7 +8,7 @@ import { openInbox, type UserInbox } from '../user-inbox.ts';
 import { followerOf, following, letGo, lookAfter, looker, RENEW_MS, renewLease, takeLease } from '../sources/follow/index.ts';
 import { untilStopped, type GlobalOptions } from './context.ts';
 
-/** Starts the process, unless it runs already or the project follows nothing. It continues when this process has ended. */
+/** Starts the process, unless it runs already or the project follows nothing. The process outlives its parent. */
 export async function startLooker({ store, project, config }: UserInbox, folder: string): Promise<boolean> {
   if ((await following(store, project)).every(({ what }) => what.kind === 'command')) return false;
   if ((await looker(store, project, (other) => isAlive(other))) !== undefined) return false;
@@ -23,7 +23,7 @@ export async function startLooker({ store, project, config }: UserInbox, folder:
   return true;
 }
 
-/** Returns its environment. The process acts for the project, and not for the agent whose shell has started it. */
+/** Returns the environment of the process, which acts for the project and not for the agent whose shell has started it. */
 function environment(): NodeJS.ProcessEnv {
   const kept = { ...withoutSecrets(process.env) };
   for (const name of [HANDLE_VARIABLE, HANDLE_OF_VARIABLE, 'EARPIECE_ADDRESS']) delete kept[name];
@@ -41,7 +41,7 @@ export async function runLooker(project: string, { db }: GlobalOptions): Promise
   const { store, owner } = ear;
   if (!(await takeLease(store, project, owner, (other) => isAlive(other)))) return;
   const renewing = setInterval(() => {
-    // If the store fails, the next renewal decides.
+    // If the store fails, the checks continue until the next renewal.
     renewLease(store, project, owner)
       .then((isMine) => isMine || over.abort())
       .catch(() => {});

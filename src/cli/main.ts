@@ -20,6 +20,6 @@ if (command === 'hook' && words.includes('--wait')) {
   keepCompiled(process.env);
   const { run } = await import('./program.ts');
   process.exitCode = await run(args);
-  // The gateway has not taken over the server, for example because the command line is invalid.
+  // Ends a server that the gateway has not taken over, for example because the command line is invalid.
   await early?.takeEarly()?.end();
 }

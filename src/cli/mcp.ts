@@ -1,7 +1,7 @@
 /**
  * `earpiece mcp`: Earpiece's own MCP server, for a coding agent that also runs the hooks. With its tools, the agent reads its
- * notifications and reaches other agents. Some hosts can call a tool of a server as a hook. They call the tool `hook`, so that no
- * hook starts a process.
+ * notifications and reaches other agents. Some hosts can call a server's tool as a hook. These hosts call the tool `hook`, so
+ * that their hooks start no processes.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { EarpieceError } from '../core/errors.ts';
@@ -18,8 +18,8 @@ import { serve, type GatewayOptions, type OwnServer } from './gateway.ts';
 export const serveMcp = (options: GatewayOptions): Promise<number> => serve([], options, { own: OWN });
 
 const OWN: OwnServer = {
-  // The agent's host calls the hidden tool, which the model does not see. Its arguments are `host` and the fields of the host's
-  // event.
+  // The agent's host calls the hidden tool, which the model does not see. The tool's arguments are `host` and the fields of the
+  // host's event.
   tools: [...TALK_TOOLS, FOLLOW_TOOL, { name: HOOK_TOOL, hidden: true }],
   boxes: (place) => [talkBox(), followBox(place), hookBox(place)],
 };
@@ -74,17 +74,17 @@ function hookBox(place: Place): Toolbox {
   };
 }
 
-/** A session that the host shows, or has shown before. Until `lookUntil`, its transcript may have to prove a delivery. */
+/** A session of which the host has reported an event. Until `lookUntil`, its transcript may have to prove a delivery. */
 type Session = { readonly conversation: Conversation; readonly lookUntil: number };
 
-/** The one from before knows when it wrote its last sign of life; another one would write one at each call. */
+/** An unchanged conversation is kept, because it knows when it last wrote its presence. A new object would write at each call. */
 const isSame = (before: Conversation, now: Conversation): boolean =>
   before.log === now.log && isDeepStrictEqual(before.options, now.options);
 
 const MAX_SESSIONS = 100;
 const LOOKED_FOR_MS = 60_000;
 
-/** Drops the fields without a value: they still have their placeholder from the settings, or are empty. */
+/** Drops the fields without a value, which are empty or still contain the placeholder from the settings. */
 function filled(args: unknown): Readonly<Record<string, unknown>> {
   const given = Object.entries((args ?? {}) as Readonly<Record<string, unknown>>);
   return Object.fromEntries(

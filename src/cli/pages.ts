@@ -7,7 +7,10 @@ import type { Waiting } from './waiting.ts';
 
 const PAGE = 500;
 
-/** Yields open notifications, those that an agent got only as a count in a summary, and pauses that were read and still hold. */
+/**
+ * Yields open notifications, notifications that an agent got only as a count in a summary, and pauses that were read but are
+ * still in force.
+ */
 export async function* waitingIn(
   store: Store,
   logs: readonly LogKey[],
@@ -64,7 +67,8 @@ async function* inPages(read: (limit: number, before: number) => Promise<readonl
   for (let before = Number.MAX_SAFE_INTEGER, limit = PAGE; ;) {
     const page = await read(limit, before);
     const last = page.at(-1)?.seq ?? 0;
-    // Several items may share one position, and the page may end between them.
+    // Several items may have the same position. The items with the last position wait for the next page, because the page may end
+    // between them.
     const whole = page.length < limit ? page : page.filter(({ seq }) => seq !== last);
     yield* whole;
     if (page.length < limit) return;

@@ -1,7 +1,8 @@
 import { EarpieceError } from '../core/errors.ts';
 
 /**
- * The purpose of a conversation: from the command line, otherwise the environment. Throws `bad_argument` for an invalid word.
+ * Returns the purpose of a conversation, from the command line or otherwise the environment. Throws `bad_argument` for an invalid
+ * word.
  */
 export function purposeOf({ purpose = process.env['EARPIECE_PURPOSE'] || undefined }: { purpose?: string }): string | undefined {
   if (purpose === undefined || /^[\w-]{1,64}$/u.test(purpose)) return purpose;

@@ -1,4 +1,6 @@
-/** Decides for whom `earpiece inbox` reads: an agent reads its own notifications, and a person lists those of agents. */
+/**
+ * Decides for whom `earpiece inbox` reads: an agent reads its own notifications, and a person lists the notifications of agents.
+ */
 import { parseAddress, type ConversationId, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Env } from '../config/index.ts';
@@ -35,8 +37,8 @@ export async function readerOf(ear: Inbox, question: ReaderQuestion): Promise<Re
 }
 
 /**
- * Returns the conversation that a person means by an address. Without a named conversation, it is the agent's only active one, or
- * `#main`.
+ * Returns the conversation that a person means by an address. If the address names no conversation, it is the agent's only active
+ * conversation, otherwise `#main`.
  */
 export async function conversationOf(ear: Inbox, address: string): Promise<Reader> {
   const parsed = parseAddress(address);

@@ -1,6 +1,6 @@
 /**
- * Commands with `--server <url>` ask a running server instead of the database. `EARPIECE_TOKEN` holds the token, so that no
- * command line and no history contains it.
+ * Lets commands with `--server <url>` use a running server instead of the database. `EARPIECE_TOKEN` holds the token, so that it
+ * does not appear in command lines or the shell's history.
  */
 import { createClient, type ApiError, type Client, type CloudEventInput, type StreamOptions } from '../wire/client/index.ts';
 import { formatAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
@@ -55,7 +55,7 @@ export async function remotely<T>(url: string, work: (remote: Remote) => Promise
   try {
     const session = await sessionOf(client);
     there = session.version;
-    // An agent name without a project belongs to the project of the token, and not to that of the working folder.
+    // An agent name without a project belongs to the project of the token, and not to the project of the working folder.
     const { project, kind } = session;
     return await work({ client, kind, config: project === undefined ? config : { ...config, project } });
   } catch (error) {
@@ -63,7 +63,7 @@ export async function remotely<T>(url: string, work: (remote: Remote) => Promise
   }
 }
 
-/** The maximum time until the head of an answer arrives. */
+/** The maximum time until the headers of a response arrive. */
 const TIMEOUT_MS = 20_000;
 
 type Session = {
@@ -72,7 +72,10 @@ type Session = {
   readonly kind: TokenInfo['kind'] | undefined;
 };
 
-/** The server's version, the token's kind, and its project if it is for one. Throws `upstream` if another program answers. */
+/**
+ * Returns the server's version, the token's kind, and the project of the token if the token is for one project. Throws `upstream`
+ * if another program answers.
+ */
 async function sessionOf(client: Client): Promise<Session> {
   const { version, who }: { readonly version?: unknown; readonly who?: Partial<TokenInfo> | null } = await client.session();
   if (typeof version === 'string' && typeof who === 'object' && who !== null)
@@ -132,8 +135,8 @@ export async function send(
 }
 
 /**
- * The agents of a project that the server has seen. Undefined: this token may not list them, they are too many for one page, or
- * the server does not answer.
+ * Returns the agents that the server has seen in a project. Returns undefined if this token may not list them, if they do not fit
+ * on one page, or if the server does not answer.
  */
 export async function agentsSeen({ client, kind }: Remote, project: string): Promise<ReadonlySet<string> | undefined> {
   if (kind !== 'project' && kind !== 'admin') return undefined;
@@ -164,7 +167,7 @@ async function wait(
       try {
         last = await client.receipt(id, { log, until, waitS: Math.max(0, Math.min(ASK_EVERY_S, left / 1_000)) });
       } catch (error) {
-        // The notification is already queued, so the wait continues when the server has restarted.
+        // The notification is already queued, so the wait continues even if the server restarts.
         if (!isApiError(error)) throw error;
         if (error.retryable && left > AGAIN_MS) {
           await new Promise((resolve) => setTimeout(resolve, error.retryAfterMs ?? AGAIN_MS));
@@ -212,7 +215,7 @@ export async function* emit({ client }: Remote, events: readonly Event[]): Async
   }
 }
 
-/** The maximum number of events in one request. A server takes 1,000, but on a slow disk it answers only fewer in time. */
+/** The maximum number of events in one request. A server accepts 1,000, but with a slow disk it handles only fewer in time. */
 const MOST_EVENTS = 100;
 const MOST_CHARS = 1_000_000;
 
@@ -233,7 +236,7 @@ function batchesOf<T extends { readonly json: CloudEventInput }>(all: readonly T
   return batches;
 }
 
-/** Reports that the server has lowered the level. A server of an earlier version does not state the lowered level. */
+/** Reports that the server has lowered the level. An older server does not return the lowered level. */
 function tellLowered(asked: string | undefined, loweredTo: string | null | undefined): void {
   if (asked !== undefined && loweredTo != null)
     complain(`the token in EARPIECE_TOKEN allows ${loweredTo} at most; ${asked} is lowered to that`);

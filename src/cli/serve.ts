@@ -26,7 +26,7 @@ export type ServeOptions = GlobalOptions & {
   verbose?: boolean;
 };
 
-/** The folder of the built console. Its relative path is the same from the built file and from this source. */
+/** The folder of the built console. The relative path is the same from the built file and from this source file. */
 const CONSOLE = join(import.meta.dirname, '../../dist/console');
 const SWEEP_EVERY_MS = 60_000;
 
@@ -45,7 +45,7 @@ export async function runServer(options: ServeOptions): Promise<number> {
     const watched = watchConfig(files);
     const receivers = webhookReceivers(
       () => {
-        // Reading the policy also reports the errors of a changed file.
+        // This call also reports the errors of a changed file.
         ear.policies.policy(ear.project);
         return watched.current();
       },
@@ -112,10 +112,10 @@ const flagsOf = (options: GlobalOptions): { flags?: { db: string } } =>
   options.db === undefined ? {} : { flags: { db: options.db } };
 
 /**
- * Resolves when the user or the system asks the process to end; a second request ends it at once. When a terminal closes, the
- * process gets more than one request: from the kernel and from the shell. Without a terminal, SIGHUP is only reported. It may
- * arrive despite `nohup`, which Node does not preserve. Or it may ask for a new read of the configuration, which happens at each
- * change in any case.
+ * Resolves when the user or the system asks the process to end; a second request ends the process at once. When a terminal
+ * closes, the process gets more than one request: from the kernel and from the shell. Without a terminal, SIGHUP is only
+ * reported: it may arrive despite `nohup`, which Node does not preserve, or it may ask for a reload of the configuration, which
+ * is not needed.
  */
 function asked(): Promise<void> {
   const onTerminal = isatty(1) || isatty(2);

@@ -1,6 +1,6 @@
 import { EarpieceError } from '../core/errors.ts';
 
-/** Throws for a name that cannot be part of a tool's name: hosts accept only these characters. */
+/** Throws for a name that cannot be part of a tool's name, because hosts accept only these characters. */
 export function checkName(name: string): void {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name))
     throw new EarpieceError(
@@ -124,7 +124,10 @@ function thingIn(program: string, args: readonly string[], depth: number): strin
   return fromPath(program);
 }
 
-/** Returns the words that are neither options nor values of options. With `rest`, all words after the first of them count. */
+/**
+ * Returns the words that are neither options nor values of options. With `rest`, all words after the first such word are
+ * included.
+ */
 function positionals(args: readonly string[], valued: readonly string[], { rest = false } = {}): string[] {
   const found: string[] = [];
   for (let at = 0; at < args.length; at += 1) {
@@ -178,7 +181,7 @@ function fromUrl(url: string): string {
   return named.toReversed().flatMap((label) => cleaned(label) ?? [])[0] ?? 'server';
 }
 
-/** Returns the last part of a path that identifies the server. */
+/** Returns the last part of a path that is specific to the server. */
 function fromPath(path: string | undefined): string | undefined {
   const parts = path?.split(/[/\\]/) ?? [];
   for (const part of parts.toReversed().slice(0, 4)) {

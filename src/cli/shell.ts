@@ -9,7 +9,7 @@ import type { InstallHost } from './install-hosts.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The clients that `gateway --print` knows, by the command that starts them. */
+/** The commands that start the clients which `gateway --print` knows. */
 const COMMANDS: Readonly<Partial<Record<InstallHost, string>>> = {
   claude: 'claude',
   codex: 'codex',
@@ -38,7 +38,7 @@ const isAddress = (db: string): boolean => db.includes('://');
 
 export const isOnPath = (command: string, env: Env): boolean => onPath(command, env) !== undefined;
 
-/** Finds the file that a shell with this environment starts. */
+/** Finds the file that a shell with this environment would start for a command. */
 export function onPath(command: string, env: Env): string | undefined {
   const names = process.platform === 'win32' ? [`${command}.cmd`, `${command}.exe`] : [command];
   return (env['PATH'] ?? '')

@@ -1,6 +1,6 @@
 /**
  * `earpiece statusline`: prints the open notifications of a coding agent's session, as a part of its status line. The agent runs
- * it often, so it loads as little as a hook call without an answer.
+ * this command often, so it loads as little as a hook call without an answer.
  */
 import type { Env } from '../config/places.ts';
 import { systemProcesses } from '../inbox/presence/processes.ts';
@@ -12,8 +12,8 @@ import { inputAtOnce } from './hook-input.ts';
 const LEVELS = ['info', 'warning', 'error', 'critical'];
 
 /**
- * The line is empty if nothing is open, or if that is unknown. Returns the line. Never throws, because a status line shows no
- * errors.
+ * The line is empty if nothing is open, or if the database cannot be read. Returns the line. Never throws, because a status line
+ * shows no errors.
  */
 export function statusLine(words: readonly string[], env: Env): string {
   try {

@@ -4,18 +4,20 @@ import { columns, paint } from './terminal.ts';
 export type Column = {
   readonly head?: string;
   readonly right?: true;
-  /** Lets a column be left out if the width does not suffice, the lowest number first. A column without a number always stays. */
+  /**
+   * If the width does not suffice, columns are left out, the column with the lowest number first. A column without a number
+   * always stays.
+   */
   readonly spare?: number;
 };
 
-/** The minimum width of the last column. If less is left, the cell goes below its row. */
+/** The minimum width of the last column. If less width is left, the cell goes below its row. */
 const READABLE = 20;
 const GAP = '  ';
 
 /**
  * Formats a table. The last column takes the remaining width and is cut there; if that is too narrow, its cells go below their
- * rows. Cells may be coloured. `atLeast` is read and changed: it holds the widths for several tables that should look like one
- * table.
+ * rows. Cells may be coloured. `atLeast` holds minimum widths and is updated, so that several tables can look like one table.
  */
 export function table(
   rows: readonly (readonly string[])[],

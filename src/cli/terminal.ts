@@ -62,7 +62,7 @@ export function ago(at: number, now: number): string {
 }
 
 /**
- * Returns the width of the terminal or the value of COLUMNS. Otherwise it returns Infinity, because output to a pipe or a file is
+ * Returns the width of the terminal, or the value of COLUMNS. Without both, it returns Infinity: output to a pipe or a file is
  * not cut.
  */
 export function columns(): number {
@@ -85,10 +85,13 @@ export function complain(text: string): void {
   process.stderr.write(`earpiece: ${safe}\n`);
 }
 
-/** Writes a text that counts as delivered only when it has arrived. Resolves with the error, if any, which the caller reports. */
+/**
+ * Writes a text that counts as delivered only when stdout has taken it. Resolves with the error, if any, which the caller
+ * reports.
+ */
 export async function handOver(text: string): Promise<NodeJS.ErrnoException | undefined> {
   if (text === '') return undefined;
-  // This listener is never removed, because the stream emits the error after it has called back.
+  // This listener is never removed, because the stream emits the error only after it has called the callback.
   process.stdout.on('error', () => {});
   return new Promise((resolve) => {
     process.stdout.write(text.endsWith('\n') ? text : `${text}\n`, (error) => resolve(error ?? undefined));
@@ -97,8 +100,8 @@ export async function handOver(text: string): Promise<NodeJS.ErrnoException | un
 
 /**
  * Handles errors of stdout. If the reader closes early (`earpiece log | head`), the process ends without an error. A full disk
- * after `>` is an error. Code that listens to the errors of stdout handles them itself. `run` treats an error that such code
- * throws in the same way.
+ * after `>` is an error. Code that adds another listener handles such errors itself; if it throws the error, `run` treats it in
+ * the same way.
  */
 export function endWithReaders(code: () => number, failed: number): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,4 +1,7 @@
-/** Advises about events without a subscriber: a subscriber file that would match, and the place for it. */
+/**
+ * Advises about events that no subscriber matches: it writes a subscriber file that would match them, and names the folder for
+ * the file.
+ */
 import { join, relative } from 'node:path';
 import { matchesType, projectFolder, subscriberTrust, type Subscriber, type SubscriberSet } from '../bus/index.ts';
 import { userSubscribersFolder } from '../config/index.ts';
@@ -6,11 +9,11 @@ import { severityRank, type Emitted, type Event } from '../core/event.ts';
 import { parseAddress } from '../core/address.ts';
 import type { LoadedInbox } from '../loaded-inbox.ts';
 
-/** The maximum number of types that one file may name. */
+/** The maximum number of event types that one file may name. */
 const TYPES = 100;
 const ID_CHARS = 64;
 
-/** Writes the advice. Returns undefined if each event has a subscriber that listens to its type. */
+/** Returns the advice; undefined if each event has a subscriber that listens to its type. */
 export function wayToBeHeard(emitted: readonly Emitted[], ear: LoadedInbox): string | undefined {
   const unheard = emitted.filter(({ heard }) => heard.length === 0).map(({ event }) => event);
   const held = new Set<string>();
@@ -28,7 +31,7 @@ export function wayToBeHeard(emitted: readonly Emitted[], ear: LoadedInbox): str
   return parts.length === 0 ? undefined : parts.join('\n\n');
 }
 
-/** Finds subscribers of the project that listen to the events but are not trusted yet. */
+/** Finds subscribers of the project that listen to this event but are not trusted yet. */
 const wouldHear = ({ type, subject, severity }: Event, ear: LoadedInbox): readonly Subscriber[] =>
   (ear.bus.subscribers(parseAddress(subject).project).held ?? []).filter(
     ({ events }) =>

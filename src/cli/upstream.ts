@@ -3,7 +3,7 @@ import { KEPT } from '../config/kept.ts';
 import { defined } from '../core/defined.ts';
 import type { Upstream } from '../gateway/index.ts';
 
-/** Converts a server of the configuration to the form in which it is started. */
+/** Converts a configured server to the options with which it is started. */
 export function upstreamOf({ prefix, target }: ServerConfig): Upstream {
   if (target.kind === 'http') return { kind: 'http', name: prefix, url: target.url, headers: target.headers };
   const { command, args, env, cwd } = target;
@@ -17,14 +17,13 @@ export function upstreamOf({ prefix, target }: ServerConfig): Upstream {
   };
 }
 
-/** Hides from each server the values that an entry of the gateway keeps for another server. */
+/** Removes the values that the client's entry for the gateway keeps for wrapped servers: each server gets only its own values. */
 const WITHOUT_KEPT = Object.fromEntries(
   Object.keys(process.env).flatMap((name) => (name.startsWith(KEPT) ? [[name, undefined] as const] : [])),
 );
 
 /**
- * Lists all servers, including those that cannot be started: they keep their place, so that names of tools do not depend on which
- * servers work.
+ * Lists all servers, including servers that cannot be started, so that the names of tools do not depend on which servers work.
  */
 export const withAbsent = (upstreams: readonly Upstream[], leftOut: LeftOut): readonly Upstream[] => {
   const works = new Set(upstreams.map(({ name }) => name));

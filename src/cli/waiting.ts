@@ -10,7 +10,10 @@ import type { UserInbox } from '../user-inbox.ts';
 
 export type Waiting = { readonly log: LogKey; readonly item: Item };
 
-/** Drops each state that a newer state of its key replaces, because the plan closes it as superseded. `found` is newest first. */
+/**
+ * Drops each state that a newer state of the same key replaces, because the plan closes such a state as superseded. `found` is
+ * newest first.
+ */
 export async function* withoutSuperseded(found: AsyncIterable<Waiting>): AsyncIterable<Waiting> {
   const seen = new Set<string>();
   for await (const one of found) {
@@ -25,7 +28,9 @@ export async function* withoutSuperseded(found: AsyncIterable<Waiting>): AsyncIt
   }
 }
 
-/** Makes a function that tells whether a mute now keeps an open item from the model. Mutes are read once for each agent. */
+/**
+ * Makes a function that returns whether a mute currently keeps an open item from the model. Mutes are read once for each agent.
+ */
 export function mutedOf(ear: UserInbox): (one: Waiting) => Promise<boolean> {
   const mutes = new Map<LogKey, Promise<readonly Mute[]>>();
   return async ({ log, item }) => {
@@ -37,7 +42,7 @@ export function mutedOf(ear: UserInbox): (one: Waiting) => Promise<boolean> {
   };
 }
 
-/** The maximum length of a list in which templates run. A longer list shows the messages of the notifications. */
+/** The maximum length of a list in which templates are rendered. A longer list shows the plain messages of the notifications. */
 const RENDERED = 200;
 
 /**

@@ -1,4 +1,4 @@
-/** Makes the webhook receivers of the current configuration. Changes take effect from the next request on. */
+/** Makes the webhook receivers of the current configuration. A change of the configuration takes effect with the next request. */
 import type { Config, Env, Problem } from '../config/index.ts';
 import { receiverFrom, type WebhookReceiver } from '../sources/webhooks/index.ts';
 

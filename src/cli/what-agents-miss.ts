@@ -28,7 +28,7 @@ export async function brokenServers(inbox: Inbox, logs: readonly LogKey[], now: 
   }));
 }
 
-/** The tools that each host calls most. No gateway sees these calls. */
+/** The built-in tools that each host calls most. No gateway sees calls of these tools. */
 const OWN_TOOLS: readonly (readonly [RegExp, string])[] = [
   [/^claude/i, 'Bash, Read, Edit, Write, Grep and Task'],
   [/^codex/i, 'shell commands and apply_patch'],

@@ -7,7 +7,7 @@ import type { Finding } from './what-agents-miss.ts';
 /** The maximum number of hidden notifications that are named. If there are more, only their number is shown. */
 const NAMED = 5;
 
-/** Reports once that the clock of this process is wrong, because notifications that seem expired are then hidden. */
+/** Reports once that the clock of this process is wrong, because a wrong clock hides notifications that seem expired. */
 export class OwnClock {
   #told = false;
 

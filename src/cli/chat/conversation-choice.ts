@@ -1,4 +1,4 @@
-/** Chooses the conversation that `chat` and `run` continue, or a new one. */
+/** Chooses the conversation that `chat` and `run` continue, or begins a new conversation. */
 import { formatAddress, logOf, type ConversationId, type LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -24,13 +24,13 @@ export type Choice = {
   readonly address: string;
   readonly log: LogKey;
   readonly conversation: string;
-  /** Whether the user named the conversation. The same command then continues it next time. */
+  /** Whether the user named the conversation. If so, the same command continues this conversation the next time. */
   readonly named: boolean;
   /** Whether the conversation has records already. */
   readonly goesOn: boolean;
   /**
-   * Whether this process may continue an unfinished turn. A fork leaves the turn to the process that runs the original
-   * conversation.
+   * Whether this process may continue an unfinished turn. False for a fork, because the process with the original conversation
+   * continues the turn.
    */
   readonly resumes: boolean;
   /** The settings that were stored when the conversation began; empty for a new conversation. */
@@ -111,7 +111,7 @@ async function begunWith(ear: LoadedInbox, log: LogKey, conversation: string): P
 
 function agentOf(ear: LoadedInbox, as: string | undefined): { log: LogKey; named?: string } {
   const address = addressFrom(ear, as);
-  // A whole project can receive notifications, but it is not an agent.
+  // `--as` must name an agent, because a whole project can only receive notifications.
   if (address.kind === 'project') {
     if (as !== undefined)
       throw new EarpieceError(
@@ -120,7 +120,7 @@ function agentOf(ear: LoadedInbox, as: string | undefined): { log: LogKey; named
       );
     return { log: `${address.project}/${AGENT}` as LogKey };
   }
-  // An address in the environment names the agent that runs this command. That agent has a separate conversation.
+  // An address in the environment names the agent that runs this command, whose conversation must not be used here.
   return { log: logOf(address), ...(as !== undefined && address.kind === 'conversation' ? { named: address.conversation } : {}) };
 }
 
@@ -150,7 +150,7 @@ async function newestOf(ear: LoadedInbox, log: LogKey, option: 'resume' | 'fork'
   return newest.conversation;
 }
 
-/** Lists the conversations of Earpiece's agent, the last seen first. */
+/** Lists the conversations of Earpiece's agent, the most recently active first. */
 async function conversationsOf(ear: LoadedInbox, log: LogKey): Promise<readonly Presence[]> {
   return (await ear.store.presence({ log })).filter(({ host }) => host === 'earpiece').toSorted((a, b) => b.seenAt - a.seenAt);
 }

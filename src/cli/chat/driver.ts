@@ -1,5 +1,5 @@
 /**
- * Carries out the actions of a person (or a script) on a conversation, for any front. Messages wait for their turn; all other
+ * Performs the actions of a person (or a script) on a conversation, for any front. Messages wait for their turn; all other
  * actions take effect at once.
  */
 import type { AgentEvent, TurnResult } from '../../agent/index.ts';
@@ -53,7 +53,7 @@ export class Driver {
     return this.#waiting;
   }
 
-  /** Sends a message, at once or after the current turn. It is shown as sent only after the agent has it. */
+  /** Sends a message, at once or after the current turn. The message is shown as sent only after the agent has taken it. */
   send(text: string): void {
     this.#waiting.push(text);
     this.#pump();
@@ -75,7 +75,7 @@ export class Driver {
     this.session.agent.stop();
   }
 
-  /** Begins a turn about the open notifications. Returns false if none is open, or if a turn already runs. */
+  /** Begins a turn about the open notifications. Returns false if no notification is open, or if a turn already runs. */
   async wake(ids?: readonly NotificationId[]): Promise<boolean> {
     if (this.busy) return false;
     const about = ids ?? (await this.open()).map(({ id }) => id);

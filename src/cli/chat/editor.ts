@@ -61,8 +61,8 @@ export class Editor {
   }
 
   /**
-   * Returns the rows of the line, wrapped after `prompt` and indented to the width of the prompt. Of more than `most` rows: the
-   * rows around the cursor.
+   * Returns the rows of the line, wrapped after `prompt` and indented to the width of the prompt. If there are more than `most`
+   * rows, only the rows around the cursor are returned.
    */
   view(prompt: string, width: number, most: number): { rows: string[]; cursor: { row: number; column: number } } {
     const indent = widthOf(prompt);

@@ -9,8 +9,8 @@ export interface Front {
   /** Called when a background tool begins or ends. */
   handles(): void;
   /**
-   * Runs the conversation to its end, and resolves with the exit code. `first` is a message to send at once, unless the text is
-   * empty. The caller closes the session.
+   * Runs the conversation to its end, and resolves with the exit code. `first` is a message to send at once; an empty text sends
+   * nothing. The caller closes the session.
    */
   run(session: Session, first: string): Promise<number>;
 }

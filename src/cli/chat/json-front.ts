@@ -1,6 +1,6 @@
 /**
- * Runs a conversation for a program. Output: one event per line, those of `AgentEvent` and of the front. Input: one message per
- * line, as text or as an object: {"type":"send"|"reply","text":…}, {"type":"stop"}, {"type":"wake","ids":[…]?}, {"type":"quit"}.
+ * Runs a conversation for a program. Output: one `AgentEvent` or `FrontEvent` per line. Input: one message per line, as text or
+ * as an object: {"type":"send"|"reply","text":…}, {"type":"stop"}, {"type":"wake","ids":[…]?}, {"type":"quit"}.
  */
 import { createInterface } from 'node:readline';
 import { didYouMean } from '../../core/errors.ts';

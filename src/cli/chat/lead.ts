@@ -24,8 +24,8 @@ export type ChatOptions = GlobalOptions & {
 };
 
 /**
- * Runs a chat. `message` is the first message to the agent, unless the text is empty. Resolves with the exit code when all parts
- * of the conversation have ended.
+ * Runs a chat. `message` is the first message to the agent; an empty text sends nothing. Resolves with the exit code when all
+ * parts of the conversation have ended.
  */
 export async function lead(message: string, options: ChatOptions): Promise<number> {
   const purpose = purposeOf(options);

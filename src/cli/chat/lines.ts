@@ -27,13 +27,13 @@ export function callLine({ name, args }: CallView, width: number): string {
   return cut(`${paint('cyan', '⚙')} ${paint('bold', plain(name, 60))}${what === '' ? '' : `  ${plain(what, 500)}`}`, width);
 }
 
-/** Formats a call and, after it, the first line of its result or `tail`: dim, and cut to the row. */
+/** Formats a call, followed by the most informative line of its result, dimmed and cut to the row. */
 export function resultLine(call: CallView, { content, isError }: ResultView, width: number, number?: () => number): string {
   const { text, whole } = gistOf(content, isError);
   const gist = safe(text.trim());
   const sign = isError ? `${paint('red', '✗')} ` : '';
   const between = isError ? 5 : 3;
-  // The call gets the width that the result leaves, but always more than half of the row.
+  // The call gets the width that the result does not need, but always more than half of the row.
   const wanted = widthOf(gist) + between + (whole ? 0 : MORE_CHARS);
   const head = callLine(call, Math.max(width - wanted, Math.floor(width * 0.55)));
   const room = Math.min(RESULT_CHARS, width - widthOf(head) - between);
@@ -51,8 +51,8 @@ function partly(gist: string, room: number, more: string): string {
 }
 
 /**
- * Chooses the most informative line of a result: the state of a handle, or the last line of a failure. `whole` says whether the
- * line shows all of the result.
+ * Chooses the most informative line of a result: the state of a handle, or the last line of a failure. `whole` says whether this
+ * line is the whole result.
  */
 function gistOf(content: string, isError: boolean): { readonly text: string; readonly whole: boolean } {
   const handle = handleIn(content);
@@ -63,12 +63,12 @@ function gistOf(content: string, isError: boolean): { readonly text: string; rea
     .filter((line) => line.trim() !== '');
   const [last = '', before] = [lines.at(-1), lines.at(-2)];
   if (!isError || before === undefined) return { text: lines[0] ?? '', whole: lines.length <= 1 };
-  // A line with only an exit code says little, so the line before it is shown.
+  // A line with only an exit code says little, so the line before it is shown, too.
   const both = /^\[.*\]$/u.test(last.trim());
   return { text: both ? `${before} ${last.trim()}` : last, whole: both && lines.length === 2 };
 }
 
-/** Returns the state of the handle that a result describes. Such a result also contains the handle's output. */
+/** Returns the state of the handle that a result describes, with the last line of the handle's output. */
 function handleIn(content: string): { readonly text: string; readonly whole: boolean } | undefined {
   if (!content.startsWith('{"id":')) return undefined;
   try {
@@ -86,7 +86,7 @@ function handleIn(content: string): { readonly text: string; readonly whole: boo
   }
 }
 
-/** Returns the subject of a call in one line: its command, path or question, otherwise its arguments. */
+/** Returns the main argument of a call in one line, such as its command or path; otherwise all arguments. */
 export function summaryOf(args: Json): string {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return JSON.stringify(args);
   const given = args as { readonly [key: string]: Json };
@@ -102,7 +102,7 @@ export function summaryOf(args: Json): string {
   return about === '' ? how : `${about} (${how})`;
 }
 
-/** Names of arguments that hold the subject of a call. */
+/** Names of main arguments, in order of preference. */
 const MAIN = ['command', 'task', 'path', 'file', 'file_path', 'url', 'query', 'pattern', 'message', 'input', 'text'] as const;
 
 function compact(rest: { readonly [key: string]: Json }): string {
@@ -127,8 +127,8 @@ export function pendingLine({ level: of, kind, message, count }: PendingView, wi
 }
 
 /**
- * Formats a delivered notification, with a solid mark. `number` is called if a part is left out. Without `number`, the whole text
- * is shown.
+ * Formats a delivered notification, with a solid mark. If the text is shortened, `number` returns its number for `/show`. Without
+ * `number`, the whole text is shown.
  */
 export function noteLines(note: Notification, width: number, number?: () => number): string[] {
   const bar = DELIVERED();

@@ -20,7 +20,7 @@ export type RowsOptions = {
   readonly driver: Driver;
 };
 
-/** The state of the turn, from the terminal's keys and events. */
+/** The state of the turn, according to the terminal's keys and events. */
 export type TurnState = {
   readonly pending: readonly Item[];
   /** Whether a person has stopped this turn, which then is about to end. */

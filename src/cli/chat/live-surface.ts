@@ -1,5 +1,6 @@
 /**
- * The narrator's surface on a screen. Finished rows are printed; the row that the model is writing is drawn again at each change.
+ * The narrator's surface on a screen. Finished rows are printed once; the row that the model is writing is redrawn at each
+ * change.
  */
 import type { Screen } from './screen.ts';
 import type { Surface } from './narrator.ts';

@@ -7,7 +7,10 @@ export type Model = { readonly name: string; readonly model: Awaited<ReturnType<
 
 const OLLAMA_WITHIN_MS = 500;
 
-/** Opens the first model that is named. Throws `bad_argument` if no model is named; the message lists the ways to name one. */
+/**
+ * Opens the model that the first of these sources names. Throws `bad_argument` if no model is named; the message lists the ways
+ * to name one.
+ */
 export async function chooseModel(names: readonly (string | undefined)[], env: Env): Promise<Model> {
   const name = names.find((each) => each !== undefined && each !== '');
   if (name === undefined) throw new EarpieceError('bad_argument', await noModel(env));

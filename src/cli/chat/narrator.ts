@@ -12,25 +12,25 @@ import { safe, wrapAll } from './wrap.ts';
 
 /** A place that shows a conversation. */
 export interface Surface {
-  /** The width in columns; Infinity if nothing is cut. */
+  /** The width in columns; Infinity if lines are never cut. */
   readonly width: number;
   /** Whether the surface itself shows open notifications for as long as they are open. */
   readonly showsPending: boolean;
-  /** Prints finished lines, which are safe and coloured. */
+  /** Prints finished lines, which are coloured and safe to print. */
   print(lines: readonly string[]): void;
   /** Shows the next words of the model, which are not yet safe to print. */
   text(piece: string): void;
-  /** Ends the current text of the model. Also called if the model has written no text. */
+  /** Ends the current text of the model. The narrator also calls this if the model has written no text. */
   endText(): void;
 }
 
-/** Delivered notifications, as the transcript holds them. */
+/** The notifications of one carrier, as the transcript holds them. */
 export type Delivered = {
   readonly notifications: readonly Notification[];
   readonly summarized: number;
   /** The texts that the model read; notifications with a shared text are one entry. */
   readonly said: readonly { readonly ids: readonly NotificationId[]; readonly text: string }[];
-  /** When the oldest notification was queued, in epoch ms. `now` is the present time. */
+  /** When the oldest notification was queued, in epoch ms. `now` is the current time. */
   readonly queuedAt?: number;
   readonly now: number;
 };
@@ -45,7 +45,7 @@ export class Narrator {
   readonly #details: Details | undefined;
   readonly #lookUp: (ids: readonly NotificationId[]) => Promise<Delivered>;
   readonly #running = new Map<string, { name: string; args: Json; since: number; progress: string }>();
-  /** Notifications of a batch, kept until its last call is shown. */
+  /** Delivered notifications of a batch, kept until the last call of the batch is shown. */
   #riding: { readonly text: string; readonly delivered: Delivered } | undefined;
   #thought = '';
   #thoughtSince = 0;
@@ -171,7 +171,7 @@ export class Narrator {
     this.#print('note', wrapAll(message, this.#surface.width, `${paint('cyan', '»')} `, '  '));
   }
 
-  /** Shows requested lines unchanged. */
+  /** Shows lines unchanged. */
   lines(lines: readonly string[]): void {
     this.#surface.endText();
     this.#surface.print([...(this.#block === 'none' ? [] : ['']), ...lines]);

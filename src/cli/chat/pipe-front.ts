@@ -45,7 +45,7 @@ export class PipeFront implements Front {
     const ended = Promise.withResolvers<number | undefined>();
     const quit = (code?: number): void => ended.resolve(code);
     using _signals = onSignals((signal) => {
-      // The first Ctrl+C of a person ends the running turn only.
+      // Ctrl+C during a turn ends only the turn.
       if (signal === 'SIGINT' && driver.busy) driver.stop();
       else quit(SIGNAL_CODES[signal]);
     });

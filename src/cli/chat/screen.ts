@@ -1,6 +1,6 @@
 /**
- * The terminal: printed rows that scroll, with a few live rows below. Printed rows are written once and then belong to the
- * terminal and its scrollback. Live rows are drawn again at each change, in one write.
+ * The terminal: printed rows that scroll, with a few live rows below. Printed rows are written once and are never changed again.
+ * Live rows are redrawn at each change, in one write.
  */
 import { widthOf } from '../table.ts';
 
@@ -21,10 +21,10 @@ const LET_GO = '\u001b[?2026l';
 
 export class Screen {
   readonly #out: Output;
-  /** Returns the rows to draw. It is called at each draw, so that printed and live rows always match. */
+  /** Returns the rows to draw. The screen calls this function at each draw, so that printed and live rows always match. */
   readonly #ask: () => Living;
   #living: Living = { rows: [] };
-  /** The live rows on the terminal, and the cursor's position among them. */
+  /** The live rows that are on the terminal; `#at` is the cursor's row among them. */
   #drawn: readonly string[] = [];
   #at = 0;
   #over = true;
@@ -34,7 +34,7 @@ export class Screen {
     this.#ask = living;
   }
 
-  /** The width of rows: one less than that of the terminal, because some terminals wrap a full row. */
+  /** The width of rows: one column less than the terminal, because some terminals wrap a full row. */
   get width(): number {
     return Math.max(20, this.#out.columns - 1);
   }
@@ -75,7 +75,7 @@ export class Screen {
     if (!this.#over) this.#draw([], this.#ask());
   }
 
-  /** Draws everything again on an empty terminal. */
+  /** Clears the terminal and draws the live rows again. */
   clear(): void {
     this.#out.write('\u001b[2J\u001b[H');
     this.#drawn = [];
@@ -83,7 +83,7 @@ export class Screen {
     this.#draw([], this.#ask());
   }
 
-  /** Removes the live rows and moves the cursor below the printed ones. Later output is only printed. */
+  /** Removes the live rows, and moves the cursor below the printed rows. From then on, no live rows are drawn. */
   end(): void {
     if (this.#over) return;
     this.#draw([], { rows: [] });

@@ -36,7 +36,10 @@ export type SessionOptions = {
   /** The system prompt. Default: the prompt stored with the conversation, otherwise the configured or built-in prompt. */
   readonly system?: string;
   readonly withTools: boolean;
-  /** The purpose of the conversation: `task` for work, `chat` for talking. Default: the stored purpose, otherwise both. */
+  /**
+   * The purpose of the conversation: `task` for a task, `chat` for a talk with a person. Default: the stored purpose, otherwise
+   * both.
+   */
   readonly purpose?: string;
   /** Limits in addition to the configured ones. */
   readonly budget?: BudgetOptions;
@@ -187,7 +190,8 @@ async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat>
       ? {}
       : { onTurnEnd: (turn) => handles.endOfTurn({ signal: turn.signal, ask: askInquiries((question) => turn.ask(question)) }) }),
   };
-  // `createAgent` adds answers for interrupted calls, which have not reached the model. So the answers are read before it.
+  // `createAgent` adds answers for interrupted calls. These answers have not reached the model, so `answeredCalls` must run
+  // before.
   const answers = await answeredCalls(ear, address);
   agent = await createAgent(agentOptions);
   await handles?.recover({ answered: (call) => answers.has(call) });
@@ -197,7 +201,7 @@ async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat>
     ...defined({ handles }),
     close: async () => {
       room.seats.delete(seat);
-      // Stopping the turn also stops its foreground calls. An agent in the background is a handle, so `handles.close` ends it.
+      // Stopping the turn also stops its foreground calls. A sub-agent in the background is a handle, so `handles.close` ends it.
       made().stop();
       await handles?.close();
       await around?.stop(made().conversation);
@@ -218,7 +222,7 @@ function handlesFor(room: Room, address: string, log: LogKey, agent: () => Agent
     log,
     open: async (its) =>
       takeSeat(
-        // A sub-agent gets no tools for tasks, because nobody can assign a task to it or talk with it.
+        // A sub-agent gets no tools for tasks, because no person or agent can assign a task to it.
         { ...shared, system: `${room.system}\n\n${SUB_AGENT}`, depth: depth + 1, tasks: false },
         its,
         its.slice(0, its.indexOf('#')) as LogKey,
@@ -269,8 +273,8 @@ function toolsOf(
 }
 
 /**
- * Decides once, when a conversation begins, whether its agent has the tools for tasks: its tools must stay the same for the
- * prompt cache. Only the configuration overrides the decision.
+ * Decides once, when a conversation begins, whether its agent has the tools for tasks. Changed tools would invalidate the prompt
+ * cache, so only the configuration overrides the decision.
  */
 async function worksOnTasks(ear: LoadedInbox, { begun, log }: Choice, purpose: string | undefined): Promise<boolean> {
   return offersTaskTools({
@@ -340,7 +344,7 @@ function ofAgent(upstream: Upstream, { target }: ServerConfig, address: string, 
   };
 }
 
-/** Writes the built-in system prompt. It must be the same at each start, because each request begins with it. */
+/** Returns the built-in system prompt. The prompt must be the same at each start, because the prompt cache depends on it. */
 function defaultSystem(withTools: boolean): string {
   if (!withTools) return 'You talk with a person in a terminal. Answer in plain text, without Markdown tables.';
   return [

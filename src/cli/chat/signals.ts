@@ -5,7 +5,7 @@ export const SIGNAL_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
 export type EndSignal = keyof typeof SIGNAL_CODES;
 
-/** Calls `tell` for each of these signals. The signals do not end the process until the caller disposes of the result. */
+/** Calls `tell` for each of these signals. Until the caller disposes of the result, the signals do not end the process. */
 export function onSignals(tell: (signal: EndSignal) => void): Disposable {
   const listeners = (Object.keys(SIGNAL_CODES) as EndSignal[]).map((signal) => {
     const listener = (): void => tell(signal);
@@ -19,7 +19,7 @@ export function onSignals(tell: (signal: EndSignal) => void): Disposable {
   };
 }
 
-/** Calls `gone` when the reader of stdout has closed it. */
+/** Calls `gone` when the reader of stdout has closed the pipe. */
 export function onReaderGone(gone: (error: NodeJS.ErrnoException) => void): Disposable {
   const listener = (error: NodeJS.ErrnoException): void => gone(error);
   process.stdout.on('error', listener);

@@ -25,7 +25,7 @@ export const isCommand = (text: string): boolean => /^\/(?!\/)\S*/u.test(text) &
 
 export const messageOf = (text: string): string => (text.startsWith('//') ? text.slice(1) : text);
 
-/** Runs a slash command and returns the lines to show. Never throws for an invalid line. */
+/** Runs a slash command and returns the lines to show. An invalid line does not throw. */
 export async function slash(text: string, { driver, details, width, quit }: Slash): Promise<readonly string[]> {
   const [, name = '', argument = ''] = /^\/(\S*)\s*(.*)$/su.exec(text) ?? [];
   switch (name as keyof typeof COMMANDS) {

@@ -12,8 +12,8 @@ import { gitSource, type GitSource } from '../../sources/git/index.ts';
 
 export type Surroundings = {
   /**
-   * Returns the built-in file tools and the given tools. They are wrapped, so that their changes to the repository count as the
-   * agent's.
+   * Returns the built-in file tools and the given tools, wrapped so that their changes to the repository count as the agent's
+   * changes.
    */
   tools(given: readonly Tool[]): readonly Tool[];
   start(): Promise<void>;
@@ -25,7 +25,7 @@ export type SurroundingsOptions = {
   readonly ear: LoadedInbox;
   /** The address to notify. */
   readonly address: string;
-  /** Whether to observe the repository. Only the first agent does; agents that it starts do not. */
+  /** Whether to observe the repository. True for the first agent, and false for agents that it starts. */
   readonly withGit: boolean;
   readonly note: (line: string) => void;
 };
@@ -62,8 +62,8 @@ export async function surroundingsOf({ ear, address, withGit, note }: Surroundin
 }
 
 /**
- * Wraps a command tool, so that its changes count as the agent's. Only foreground commands are wrapped, because the time of a
- * background command's changes is unknown.
+ * Wraps a command tool, so that its changes count as the agent's changes. Only foreground commands are wrapped, because a
+ * background command may change files at any time.
  */
 const ofItsOwn = (tool: Tool, git: GitSource): Tool => ({
   ...tool,

@@ -50,7 +50,7 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
     withTools: options.tools,
     // No person can answer a question here, so the turn waits for its background tools.
     onTurnEnd: 'await',
-    // The budget includes the time limit, so that the agent is warned when little time is left.
+    // The time limit is part of the budget, so that the agent is warned when little time is left.
     ...(timeoutMs === undefined ? {} : { budget: { timeoutMs } }),
     ...defined({ system: options.system, purpose }),
     tellUser: (message) => (options.json ? printJson({ type: 'told', message }) : narrator?.told(message)),
@@ -73,7 +73,7 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
 
   let code: number | undefined;
   const end = Promise.withResolvers<void>();
-  /** Only the first reason to stop counts. The log keeps the part of the turn that was finished. */
+  /** Stops the task. Only the first reason determines the exit code, and the log keeps the finished part of the turn. */
   const stop = (why: number): void => {
     code ??= why;
     driver.takeBack();
@@ -99,8 +99,8 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
 const MAX_STDIN = 16 * 1_048_576;
 
 /**
- * Returns the text of the task, with stdin in place of a final "-". With `resumes` and no task, it returns undefined, so that the
- * interrupted turn continues.
+ * Returns the text of the task, with stdin in place of a final "-". Returns undefined if `resumes` is set and no task is given,
+ * so that the interrupted turn continues.
  */
 async function taskFrom(words: readonly string[], resumes: boolean): Promise<string | undefined> {
   const last = words.at(-1);

@@ -91,7 +91,7 @@ class Chat {
   /** When the turn began, by the monotonic clock. */
   #since = 0;
   #writes: 'nothing' | 'thoughts' | 'words' = 'nothing';
-  /** Whether a draw is scheduled, so that several changes at the same time are drawn once. */
+  /** Whether a draw is scheduled: changes within one turn of the event loop are drawn together. */
   #drawing = false;
   /** The line that was typed before a reply began. */
   #draft = '';
@@ -110,7 +110,8 @@ class Chat {
   }
 
   /**
-   * Runs the conversation until a person or the system ends it. `first` is a message to send at once, unless the text is empty.
+   * Runs the conversation until a person or the system ends it. `first` is a message to send at once; an empty text sends
+   * nothing.
    */
   async lead(first: string): Promise<number> {
     const { stdin, stdout } = process;
@@ -128,7 +129,7 @@ class Chat {
       if (signal === 'SIGINT') onKey(undefined, { name: 'c', ctrl: true });
       else this.#quit(SIGNAL_CODES[signal]);
     });
-    // A stdout without a reader means that the terminal has closed.
+    // If stdout has no reader any more, the terminal was closed.
     using _reader = onReaderGone(() => this.#quit(SIGNAL_CODES.SIGHUP));
     const ticking = setInterval(() => void this.#tick(), TICK_MS);
     process.once('exit', restore);
@@ -167,7 +168,7 @@ class Chat {
     this.#narrator.told(message);
   }
 
-  /** Draws all live rows, at the end of this turn of the event loop. */
+  /** Schedules a draw of all live rows for the end of this turn of the event loop. */
   draw(): void {
     if (this.#drawing) return;
     this.#drawing = true;

@@ -28,7 +28,7 @@ export function wrap(line: string, width: number): string[] {
       used += wide;
       continue;
     }
-    // Spaces at a line break are dropped.
+    // Spaces at the end of a row are dropped.
     const blank = token.startsWith(' ');
     if (row !== '' || blank) close();
     if (blank) continue;
@@ -59,7 +59,7 @@ export function wrapAll(text: string, width: number, first = '', rest: string = 
  */
 export class Flow {
   #open = '';
-  /** The first half of a character whose second half comes with the next piece. */
+  /** The first half of a character whose second half arrives with the next piece. */
   #half = '';
 
   /** Adds a piece, and returns the rows that it finished. */

@@ -71,7 +71,7 @@ export function agents(command: CommandLine): void {
 }
 
 type Options = GlobalOptions & { readonly all?: boolean; readonly server?: string };
-/** A row of the list. Without `conversation` and `seenAt`, it is an agent that has records, but was never seen. */
+/** A row of the list. A row without `conversation` and `seenAt` is an agent that has records, but was never seen. */
 type Row = Pick<Presence, 'host' | 'hostVersion' | 'endedAt' | 'carriers' | 'passedTo'> & {
   readonly log: string;
   readonly conversation?: string;

@@ -1,4 +1,4 @@
-/** Changes existing notifications, for a person: withdraw, queue again, mute. */
+/** The commands that change existing notifications: withdraw, requeue, mute. */
 import { userInfo } from 'node:os';
 import type { LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
@@ -54,7 +54,8 @@ npm test && earpiece withdraw --key tests --reason "they pass again"`)
             results.push({ log, ...result });
         };
         const logs = await logsOf();
-        // The project's log comes first, so that no conversation gets the notification after its agent's log was searched.
+        // The project's log comes first. Otherwise a conversation that begins meanwhile could still get a copy from the project's
+        // log.
         const whole = logs.filter(isProject);
         for (const log of whole) await takeBack(log);
         for (const log of whole.length === 0 ? logs : await logsOf()) if (!isProject(log)) await takeBack(log);
@@ -70,8 +71,8 @@ npm test && earpiece withdraw --key tests --reason "they pass again"`)
 
 const isProject = (log: LogKey): boolean => log.endsWith('/*');
 /**
- * The result for a record in a project's log, which waits for conversations that begin later. Existing conversations have copies
- * in their own logs.
+ * The result for a notification in a project's log, which is for conversations that begin later. Existing conversations have
+ * copies in their agents' logs.
  */
 const NOT_LATER = 'withdrawn: conversations that begin from now on do not get it';
 
@@ -96,8 +97,8 @@ export function requeue(command: CommandLine): void {
           try {
             again.push(await ear.requeue(log, id, whoAmI()));
           } catch (error) {
-            // A notification for several agents has a copy for each, and some copies may still be open. Those are delivered in
-            // any case.
+            // A notification for several agents has one copy for each agent. Copies that are still open will be delivered, so
+            // only closed copies are queued again.
             if (!(error instanceof EarpieceError) || error.code !== 'bad_argument') throw error;
             refused = error;
           }

@@ -95,7 +95,7 @@ type Bytes = { readonly before: number; readonly after: number; readonly unused:
 const compacted = async (store: Store): Promise<Bytes | undefined> =>
   'compact' in store && typeof store.compact === 'function' ? await (store.compact as () => Promise<Bytes>)() : undefined;
 
-/** Describes the size of the file after a prune. */
+/** Describes how much space a prune has freed. */
 function freed(bytes: Bytes | undefined): string {
   if (bytes !== undefined && bytes.unused > 0 && bytes.after >= bytes.before)
     return `; the file keeps its ${megabytes(bytes.after)}, of which ${megabytes(bytes.unused)} are unused: it was made by a version before 0.1.0 and is too large to shrink while others use it. To shrink it, stop the programs that use it and run: sqlite3 <file> "PRAGMA auto_vacuum=INCREMENTAL; VACUUM"`;

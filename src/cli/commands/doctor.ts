@@ -30,7 +30,7 @@ export function doctor(command: CommandLine, answer: Answer): void {
     });
 }
 
-/** Formats a line for each finding, with its advice below. */
+/** Formats each finding as a line, followed by its advice. */
 function rows(findings: readonly Finding[]): readonly string[] {
   const lines = table(
     findings.map((f) => [signOf(f), f.what, plain(f.value)]),
@@ -158,7 +158,9 @@ async function identityOf(inbox: Inbox, config: Config): Promise<Finding> {
   }
 }
 
-/** Lists the active agents and their carriers. `isConnected`: a coding agent of this machine is set up. */
+/**
+ * Lists the active agents and their carriers. `isConnected` says whether a coding agent on this machine has Earpiece installed.
+ */
 async function agentsOf(inbox: Inbox, config: Config, isConnected: boolean): Promise<Finding[]> {
   const now = inbox.store.now();
   const there = await inbox.active({ project: config.project });

@@ -16,7 +16,7 @@ import { wayToBeHeard } from '../unheard.ts';
 type Options = GlobalOptions & { to?: string; server?: string };
 
 const MAX_BYTES = 64 * 1_048_576;
-/** The maximum number of events that are emitted, and held in memory, together. */
+/** The maximum number of events that are held in memory and emitted together. */
 const AT_ONCE = 1_000;
 
 export function emit(command: CommandLine, answer: Answer): void {
@@ -82,7 +82,7 @@ const said = (emitted: Emitted, several: boolean): string =>
     .map((line) => (several ? `${plain(emitted.event.type)}  ${line}` : line))
     .join('\n');
 
-/** The configuration, ids and time for new events. */
+/** The configuration, the source of ids and the time for new events. */
 type Place = { readonly config: Parameters<typeof addressIn>[0]; readonly ids: Ids; readonly now: number };
 
 type Given = { readonly text: string; readonly file: string };
@@ -98,7 +98,7 @@ async function readFrom({ text, file }: Given, subject: string): Promise<readonl
   }
 }
 
-/** Makes the events. All are checked before the first one is emitted. */
+/** Makes the events, and checks all of them before the first event is emitted. */
 async function eventsIn(given: Given, { config, ids, now }: Place, to: string | undefined): Promise<readonly Event[]> {
   const subject = formatAddress(addressIn(config, to));
   const events = await readFrom(given, subject);

@@ -203,7 +203,10 @@ function addressOf(text: string): string {
   return url.href;
 }
 
-/** Returns the receiver of the notifications. In the shell of an agent it is the agent, and not only its present conversation. */
+/**
+ * Returns the address that receives the notifications. In an agent's shell, it is the address of the agent without its current
+ * conversation.
+ */
 async function receiverOf(ear: UserInbox, to: string | undefined): Promise<string> {
   if (to !== undefined) return formatAddress(addressIn(ear.config, to));
   const reader = await readerOf(ear, { project: ear.project, env: process.env, address: ear.config.address });

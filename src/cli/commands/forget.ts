@@ -76,7 +76,7 @@ type Kept = {
   readonly tokens: readonly string[];
 };
 
-/** Counts the data of an agent. Throws `not_found` if the database has none. */
+/** Counts the data of an agent. Throws `not_found` if the database has no data of this agent. */
 async function kept(ear: UserInbox, log: LogKey): Promise<Kept> {
   const { store } = ear;
   const [records, presence] = [await store.read({ log, limit: 2 }), await store.presence({ log })];
@@ -104,7 +104,7 @@ async function erase(
   const appended = await ear.store.append(log, [record]);
   if (appended.kind !== 'appended') throw new EarpieceError('conflict', `${log} keeps changing; try again`);
   const erased = await ear.store.erase(log, appended.records[0]?.seq ?? 0);
-  // A store that cannot compact has no files in which erased text stays readable.
+  // A store without `compact` keeps no files in which erased text stays readable.
   if (!('compact' in ear.store) || typeof ear.store.compact !== 'function') return { ...erased, readable: [] };
   const { readable } = await (ear.store.compact as () => Promise<{ readonly readable: readonly string[] }>)();
   return { ...erased, readable };

@@ -64,7 +64,7 @@ earpiece gateway --servers ~/.cursor/mcp.json --http --port 0`,
     });
 }
 
-/** Throws for an option of a gateway over HTTP, because a client runs the printed line over stdio. */
+/** Throws if an option is for a gateway over HTTP, because the printed line starts a gateway over stdio. */
 function refuseHttp({ http, host, port, tokenEnv }: GatewayOptions): void {
   const [given] = Object.entries({ http, host, port, 'token-env': tokenEnv }).filter(([, value]) => value !== undefined);
   if (given === undefined) return;

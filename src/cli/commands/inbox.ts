@@ -80,7 +80,10 @@ async function readerFor(ear: UserInbox, address: string | undefined, options: O
   return reader;
 }
 
-/** Throws if an agent's command reads for another conversation, because reading lowers the gate and counts as delivery. */
+/**
+ * Throws if an agent's command would read for another conversation: reading lowers that conversation's gate and counts as
+ * delivery.
+ */
 function mayRead({ log, conversation }: Reader): void {
   const inside = speaker();
   if (inside === undefined) return;
@@ -93,11 +96,11 @@ async function read(ear: UserInbox, { log, conversation, host }: Reader, options
     { log, conversation },
     { carrier: 'earpiece inbox', ...(host === undefined ? {} : { host: host.agent, process: host.process }) },
   );
-  // The shell of an agent may be the first contact with the agent's session, so this begins the conversation.
+  // This command may be the first contact with the agent's session, so it begins the conversation.
   if (host !== undefined) await begin(mine, { nested: host.nested, folder: worktreeOf(process.cwd()) });
   const pulled = await mine.pull({ mark: true });
   const text = options.json ? asLines(log, conversation, pulled) : asPage(pulled, ear.store.now());
-  // The notifications count as delivered when they are written. If the reader has disconnected, it gets them again.
+  // The notifications count as delivered when stdout has taken them. If stdout fails, they are delivered again.
   const lost = await handOver(text);
   if (lost === undefined) {
     await pulled.offer?.confirm();
@@ -152,7 +155,7 @@ async function list(ear: UserInbox, address: string | undefined, options: Option
   });
 }
 
-/** Data that only the machine of the store has. `words` are the rendered texts, for a list that fits on a page. */
+/** Data that only the machine of the database has. `words` returns the rendered texts of a list that fits on one page. */
 type Known = {
   readonly words: (rows: readonly Waiting[]) => Promise<ReadonlyMap<string, string>>;
   readonly muted: (row: Waiting) => Promise<boolean>;
@@ -170,7 +173,7 @@ async function tell(
   const rows: Waiting[] = [];
   let step = await rest.next();
   for (; step.done !== true && rows.length < MOST_ROWS; step = await rest.next()) rows.push(step.value);
-  // A JSON list that is longer than a page has no rendered texts, because all rows of a list must have the same form.
+  // A JSON list of several pages has no rendered texts, because all its rows must have the same form.
   const said = options.json && step.done !== true ? new Map<string, string>() : await words(rows);
   if (options.json) {
     const line = async (row: Waiting): Promise<string> =>
@@ -207,7 +210,7 @@ async function tell(
     print(paint('dim', `these are the newest ${MOST_ROWS}; more are waiting, and earpiece inbox --json lists all`));
 }
 
-/** Writes a part of the list, and waits for a slow reader, because the list may be larger than the memory. */
+/** Writes a part of the list. It waits for a slow reader, because the whole list may not fit in memory. */
 async function written(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain');
 }
@@ -219,7 +222,7 @@ function messageOf({ notification: { action, message }, count }: Item): string {
   return `${action === undefined ? '' : `${action}: `}${message}${count > 1 ? ` (${count} times)` : ''}`;
 }
 
-/** Describes the state of an item in common words; the JSON has the receipt itself. */
+/** Describes the state of an item in everyday words; the JSON output contains the receipt instead. */
 function stateOf(item: Item, now: number): string {
   const receipt = receiptOf(item);
   const state = receipt === 'queued' ? 'waits' : item.state === 'open' ? 'waiting, was offered' : receipt;

@@ -84,12 +84,12 @@ async function follow(ear: UserInbox, scope: Scope, after: number, view: LogView
   for await (const record of ear.watch({ ...scope, after, signal: untilStopped() })) view.show([record]);
 }
 
-/** Formats records as lines. It keeps the notifications of each carrier, because a receipt names only the carrier. */
+/** Formats records as lines. It remembers the notifications of each carrier, because later records name only the carrier. */
 class LogView {
   readonly #json: boolean;
   readonly #oneLog: boolean;
   readonly #layout: readonly Column[];
-  /** The column widths so far, so that records that are printed one by one have the same columns. */
+  /** The column widths so far, so that columns stay aligned when records are printed one by one. */
   readonly #widths: number[] = [];
   readonly #carriers = new Map<string, readonly string[]>();
 
@@ -103,7 +103,7 @@ class LogView {
     if (this.#json) {
       for (const { seq, log: key, at, body } of records) {
         const place = { seq, log: key, at: new Date(at).toISOString() };
-        // A record of an unknown type may have fields with these names. The position in the log must override them.
+        // A record of an unknown type may have fields with the names in `place`, so `place` is spread again after the body.
         printJson({ ...place, ...body, ...place });
       }
       return;
@@ -198,15 +198,20 @@ const whatOf = ({ body }: Stored): string =>
       ? body.outcome
       : (WORDS[body.type] ?? plain(body.type, 40));
 
-/** Whether the output is cut to the width of a terminal. Output to a pipe or a file is not. */
+/** Whether the output is cut to the width of a terminal. Output to a pipe or a file is never cut. */
 const cuts = (): boolean => columns() !== Number.POSITIVE_INFINITY;
 
-/** Shortens the name of a conversation. Hosts name their sessions by UUIDs, and the first part is enough to tell them apart. */
+/**
+ * Shortens the name of a conversation. Hosts name their sessions by UUIDs, whose first part is enough to tell the sessions apart.
+ */
 const shortened = (conversation: string): string =>
   conversation.length > 14 && cuts() ? `${plain(conversation, 12)}…` : plain(conversation);
 
 const riding = ({ notifications = [] }: { notifications?: readonly { readonly id: string }[] }): readonly string[] =>
   notifications.map((n) => n.id);
 
-/** Shortens a long id of a producer. Earpiece's ids have 22 characters and are shown whole, because `why` needs them. */
+/**
+ * Shortens a long id that a producer has chosen. Earpiece's ids have 22 characters and are shown whole, because `why` needs the
+ * whole id.
+ */
 const shortId = (id: string): string => (cuts() ? plain(id, 24) : plain(id));

@@ -111,7 +111,7 @@ async function waiting(ear: UserInbox, { to }: Options): Promise<readonly Waitin
   return found;
 }
 
-/** Whether one reminder replaces another: of one key, only the newest reminder is delivered. */
+/** Whether one reminder replaces another: of the reminders with one key, only the newest is delivered. */
 function replaces(newer: Waiting, older: Waiting): boolean {
   const [a, b] = [newer.item, older.item];
   return (
@@ -153,7 +153,7 @@ async function cancel(ear: UserInbox, options: Options, word: string, answer: An
   const { isMeant, reminderId } = await import('../../sources/timers/index.ts');
   const all = await waiting(ear, options);
   const asked = all.filter(({ item }) => isMeant(word, item));
-  // The newest reminder of a key is cancelled together with those that it replaces, because otherwise an older one would be
+  // The newest reminder of a key is cancelled together with the reminders that it replaces. Otherwise an older reminder would be
   // delivered.
   const meant = asked.filter((one) => !asked.some((other) => replaces(other, one)));
   if (meant.length === 0)
@@ -164,7 +164,7 @@ async function cancel(ear: UserInbox, options: Options, word: string, answer: An
   const seen = new Set<string>();
   for (const { log, item } of meant) {
     const { id } = item.notification;
-    // A reminder for several conversations has one item for each, and all are withdrawn together.
+    // A reminder for several conversations has one item in each, and all items are withdrawn together.
     if (seen.has(`${log} ${id}`)) continue;
     seen.add(`${log} ${id}`);
     const newer = all.filter((other) => replaces(other, { log, item })).toSorted((a, b) => b.item.seq - a.item.seq)[0];

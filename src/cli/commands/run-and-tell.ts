@@ -45,7 +45,8 @@ earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
     .action(async (words: string[], options: Options) => {
       const lines = countOption('--lines', options.lines, { min: 0, max: 200 });
       const timeoutMs = options.timeout === undefined ? undefined : durationOption('--timeout', options.timeout);
-      // The configuration and the address are checked before the command runs. The store is opened only after it has ended.
+      // The configuration and the address are checked before the command runs. The store is opened only after the command has
+      // ended.
       const to = addressIn(loadConfig({ cwd: process.cwd(), env: process.env }), options.to);
       const source = await import('../../sources/processes/index.ts');
       const [program = '', ...args] = words;
@@ -73,7 +74,7 @@ earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
     });
 }
 
-/** Emits the event into the database, or with `--server` to a running server. */
+/** Emits the event on the local database, or on a running server if `--server` names one. */
 async function emitTo(options: Options, event: EventInput): Promise<Emitted> {
   if (options.server === undefined) return withInbox(options, async (ear) => ear.emitter.emit(event));
   const { emit, remotely } = await import('../remote.ts');

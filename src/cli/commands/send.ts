@@ -142,10 +142,7 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
 /** The maximum number of agents that are suggested. */
 const NAMED = 3;
 
-/**
- * Warns if other agents of the project were seen, but never this one: it may still appear, but a typing error should not wait
- * unnoticed.
- */
+/** Warns if the addressed agent was never seen, although other agents of the project were: the name may be a typing error. */
 function warn(to: Address, seen: ReadonlySet<string> | undefined, { id }: Queued): void {
   if (to.kind === 'project' || seen === undefined || seen.size === 0 || seen.has(to.agent)) return;
   const near = didYouMean(to.agent, seen);
@@ -157,7 +154,7 @@ function warn(to: Address, seen: ReadonlySet<string> | undefined, { id }: Queued
   complain(`no agent ${plain(formatAddress(to))} has been seen yet; ${known} To withdraw it: earpiece withdraw ${plain(id)}`);
 }
 
-/** Lists the receivers. An interrupt for a whole project also holds for conversations that begin later, until it expires. */
+/** Lists the receivers. An interrupt for a whole project also applies to conversations that begin before it ends. */
 function named(to: readonly string[], { action, ttl = 'never' }: Pick<Options, 'action' | 'ttl'>): string {
   const end = `${ttl === 'never' ? '' : `it expires in ${ttl}, or `}it is withdrawn${action === 'pause' ? ' or resumed' : ''}`;
   const now = to.filter((each) => !each.endsWith('/*')).map((each) => plain(each));
@@ -182,7 +179,7 @@ function said(queued: Queued, address: string, options: Options): string {
   }
 }
 
-/** Reads stdin, up to the size of a message. Bytes that are not UTF-8 are replaced and reported. */
+/** Reads a message from stdin, up to the maximum size of a message. Bytes that are not UTF-8 are replaced and reported. */
 async function fromStdin(): Promise<string> {
   if (process.stdin.isTTY)
     throw new EarpieceError('bad_argument', 'there is no message; write it after the command, or pipe it in');

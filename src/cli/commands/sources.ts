@@ -68,8 +68,8 @@ const SWITCHES: Readonly<Record<SourceSwitch, (config: Config) => State>> = {
 };
 
 /**
- * Returns the state of a source with a switch. Without a configured value, the source is on in repositories. With `onlyThere`, it
- * works nowhere else.
+ * Returns the state of a source that the configuration can switch on or off. Without a configured value, the source is on in
+ * repositories. With `onlyThere`, it works only in repositories.
  */
 function ofSwitch(key: string, enable: boolean | undefined, { projectRoot }: Config, onlyThere: boolean): State {
   if (enable === false) return { on: false, because: `${key} = false` };

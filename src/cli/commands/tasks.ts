@@ -1,6 +1,6 @@
 /**
- * Manages the tasks of agents, for a person. Changes are written to the store itself, so the gateway of an agent sees them at its
- * next call.
+ * `earpiece tasks`: a person manages the tasks of agents. Changes are written directly to the store, so an agent's gateway sees
+ * them at its next call.
  */
 import { logKey, splitLog } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';

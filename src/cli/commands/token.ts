@@ -1,6 +1,6 @@
 /**
- * Creates, lists and revokes tokens of the HTTP API. The tokens are written to the store itself, so a running server sees a
- * change at once.
+ * Creates, lists and revokes tokens of the HTTP API. The command writes directly to the store, so a running server sees a change
+ * at once.
  */
 import { defined } from '../../core/defined.ts';
 import type { TokenInfo } from '../../wire/api.ts';
@@ -66,7 +66,7 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
           ...defined({ expiresInMs }),
         });
         if (options.json) return printJson(made);
-        // The token is alone on stdout, for scripts; the explanation for people goes to stderr.
+        // Only the token goes to stdout, for scripts; the explanation goes to stderr.
         print(made.token);
         process.stderr.write(`${paint('dim', `${made.id}, for ${scopeText(made)}; it is not shown again`)}\n`);
       });
@@ -145,7 +145,7 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
     });
 }
 
-/** Opens the list of tokens, whose code is loaded only when it is used. */
+/** Opens the list of tokens. Its code is loaded only here, so that other commands start faster. */
 async function tokensOf(store: Store): Promise<Tokens> {
   const { Tokens: Made } = await import('../../server/tokens.ts');
   return new Made(store);

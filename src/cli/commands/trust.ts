@@ -38,7 +38,7 @@ type Part = {
   readonly what: readonly string[];
   /** The parts that are already trusted. */
   readonly already: readonly string[];
-  /** The effect of the consent, printed after the place. */
+  /** A text about the effect of the consent, printed after the place. */
   readonly lasts: string;
   readonly allow: () => void;
 };
@@ -135,8 +135,8 @@ function partOf(book: TrustBook, target: string): Part {
 }
 
 /**
- * Collects what the project asks for besides its configuration: its name, its earlier folder if it moved, and its subscribers.
- * `problems` are those of the subscribers.
+ * Collects the project's requests for trust in addition to its configuration: its name, its earlier folder if it moved, and its
+ * subscribers. `problems` are the problems of the subscribers.
  */
 function partsHere(config: Config): { readonly parts: readonly Part[]; readonly problems: readonly SubscriberProblem[] } {
   const at = { env: process.env };
@@ -178,7 +178,7 @@ const saidOf = ({ id, events, output }: Subscriber): string =>
 const MAX_SHOWN = 300;
 const shortened = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
 
-/** Reads the project's subscribers: those that wait for trust, those that apply, and the problems of the others. */
+/** Reads the project's subscribers: the untrusted ones, the ones that apply, and the problems of invalid files. */
 function subscribersHere({
   project,
   projectRoot,

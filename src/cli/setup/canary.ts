@@ -13,16 +13,19 @@ import { partsOfLine } from '../../hosts/setup/index.ts';
 import { quote } from '../../hosts/setup/ours.ts';
 
 export type Proof =
-  /** `allowed` is the time in milliseconds that the agent waits for its hook, if the hook took longer. */
+  /** If the hook took longer than its agent waits, `allowed` is the time that the agent waits, in milliseconds. */
   | { readonly kind: 'heard'; readonly event: string; readonly ms: number; readonly allowed?: number }
   | { readonly kind: 'deaf'; readonly event: string; readonly why: string };
 
 /** A hook of the host. A hook without a command is a call of Earpiece's MCP server, which cannot be tested here. */
 type Hook = { readonly event: string; readonly command?: string };
 
-/** The maximum time of the test. It is longer than any host waits, so that a slow hook is reported as slow. */
+/**
+ * The maximum time of the test. The limit is longer than any host waits, so that a slow hook is reported as slow and not as
+ * broken.
+ */
 const LIMIT_MS = 30_000;
-/** The number of tries. On a busy machine a hook may give up after 250 ms, which does not mean that it is broken. */
+/** The number of tries: on a busy machine, a working hook may give up after 250 ms. */
 const TRIES = 3;
 
 /** Formats the time that the hook took. */
@@ -30,8 +33,8 @@ export const duration = ({ ms, allowed }: Extract<Proof, { kind: 'heard' }>): st
   allowed === undefined ? `${ms} ms` : `${ms} ms, but the agent waits only ${allowed} ms: this machine is busy`;
 
 /**
- * Tests the hooks of a host. `given` are the variables that the host gives them. Returns undefined if none of the hooks can carry
- * a notification.
+ * Tests the hooks of a host. `given` are the environment variables that the host sets for its hooks. Returns undefined if none of
+ * the hooks can carry a notification.
  */
 export async function canary(
   host: HookHost,

@@ -1,4 +1,4 @@
-/** Carries out install and uninstall, in common steps: show the changes, ask once, change, and report. */
+/** Runs the steps that `install` and `uninstall` share: show the changes, ask once, change, and report. */
 import { defined } from '../../core/defined.ts';
 import { changes, installBook, type FilePlan, type InstallBook, type Place, type Setup } from '../../hosts/setup/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -14,7 +14,7 @@ export type HostPlan = { readonly setup: Setup; readonly files: readonly FilePla
 
 type Way = {
   readonly question: string;
-  /** The participle for the message without consent, such as `installed`. */
+  /** The participle in the message that nothing was changed, such as `installed`. */
   readonly done: string;
   readonly write: (plan: FilePlan, book: InstallBook) => Promise<void>;
 };

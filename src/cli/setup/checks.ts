@@ -124,8 +124,7 @@ async function enabledFinding({ hooks, name, title }: Setup, plugin: EnabledPlug
 }
 
 /**
- * Reports on the file of a plugin and the command in it. The process itself cannot be tested, because it starts only with its
- * agent.
+ * Reports on the file of a plugin and the command in it. The plugin's process cannot be tested, because only the agent starts it.
  */
 function pluginFindings(setup: Setup, ours: Ours): readonly Finding[] {
   const { plugin, name, title } = setup;
@@ -167,7 +166,9 @@ type Bad = (value: string, advice?: string) => Finding;
 
 const commandsOf = ({ hooks }: Pick<Installed, 'hooks'>): readonly string[] => hooks.flatMap(({ command }) => command ?? []);
 
-/** Reports hooks that call Earpiece's MCP server in a host that is too old for them: it then ignores all hooks of the file. */
+/**
+ * Reports hooks that call Earpiece's MCP server in a host that is too old for them. Such a host ignores all hooks of the file.
+ */
 function tooOld({ name, title }: Setup, { hooks }: Installed, ours: Ours, bad: Bad): readonly Finding[] {
   if (hooks.every(({ command }) => command !== undefined) || ours.serves?.includes(name) === true) return [];
   return [
@@ -207,7 +208,7 @@ function wrongPlans(setup: Setup, { place, hooks }: Installed, ours: Ours, bad: 
   if (problem !== undefined) return [bad(problem)];
   const book = installBook({ env: process.env });
   const other = planInstall(setup, place, ours, book).filter(changes);
-  // An installation whose hooks are all commands, without calls of the server, is also correct.
+  // An installation whose hooks are all commands, and never call the server, is also correct.
   if (other.length === 0 || !planInstall(setup, place, { ...ours, serves: [] }, book).some(changes)) return [];
   const entry = partsOfLine(commandsOf({ hooks })[0] ?? '').entry;
   const which = entry === undefined || entry === ours.entry ? '' : `, of ${short(entry, place)}`;

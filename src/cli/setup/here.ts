@@ -51,8 +51,8 @@ const isAtLeast = (version: readonly number[], least: readonly number[]): boolea
 };
 
 /**
- * Returns the database of this command line or shell, if a process elsewhere would not find it by itself. The path of a file is
- * absolute.
+ * Returns the database that this command line or shell names, if a process in another folder would not find it. The path of a
+ * file is absolute.
  */
 export function namedDatabase(options: GlobalOptions): string | undefined {
   const { EARPIECE_DB: _, ...env } = process.env;
@@ -86,6 +86,6 @@ export function setupsNamed(names: readonly string[]): readonly Setup[] {
   });
 }
 
-/** Shortens a path to the form that a person types. */
+/** Shortens a path in the home folder to `~/…`. */
 export const short = (file: string, { home }: Pick<Place, 'home'>): string =>
   file === home || file.startsWith(`${home}/`) ? `~${file.slice(home.length)}` : file;

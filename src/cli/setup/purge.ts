@@ -42,7 +42,7 @@ export async function runPurge(options: SetupOptions): Promise<number> {
     return code;
   }
   for (const { what, path, bytes } of going) {
-    // Only folders named earpiece are removed with their content.
+    // Only a folder that is named `earpiece` is removed with its content.
     rmSync(path, { recursive: isOwnFolder(path), force: true });
     if (json) printJson({ what, path, bytes });
   }
@@ -89,8 +89,8 @@ function whatGoes(options: SetupOptions): Purge {
 const isOwnFolder = (path: string): boolean => basename(path) === 'earpiece';
 
 /**
- * Measures what is removed at a path, in bytes; undefined if nothing exists there. For a link, the link itself counts and not its
- * target.
+ * Returns the size of the files at a path, in bytes; undefined if nothing exists there. For a link, the size is that of the link
+ * and not of its target.
  */
 function bytesOf(path: string): number | undefined {
   try {
@@ -113,7 +113,7 @@ function linksIn(path: string): readonly string[] {
   }
 }
 
-/** Says what stays at the target of a link. Only the user knows what else the target contains. */
+/** Names the target of a link, which stays: only the user knows what else the target contains. */
 function staysBehind(link: string): string {
   try {
     const target = realpathSync(link);

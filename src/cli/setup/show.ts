@@ -5,13 +5,13 @@ import { changes, type FilePlan, type Place } from '../../hosts/setup/index.ts';
 import { paint, plain } from '../terminal.ts';
 import { short } from './here.ts';
 
-/** The maximum number of changed lines. More lines take long to compare, and the result would be too long to read. */
+/** The maximum number of changed lines. More lines would take long to compare, and nobody would read them. */
 const MAX_LINES = 500;
 
 export function diffOf({ file, before = '', after = '' }: FilePlan): readonly string[] {
   const patch = structuredPatch('', '', before, after, '', '', { context: 2, maxEditLength: MAX_LINES });
   if (patch === undefined) return ['  (the files differ in too many lines to show)'];
-  // The texts are compared with their secrets, but shown without them.
+  // The comparison uses the texts with their secrets; the output hides the secrets.
   const [old, now] = [before, after].map((text) => veiled(text, file).split('\n')) as [string[], string[]];
   return patch.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => {
     let [oldAt, newAt] = [oldStart - 1, newStart - 1];

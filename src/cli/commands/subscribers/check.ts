@@ -32,7 +32,7 @@ export function check(group: CommandLine, answer: Answer): void {
 
 type Checkable = { readonly name: string; readonly files: FolderState['files']; readonly problems: readonly SubscriberProblem[] };
 
-/** Lists the folders that apply here, without the missing ones. */
+/** Lists the existing folders that apply here. */
 function ofHere(): readonly Checkable[] {
   const { project, paths, source } = here();
   const { problems } = source.of(project);
@@ -48,7 +48,7 @@ function ofHere(): readonly Checkable[] {
 function checkable(path: string): Checkable {
   if (isFolder(path)) return { name: path, ...new Folder({ path, name: 'user', optional: false, lookEveryMs: 0 }).look(0) };
   const { subscriber, problems: own, ...rest } = fileAt(path);
-  // Some problems show only with the whole folder, if that folder applies here: a duplicate id, or a replaced core subscriber.
+  // A duplicate id or a replaced core subscriber is found only if all files of a folder that applies here are read.
   const { project, source } = here();
   const among = source
     .of(project)
@@ -58,7 +58,7 @@ function checkable(path: string): Checkable {
   return { name: path, files: subscriber === undefined ? [] : [{ ...rest, subscriber, problems }], problems };
 }
 
-/** Whether the path is a folder. False for an unreadable path, which a later read reports. */
+/** Whether the path is a folder. An unreadable path returns false, and a later read reports it. */
 function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();

@@ -40,7 +40,7 @@ export function copy(group: CommandLine): void {
       try {
         mkdirSync(folder, { recursive: true });
         for (const { from, to } of copies) writeFileSync(to, readFileSync(from));
-        // A folder that this command has just created needs no other consent: its user chose the first file.
+        // The user chose the first file of a folder that this command has just created, so no further consent is needed.
         if (!options.user && isNew) trust.trust(folder);
       } catch (cause) {
         const { code } = cause as NodeJS.ErrnoException;

@@ -1,4 +1,4 @@
-/** Finds the subscribers that apply where the command runs, and the files that a person names. */
+/** Finds the subscribers that apply in the working folder, and the files that a user names. */
 import { join } from 'node:path';
 import {
   formatSubscriberProblem,
@@ -20,7 +20,7 @@ import { openLoadedInbox, type LoadedInbox } from '../../../loaded-inbox.ts';
 import { checkNamed, readOnly, type GlobalOptions } from '../../context.ts';
 import { complain, plain } from '../../terminal.ts';
 
-/** Finds the folders that apply here. The command itself reports their problems, so stderr does not. */
+/** Finds the folders that apply here. Their problems are not written to stderr, because the command itself reports them. */
 export function here(): {
   readonly project: string;
   readonly paths: Readonly<Record<'shipped' | 'user' | 'project', string>>;
@@ -70,7 +70,7 @@ export function named(which: string): Pick<SubscriberFile, 'subscriber' | 'probl
   return /[./\\]/.test(which) ? fileAt(which) : { subscriber: counting(which), problems: [] };
 }
 
-/** Finds the subscriber with this id that applies here. */
+/** Finds the subscriber with this id among the subscribers that apply here. */
 export function counting(which: string): Subscriber {
   const { project, source } = here();
   const { subscribers: all } = source.of(project);
@@ -87,7 +87,7 @@ export function counting(which: string): Subscriber {
   );
 }
 
-/** Lists the shipped subscribers that take effect only as a copy. */
+/** Lists the shipped subscribers that take effect only after the user copies them. */
 export const others = (): readonly Subscriber[] =>
   subscriberFolders({ shipped: join(shippedFolder(), 'more') }).of('').subscribers;
 

@@ -73,7 +73,7 @@ export function list(group: CommandLine): void {
 type State = { readonly state: 'on' | 'off'; readonly offBy: readonly ToggleScope['kind'][]; readonly locked?: string };
 
 function stateOf({ id, output }: Subscriber, off: Toggled): State {
-  // A core subscriber may have been switched off before it became one; that has no effect.
+  // A subscriber may have been switched off before it became a core subscriber; that switch has no effect.
   if (output.core) return { state: 'on', offBy: [], locked: WHY_LOCKED };
   const offBy = offFor(id, off);
   return { state: offBy.length === 0 ? 'on' : 'off', offBy };

@@ -25,7 +25,8 @@ export function toggle(group: CommandLine, what: 'enable' | 'disable'): void {
       await withSubscribers(options, async (ear) => {
         const scope: ToggleScope = options.user ? { kind: 'user' } : { kind: 'project', project: ear.project };
         const set = ear.bus.subscribers(ear.project);
-        // A subscriber that is off can be switched on even if its file was deleted since, so only others are checked.
+        // A user may switch on a subscriber whose file was deleted after it was switched off, so such a subscriber is not
+        // checked.
         if (offFor(id, await ear.toggles.lists(ear.project)).length === 0) checkCopied(id, set.subscribers);
         const changed = await ear.toggles[what](scope, id, whoAmI(), set);
         const lists = await ear.toggles.lists(ear.project);

@@ -32,7 +32,7 @@ earpiece subscribers test tool_failure - < event.json`)
     });
 }
 
-/** Runs the events in a separate log in memory. They are matched, counted, grouped and rendered as usual. */
+/** Runs the events in a separate log in memory, with the usual matching, counting, grouping and rendering. */
 async function made(
   subscriber: Subscriber,
   given: { readonly text: string; readonly from: string },
@@ -59,7 +59,7 @@ async function made(
       return { type: event.type, heard: one };
     }),
   );
-  // At this contact point all moments are due, except those of another turn.
+  // At this contact point, every moment is due except the moments of a later turn.
   const { view, decisions } = await ear.conversation(subject).preview({ at: 'tool_batch_end' });
   const failed = (await ear.store.read({ types: ['template_failed'] })).map(({ body }) =>
     String((body as { reason?: unknown }).reason),

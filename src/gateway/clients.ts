@@ -8,13 +8,13 @@ import type { Connection } from './riding/rider.ts';
 import { Settling } from './riding/settling.ts';
 import { Unanswered } from './unasked.ts';
 
-/** One HTTP client, as far as the gateway can distinguish it from others. */
+/** One HTTP client, as the gateway distinguishes it from other clients. */
 export type HttpClient = {
   readonly connection: Connection;
   readonly settling: Settling;
   /** Requests whose answers the gateway may have to change, by the JSON text of their id. */
   readonly open: Map<string, OpenRequest>;
-  /** The ids of the requests that were sent to the server and have no answer yet. */
+  /** The ids of the requests that the server has not answered yet. */
   readonly unanswered: Unanswered;
   seenAt: number;
 };
@@ -33,30 +33,30 @@ export type ClientsOptions = {
   readonly profile?: (client: ClientInfo | undefined) => Profile;
   /** The conversation of a client that does not name one. */
   readonly session?: string;
-  /** The name under which the client knows one of the gateway's own tools. */
+  /** Returns the client's name for one of the gateway's own tools. */
   readonly nameOf?: (connection: Connection, tool: string) => string;
 };
 
 /**
  * The clients of an HTTP front that passes requests on. In the older protocol generation, each session is a client. In the
- * stateless generation, the client's name together with the conversation that it names identifies a client. Two windows of one
- * program therefore count as one client unless each names its conversation.
+ * stateless generation, a client is identified by its name and the conversation in its header. Two windows of one program
+ * therefore count as one client unless each sends its conversation.
  */
 export class HttpClients {
   readonly #options: ClientsOptions;
-  /** Ordered by the last request: the client that has been silent longest comes first. */
+  /** Ordered by the time of the last request. The client with the oldest request comes first. */
   readonly #clients = new Map<string, HttpClient>();
 
   constructor(options: ClientsOptions) {
     this.#options = options;
   }
 
-  /** The client of a session. If the session began before this gateway, its client is not identified. */
+  /** Returns the client of a session. If the session began before this gateway, the client's name is unknown. */
   ofSession(id: string, conversation: string | undefined): HttpClient {
     return this.#known(id) ?? this.open(id, undefined, conversation);
   }
 
-  /** The client of a request that has no session. */
+  /** Returns the client of a request that has no session. */
   ofRequest(request: Request, conversation: string | undefined): HttpClient {
     const at = clientInfoAt(request);
     const key = JSON.stringify([at ? textOf(request.bytes, at) : '', conversation ?? '']);

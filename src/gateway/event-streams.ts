@@ -1,9 +1,11 @@
-/** Resumes the event streams of a restarted server where they stopped. */
+/** Resumes the event streams of a restarted server at their last cursor. */
 import { editedRequest, idOf, param, type Note, type Request } from '../mcp/frames/frame.ts';
 import { addMember, member, objectAt, textOf } from '../mcp/frames/json.ts';
 import { META_SUBSCRIPTION } from '../mcp/frames/protocol.ts';
 
-/** The event stream that a frame belongs to, by the id of its request, and the last cursor. Undefined for any other frame. */
+/**
+ * Returns the event stream that a frame belongs to (the id of its request) and the frame's cursor. Undefined for any other frame.
+ */
 export function progressIn(note: Note): { readonly stream: string; readonly cursor: string } | undefined {
   if (!note.method.startsWith('notifications/events/')) return undefined;
   const at = param(note, '_meta', META_SUBSCRIPTION);
@@ -11,8 +13,8 @@ export function progressIn(note: Note): { readonly stream: string; readonly curs
   return at && cursor && { stream: idOf(note.bytes, at), cursor: textOf(note.bytes, cursor) };
 }
 
-/** The request for a stream, changed to start at the cursor. */
-export function goingOn(request: Request, cursor: string | undefined): Request {
+/** Returns the request for a stream, changed to start at the cursor. */
+export function resumedAt(request: Request, cursor: string | undefined): Request {
   const params = request.params && objectAt(request.bytes, request.params.start);
   if (params === undefined || cursor === undefined) return request;
   const at = member(request.bytes, params, 'cursor');

@@ -8,7 +8,10 @@ import type { Verdict } from './riding/rider.ts';
 /** The error text for requests that were in flight when this gateway ended. */
 export const STOPPED = 'The gateway was stopped during this call; it is unknown whether the call took effect.';
 
-/** Answers a request that failed. A tools/call gets a failing result, so that the model reads why; any other request gets an error. */
+/**
+ * Answers a request that failed. A tools/call gets a failing result, so that the model reads the reason. Any other request gets
+ * an error.
+ */
 export function failing(request: Request, why: string): Outgoing {
   if (request.method !== 'tools/call') return { bytes: errorFrame(request.id, INTERNAL_ERROR, why) };
   const more = isStateless(request) ? ',"resultType":"complete"' : '';
@@ -29,6 +32,6 @@ export function refusal(request: Request, verdict: Verdict & { kind: 'refuse' })
   return { bytes, requestId: request.id, ...(verdict.delivery && { delivery: verdict.delivery }) };
 }
 
-/** The beginning of the report about a call without an id, which cannot get an answer. */
+/** Begins the report about a call without an id. Such a call cannot get an answer. */
 export const withoutId = (tool: string): string =>
   `the client sent a tools/call of ${JSON.stringify(tool.slice(0, 80))} without an id`;

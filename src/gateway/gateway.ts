@@ -27,7 +27,7 @@ export type GatewayOptions = {
   readonly profile?: ProfileKind;
   /** The separator between a server's name and its tool's name when there are several servers. `__` by default. */
   readonly separator?: string;
-  /** With several servers: how long a client waits for each of them. */
+  /** How long a client waits for each of several servers. */
   readonly patience?: Partial<Patience>;
   /** The user's settings for clients, by client name. They override the built-in table. */
   readonly profiles?: Readonly<Record<string, ProfileEntry>>;
@@ -48,7 +48,7 @@ export type Gateway = {
   readonly url?: string;
   /** Resolves with the reason when the gateway and its last process have ended. */
   readonly closed: Promise<Closed>;
-  /** Ends the gateway. With `now`, servers get no time to end by themselves: used after a signal. */
+  /** Ends the gateway. With `now`, as after a signal, servers get no time to end by themselves. */
   close(options?: { readonly now?: boolean }): Promise<void>;
 };
 
@@ -117,7 +117,7 @@ function stdioGateway(options: GatewayOptions, front: Front & { kind: 'stdio' },
   };
   const client = new StdioClient({ input: front.input ?? process.stdin, output: front.output ?? process.stdout }, settling, {
     frame: (frame) => endpoint.fromClient(frame),
-    tooLong: (gone) => endpoint.clientFrameTooLong(gone),
+    tooLong: (frame) => endpoint.clientFrameTooLong(frame),
     drain: () => endpoint.resume(),
     end: (why) => void close('client_ended', why, endpoint.busy ? BUSY_GRACE_MS : undefined),
   });

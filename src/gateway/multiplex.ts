@@ -67,9 +67,9 @@ export const SEPARATOR = '__';
 /**
  * Presents several servers to one client as a single server. Tools and prompts are called `<server>__<name>`; resources keep
  * their URIs. The client and each server have separate handshakes, so a client of one protocol generation can use servers of the
- * other. Tools, resources, prompts and completion are translated between the generations. A request that no single server can
- * take, or that cannot be translated, gets a JSON-RPC error with the reason. The gateway waits a short grace, answers the client
- * with the servers that are ready, and announces later servers by list_changed.
+ * other. Tools, resources, prompts and completion are translated between the generations. A request gets a JSON-RPC error with
+ * the reason if it belongs to no single server, or cannot be translated. The gateway waits a short time, answers the client with
+ * the servers that are ready, and announces later servers by list_changed.
  */
 export class Multiplex implements Endpoint {
   readonly #options: MultiplexOptions;
@@ -87,9 +87,11 @@ export class Multiplex implements Endpoint {
   #introduction: Introduction | undefined;
   #introduced: Promise<void> | undefined;
   #met = false;
-  /** Whether the client speaks the stateless generation. After server/discover, it may still choose the older one. */
+  /**
+   * Whether the client speaks the stateless generation. A client that sent server/discover may still choose the older generation.
+   */
   #stateless = false;
-  /** The log level that the client asked for, to pass to servers that become ready later. */
+  /** The log level that the client requested. Servers that become ready later get it too. */
   #level: string | undefined;
   #closed = false;
   #saidWithoutId = false;
@@ -117,7 +119,7 @@ export class Multiplex implements Endpoint {
       peers: this.#peers,
       patience: this.#patience,
       tell: (event) => this.#health.tell(event),
-      came: (peer) => this.#came(peer),
+      came: (peer) => this.#becameReady(peer),
     });
     this.#lists = new Lists({
       peers: this.#peers,
@@ -159,7 +161,7 @@ export class Multiplex implements Endpoint {
 
   fromClient(given: Frame): void {
     const frame = sound(given);
-    this.#options.settling.heard(frame);
+    this.#options.settling.clientSent(frame);
     switch (frame.kind) {
       case 'request':
         void this.#request(frame);
@@ -179,8 +181,8 @@ export class Multiplex implements Endpoint {
     }
   }
 
-  clientFrameTooLong(gone: TooLong): void {
-    refuseTooLong(gone, this.#options);
+  clientFrameTooLong(frame: TooLong): void {
+    refuseTooLong(frame, this.#options);
   }
 
   abandon(requestId: string): void {
@@ -204,7 +206,7 @@ export class Multiplex implements Endpoint {
   async #request(frame: Request): Promise<void> {
     this.#router.forget(frame.id);
     try {
-      // No `await` if the client is known: a cancel may follow immediately and must find the request.
+      // No `await` if the client is known, because a cancel may follow immediately and must find the request.
       if (!this.#met) await this.#meet(frame);
       await this.#route(frame);
     } catch (error) {
@@ -279,14 +281,14 @@ export class Multiplex implements Endpoint {
   }
 
   /** Announces a server that became ready after the client got its handshake answer. */
-  #came(peer: Peer): void {
+  #becameReady(peer: Peer): void {
     if (this.#closed) return;
     this.#subscriptions.join(peer);
     if (this.#level !== undefined) peer.logAt(this.#level);
     for (const list of ['tools', 'prompts', 'resources']) if (peer.can(list)) this.#changed(peer, list);
     const { name: server, instructions } = peer;
     if (!instructions?.trim()) return;
-    // The client asks for instructions only once, and already has the answer.
+    // The client requests instructions only once, and already has the answer.
     this.#options.report(`MCP server "${server}" started late: the agent gets its instructions as a notification`);
     this.#options.rider.upstream({ server, state: 'introduced', detail: instructions }, this.#connection!.key);
   }
@@ -353,7 +355,7 @@ export class Multiplex implements Endpoint {
         if (!isAnswer(frame)) return this.#send(out);
         const request = this.#router.answered(frame.id, peer);
         if (request === undefined) {
-          // The client has cancelled the request and may use this id for another one now.
+          // The client has cancelled the request and may now use its id for another request.
           out.delivery?.release('cancelled');
           return true;
         }

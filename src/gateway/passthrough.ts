@@ -18,7 +18,7 @@ import { failing, refusal, STOPPED } from './failing.ts';
 import { idsIn, sifted, Unanswered, Unasked } from './unasked.ts';
 import type { HttpUpstream } from '../mcp/upstream.ts';
 
-/** Begins the session ids that the gateway invents to distinguish clients if the server has no sessions. */
+/** The prefix of session ids that the gateway makes if the server has no sessions. They distinguish clients. */
 const OUR_SESSION = 'earpiece-';
 
 export type PassthroughOptions = ClientsOptions & {
@@ -77,7 +77,7 @@ export class HttpPassthrough implements HttpEndpoint {
             ? this.#clients.ofRequest(frame, conversation)
             : this.#clients.ofSession(session, conversation);
       if (client === undefined) return this.#initialize(exchange, frame, conversation);
-      client.settling.heard(frame);
+      client.settling.clientSent(frame);
       client.unanswered.forget(frame.id);
       if (frame.method === 'tools/call') return this.#call(exchange, frame, client);
       if (isHandshake(frame.method)) client.open.set(frame.id, { kind: 'handshake', request: frame });
@@ -85,7 +85,7 @@ export class HttpPassthrough implements HttpEndpoint {
       return this.#pass(exchange, client, frame);
     }
     const client = session === undefined ? undefined : this.#clients.ofSession(session, conversation);
-    client?.settling.heard(frame);
+    client?.settling.clientSent(frame);
     const cancelled = client && cancelledBy(frame);
     const open = cancelled === undefined ? undefined : client?.open.get(cancelled);
     if (open?.kind === 'call') open.call.cancelled = true;
@@ -114,7 +114,7 @@ export class HttpPassthrough implements HttpEndpoint {
     const call: OpenCall = { server, tool: name, requestId: frame.id, beganAt, connection, cancelled: false };
     client.open.set(frame.id, { kind: 'call', call, request: frame });
     response.once('close', () => {
-      // The stream ended regularly before its answer. The client resumes the stream with a GET.
+      // The stream ended regularly and without the answer. The client resumes the stream with a GET.
       if (response.writableFinished) return;
       call.cancelled = true;
       client.open.delete(frame.id);
@@ -218,7 +218,7 @@ export class HttpPassthrough implements HttpEndpoint {
       const some = events;
       events = [];
       for (const event of some) {
-        // Readers of event streams end a line at a CR without LF too, so such a line could hide another event.
+        // Readers of event streams also end a line at a CR without LF, so such a line could hide another event.
         if (event.raw.includes(0x0d) && /\r(?!\n)/.test(event.raw.toString('latin1'))) {
           this.#unasked.drop('of an event with a lone CR');
           continue;
@@ -241,7 +241,7 @@ export class HttpPassthrough implements HttpEndpoint {
       response.end();
     } catch {
       const answered = frame === undefined || !waits.has(frame.id);
-      // The server broke off its answer, so the answer to the client breaks off too.
+      // The server's answer was cut off, so the connection to the client is cut off too.
       if (answered || !this.#answeredStopped(response, frame)) response.destroy();
     }
   }
@@ -273,7 +273,7 @@ export class HttpPassthrough implements HttpEndpoint {
   }
 
   /**
-   * Sends a request to the server and returns the answer, with its body still to read. If the server does not answer, the client
+   * Sends a request to the server and returns the answer, whose body is not read yet. If the server does not answer, the client
    * gets an error and the result is undefined.
    */
   async #send(exchange: Exchange, frame?: Request, client?: HttpClient): Promise<IncomingMessage | undefined> {

@@ -28,13 +28,13 @@ export type PeerOptions = {
   readonly resume: () => void;
 };
 
-/** Begins the ids of requests that a peer makes itself. */
+/** The prefix of the ids of a peer's own requests. */
 const OURS = '"earpiece-peer-';
 
 /**
- * One of several servers. The gateway makes the handshake with the server in the client's name. It uses the client's protocol
- * generation if the server knows that generation, otherwise the other one. A session handles notifications, the gate and
- * restarts, as with a single server.
+ * One of several servers. The gateway makes the handshake with the server in the client's name. The handshake uses the client's
+ * protocol generation if the server knows that generation, otherwise the other generation. A session handles notifications, the
+ * gate and restarts, as with a single server.
  *
  * States: new → `start` → starting → ready (in one generation) or failed.
  */
@@ -67,7 +67,7 @@ export class Peer {
       },
       catalog: new Catalog(),
       key: options.upstream.name,
-      settling: new Settling(), // The channel of the client settles deliveries.
+      settling: new Settling(), // The client's own channel settles deliveries.
       partOf: { connection: options.connection },
       channel: {
         send: (out) => this.#received(out),
@@ -94,7 +94,7 @@ export class Peer {
     this.#session.start();
   }
 
-  /** Makes the handshake. Resolves to whether the server can be used. */
+  /** Makes the handshake. Resolves to true if the server can be used. */
   async start(who: Introduction): Promise<boolean> {
     this.#starting ??= this.#shakeHands(who);
     const ready = await this.#starting;
@@ -103,8 +103,8 @@ export class Peer {
   }
 
   /**
-   * Whether the server may still become ready. A server that is missing may appear later, but a process that ended before its
-   * first message will not start again.
+   * Whether the server may still become ready. An unreachable server may become reachable later. A process that ended before its
+   * first message does not start again.
    */
   get mayCome(): boolean {
     return !this.#gone;
@@ -125,7 +125,7 @@ export class Peer {
     return answer;
   }
 
-  /** Asks the server to log from this level on, if it supports logging. */
+  /** Sets the server's log level, if the server supports logging. */
   logAt(level: string): void {
     if (this.generation === 'legacy' && this.can('logging')) void this.ask('logging/setLevel', { level });
   }
@@ -181,7 +181,7 @@ export class Peer {
       this.#options.tell({ server: this.name, state: 'started', detail: 'its tools are available now' });
       return true;
     }
-    // A link that ended has already reported why.
+    // A link that ended has already reported the reason.
     if (!this.#gone && why !== undefined && why !== this.#why) this.#fail(why);
     return false;
   }

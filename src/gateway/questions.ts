@@ -4,7 +4,7 @@ import { editedRequest, frameOf, type Failure, type Frame, type Request, type Su
 /** How long a server may take to answer. */
 const ASK_MS = 2_000;
 
-/** Begins the ids of the gateway's own requests. */
+/** The prefix of the ids of the gateway's own requests. */
 const OURS = '"earpiece-';
 
 export class Questions {
@@ -26,7 +26,7 @@ export class Questions {
     return id.startsWith(OURS);
   }
 
-  /** Resolves with undefined if no answer comes in time. */
+  /** Sends a request. Resolves to the answer, or to undefined after `ASK_MS`. */
   ask(method: string, params: object): Promise<Success | Failure | undefined> {
     return this.#put((id) =>
       frameOf(Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}\n`)),
@@ -38,7 +38,7 @@ export class Questions {
     return this.#put((id) => editedRequest(request, [{ at: request.idAt, put: id }]), withinMs);
   }
 
-  /** Takes an answer of the server. Returns false if it belongs to none of the gateway's requests. */
+  /** Takes an answer of the server. Returns false if the answer belongs to none of the gateway's requests. */
   answered(frame: Success | Failure): boolean {
     const waiting = this.#waiting.get(frame.id);
     this.#waiting.delete(frame.id);
@@ -46,7 +46,7 @@ export class Questions {
     return waiting !== undefined;
   }
 
-  /** Ends the wait for an answer to this request, or without an id, to all of them. */
+  /** Ends the wait for the answer to this request, or without an id, to all requests. */
   lost(id?: string): void {
     for (const [each, waiting] of id === undefined ? [...this.#waiting] : [[id, this.#waiting.get(id)] as const]) {
       this.#waiting.delete(each);

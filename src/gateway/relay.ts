@@ -1,5 +1,5 @@
 import { answering, carry, type OpenCall, type Outgoing } from './riding/carry.ts';
-import { goingOn, progressIn } from './event-streams.ts';
+import { resumedAt, progressIn } from './event-streams.ts';
 import { failing } from './failing.ts';
 import { Held } from './held.ts';
 import { Questions } from './questions.ts';
@@ -38,11 +38,11 @@ export type RelayOptions = {
   readonly server: string;
   readonly rider: GuardedRider;
   readonly catalog: Catalog;
-  /** The key of the connection, and its conversation if the client named one. */
+  /** The key of the connection. `session`: the conversation that the client named. */
   readonly key: string;
   readonly session?: string;
   readonly profile?: (client: ClientInfo | undefined) => Profile;
-  /** Set if this relay serves one of several servers. Another object then has the connection and the own tools. */
+  /** Set if this relay serves one of several servers. The multiplexer then has the connection and the gateway's own tools. */
   readonly partOf?: { readonly connection: () => Connection };
   /** The channel to the client settles its delivery through `settling`. */
   readonly settling: Settling;
@@ -53,20 +53,21 @@ export type RelayOptions = {
 };
 
 /**
- * Passes frames between one client and one server, byte for byte. It changes only results of tools/list and tools/call as the
- * profile needs, and answers refused calls and calls of the gateway's tools. The server answers the handshake. Requests keep
- * their ids, so an answer is recognized by its id.
+ * Passes frames between one client and one server, byte for byte. It changes only results of tools/list and tools/call, as the
+ * profile requires. It answers refused calls and calls of the gateway's tools itself. The server answers the handshake. Requests
+ * keep their ids, so an answer is recognized by its id.
  *
  * State `up`: frames pass. `serverDown` answers the open requests and leads to `down`. State `down`: requests are held for at
- * most `holdMs`; other frames are dropped, because they were for the ended process. `serverUp` leads to `replaying`. State
- * `replaying`: the new process gets the handshake and the client's setup again, then the held requests; the state is `up` again.
+ * most `holdMs`. Other frames are dropped, because they were for the ended process. `serverUp` leads to `replaying`. State
+ * `replaying`: the new process gets the handshake and the client's setup again, and then the held requests. The state is then
+ * `up`.
  */
 export class Relay {
   readonly #options: RelayOptions;
   readonly #open = new Map<string, Open>();
   readonly #clientLane: Lane<Outgoing>;
   readonly #serverLane: Lane<Frame>;
-  /** Calls whose answer has arrived but is not sent yet: the answer, or one before it, waits for the rider. */
+  /** Calls whose answer has arrived but is not sent yet, because the rider has not yet handled this answer or an earlier one. */
   readonly #answering = new Map<string, OpenCall>();
   /** The ids of the open requests of this server process. The server may answer each of them once. */
   readonly #unanswered = new Unanswered();
@@ -114,7 +115,7 @@ export class Relay {
   }
 
   fromClient(frame: Frame): void {
-    this.#options.settling.heard(frame);
+    this.#options.settling.clientSent(frame);
     switch (frame.kind) {
       case 'request':
         return this.#request(frame);
@@ -143,7 +144,7 @@ export class Relay {
     if (this.#questions.answered(frame)) return;
     const open = this.#open.get(frame.id);
     if (open === undefined) {
-      // An id that the gateway did not make belongs to a request of a batch. A late answer to the gateway's own request is
+      // An id that the gateway did not make belongs to a request of a batch. A late answer to a request of the gateway is
       // dropped.
       if (!this.#questions.owns(frame.id)) this.#pass(frame);
       return;
@@ -181,7 +182,7 @@ export class Relay {
     for (const { kind, bytes } of elements) if (kind !== 'batch') this.fromServer(frameOf(asLine(bytes)));
   }
 
-  /** Drops the answer to this request: the client disconnected without a cancel, so the server is not informed. */
+  /** Drops the answer to this request. The client disconnected without a cancel, so the server is not informed. */
   abandon(id: string): void {
     const open = this.#open.get(id);
     if (open?.kind === 'call' || open?.kind === 'own') open.call.cancelled = true;
@@ -210,19 +211,22 @@ export class Relay {
     for (const [id, open] of this.#open) {
       if (this.#held.has(id) || open.kind === 'own' || (open.kind === 'call' && open.phase === 'asking')) continue;
       this.#open.delete(id);
-      if (open.kind === 'other' && staysOpen(open.request)) this.#hold(goingOn(open.request, open.cursor));
+      if (open.kind === 'other' && staysOpen(open.request)) this.#hold(resumedAt(open.request, open.cursor));
       else this.#refuseWith(id, open, why);
     }
   }
 
-  /** Connects a new process. Resolves to whether it accepted the handshake, or to undefined if it ended first. */
+  /**
+   * Connects a new process. Resolves to true if the process accepted the handshake, to false if it did not, and to undefined if
+   * it ended first.
+   */
   async serverUp(): Promise<boolean | undefined> {
     if (this.#closed || this.#state === 'gone') return undefined;
     this.#state = 'replaying';
     return this.#replay();
   }
 
-  /** Ends the relay's server for good: held requests and all later ones are answered with an error. */
+  /** Ends the relay's server for good. Held and later requests are answered with an error. */
   serverGone(why: string): void {
     this.serverDown(why);
     this.#state = 'gone';
@@ -246,7 +250,7 @@ export class Relay {
   }
 
   #request(frame: Request): void {
-    // The client reuses the id: a late answer to the abandoned request must not count as the answer to this one.
+    // If the client reuses an id, a late answer to the abandoned request must not count as the answer to the new request.
     if (!this.#open.has(frame.id)) this.#unanswered.forget(frame.id);
     const connection = this.#identify(frame);
     if (frame.method === 'tools/list') this.#open.set(frame.id, { kind: 'list', connection, request: frame });
@@ -349,9 +353,7 @@ export class Relay {
     if (!this.#open.has(frame.id)) this.#open.set(frame.id, { kind: 'other', request: frame });
   }
 
-  /**
-   * The answer that the gateway sends in place of the server. For a tools/call it is a failing result, so the model reads it.
-   */
+  /** Answers a request in place of the server. A tools/call gets a failing result, so that the model reads the reason. */
   #refuseWith(id: string, open: Open, why: string): void {
     switch (open.kind) {
       case 'call':

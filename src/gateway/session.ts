@@ -16,17 +16,17 @@ export interface Endpoint {
   start(): void;
   fromClient(frame: Frame): void;
   /** Answers a client's frame that is too long to hold. */
-  clientFrameTooLong(gone: TooLong): void;
+  clientFrameTooLong(frame: TooLong): void;
   /** Drops a request whose client disconnected. In the older generation, a disconnect does not ask the server to stop. */
   abandon(requestId: string): void;
-  /** Continues after `channel.send` returned false: the client reads fast enough again. */
+  /** Continues after `channel.send` returned false. The front calls this when the client reads fast enough again. */
   resume(): void;
   /** Whether the client waits for an answer. */
   readonly busy: boolean;
   close(options?: StopOptions): Promise<void>;
 }
 
-/** The connection from a session to its client. */
+/** A session's channel to its client. */
 export type Channel = {
   /**
    * Sends to the client. Returns false if the client does not read fast enough; the front calls `session.resume()` when it does.
@@ -55,7 +55,7 @@ export type SessionOptions = Pick<RelayOptions, 'rider' | 'catalog' | 'key' | 's
   readonly tell?: (event: UpstreamEvent) => void;
 };
 
-/** How long the gateway of a broken server waits for its client's first request. */
+/** How long the gateway of a server that cannot be used waits for its client's first request. */
 const INTRODUCTION_MS = 2_000;
 
 /** One client with a separate server process: a relay between the front's channel and a link. */
@@ -80,7 +80,7 @@ export class Session implements Endpoint {
     });
     this.#link = options.link(upstream, {
       frame: (frame) => this.#relay.fromServer(frame),
-      tooLong: (gone) => this.#serverFrameTooLong(gone),
+      tooLong: (frame) => this.#serverFrameTooLong(frame),
       drain: () => channel.resume(),
       up: () => void this.#up(),
       lost: (requestId, why) => this.#relay.lostAnswer(requestId, why),
@@ -104,8 +104,8 @@ export class Session implements Endpoint {
     this.#relay.fromClient(frame);
   }
 
-  clientFrameTooLong(gone: TooLong): void {
-    refuseTooLong(gone, this.#options);
+  clientFrameTooLong(frame: TooLong): void {
+    refuseTooLong(frame, this.#options);
   }
 
   abandon(requestId: string): void {
@@ -128,7 +128,7 @@ export class Session implements Endpoint {
   async #gone(why: string): Promise<void> {
     const { channel, partOf, upstream } = this.#options;
     this.#relay.serverGone(`The MCP server "${upstream.name}" does not work: ${why}.`);
-    // Until the client has identified itself, there is no conversation to notify and no handshake to answer.
+    // Before the client identifies itself, no conversation can be notified and no handshake can be answered.
     if (!partOf) await Promise.race([this.#relay.introduced, sleep(INTRODUCTION_MS, undefined, { ref: false })]);
     this.#tell('failed', why);
     channel.gone(why);

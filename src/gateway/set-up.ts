@@ -1,4 +1,4 @@
-/** Records a client's setup at its server, to repeat it to a new process of the server. */
+/** Records the setup requests that a client sent to its server. A new process of the server gets them again. */
 import { param, type Note, type Request } from '../mcp/frames/frame.ts';
 import { stringAt } from '../mcp/frames/json.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Handles tool calls on their way to one server. It answers calls of own tools, refuses calls while the gate is up, and passes
- * all others.
+ * Handles tool calls on their way to one server. It answers calls of the gateway's own tools, refuses calls while the gate is up,
+ * and passes all other calls.
  */
 import type { Frame, Note, Request } from '../mcp/frames/frame.ts';
 import { toolOf } from '../mcp/frames/protocol.ts';
@@ -89,8 +89,8 @@ export class ToolCalls {
   }
 
   /**
-   * Handles a call without an id, which a server may run. While the gate is up, the gateway drops such a call, because a refusal
-   * cannot answer it.
+   * Handles a call without an id. A server may run such a call. While the gate is up, the gateway drops the call, because a call
+   * without an id gets no answer.
    */
   withoutId(frame: Note, connection: Connection | undefined): void {
     const { report, rider, server, toServer } = this.#options;

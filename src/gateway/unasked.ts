@@ -2,8 +2,8 @@ import { frameOf, type Batch, type Failure, type Frame, type Success } from '../
 import { member, objectAt, skipSpace } from '../mcp/frames/json.ts';
 
 /**
- * Drops answers of one server that no request waits for. A hostile server could send such answers with guessed ids, to answer
- * calls of other servers, refused calls, or own tools. The first drop is reported at once, and the number of drops at the end.
+ * Drops answers of one server that no request waits for. With guessed ids, a hostile server could answer refused calls, calls of
+ * other servers, or calls of the gateway's own tools. The first drop is reported at once, and the number of drops at the end.
  */
 export class Unasked {
   readonly #server: string;
@@ -15,7 +15,7 @@ export class Unasked {
     this.#report = report;
   }
 
-  /** Counts and reports a dropped answer. `id` is the JSON text of its id. */
+  /** Counts and reports a dropped answer. `id` is the JSON text of the answer's id. */
   drop(id: string): void {
     this.#dropped += 1;
     if (this.#dropped > 1) return;
@@ -32,7 +32,7 @@ export class Unasked {
   }
 }
 
-/** The ids of a server's open requests, each as often as it was sent, because a client may use an id twice. */
+/** The ids of a server's open requests. An id is counted as often as it was sent, because a client may use an id twice. */
 export class Unanswered {
   readonly #times = new Map<string, number>();
 
@@ -84,8 +84,8 @@ export function isAnswer(frame: Frame): frame is Frame & { readonly id: string }
 export const isPlainAnswer = (frame: Frame): frame is Success | Failure => frame.kind === 'success' || frame.kind === 'failure';
 
 /**
- * Keeps only the answers in a frame that a request in `waits` asked for, and removes these requests from `waits`. Returns the
- * same frame if everything may pass, and undefined if nothing may.
+ * Keeps only the answers in a frame that belong to a request in `waits`, and removes these requests from `waits`. Returns the
+ * same frame if all answers may pass, and undefined if none may.
  */
 export function sifted(frame: Frame, waits: Unanswered, unasked: Unasked): Frame | undefined {
   if (frame.kind !== 'batch') {

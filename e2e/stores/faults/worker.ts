@@ -157,7 +157,7 @@ async function ride(offer: Offer | undefined, how: 'confirm' | 'release'): Promi
     how === 'release'
       ? { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }
       : { jsonrpc: '2.0', method: 'notifications/progress' };
-  settling.heard(frameOf(Buffer.from(JSON.stringify(next))));
+  settling.clientSent(frameOf(Buffer.from(JSON.stringify(next))));
   await settled;
 }
 

@@ -5,13 +5,13 @@ import type { Socket } from 'node:net';
 import type { Delivery } from '../riding/rider.ts';
 import type { Settling } from '../riding/settling.ts';
 
-/** The callback for a reset of a connection. One suffices, because a connection has one answer at a time. */
+/** The callback for a reset of each connection. One callback is enough, because a connection has one answer at a time. */
 const onReset = new WeakMap<Socket, () => void>();
 
 /**
- * Sends an answer and settles the delivery that it carries. The delivery is confirmed once the bytes have left this process. If
- * the client is killed before it reads the bytes, its operating system resets the connection, and the delivery is released. A
- * regular disconnect does not release the delivery.
+ * Sends an answer and settles the delivery in it. The delivery is confirmed once the bytes have left this process. If the client
+ * is killed before it reads the bytes, its operating system resets the connection, and the delivery is released. A regular
+ * disconnect does not release the delivery.
  */
 export function deliver(
   response: ServerResponse,

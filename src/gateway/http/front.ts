@@ -12,7 +12,7 @@ import { reasonOf } from '../riding/guarded.ts';
 export type HttpFrontOptions = {
   /** The address to listen on, 127.0.0.1 by default. Any address other than a loopback address needs a token. */
   readonly host?: string;
-  /** The port to listen on. By default, any free one. */
+  /** The port to listen on. By default, any free port. */
   readonly port?: number;
   /** The path of the MCP endpoint, `/mcp` by default. */
   readonly path?: string;
@@ -32,7 +32,7 @@ export interface HttpEndpoint {
 export type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse; readonly body: Buffer };
 
 /**
- * How long the gateway waits at its end for the last answers to leave. A client that does not read must not keep the gateway
+ * How long a closing gateway waits for the last answers to be written. A client that does not read must not keep the gateway
  * alive.
  */
 const LAST_ANSWER_MS = 500;
@@ -66,7 +66,7 @@ export class HttpFront {
     this.#report = report;
     this.#path = path;
     this.#allowed = new Set([...LOOPBACK, host, ...allowedHosts].map((name) => name.toLowerCase()));
-    // `import` would read every export and so load undici, which costs 55 ms and 5 MB.
+    // An `import` would read every export and thereby load undici, which costs 55 ms and 5 MB.
     const { createServer } = process.getBuiltinModule('node:http');
     this.#server = createServer((request, response) => void this.#serve(request, response));
     // No time limits: a tool may run for any time, and an event stream stays open.
@@ -93,7 +93,7 @@ export class HttpFront {
   async close(options?: { readonly now?: boolean }): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     await this.#endpoint.close(options);
-    // The last answers to requests in flight must still leave this process.
+    // The last answers to requests in flight must still be written.
     const late = new AbortController();
     const left = [...this.#open].map((response) => once(response, 'close', { signal: late.signal }).catch(() => {}));
     await Promise.race([Promise.all(left), sleep(LAST_ANSWER_MS, undefined, { signal: late.signal }).catch(() => {})]);
@@ -165,7 +165,7 @@ function hostName(url: string): string | undefined {
 /** The scheme's name is case-insensitive (RFC 9110). */
 const bearerIn = (authorization = ''): string | undefined => /^bearer +(.*)$/i.exec(authorization)?.[1];
 
-/** Compares two texts in the same time for every wrong token. */
+/** Compares two texts in a time that does not depend on the wrong token. */
 function sameText(a: string, b: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

@@ -26,8 +26,8 @@ const NOT_PASSED = [
 ];
 
 /**
- * Writes bytes to the client. The delivery that they carry is confirmed once the bytes have left. With `last`, they end the
- * response.
+ * Writes bytes to the client. A delivery in these bytes is confirmed after the bytes have left this process. With `last`, the
+ * response ends.
  */
 export function write(
   response: ServerResponse,
@@ -46,7 +46,7 @@ export function write(
   });
 }
 
-/** An unchanged answer. */
+/** Passes an answer on unchanged. */
 export async function forward(
   upstream: IncomingMessage,
   response: ServerResponse,

@@ -44,10 +44,10 @@ const HEADER_MISMATCH = -32020;
 const SESSION_NOT_FOUND = -32001;
 
 /**
- * Serves streamable HTTP for servers that do not speak it. In the older protocol generation, `initialize` begins a session with a
- * separate endpoint. In the stateless generation, all requests with the same client name and conversation share an endpoint.
- * Because two windows of one program use the same ids and progress tokens, the endpoint makes these unique for the server and
- * restores them in the answers.
+ * Serves streamable HTTP for servers that do not speak streamable HTTP. In the older protocol generation, `initialize` begins a
+ * session with a separate endpoint. In the stateless generation, all requests with the same client name and conversation share an
+ * endpoint. Two windows of one program use the same ids and progress tokens. So the endpoint makes ids and tokens unique for the
+ * server, and restores them in the answers.
  */
 export class HttpSessions implements HttpEndpoint {
   readonly #make: MakeEndpoint;
@@ -260,8 +260,8 @@ class HttpSession {
   }
 
   /**
-   * Replaces the client's id in a cancel by the endpoint's id for that request. If two open requests have the client's id, the
-   * cancel is ambiguous.
+   * Replaces the client's id in a cancel by the endpoint's id for that request. A cancel is ambiguous if two open requests have
+   * the client's id.
    */
   #renamed(frame: Frame): Frame {
     const cancelled = cancelledBy(frame);
@@ -299,7 +299,7 @@ class HttpSession {
       this.#write(response, body, out);
       response.end();
     }
-    // The client only probed the server's generation, found the older one, and will not use this endpoint again.
+    // The client only probed the server's generation. It found the older generation and will not use this endpoint again.
     if (frame.kind === 'failure' && post.method === 'server/discover' && this.#posts.size === 0)
       this.#end('the server does not know the stateless protocol');
     return true;
@@ -330,7 +330,7 @@ class HttpSession {
     return false;
   }
 
-  /** The POST that a server's frame belongs to, as far as the frame names one. */
+  /** Returns the POST that a server's frame belongs to. Undefined if the frame names none. */
   #postFor(frame: Frame): Post | undefined {
     if (frame.kind !== 'request' && frame.kind !== 'note') return undefined;
     const subscription = param(frame, '_meta', META_SUBSCRIPTION);

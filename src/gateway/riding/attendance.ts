@@ -26,7 +26,7 @@ export class Attendance {
     if (this.#conversation !== conversation) {
       const left = this.#conversation;
       this.#conversation = conversation;
-      // The former conversation continues in this one (`/clear`), or still has other connections.
+      // The former conversation does not end here: it continues in this one (`/clear`), or still has other connections.
       this.#arrived = (async () => {
         if (left !== undefined) await leave(left, { connection: this.#connection, hostReportsEnd: true });
         await arrive(conversation, { connection: this.#connection, pending: true });
@@ -36,7 +36,7 @@ export class Attendance {
     return this.#arrived ?? Promise.resolve();
   }
 
-  /** Begins a conversation; call this before each gate check. Only the first call for a conversation does work. */
+  /** Begins a conversation. Call this before each gate check. Only the first call for a conversation has an effect. */
   async begin(conversation: Conversation, { host }: Identity): Promise<void> {
     if (this.#begun === conversation) return;
     await this.arrive(conversation);
@@ -54,7 +54,7 @@ export class Attendance {
 
   async #begin(conversation: Conversation, nested: boolean | undefined): Promise<void> {
     const { waits } = await begin(conversation, defined({ nested }));
-    // If a delivery to the ended conversation may still be released, the next call checks again.
+    // If a delivery of an ended conversation is still in flight, the next call inherits again.
     if (!waits) this.#begun = conversation;
   }
 }

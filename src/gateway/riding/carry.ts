@@ -8,8 +8,8 @@ import type { Awaitable, Call, Connection, Delivery, Result, Ride } from './ride
 import { treatmentOf, type SchemaKind } from './tools.ts';
 
 /**
- * Bytes on their way to a client. `frame` is their parsed form, if they are unchanged. `delivery` is settled when the bytes have
- * arrived. `requestId` is the id of the request that they answer.
+ * Bytes on their way to a client. `frame` is their parsed form, if the bytes are unchanged. `delivery` is settled after the bytes
+ * are written. `requestId` is the id of the answered request.
  */
 export type Outgoing = {
   readonly bytes: Buffer;
@@ -18,7 +18,7 @@ export type Outgoing = {
   readonly delivery?: Delivery;
 };
 
-/** The answer `frame` with its possibly changed bytes. */
+/** Makes the answer to `frame`'s request with these bytes, which may be changed. */
 export const answering = (frame: Success, bytes: Buffer): Outgoing => (bytes === frame.bytes ? { bytes, frame } : { bytes });
 
 /** One tools/call that is waiting for its answer. `cancelled` may become true at any time until then. */
@@ -78,7 +78,7 @@ function resultOf(call: OpenCall, carrier: Carrier): Result {
   };
 }
 
-/** About the number of lines of a long view. If fewer lines are left, no notification is offered. */
+/** The approximate number of lines of a long view. If a result leaves less room, no notification is offered. */
 const VIEW_LINES = 40;
 
 function maxCharsOf(profile: Profile, carrier: Carrier): number {

@@ -13,9 +13,9 @@ import type {
   Verdict,
 } from './rider.ts';
 
-/** How long the gateway waits for the rider. Without an answer by then, nothing is added. */
+/** How long the gateway waits for the rider. After this time, the result goes to the client without an addition. */
 export const RIDER_WITHIN_MS = 250;
-/** How long a handshake waits for the rider's text. A store opens within about 50 ms, on a busy machine within a second. */
+/** How long a handshake waits for the rider's text. A store opens within about 50 ms, and on a busy machine within a second. */
 const INSTRUCTIONS_WITHIN_MS = 1_000;
 /**
  * How long each call waits while the rider is known not to answer. An outage then costs the agent 250 ms once, not with each
@@ -24,13 +24,12 @@ const INSTRUCTIONS_WITHIN_MS = 1_000;
 const OUTAGE_WITHIN_MS = 25;
 
 /**
- * After this long without failures, any answer of the rider ends an outage, because the method that failed may never be called
- * again.
+ * The time without failures after which any answer of the rider ends an outage. The method that failed may never be called again.
  */
 const CALM_MS = 60_000;
 
 /**
- * Wraps a rider so that it cannot stop traffic. After an exception or a late answer, the call passes; each outage is reported
+ * Wraps a rider so that it cannot stop traffic. After an exception or a late answer, the call passes. Each outage is reported
  * once. An outage ends when the method that failed first answers again, in time or late. Answers of other methods prove less:
  * reads may work while writes are locked.
  */
@@ -38,7 +37,7 @@ export class GuardedRider {
   readonly #rider: Rider;
   readonly #report: (line: string) => void;
   readonly #withinMs: number;
-  /** Late answers, by connection. When one arrives, its delivery is released. */
+  /** Late answers of the rider, by connection. When a late answer arrives, its delivery is released. */
   readonly #late = new Map<Connection['key'], Set<Promise<void>>>();
   /** The method whose failure began this outage. */
   #out: string | undefined;
@@ -73,8 +72,8 @@ export class GuardedRider {
   }
 
   /**
-   * The rider's text for the handshake; undefined if the rider fails. It may take longer than a call, because each connection
-   * needs it only once.
+   * Returns the rider's text for the handshake. Undefined if the rider fails. The rider gets more time than for a call, because
+   * each connection needs the text only once.
    */
   instructions(connection: Connection): Awaitable<string | undefined> {
     return this.#rider.instructions === undefined ? undefined : this.#instructions(connection);
@@ -99,7 +98,7 @@ export class GuardedRider {
 
   /**
    * Runs one of the gateway's own tools, without a time limit. If the tool fails, the call fails, because no server could answer
-   * instead. Notifications in a late offer would be missing from the tool's answer, so the tool waits until that offer is
+   * instead. Notifications in a late offer would be missing from the tool's answer. So the tool waits until that offer is
    * released.
    */
   async callTool(connection: Connection, call: OwnCall): Promise<OwnAnswer> {
@@ -200,7 +199,7 @@ export class GuardedRider {
       const value = await answer;
       this.#well(what);
       if (!('delivery' in value)) return;
-      // The refusal of the last known gate was sent before this record was written.
+      // The client has already got a refusal with the same text from the last known gate, so this delivery is confirmed.
       if (value.kind === 'refuse' && instead.kind === 'refuse') value.delivery?.confirm();
       else value.delivery?.release('late');
     } catch {

@@ -1,4 +1,4 @@
-/** Options of the rider that puts an inbox behind the gateway. */
+/** Options of the rider that connects an inbox to the gateway. */
 import type { Emitter } from '../../core/event.ts';
 import type { ConversationOptions, Identity, Inbox } from '../../inbox/index.ts';
 import type { Connection, OwnTool } from './rider.ts';
@@ -10,7 +10,7 @@ export type InboxRiderOptions = {
   readonly emitter?: Emitter | undefined;
   /** Finds the conversation of a connection. */
   readonly identify: (connection: Connection) => Promise<Identity>;
-  /** The name of the contact point, for presence, such as `gateway:stdio files`. */
+  /** The name of the carrier, for presence, such as `gateway:stdio files`. */
   readonly carrier: string;
   readonly view?: ConversationOptions['view'];
   /** Whether one process serves many clients (HTTP), and so may outlive them. */
@@ -19,9 +19,9 @@ export type InboxRiderOptions = {
   readonly folder?: string;
   /** The purpose of the conversations: `task` for work, `chat` for talking. */
   readonly purpose?: string | undefined;
-  /** The gateway's own tools, as it lists them. */
+  /** Returns the gateway's own tools, as tools/list shows them. */
   readonly tools?: () => readonly OwnTool[];
-  /** More tools of the gateway. */
+  /** Additional tools of the gateway. */
   readonly boxes?: readonly Toolbox[];
   /** Called with problems of the rider, one line each. */
   readonly complain: (line: string) => void;

@@ -148,7 +148,7 @@ it('all refusals of a connection have one text, even if the first was sent befor
   };
   expect(await guarded.before(connection, call('1'))).toEqual({ kind: 'pass' });
   await inbox.queue(LOG, { id: 'hold', action: 'pause', message: 'hold on' });
-  // The offer rides on the result of a call that ran, but the store does not answer, so the result goes without it.
+  // The offer should ride on the result of a call that ran. The store does not answer, so the result is sent without the offer.
   const result = { ...call('1'), isError: false, chars: 10, maxChars: Infinity, raw: () => '' } as Result;
   expect(await guarded.after(connection, result)).toEqual({ kind: 'none' });
   const first = await refused('2');

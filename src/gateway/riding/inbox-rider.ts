@@ -1,5 +1,5 @@
 /**
- * Puts an inbox behind the gateway's `Rider` port. Each connection has one conversation. The rider looks up the conversation
+ * Connects an inbox to the gateway's `Rider` port. Each connection has one conversation. The rider looks up the conversation
  * again from time to time, because the connection's host may have begun another one (`/clear`).
  */
 import { defined } from '../../core/defined.ts';
@@ -33,7 +33,7 @@ import type { Toolbox } from './toolbox.ts';
 export type { InboxRiderOptions } from './inbox-rider-options.ts';
 
 /**
- * The gateway's own tools, the same for every connection. Without tasks, the tools for tasks are left out, because they cost
+ * The gateway's own tools, the same for every connection. Without tasks, the tools for tasks are omitted, because they cost
  * tokens.
  */
 export const ownTools = ({ tasks }: { readonly tasks: boolean }): readonly OwnTool[] =>
@@ -61,7 +61,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     );
     background.add(done);
   };
-  /** The servers whose last notification was already checked, by this gateway or an earlier one. */
+  /** The servers whose last notification needs no check: it was checked, or this gateway has reported an event. */
   const settled = new Set<string>();
   const works = (seat: Seat, server: string): void => {
     if (settled.has(server)) return;
@@ -75,14 +75,14 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
           confirm: () => settle(seat.settling(offer.confirm())),
           release: (reason: ReleasedRecord['reason']) => settle(seat.settling(offer.release(reason))),
         };
-  /** When the call began, on the store's clock. The result may come much later. */
+  /** Returns the start of the call, by the store's clock. The gate may be checked much later. */
   const begun = ({ beganAt }: Call): { readonly beganAt?: number } =>
     beganAt === undefined ? {} : { beganAt: inbox.store.now() - Math.round(performance.now() - beganAt) };
 
   const before = async (seat: Seat, call: Call): Promise<Verdict> => {
     const conversation = await seat.working();
     if (conversation.policy().interrupt !== 'before') return { kind: 'pass' };
-    // The call itself confirms the previous answer: everything that answer showed counts as read.
+    // The call itself confirms the previous answer, so the notifications in that answer count as read.
     await seat.settled();
     const refusal = await conversation.refuse({
       on: nameOf(call),
@@ -172,7 +172,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
   };
   const carrying = async (seat: Seat, conversation: Conversation, call: OwnCall, result: CallToolResult): Promise<OwnAnswer> => {
     const { connection } = seat;
-    // The task's report is already written at this point. The answer may also carry notifications.
+    // The task's report is already written, so a failure to add notifications must not fail the call.
     const ride = await riding(seat, conversation, {
       on: call.tool,
       tools: [...new Set([call.tool, namesOn(connection)(call.tool)])],
@@ -239,7 +239,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     async instructions(connection: Connection): Promise<string | undefined> {
       const seat = seatOf(connection);
       const conversation = await seat.conversation();
-      // The texts of the signal views have no mark.
+      // The texts of the signal views have no mark, so there is nothing to explain.
       if (isSignal(conversation.options.view ?? conversation.policy().view)) return undefined;
       const mark = await inbox.mark(conversation.log);
       seat.said(mark);

@@ -4,7 +4,7 @@ import { addMember, edited, isJson, member, objectAt, stringAt } from '../../mcp
 /** Whether the answer to this request holds `instructions`. Each protocol generation has one such request. */
 export const isHandshake = (method: string): boolean => method === 'initialize' || method === 'server/discover';
 
-/** The answer to a handshake with `text` after the server's own instructions. No other byte changes. */
+/** Returns the answer to a handshake with `text` after the server's own instructions. No other byte changes. */
 export function withInstructions(frame: Success, text: string): Buffer {
   const json = frame.bytes;
   const object = isJson(json) ? objectAt(json, frame.result.start) : undefined;
@@ -14,8 +14,8 @@ export function withInstructions(frame: Success, text: string): Buffer {
   const own = stringAt(json, at);
   if (own === undefined) return edited(json, [{ at, put: JSON.stringify(text) }]);
   const end = { start: at.end - 1, end: at.end - 1 };
-  return edited(json, [{ at: end, put: JSON.stringify(behind(own, text)).slice(1, -1) }]);
+  return edited(json, [{ at: end, put: JSON.stringify(appended(own, text)).slice(1, -1) }]);
 }
 
 /** The text to append to the server's own instructions, with an empty line between them. */
-const behind = (own: string, text: string): string => (own === '' ? text : `\n\n${text}`);
+const appended = (own: string, text: string): string => (own === '' ? text : `\n\n${text}`);

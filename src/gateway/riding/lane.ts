@@ -1,8 +1,8 @@
 import type { Awaitable } from './rider.ts';
 
 /**
- * Emits values in the order of their arrival, although some of them are promises. A value waits for the promises before it. If
- * there are none, the value passes at once.
+ * Emits values in the order in which they were pushed. Some values are promises. A value waits for earlier promises, and without
+ * them passes at once.
  */
 export class Lane<T> {
   readonly #emit: (value: T) => void;

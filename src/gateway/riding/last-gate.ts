@@ -7,7 +7,7 @@ import { noDelivery, type Call, type Verdict } from './rider.ts';
  */
 export class LastGate {
   #gate: KnownGate | undefined;
-  /** The conversation of the gate and the interrupts that raise the gate, as one key. */
+  /** The conversation and the interrupts of the gate, as one key. */
   #name: string | undefined;
   #refusedAt = Number.POSITIVE_INFINITY;
 
@@ -15,9 +15,9 @@ export class LastGate {
   readonly #decided = new WeakMap<Call, string | undefined>();
 
   /**
-   * Returns the text to refuse with: the first text for these interrupts of this conversation. That text may be sent before its
-   * record is written. Returns undefined if the call has passed or was refused with another text; no refusal may be recorded
-   * then.
+   * Returns the text of the refusal: the first text for these interrupts of this conversation. The text may be sent before its
+   * record is written. Returns undefined if the call has passed or was refused with another text. The caller then records no
+   * refusal.
    */
   known(gate: KnownGate, call: Call, conversation: string): string | undefined {
     const name = [conversation, ...gate.ids].join(' ');
@@ -42,7 +42,7 @@ export class LastGate {
     if (!this.#decided.delete(call)) this.#gate = undefined;
   }
 
-  /** The refusal of a call that the store does not decide in time. Undefined if the call passes. */
+  /** Decides a call that the store does not decide in time. Returns undefined if the call passes. */
   held(call: Call): Verdict | undefined {
     const gate = this.#gate;
     if (gate === undefined || (!gate.paused && performance.now() - this.#refusedAt >= ASKED_AGAIN_MS)) {

@@ -27,7 +27,7 @@ export class OwnTools {
     this.#ask = ask;
   }
 
-  /** The own tool that a call names, if any. Asks the upstream for its tools if no client has done so. */
+  /** Returns the own tool that a call names, if any. Requests the upstream's tools if no client has done so. */
   meant(request: Request, connection: Connection, name: string): Awaitable<string | undefined> {
     const known = this.#rider?.toolsKnown();
     return known === undefined
@@ -42,14 +42,13 @@ export class OwnTools {
   }
 
   /**
-   * The name under which the client knows an own tool. This does not fix the name, because before tools/list the client knows
-   * none.
+   * Returns the client's name for an own tool. Before tools/list the client knows no name, so this call does not fix the name.
    */
   nameOf(connection: Connection, tool: string): string {
     return this.#names.get(connection)?.given(tool) ?? tool;
   }
 
-  /** An answer to tools/list, changed for this client. */
+  /** Returns an answer to tools/list, changed for this client. */
   listed(connection: Connection, frame: Success): Awaitable<Buffer> {
     const known = this.#rider?.toolsKnown();
     return known === undefined ? this.#listed(connection, frame) : known.then(() => this.#listed(connection, frame));

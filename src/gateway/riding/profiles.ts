@@ -1,7 +1,7 @@
 /**
- * The profiles of clients: how a client shows a tool's result to its model decides how the result can carry notifications. A
- * profile is chosen once for a connection and is a pure function of the client's `clientInfo`. tools/list therefore stays the
- * same bytes for the same client: prompt caches depend on it.
+ * The profiles of clients. A client's way to show results to its model decides how a result can carry notifications. A profile is
+ * chosen once for a connection and is a pure function of the client's `clientInfo`. So the same client always gets the same bytes
+ * of tools/list, on which prompt caches depend.
  */
 
 import type { ClientInfo } from '../../mcp/frames/protocol.ts';
@@ -10,8 +10,8 @@ export type ProfileKind =
   /** The client shows text blocks, so an added block is enough. tools/list does not change. */
   | 'blocks'
   /**
-   * The client shows only `structuredContent` if there is any. Schema and content therefore get an optional `_notices`, and a
-   * block is added too.
+   * If a result has `structuredContent`, the client shows nothing else. So the schema and the content get an optional `_notices`,
+   * and the result also gets a block.
    */
   | 'extend'
   /** `outputSchema` and `structuredContent` are removed, so that the client can only show blocks. */
@@ -34,7 +34,7 @@ export type Profile = {
   readonly inBytes?: true;
   /** The model reads the server's `instructions`, so frames need not explain the mark. Measured with each known client. */
   readonly showsInstructions?: true;
-  /** The client joins all text blocks with this many line breaks and measures that text. Pictures do not count. */
+  /** The client joins all text blocks with this many line breaks, and measures the joined text. Pictures do not count. */
   readonly joined?: { readonly breaks: number; readonly maxLines?: number };
 };
 
@@ -51,15 +51,15 @@ export const CLAUDE_CODE: Profile = { kind: 'extend', maxResultChars: 50_000, ma
 export const CODEX: Profile = { kind: 'extend', maxResultChars: 11_900, maxErrorChars: 11_900, inBytes: true };
 
 /**
- * Qwen Code 0.24.4 joins the text blocks with a line break and writes more than 25,000 characters to a file. The end of a result
- * is still shown at 27,000 characters, and no longer at 30,000. A failing result is shown whole (seen at 30,000).
+ * Qwen Code 0.24.4 joins the text blocks with a line break and writes more than 25,000 characters to a file. Measured: the end of
+ * a result is shown at 27,000 characters, but not at 30,000. A failing result is shown whole (seen at 30,000).
  */
 export const QWEN: Profile = { kind: 'blocks', ...UNLIMITED, maxResultChars: 25_000, joined: { breaks: 1 } };
 
 /**
  * opencode 1.18.33 joins the text blocks with an empty line. It shows a result of 51,200 bytes or 2,000 lines whole, and only the
- * beginning of a longer result. A failing result is shown whole (seen at 60,000). It cancels every call 40 ms to 1.6 s after the
- * answer, when the model's step has ended.
+ * beginning of a longer result. A failing result is shown whole (seen at 60,000). opencode cancels every call 40 ms to 1.6 s
+ * after the answer, when the model's step has ended.
  */
 export const OPENCODE: Profile = {
   kind: 'blocks',
@@ -89,8 +89,8 @@ const shown = (profile: Profile): Profile => ({ ...profile, showsInstructions: t
 const listedOnce = (profile: Profile): Profile => ({ ...profile, listsOnce: true });
 
 /**
- * The profiles by the client's name in `clientInfo`, in lower case. `prefix` is for clients that append the server's name or a
- * variant.
+ * The profiles by the client's name in `clientInfo`, in lower case. With `prefix`, longer names match too, because some clients
+ * append the server's name or a variant.
  */
 export const PROFILES: readonly Row[] = [
   { name: 'claude-code', prefix: true, profile: shown(CLAUDE_CODE) },

@@ -37,8 +37,8 @@ export type Carrier = {
 export type Treatment = 'leave' | 'extend' | 'remove';
 
 /**
- * The carrier in a frame. Undefined if the model does not read the result as this call's answer: a result without content, with
- * another `resultType` (`input_required`, `task`), or a task handle of the older generation. Such results pass unchanged.
+ * The carrier in a frame. Undefined if the model does not read the result as this call's answer: it has no content, it has
+ * another `resultType` (`input_required`, `task`), or it is a task handle of the older generation. Such results pass unchanged.
  */
 export function carrierIn(frame: Success): Carrier | undefined {
   const json = frame.bytes;
@@ -101,8 +101,8 @@ export function replaced({ frame, object }: Carrier, text: string, { asError }: 
 }
 
 /**
- * About how many characters (or bytes) of the result the model sees: the longer of text blocks and structured content. With
- * `breaks`, only the text blocks count, joined with each other and with the notification.
+ * Estimates how many characters (or bytes) of the result the model sees: the longer of text blocks and structured content. With
+ * `joined`, only the text blocks count, joined with each other and with the notification.
  */
 export function charsOf(
   carrier: Carrier,
@@ -118,7 +118,7 @@ export function charsOf(
   return Math.max(text, structured && !joined ? size(textOf(frame.bytes, structured)) : 0);
 }
 
-/** How many lines the text blocks have, joined with each other and with the notification. */
+/** Counts the lines of the text blocks, joined with each other and with the notification. */
 export function linesOf(carrier: Carrier, breaks: number): number {
   let lines = 0;
   for (const { text } of blocksOf(carrier)) if (text !== undefined) lines += linesIn(text) + breaks - 1;
@@ -152,7 +152,7 @@ function structuredEdits({ frame, object, structured }: Carrier, treatment: Trea
   return removeMembers(json, object, 'structuredContent');
 }
 
-/** The edit that adds a member. If the last member is removed, the new one must not begin with a comma. */
+/** Makes the edit that adds a member. If all other members are removed, the new member must not begin with a comma. */
 function addAfterRemovals(json: Buffer, object: ObjectAt, name: string, value: string, removals: readonly Edit[]): Edit {
   const kept = object.members.filter(
     ({ keyStart }) => !removals.some(({ at, put }) => put === '' && keyStart >= at.start && keyStart < at.end),

@@ -55,7 +55,7 @@ export function retryingRider(
     closed: (connection) => {
       if (ready) ready.closed(connection);
     },
-    // The event runs after `opened`, which may still wait for the log.
+    // The event is handled after `opened`, which may still wait for the log.
     upstream: (event, of) => (ready ? ready.upstream(event, of) : later((opened) => opened.upstream(event, of))),
     // Waits for a log that is still opening, and for receipts in progress.
     end: async () => {

@@ -8,8 +8,8 @@ import type { Profile } from './profiles.ts';
  *
  * The order for one tools/call: `before`, the upstream works, `after`, the bytes are written, then `confirm` or `release` of the
  * delivery that `after` returned. For a tool of the rider: `callTool`, the bytes are written, then `confirm` or `release`. After
- * the client cancels a call, no method is called for it. `after` is not called for a JSON-RPC error, nor for a result without
- * `content` (`input_required`, a task handle).
+ * the client cancels a call, the gateway calls no method for this call. `after` is not called for a JSON-RPC error, nor for a
+ * result without `content` (`input_required`, a task handle).
  */
 export interface Rider {
   /** The rider's own tools, added to the end of tools/list. After `toolsKnown` they must stay the same for a connection. */
@@ -18,27 +18,29 @@ export interface Rider {
   /** Resolves when the own tools are known, and never rejects. Returns undefined if they are already known. */
   toolsKnown?(): Promise<void> | undefined;
 
-  /** Runs an own tool, without a time limit. `call.tool` is its name in `tools`, even if the client knows it by another name. */
+  /** Runs an own tool, without a time limit. `call.tool` is the tool's name in `tools`, even if the client knows another name. */
   callTool(connection: Connection, call: OwnCall): Awaitable<OwnAnswer>;
 
   /** Decides before a tools/call goes to the upstream whether it is refused. */
   before(connection: Connection, call: Call): Awaitable<Verdict>;
 
   /**
-   * Returns the addition to a tools/call result on its way to the client, or a text in its place. Failing results are asked about
-   * too.
+   * Returns the addition to a tools/call result on its way to the client, or a text in its place. The gateway also calls this for
+   * failing results.
    */
   after(connection: Connection, result: Result): Awaitable<Ride>;
 
-  /** Whether `after` would add nothing to any result now; the gateway then does not parse results. Must not wait. */
+  /** Whether `after` would now add nothing to any result. If so, the gateway does not parse results. Must not wait. */
   silent?(connection: Connection): boolean;
-  /** The refusal of the last known gate, for a call that `before` does not decide in time. Must not wait. */
+  /** Returns the refusal of the last known gate, for a call that `before` does not decide in time. Must not wait. */
   held?(connection: Connection, call: Call): Verdict | undefined;
 
   /** Whether the rider is busy with an open log. Waiting for such a rider does not count as an outage. */
   working?(): boolean;
 
-  /** Text about notifications, appended to the server's own instructions. Must be the same for the same agent. */
+  /**
+   * Returns the text about notifications that is appended to the server's own instructions. Must be the same for the same agent.
+   */
   instructions?(connection: Connection): Awaitable<string | undefined>;
 
   /** Called when a client has identified itself: with `initialize`, or with its first request in the stateless protocol. */
@@ -64,13 +66,16 @@ export type Connection = {
    */
   readonly session?: string;
   readonly profile: Profile;
-  /** The name under which the client knows an own tool, once that name is fixed. It differs if a server has a tool of the same name. */
+  /**
+   * Returns the client's name for an own tool, after that name is fixed. The name differs if a server has a tool of the same
+   * name.
+   */
   readonly nameOf?: (tool: string) => string;
-  /** The name under which the client knows a server's tool. By default, the server's own name for it. */
+  /** Returns the client's name for a server's tool. By default, this is the server's own name. */
   readonly shown?: (server: string, tool: string) => string;
 };
 
-/** A tool as JSON for tools/list. A tool with `hidden` is not listed: only a host calls it, never a model. */
+/** A tool as JSON for tools/list. A `hidden` tool is not listed. Only a host calls such a tool, never a model. */
 export type OwnTool = { readonly name: string; readonly hidden?: true } & Readonly<Record<string, unknown>>;
 
 export type Call = {
@@ -92,7 +97,7 @@ export type Verdict =
 
 export type Result = Call & {
   readonly isError: boolean;
-  /** About how many characters of the result the model sees. */
+  /** The approximate number of characters of the result that the model sees. */
   readonly chars: number;
   /** The limit for `chars` plus the addition; `Infinity` if the client has none. */
   readonly maxChars: number;
@@ -111,9 +116,9 @@ export type Ride =
   | { readonly kind: 'replace'; readonly text: string; readonly delivery: Delivery };
 
 /**
- * Settles a delivery. The gateway calls one of the two methods, once. It calls `confirm` after the bytes were written, when the
- * client's next frame is not a cancel or 250 ms have passed. It calls `release` if the bytes did not arrive, or if the rider took
- * longer than 250 ms. Neither may throw or block.
+ * Settles a delivery. The gateway calls exactly one of the two methods. It calls `confirm` after the bytes were written: when the
+ * client's next frame is not a cancel, or after 250 ms. It calls `release` if the bytes did not arrive, or if the rider took
+ * longer than 250 ms. Neither method may throw or block.
  */
 export type Delivery = { confirm(): void; release(reason: ReleaseReason): void };
 
@@ -129,8 +134,8 @@ export type CallToolResult = { readonly content: readonly object[]; readonly isE
 export type UpstreamEvent = {
   readonly server: string;
   /**
-   * `failed`: the server never worked, or does not work yet. `started`: the server works now. `introduced`: the client got its
-   * handshake answer before the server started, and `detail` holds the server's instructions.
+   * `failed`: the server has not worked so far. `started`: the server works now. `introduced`: the server started after the
+   * client got its handshake answer, and `detail` holds the server's instructions.
    */
   readonly state: 'disconnected' | 'reconnected' | 'failed' | 'started' | 'introduced';
   readonly detail: string;

@@ -15,7 +15,7 @@ export class Seat {
   readonly connection: Connection;
   #options: InboxRiderOptions;
   #conversation: Promise<Conversation> | undefined;
-  /** The conversation, once known. `speaks`: its view shows text even without notifications. */
+  /** The conversation, if it is known. `speaks`: its view shows text even without notifications. */
   #known: { readonly conversation: Conversation; readonly speaks: boolean } | undefined;
   #identifiedAt = Number.NEGATIVE_INFINITY;
   #identity: Identity | undefined;
@@ -30,7 +30,7 @@ export class Seat {
     this.#attendance = new Attendance(`${options.inbox.owner.pid} ${connection.key}`);
   }
 
-  /** Resolves to the conversation once it has begun and inherited, so that its gate is known. */
+  /** Resolves to the conversation after it has begun and taken over what it inherits, so that its gate is known. */
   async working(): Promise<Conversation> {
     if (await this.#isRebound()) this.#identifiedAt = Number.NEGATIVE_INFINITY;
     const conversation = await this.conversation();
@@ -71,12 +71,12 @@ export class Seat {
     return this.#conversation;
   }
 
-  /** Records that the client has this mark in the server's instructions and shows the instructions to its model. */
+  /** Records that the client's model knows this mark from the server's instructions. */
   said(mark: string): void {
     if (this.connection.profile.showsInstructions) this.#mark = mark;
   }
 
-  /** Tracks the write of a confirm or release until it ends. */
+  /** Tracks the write of a confirmation or release until the write ends. */
   settling<T>(work: Promise<T>): Promise<T> {
     const done = (): void => void this.#settling.delete(work);
     this.#settling.add(work);
@@ -90,17 +90,20 @@ export class Seat {
     return this.#identity;
   }
 
-  /** Resolves when all confirms and releases so far are written. */
+  /** Resolves when all previous confirmations and releases are written. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#settling);
   }
 
-  /** Whether the conversation is known by a name, by its host, or by its client's name. */
+  /** Whether the conversation is identified: by a given name, by its host, or by its client's name. */
   get bound(): boolean {
     return this.#identity !== undefined && this.#identity.by !== 'default';
   }
 
-  /** Whether a hook has since reported another session of the host. The gate of that session applies from this call on. */
+  /**
+   * Whether a hook has reported another session of the host since the last lookup. The gate of that session applies from this
+   * call on.
+   */
   async #isRebound(): Promise<boolean> {
     const { by, host, conversation } = this.#identity ?? {};
     if (host === undefined || by === 'given') return false;
@@ -138,8 +141,8 @@ export class Seat {
 }
 
 /**
- * The conversation for which a connection reads and reports: usually its own. Only a connection of an unknown client may speak
- * for another conversation, with that conversation's token. An address does not count as a token.
+ * Returns the conversation for which a connection reads and reports, usually its own. Only a connection of an unknown client may
+ * act for another conversation, with that conversation's token. An address does not count as a token.
  */
 export async function speakerOf(inbox: Inbox, seat: Seat, token: unknown): Promise<Conversation> {
   const own = await seat.working();

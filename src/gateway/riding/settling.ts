@@ -3,8 +3,8 @@ import { cancelledBy, type Frame } from '../../mcp/frames/frame.ts';
 import type { Delivery } from './rider.ts';
 
 /**
- * A cancel within this time after the write may have crossed with the answer, so the client may never have read the answer. After
- * a later cancel the client has the answer.
+ * A client that cancels within this time after the write may not have read the answer. A client that cancels later has the
+ * answer.
  */
 export const CONFIRM_AFTER_MS = 250;
 
@@ -19,10 +19,10 @@ type Unsettled = {
 /**
  * Deliveries of one client that are not settled yet, from just before their write.
  *
- * State `writing`, after `begin`: a cancel of the request releases its delivery. State `written`: for `confirmAfterMs`, a cancel
+ * State `writing`, after `begin`: a cancel of the request releases its delivery. State `written`, for `confirmAfterMs`: a cancel
  * of the request releases its delivery. Any other frame of the client confirms the delivery, and so does the end of that time. A
- * client that cancels one answer after another has read them, so its second cancel in a row confirms. Each delivery is settled
- * exactly once. A cancel of a settled request is ignored, as MCP allows.
+ * client that cancels several answers in a row has read them, so its second cancel confirms. Each delivery is settled exactly
+ * once. A cancel of a settled request is ignored, as MCP allows.
  */
 export class Settling {
   readonly #open = new Map<string, Unsettled>();
@@ -30,7 +30,7 @@ export class Settling {
   #crossed = false;
   /** Whether this client cancels every answer that it has read: see `Profile.cancelsAnswered`. */
   cancelsAnswered = false;
-  /** Whether the client's process has died. Called once, when the client disconnects. */
+  /** Returns whether the client's process has died. Called once, when the client disconnects. */
   hasDied: () => boolean = () => false;
 
   constructor(confirmAfterMs: number = CONFIRM_AFTER_MS) {
@@ -38,7 +38,7 @@ export class Settling {
   }
 
   begin(requestId: string, delivery: Delivery): void {
-    // The client reuses the id of an answer that is not settled. It continued, so it has that answer.
+    // If the client reuses the id of an unsettled answer, the client has that answer.
     this.#settle(requestId, (before) => before.confirm());
     this.#open.set(requestId, { delivery, written: false, again: this.#crossed });
     fault('carrier.before_bytes');
@@ -68,10 +68,10 @@ export class Settling {
   }
 
   /** Settles deliveries by the client's next frame. */
-  heard(frame: Frame): void {
+  clientSent(frame: Frame): void {
     if (this.#open.size === 0) return;
     const cancelled = cancelledBy(frame);
-    // A cancel proves nothing about the other answers: a client that stops sends one cancel for each of its calls.
+    // A cancel proves nothing about the other answers, because a client that stops sends one cancel for each of its calls.
     if (cancelled !== undefined) return this.#cancelled(cancelled);
     for (const [requestId, { written }] of this.#open) if (written) this.#taken(requestId);
   }

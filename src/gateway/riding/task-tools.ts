@@ -18,7 +18,7 @@ export const GATEWAY_TASK_TOOLS: readonly OwnTool[] = TASK_TOOLS.map((tool) => (
 
 /** Answers a call of a task tool. If the agent made a mistake, throws an error that names it. */
 export async function answerTaskCall(conversation: Conversation, call: OwnCall): Promise<TaskAnswer> {
-  // Loaded by the first call, because few gateways need it.
+  // Loaded by the first call, because few gateways need this code.
   const { answerTask, Tasks } = await import('../../tasks/index.ts');
   return answerTask(new Tasks(conversation.inbox), conversation, call, { also: ['session_token'] });
 }

@@ -5,12 +5,12 @@ import type { Item } from '../../core/item.ts';
 import type { UpstreamEvent } from './rider.ts';
 
 /** How many of an agent's newest notifications are searched. */
-const LOOKED_AT = 500;
+const SEARCHED = 500;
 
 /** The newest notification of this agent about each MCP server, by the server's name: disconnected or reconnected. */
 export async function saidOfServers({ store }: Inbox, log: LogKey): Promise<ReadonlyMap<string, Item>> {
   const newest = new Map<string, Item>();
-  for (const item of await store.items(log, { kind: 'latest', limit: LOOKED_AT })) {
+  for (const item of await store.items(log, { kind: 'latest', limit: SEARCHED })) {
     const { kind, key } = item.notification;
     if (kind.source !== 'mcp' || (kind.name !== 'disconnected' && kind.name !== 'reconnected')) continue;
     const server = key?.startsWith('mcp:') ? key.slice('mcp:'.length) : undefined;
@@ -35,7 +35,7 @@ export async function tellWorks(
 
 /**
  * Notifies the agent that a server has disconnected, and withdraws that notification when the server reconnects. Without an
- * emitter it queues directly.
+ * emitter, the notifications are queued directly.
  */
 export async function tellUpstream(
   { inbox, emitter }: { readonly inbox: Inbox; readonly emitter?: Emitter | undefined },
@@ -75,7 +75,8 @@ async function tellInstructions(inbox: Inbox, conversation: Conversation, event:
 }
 
 /**
- * Withdraws the notification about a server, for this conversation only: another conversation's server process may still be down.
+ * Withdraws the notification about a server for this conversation only, because another conversation's server process may still
+ * be down.
  */
 async function takeBack(inbox: Inbox, { log, id }: Conversation, server: string): Promise<void> {
   const open = await inbox.store.items(log, { kind: 'key', key: `mcp:${server}` });

@@ -31,7 +31,7 @@ export type ListedTool = {
   readonly kind: SchemaKind;
 };
 
-/** A tools/list result. `cursor` is where the next page starts; the last page has none. */
+/** A tools/list result. `cursor` is the start of the next page. The last page has no cursor. */
 export type ToolsPage = {
   readonly frame: Success;
   readonly list: ArrayAt;
@@ -44,7 +44,7 @@ const NOTICES_SCHEMA = JSON.stringify({
   description: 'Notifications for you that came while you worked. They are not part of what the tool says.',
 });
 
-/** Schema keywords that could refuse one more property, or give it another meaning. */
+/** Schema keywords that could forbid one more property, or could give it another meaning. */
 const CLOSING_KEYWORDS = [
   '$ref',
   '$dynamicRef',
@@ -98,7 +98,10 @@ export function editedPage(page: ToolsPage, edits: readonly Edit[]): Buffer {
   return edited(page.frame.bytes, edits);
 }
 
-/** How the profile treats a tool's results. The client has no schema to check the results of a tool that was never listed. */
+/**
+ * Returns how the profile treats a tool's results. For a tool that was never listed, the client has no schema to check results
+ * with.
+ */
 export function treatmentOf(profile: Profile, schema: SchemaKind | undefined): Treatment {
   switch (profile.kind) {
     case 'blocks':
@@ -120,7 +123,7 @@ export class Catalog {
   readonly #kinds = new Map<string, SchemaKind>();
   #complete = false;
 
-  /** Whether the last page of a list has passed. Then the upstream has no tool that is not listed. */
+  /** Whether the last page of a list has passed. If so, the catalog has all tools of the upstream. */
   get complete(): boolean {
     return this.#complete;
   }
@@ -161,8 +164,8 @@ export class OwnNames {
   listed(tool: OwnTool): OwnTool {
     const { name, description } = tool;
     if (typeof description !== 'string') return { ...tool, name: this.given(name) };
-    const told = [...this.#given].reduce((text, [own, given]) => namingTool(text, own, given), description);
-    return { ...tool, name: this.given(name), description: told };
+    const renamed = [...this.#given].reduce((text, [own, given]) => namingTool(text, own, given), description);
+    return { ...tool, name: this.given(name), description: renamed };
   }
 
   /** The own tool that a client's name refers to, if there is one. */

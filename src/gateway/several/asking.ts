@@ -7,7 +7,7 @@ import type { Outgoing } from '../riding/carry.ts';
 
 export class Asking {
   readonly #toClient: (out: Outgoing) => boolean;
-  /** Requests that the client has not answered, by their id on the client's side. */
+  /** Requests that the client has not answered, by the id that the client got. */
   readonly #asked = new Map<string, { readonly peer: Peer; readonly id: string }>();
   #count = 0;
 

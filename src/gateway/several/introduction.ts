@@ -1,4 +1,4 @@
-/** Reads how a client introduces itself. The gateway uses that for its own handshakes and requests to the servers. */
+/** Reads how a client introduces itself. The gateway uses the introduction for its own handshakes and requests to the servers. */
 import { param, type Request } from '../../mcp/frames/frame.ts';
 import { textOf } from '../../mcp/frames/json.ts';
 import { clientInfoOf, isStateless, META_CAPABILITIES, META_CLIENT, META_VERSION } from '../../mcp/frames/protocol.ts';

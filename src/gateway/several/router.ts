@@ -15,7 +15,7 @@ export type RouterOptions = {
   readonly separator: string;
   readonly lists: Lists;
   readonly starting: Starting;
-  /** The envelope for stateless servers, for a client that sends none. */
+  /** Returns the envelope for stateless servers if the client sends none. */
   readonly envelope: () => object;
   readonly toClient: (out: Outgoing) => void;
 };
@@ -39,7 +39,9 @@ export class Router {
     return this.#routed.get(id)?.peer;
   }
 
-  /** Removes and returns the client's request that this server answers. Returns undefined if the server never got it. */
+  /**
+   * Removes and returns the client's request that this server answers. Returns undefined if the server never got such a request.
+   */
   answered(id: string, peer: Peer): Request | undefined {
     const routed = this.#routed.get(id);
     if (routed?.peer !== peer) return undefined;

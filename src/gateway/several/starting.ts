@@ -14,16 +14,21 @@ export type Patience = {
   readonly probeMs: number;
   /** Servers that are ready within this time are in the client's first lists. Later servers are announced by list_changed. */
   readonly graceMs: number;
-  /** How long a client that reads its lists only once (`Profile.listsOnce`) waits for servers. It never sees later ones. */
+  /**
+   * How long a client that reads its lists only once (`Profile.listsOnce`) waits for servers. Such a client never sees later
+   * servers.
+   */
   readonly onceMs: number;
-  /** How long the gateway waits for other servers once the first one is ready. Codex begins its turn without slow tools. */
+  /**
+   * How long the gateway waits for the other servers after the first one is ready. Codex does not delay its turn for slow tools.
+   */
   readonly othersMs: number;
   /** If a server has not answered within this time, the agent is notified that the server does not work. */
   readonly hangsMs: number;
   /** How long a call waits for a server that is still starting. */
   readonly callMs: number;
   /**
-   * How long a list waits for a server. A slower server is left out of the list; when it answers, the client gets list_changed.
+   * How long a list waits for a server. A slower server is left out of the list. When it answers, the client gets list_changed.
    */
   readonly listMs: number;
 };
@@ -38,7 +43,7 @@ export const PATIENCE: Patience = {
   listMs: 3_000,
 };
 
-/** The first and the longest delay before another attempt with a server that failed its handshake but may come later. */
+/** The first and the longest delay before another handshake with a server that failed the previous one. */
 const RETRY_MS = 5_000;
 const MAX_RETRY_MS = 60_000;
 
@@ -67,7 +72,7 @@ export class Starting {
     return this.#options.peers.some((peer) => !peer.ready && peer.mayCome);
   }
 
-  /** Resolves when all servers are ready or have failed, or after the grace. */
+  /** Resolves when all servers are ready or have failed, and at the latest after the grace time. */
   async begin(who: Introduction, { listsOnce = false }: { readonly listsOnce?: boolean } = {}): Promise<void> {
     const { graceMs, onceMs, othersMs } = this.#options.patience;
     const starting = this.#options.peers.map((peer) => this.#start(peer, who));

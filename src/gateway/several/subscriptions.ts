@@ -28,7 +28,7 @@ export class Subscriptions {
     this.#options = options;
   }
 
-  /** Begins a subscription. Returns the frame that acknowledges it, or undefined if the request has no filter. */
+  /** Begins a subscription. Returns the acknowledging frame, or undefined if the request has no filter. */
   begin(frame: Request, peers: readonly Peer[]): Buffer | undefined {
     const at = param(frame, 'notifications');
     const filter = at && (JSON.parse(textOf(frame.bytes, at)) as Record<string, unknown>);
@@ -86,7 +86,7 @@ export class Subscriptions {
   }
 }
 
-/** The change, marked with the id of a subscription. */
+/** Returns the change, marked with the id of a subscription. */
 function stamped(frame: Note, id: string): Buffer {
   const there = param(frame, '_meta', META_SUBSCRIPTION);
   if (there) return edited(frame.bytes, [{ at: there, put: id }]);

@@ -13,7 +13,7 @@ export function welcome(
   { version, pending }: { readonly version: string | undefined; readonly pending: boolean },
 ): Welcome {
   const ready = peers.filter((peer) => peer.ready);
-  // Capabilities cannot be announced later, and those of a pending server are unknown. So all capabilities are declared.
+  // Capabilities cannot be announced later, and the capabilities of a pending server are unknown. So all are declared.
   const has = (capability: string): boolean => pending || ready.some((peer) => peer.can(capability));
   const parts = ready.flatMap(({ name, instructions }) => (instructions === undefined ? [] : [`${name}: ${instructions}`]));
   return {

@@ -8,12 +8,13 @@ export const REQUIREMENTS = {
   // Projects.
   'project:unique': {
     behaviour:
-      'A project name belongs to one repository. A second repository of that name gets a longer name, and one line says so once.',
+      'Each project name belongs to one repository. A second repository with the same name gets a longer name, and Earpiece reports this once.',
   },
   'project:moved': {
-    behaviour: 'A root whose old path is gone keeps its name after one confirmation, or if the environment names it.',
+    behaviour:
+      'If a project folder has moved and the old path does not exist, the project keeps its name after one confirmation, or if the environment names it.',
   },
-  'project:foreign': { behaviour: "An untrusted file does not take another root's project name or address." },
+  'project:foreign': { behaviour: 'An untrusted file cannot take the project name or address of another repository.' },
   'trust:person': {
     behaviour: "An untrusted project file cannot lower, expire, drop, shorten or hide a person's critical notification or pause.",
   },
@@ -24,45 +25,47 @@ export const REQUIREMENTS = {
   // The log: recording and recovery.
   'log:queued-first': { behaviour: 'A queued notification is in the log before anything delivers it.' },
   'log:durable': { behaviour: 'An acknowledged notification survives kill -9 of the process that wrote it.' },
-  'log:idempotent': { behaviour: 'The id of a notification is queued once, even if several producers repeat it.' },
-  'log:replay': { behaviour: 'Any prefix of a log replays to the open set that a live process had.' },
+  'log:idempotent': { behaviour: 'A notification id is queued once, even if several producers repeat it.' },
+  'log:replay': {
+    behaviour: 'Replaying any prefix of a log gives the open notifications that a live process had at that point.',
+  },
   'log:unknown-types': { behaviour: 'Unknown record types and fields are read back unchanged.' },
   'log:omits-defaults': { behaviour: 'Level info and empty lists are not serialized.' },
   'time:own-clock': {
     behaviour:
       'A process uses its own clock. A wrong clock of another process neither ends nor delays notifications of other producers.',
   },
-  'time:sender': { behaviour: 'A producer whose clock is a year off neither expires nor delays what it queues.' },
+  'time:sender': { behaviour: "If a producer's clock is a year off, its notifications neither expire early nor arrive late." },
   'time:witness': {
-    behaviour: 'A process closes nothing as expired and prunes nothing while no other live process has a similar clock.',
+    behaviour:
+      'A process does not close expired notifications and does not prune until another live process has a similar clock.',
   },
-  'log:clock': { behaviour: 'The time of a log never runs backwards, even when the clock does.' },
-  'log:closes-once': { behaviour: 'An id closes once per conversation.' },
-  'log:fork': { behaviour: 'A fork keeps the open notifications, with the same ids.' },
-  'log:retention': { behaviour: 'Retention prunes closed records; the rest of the log replays to the same open set.' },
+  'log:clock': { behaviour: 'The time of a log never runs backwards, even if the clock does.' },
+  'log:closes-once': { behaviour: 'In each conversation, a notification closes once.' },
+  'log:fork': { behaviour: 'A fork keeps the open notifications of its origin, with the same ids.' },
+  'log:retention': { behaviour: 'Retention prunes closed records. The rest of the log replays to the same open notifications.' },
   'log:allowlist': {
-    behaviour: 'Only the chat and tool records reach a request to a provider.',
+    behaviour: 'Only chat and tool records become part of a request to a provider.',
   },
   'log:redacted-carrier': {
-    behaviour: 'A carrier that the provider refuses is replaced by one line.',
+    behaviour: 'If the provider refuses a carrier, one line replaces the carrier.',
   },
 
   // Stores.
   'store:contract': { behaviour: 'Every store passes the whole contract suite.' },
   'store:contract-holes': {
-    behaviour:
-      'The contract suite finds a store that loses anything acknowledged when it is opened again, and names the broken rule.',
+    behaviour: 'If a reopened store has lost acknowledged data, the contract suite fails and names the broken rule.',
   },
   'store:postgres': {
     behaviour:
-      'A PostgreSQL database keeps the logs of many machines: it passes the contract, and positions become visible in their order.',
+      'A PostgreSQL database can hold the logs of many machines. It passes the contract, and records become visible in the order of their positions.',
   },
   'store:postgres-schema': {
-    behaviour: 'The PostgreSQL schema after all migrations is the golden one, however many processes make it.',
+    behaviour: 'The PostgreSQL schema after all migrations equals the golden file, even if several processes create it at once.',
   },
   'store:postgres-failover': {
     behaviour:
-      'When PostgreSQL restarts or a synchronous standby takes over, calls wait, and nothing acknowledged is lost or doubled.',
+      'When PostgreSQL restarts or a synchronous standby takes over, calls wait, and no acknowledged record is lost or duplicated.',
   },
   'store:postgres-pooler': {
     behaviour: 'The PostgreSQL store works behind a pooler that gives each transaction another connection.',
@@ -73,387 +76,432 @@ export const REQUIREMENTS = {
   'store:postgres-tls': { behaviour: 'With sslmode=verify-full, only a certificate of the given authority opens a connection.' },
   'store:thread': {
     behaviour:
-      'A separate thread writes waiting requests together, answers each caller, and blocks nobody while another process holds the lock.',
+      'A separate thread writes waiting requests together and answers each caller. It blocks no caller while another process holds the lock.',
   },
   'store:thread-quiet': {
-    behaviour: 'The thread says at once whether a conversation is quiet, for each commit of another process.',
+    behaviour: 'After each commit of another process, the store thread says at once whether anything is open for a conversation.',
   },
   'store:frozen-disk': {
     behaviour:
-      'A disk that is frozen, or a lock that is held, delays no call by more than 300 ms; what waits arrives afterwards, once.',
+      'A frozen disk or a held lock delays no call by more than 300 ms. The waiting notifications arrive afterwards, once.',
   },
   'gate:unwritable': {
     behaviour:
-      'A raised gate also refuses calls while nothing can be written: a pause until it is lifted, a critical for the calls of its batch.',
+      'A raised gate refuses calls even while the database cannot be written: a pause until a person lifts it, a critical notification for the calls of its batch.',
   },
   'lease:client-died': {
     behaviour:
-      'If a client is killed within 250 ms of an answer, the next session gets the notification again, flagged. Over HTTP this needs an open connection.',
+      'If a client is killed within 250 ms of an answer, the next session gets the notification again, marked as repeated. Over HTTP, this needs an open connection.',
   },
-  'store:no-starving': { behaviour: 'Against two producers without pause a carrier wins within 200 ms.' },
-  'store:processes': { behaviour: 'Several processes on one file append exactly: nothing lost, nothing torn.' },
+  'store:no-starving': { behaviour: 'While two producers write without pause, a carrier is written within 200 ms.' },
+  'store:processes': { behaviour: 'When several processes append to one file, no record is lost or damaged.' },
   'store:half-deleted': {
     behaviour:
       'If the main file, its -wal or its -shm is deleted, replaced or truncated while in use, no acknowledged record is lost silently.',
   },
-  'store:kill-9': { behaviour: 'A database is sound when it is opened again after kill -9 between any two writes.' },
-  'store:refuses': { behaviour: 'A network file system, an old SQLite and a foreign file are refused with a way out.' },
-  'store:private': { behaviour: 'The database file is readable by its user only.' },
+  'store:kill-9': { behaviour: 'After kill -9 between any two writes, the database opens and is sound.' },
+  'store:refuses': {
+    behaviour: 'Earpiece refuses a network file system, an old SQLite and a foreign file, and names a way out.',
+  },
+  'store:private': { behaviour: 'Only the user can read the database file.' },
   'store:upgrade': {
-    behaviour: "A database from before 0.1.0 opens: open notifications, gates, mutes and the project's name stay.",
+    behaviour: "A database from before 0.1.0 opens and keeps open notifications, gates, mutes and the project's name.",
   },
-  'store:schema': { behaviour: 'The schema after all migrations is the golden one.' },
-  'store:watch': { behaviour: 'A watcher in another process sees each record once, in order, without losing any.' },
-  'store:unread-check': { behaviour: 'Whether anything is open is answered by an index, in at most 10 ms over 1,000 open.' },
+  'store:schema': { behaviour: 'The schema after all migrations equals the golden file.' },
+  'store:watch': { behaviour: 'A watcher in another process sees every record once and in order.' },
+  'store:unread-check': {
+    behaviour: 'One index tells whether anything is open, in at most 10 ms with 1,000 open notifications.',
+  },
   'faults:points': {
-    behaviour: 'The process ends at each named write boundary (20 times each in npm run faults): 0 lost, 0 closed twice.',
+    behaviour:
+      'If a process exits at any named write boundary (20 times each in npm run faults), no notification is lost and none closes twice.',
   },
-  'faults:random': { behaviour: 'Random kill -9 with four processes on one file: 0 lost, 0 closed twice.' },
-  'faults:checker': { behaviour: 'The checker of the fault runs finds three planted bugs.' },
+  'faults:random': {
+    behaviour: 'Under random kill -9 of four processes on one file, no notification is lost and none closes twice.',
+  },
+  'faults:checker': { behaviour: 'The checker of the fault runs detects three planted bugs.' },
   'faults:system': {
     behaviour:
-      'With kill -9 over hosts, gateways, server, library users and commands, nothing acknowledged is lost, each repeat is flagged, tool output is unchanged, and no call passes a gate.',
+      'Under kill -9 of hosts, gateways, server, library users and commands, no acknowledged notification is lost, repeats are marked, tool output is unchanged, and no call passes a gate.',
   },
   'faults:system-checker': {
     behaviour:
-      'The checker of the system storm uses only frames of clients and answers to producers. A test breaks each of its rules.',
+      'The checker of the system storm uses only frames of clients and answers to producers. For each of its rules, a test breaks the rule and expects a failure.',
   },
 
   // Delivery.
   'delivery:once': { behaviour: 'If your program owns the transcript, a notification is delivered exactly once.' },
-  'delivery:everything-due': { behaviour: 'A carrier takes everything that is due, and nothing twice.' },
-  'delivery:nothing': { behaviour: 'With nothing open the carrier is unchanged.' },
-  'delivery:whole': { behaviour: 'The carrier holds the whole notification and the text that was sent.' },
-  'delivery:carriers': { behaviour: 'User messages, tool results and failing tool results carry.' },
+  'delivery:everything-due': { behaviour: 'A carrier takes everything that is due, and takes nothing twice.' },
+  'delivery:nothing': { behaviour: 'If nothing is open, the carrier is unchanged.' },
+  'delivery:whole': { behaviour: 'The record of a carrier holds the complete notification and the text that was sent.' },
+  'delivery:carriers': { behaviour: 'User messages, tool results and failing tool results can carry notifications.' },
   'delivery:other-process': {
     behaviour: 'A notification that another process queued is in every tool result whose offer starts after queue returned.',
   },
   'delivery:thousand-calls': {
-    behaviour: 'Exactly once over 1,000 calls, 8 in flight, two gateways of one conversation.',
+    behaviour:
+      'In 1,000 calls, 8 at a time, through two gateways of one conversation, each notification is delivered exactly once.',
   },
-  'delivery:two-carriers': { behaviour: 'Two carriers of one conversation never both take a notification.' },
+  'delivery:two-carriers': { behaviour: 'Two carriers of one conversation never take the same notification at the same time.' },
   'lease:repeated': {
-    behaviour: 'Killed between offer and confirm: offered again with the same id and item text, flagged as repeated.',
+    behaviour:
+      'If a process is killed between offer and confirm, the notification is offered again with the same id and text, marked as repeated.',
   },
   'lease:released': { behaviour: 'A cancelled request or a failed write releases its offer.' },
   'lease:answered': {
-    behaviour: 'A cancel of a fully answered request is ignored: nothing is repeated, and a pull lowers the gate.',
+    behaviour:
+      'If a client cancels a fully answered request, the gateway ignores the cancel: nothing is repeated, and a pull lowers the gate.',
   },
-  'lease:dead-owner': { behaviour: 'The lease of a dead process is free at once, the lease of a living process after its time.' },
-  'lease:late-confirm': { behaviour: 'A late confirm is recorded and flagged, never a second close.' },
+  'lease:dead-owner': {
+    behaviour: 'The lease of a dead process ends at once. The lease of a live process ends after its time limit.',
+  },
+  'lease:late-confirm': { behaviour: 'A late confirm is recorded as late and does not close a notification a second time.' },
   'lease:withdrawn': {
     behaviour:
-      'A notification that was withdrawn or expired after an offer is not offered again: maybe seen. The rest of its line is offered again, flagged.',
+      'If a notification is withdrawn or expires after an offer, it is not offered again, and its receipt is maybe_seen. The rest of its line is offered again, marked as repeated.',
   },
   'delivery:verdict': {
-    behaviour: 'why begins with one sentence. The sentence is true for the present agents, and its advice works.',
+    behaviour: 'The output of why begins with one sentence. This sentence is true for the current agents, and its advice works.',
   },
   'delivery:receipts': { behaviour: 'why(id) shows the receipt and the reason of each decision.' },
-  'delivery:in-turn-reply': { behaviour: "A person's reply inside a turn carries." },
-  'delivery:batch': { behaviour: 'A batch of tools carries once, with its last response.' },
-  'delivery:idle': { behaviour: 'An idle agent gets one combined request.' },
-  'force:between-turns': { behaviour: 'A critical between turns makes a system request.' },
+  'delivery:in-turn-reply': { behaviour: "A person's reply inside a turn can carry notifications." },
+  'delivery:batch': { behaviour: 'A batch of tool calls carries notifications once, with its last response.' },
+  'delivery:idle': { behaviour: 'An idle agent gets one request with all waiting notifications.' },
+  'force:between-turns': { behaviour: 'A critical notification between turns starts a request by itself.' },
   'force:mid-stream': {
-    behaviour: 'A critical aborts the stream. Finished parts are kept, and retries do not fire.',
+    behaviour: "A critical notification aborts the model's stream. Finished parts are kept, and no retry runs.",
   },
-  'force:during-tools': { behaviour: 'A critical during tools rides on their responses.' },
+  'force:during-tools': { behaviour: 'A critical notification that arrives while tools run is delivered with their responses.' },
   'force:no-loops': {
-    behaviour: "An id wakes once. An agent's own actions never wake it.",
+    behaviour: "Each notification wakes an agent at most once. An agent's own actions never wake that agent.",
   },
 
   // The agent of Earpiece, over the wire of each API.
   'agent:wire': { behaviour: 'Every request is valid for the real API, and the validator rejects invalid ones.' },
-  'agent:aborts': { behaviour: 'After an abort, exactly the parts of the answer are kept that the API accepts again.' },
+  'agent:aborts': {
+    behaviour: 'After an abort, the agent keeps exactly the parts of the answer that the API accepts in the next request.',
+  },
   'agent:prefix': {
-    behaviour: 'A prefix once sent never changes by a byte, through reasoning, notifications, aborts and restarts.',
+    behaviour:
+      'The prefix of a request never changes by a byte after it was sent, even through reasoning, notifications, aborts and restarts.',
   },
   'agent:refusals': {
     behaviour:
-      'A request that the provider refuses loses no notification: the next successful request has it, once, unless the provider accepts it only without.',
+      'If the provider refuses a request, no notification is lost. The next successful request has each notification once, unless the provider accepts the request only without it.',
   },
   'agent:cache': {
-    behaviour: "At Anthropic, each request of a conversation finds the whole previous request in the provider's cache.",
+    behaviour: "With Anthropic, each request of a conversation finds the complete previous request in the provider's cache.",
   },
   'agent:keys': {
     behaviour:
       "Provider keys and Earpiece tokens reach neither the agent's commands nor its MCP servers, unless a person names them.",
   },
   'gate:unfiltered': {
-    behaviour: "No mute and no setting hides a person's pause, cancel, resume or critical from the plan or the gate.",
+    behaviour:
+      "No mute and no setting hides a person's pause, cancel, resume or critical notification from the plan or the gate.",
   },
   'agent:no-person': {
-    behaviour: 'A command of the agent speaks for the agent: never as a person, at most at error, and it lifts no order.',
+    behaviour:
+      "A command that the agent runs sends in the agent's name: never as a person, and at most at level error. It lifts no pause.",
   },
   'handles:ends-with-agent': {
-    behaviour: 'A command that a call waits for ends with its agent, also after kill -9.',
+    behaviour: 'If a call waits for a command, that command ends with its agent, even after kill -9.',
   },
   'agent:mcp-results': {
     behaviour: 'A long result of an MCP tool is cut in the middle and kept in a file. Structured content and pictures are kept.',
   },
   'agent:endings': {
     behaviour:
-      'A cut-off, refused or broken answer is reported as such to a person, a script and a library. Cut-off calls do not loop.',
+      'A truncated, refused or broken answer is reported as such to people, scripts and library users. Truncated calls do not loop.',
   },
   'agent:stop': {
-    behaviour: 'A stop ends the turn, also before it begins and right after another interruption.',
+    behaviour: 'A stop ends the turn, even before the turn begins or right after another interruption.',
   },
   'agent:kill-9': {
     behaviour:
-      'After a kill at any point and a resume, each notification is in the transcript once, each call has its answer, and each request extends the last.',
+      'After a kill at any point and a resume, each notification is in the transcript once and each call has its answer. Each request extends the previous one.',
   },
 
   // Agents of the AI SDK.
   'ai-sdk:once': {
     behaviour:
-      'In an agent of AI SDK 6 or 7 a notification is in one message of its transcript: a batch of parallel calls carries once, a failing tool too.',
+      'In an agent of AI SDK 6 or 7, each notification is in one message of the transcript. A batch of parallel calls carries once; failing tools carry too.',
   },
   'ai-sdk:prefix': {
     behaviour:
-      'With the adapter for AI SDK 6 and 7 each request begins with the bytes of the one before, and a tool keeps its output.',
+      'With the adapter for AI SDK 6 and 7, each request begins with the bytes of the previous request, and tool output is unchanged.',
   },
   'ai-sdk:interrupt': {
     behaviour:
-      'A critical cuts off the answer of an AI SDK agent; the same turn goes on with the finished steps, the partial text and the critical.',
+      'A critical notification cuts off the answer of an AI SDK agent. The same turn continues with the finished steps, the partial text and the notification.',
   },
   'ai-sdk:gate': {
-    behaviour: 'The tools of an AI SDK agent are refused while an interrupt is unread, and run again in the next step.',
+    behaviour: 'While an interrupt is unread, the tools of an AI SDK agent are refused. They run again in the next step.',
   },
   'ai-sdk:receipts': {
     behaviour:
-      'A notification in an AI SDK agent counts as delivered when the caller keeps its message; after a kill before that it rides again.',
+      'A notification in an AI SDK agent counts as delivered when the caller saves its message. If the process is killed before that, the notification is delivered again.',
   },
 
   // The plan.
   'plan:decides-all': { behaviour: 'The plan decides about each open notification exactly once, with a reason.' },
-  'plan:order': { behaviour: 'The order is critical, error, warning, info, and oldest first within a level.' },
+  'plan:order': {
+    behaviour: 'Notifications are delivered in the order critical, error, warning, info, and oldest first within a level.',
+  },
   'plan:rendered': {
-    behaviour: 'The token budget counts the text that templates make, and cuts none of it.',
+    behaviour: 'The token budget counts the rendered text of templates, and does not cut it.',
   },
   'plan:budget': {
-    behaviour: 'A budget never cuts errors and criticals. The rest is summarized with its number and where to read it.',
+    behaviour:
+      'The budget never cuts errors and critical notifications. Other notifications are summarized with their number and the way to read them.',
   },
   'plan:pure': { behaviour: 'The same input gives the same plan and the same view.' },
-  'plan:filter-source': { behaviour: 'A source that is off does not ride.' },
+  'plan:filter-source': { behaviour: 'Notifications of a source that is switched off are not delivered.' },
   'plan:filter-name': {
-    behaviour: 'A name that is off does not ride; the flat form "source.name" wins over a name like enable.',
+    behaviour:
+      'Notifications of a kind that is switched off are not delivered. The flat form "source.name" has priority over a kind that is named enable.',
   },
-  'plan:filter-tool': { behaviour: "A producing tool's notifications are off for that tool only." },
-  'plan:master-switch': { behaviour: 'With the master switch off nothing rides; by default all of it does.' },
+  'plan:filter-tool': { behaviour: "If a tool's notifications are switched off, the setting affects only that tool." },
+  'plan:master-switch': { behaviour: 'If the master switch is off, nothing is delivered. By default the master switch is on.' },
   'plan:filtered-recorded': { behaviour: 'A filtered notification stays in the log, and requeue brings it back.' },
-  'plan:relevance': { behaviour: 'Expired, withdrawn and already known notifications do not ride.' },
-  'plan:supersede': { behaviour: 'If several states have one key, only the newest rides.' },
+  'plan:relevance': { behaviour: 'Expired, withdrawn and already known notifications are not delivered.' },
+  'plan:supersede': { behaviour: 'If several states have one key, only the newest is delivered.' },
   'plan:moment': {
-    behaviour: 'A notification waits for its moment: a contact point, a time, a number of turns, or the longest delay.',
+    behaviour: 'A notification waits for its moment: a contact point, a time, a number of turns, or at most the longest delay.',
   },
   'plan:coalesce': {
     behaviour:
-      'Notifications of one key, or of one source inside its window, become one line with the count and the differences.',
+      'Notifications with one key, or from one source within its window, become one line with the count and the differences.',
   },
-  'plan:critical': { behaviour: 'A critical is neither delayed, nor batched away, nor summarized.' },
-  'queue:fold': { behaviour: 'A notification for an open key that was never offered adds to its count.' },
+  'plan:critical': { behaviour: 'A critical notification is never delayed, batched or summarized.' },
+  'queue:fold': {
+    behaviour:
+      'If the key of a new notification has an open notification that was never offered, the new one is added to its count.',
+  },
   'queue:max-open': {
-    behaviour: 'Beyond maxOpen the oldest of the lowest level are dropped, with one summary of their number and kinds.',
+    behaviour: 'Above maxOpen, the oldest notifications of the lowest level are dropped. One summary has their number and kinds.',
   },
-  'queue:mute': { behaviour: 'A muted kind is silent until its time is over.' },
-  'queue:expiry': { behaviour: 'Each level has its time to live; critical has none.' },
+  'queue:mute': { behaviour: 'A muted kind is not delivered until the mute ends.' },
+  'queue:expiry': { behaviour: 'Notifications of each level expire after a time; critical notifications do not expire.' },
   'queue:redact': {
-    behaviour: 'Text that a redact pattern matches in a message, instruction, data or withheld result is not stored.',
+    behaviour: 'Earpiece does not store text that a redact pattern matches in a message, instruction, data or withheld result.',
   },
   'queue:patterns': {
     behaviour: 'A redact pattern takes linear time. While a pattern is invalid, whole texts are redacted.',
   },
-  'queue:handles': { behaviour: 'A handle that was polled or awaited raises no notification.' },
-  'queue:many': { behaviour: 'A hundred different errors at once are queued without waiting for a timer (SC-004).' },
+  'queue:handles': { behaviour: 'If the agent has polled or awaited a handle, the handle queues no notification.' },
+  'queue:many': { behaviour: 'A hundred different errors at once are all queued, without waiting for a timer (SC-004).' },
 
   // Views.
   'view:markdown': { behaviour: 'The Markdown view groups lines by level, with its preamble and rules.' },
-  'view:xml': { behaviour: 'The XML views are one element per item, or one batch with its count.' },
-  'view:toon': { behaviour: 'The TOON view is a table for several notifications, and a line for one.' },
-  'view:json': { behaviour: 'The JSON view parses to what was queued.' },
+  'view:xml': { behaviour: 'The XML views have one element for each item, or one batch element with the count.' },
+  'view:toon': { behaviour: 'The TOON view shows several notifications as a table, and one notification as a line.' },
+  'view:json': { behaviour: 'Parsing the JSON view gives the queued notifications.' },
   'view:data': {
     behaviour: "A sender's data follows the message as JSON. If it is too long, the line says where to read it.",
   },
   'view:budget': {
-    behaviour: 'An item that is longer than a carrier allows is cut, says so, and can be read in full.',
+    behaviour: 'An item that is too long for its carrier is cut. The text says so, and the agent can read all of it.',
   },
   'view:signal': { behaviour: 'The signal views have fixed texts in English and Japanese, byte for byte.' },
-  'view:hostile': { behaviour: 'No body can imitate a notification, break a view, or flood it.' },
+  'view:hostile': { behaviour: 'No message text can imitate a notification, break a view, or flood it.' },
   'view:look-alikes': {
-    behaviour: 'A body that writes a frame with look-alike letters, slashes, brackets or spaces is escaped too.',
+    behaviour: 'A message text that imitates a frame with look-alike letters, slashes, brackets or spaces is escaped too.',
   },
   'mark:instructions': {
     behaviour:
-      "The mark is in the instructions of every gateway of an agent before the first frame, after the server's instructions.",
+      "Every gateway of an agent names the mark in its instructions, after the server's own instructions and before the first frame.",
   },
   'mark:frame': {
-    behaviour: 'If a client shows no instructions, the first frame explains the mark, and again after /clear.',
+    behaviour: 'If a client shows no instructions, the first frame explains the mark, and so does the first frame after /clear.',
   },
-  'mark:stable': { behaviour: 'An agent keeps its mark until earpiece trust --new-mark. Sent texts keep the old mark.' },
+  'mark:stable': {
+    behaviour: 'An agent keeps its mark until earpiece trust --new-mark. Texts that were already sent keep the old mark.',
+  },
   'view:stable': { behaviour: 'A sent text is stored and never rendered again.' },
-  'view:tokens': { behaviour: 'The default view keeps to its token bars on the committed corpus.' },
-  'view:templates': { behaviour: 'A failing template falls back, and nothing is lost.' },
+  'view:tokens': { behaviour: 'The default view stays within its token limits for the committed corpus.' },
+  'view:templates': { behaviour: 'If a template fails, a plain view replaces it, and nothing is lost.' },
 
   // The gate.
   'gate:no-id': {
-    behaviour: 'A tools/call without an id does not pass a raised gate, and never goes to one of several servers.',
+    behaviour: 'A tools/call without an id does not pass a raised gate. With several servers, such a call is never passed on.',
   },
-  'gate:refuses': { behaviour: 'Of 8 calls made after an interrupt none reaches the upstream server.' },
-  'gate:one-text': { behaviour: 'All refused calls get the same id and text: one delivery, the others repeats.' },
-  'gate:lowered': { behaviour: 'get_notifications lowers the gate, as do withdraw, resume and expiry.' },
+  'gate:refuses': { behaviour: 'After an interrupt, 8 of 8 calls are refused and none reaches the upstream server.' },
+  'gate:one-text': {
+    behaviour: 'All refused calls get the same id and text: the first is the delivery, the others are repeats.',
+  },
+  'gate:lowered': { behaviour: 'get_notifications, withdraw, resume and expiry lower the gate.' },
   'gate:batch': {
-    behaviour: 'A serial batch of calls is refused whole: the gate does not fall within a second of its last refusal.',
+    behaviour: 'All calls of a serial batch are refused: the gate does not fall within a second of its last refusal.',
   },
   'gate:asked-again': {
-    behaviour: 'Without get_notifications, a critical and a cancel fall at a call that begins a second after the last refusal.',
+    behaviour:
+      'Without get_notifications, the gate of a critical notification or a cancel falls at a call that begins a second after the last refusal.',
   },
   'gate:unproven': {
-    behaviour: 'If the proof that a host gives does not come, a critical falls a minute after its first refusal.',
+    behaviour:
+      'If the expected proof of a host does not come, the gate of a critical notification falls a minute after its first refusal.',
   },
   'gate:model-asked': {
-    behaviour: 'A critical and a cancel fall when the host shows that it sent the refusal to its model.',
+    behaviour: 'The gate of a critical notification or a cancel falls when the host shows that it sent the refusal to its model.',
   },
-  'gate:read-unasked': { behaviour: 'An interrupt that the agent read with get_notifications is not refused again.' },
+  'gate:read-unasked': {
+    behaviour: 'If the agent has read an interrupt with get_notifications, Earpiece refuses no call because of that interrupt.',
+  },
   'gate:pause': {
-    behaviour: 'A pause holds until it is resumed, withdrawn or expires. Its refusal names who lifts it and how.',
+    behaviour: 'A pause holds until a person resumes or withdraws it, or it expires. Its refusal says who can lift it and how.',
   },
   'gate:expired': {
     behaviour:
-      'why, inbox, agents, the API and the console show an expired interrupt as expired and its gate as down. A refusal says until when a pause holds.',
+      'why, inbox, agents, the API and the console show an expired interrupt as expired and its gate as down. The refusal for a pause says when the pause ends.',
   },
   'gate:withdrawn': { behaviour: 'Withdrawing a delivered interrupt lowers its gate and says so, with exit code 0.' },
   'gate:resume': {
     behaviour:
-      'earpiece resume lifts pauses, names them, and wakes. Without a pause it says so. An agent that never saw the pause reads nothing.',
+      'earpiece resume lifts pauses, names them, and wakes the agent. If there is no pause, it says so. An agent that never saw the pause reads nothing.',
   },
-  'gate:before': { behaviour: 'A call that already runs returns its result and the interrupt.' },
-  'gate:after': { behaviour: 'With interrupt "after" the side effect happened once and its result is readable later.' },
-  'gate:purpose': { behaviour: 'An action goes to each active conversation of matching purpose, once.' },
-  'gate:own-tools': { behaviour: 'The tools of Earpiece always pass.' },
+  'gate:before': { behaviour: 'A call that is already running returns its result and the interrupt.' },
+  'gate:after': { behaviour: 'With interrupt "after", a running call takes effect once, and its result is readable later.' },
+  'gate:purpose': { behaviour: 'An action goes once to each active conversation with a matching purpose.' },
+  'gate:own-tools': { behaviour: 'The gate never refuses the tools of Earpiece.' },
 
   // The address of a conversation.
   'address:agent': {
     behaviour:
-      "The agent's first conversation that carries takes a notification for project/agent. A conversation takes only its own.",
+      "A notification for project/agent goes to the agent's first conversation that carries. A notification for a conversation goes only to that conversation.",
   },
   'address:fan-out': {
-    behaviour: 'project/* reaches each active conversation once and no ended one, also after an interruption.',
+    behaviour: 'project/* reaches each active conversation once and no ended conversation, even after a crash in between.',
   },
-  'address:nobody': { behaviour: 'If no agent is there, the error says what to do.' },
+  'address:nobody': { behaviour: 'If no agent is active, the error says what to do.' },
   'address:windows': { behaviour: 'Two windows of one agent are two conversations.' },
-  'address:clear': { behaviour: 'After /clear, open notifications go to the new session of the same process.' },
+  'address:clear': { behaviour: 'After /clear, the new session of the same process gets the open notifications.' },
   'address:order': {
     behaviour:
-      "A flag has priority over the binding of the host process, then the host's session variable, then the process, then one #main per agent.",
+      "A flag has priority over the binding of the host process, then the host's session variable, then the process. The default is one #main for each agent.",
   },
   'address:standing': {
     behaviour:
-      'A critical notification or an action to project/* also reaches conversations that begin while it is open, once each.',
+      'A critical notification or an action to project/* also reaches conversations that begin while it is open, once for each conversation.',
   },
   'presence:active': {
-    behaviour: 'An ended conversation, or one whose process is dead, is inactive at once, for every command and the server.',
+    behaviour: 'For every command and the server, a conversation is inactive as soon as it ends or its process dies.',
   },
   'presence:health-check': {
-    behaviour: 'A connection that called no tool leaves nothing behind.',
+    behaviour: 'A connection that called no tool does not count as a conversation.',
   },
   'succession:heir': {
     behaviour: "Unread notifications of an ended conversation go to the agent's next conversation in the same worktree, once.",
   },
-  'succession:gate': { behaviour: 'A raised gate stays up for the heir: a resume or a restart does not escape it.' },
+  'succession:gate': { behaviour: 'A raised gate stays up for the heir, so an agent cannot escape it by a resume or a restart.' },
   'succession:merge': {
-    behaviour: 'The conversations of one host process are one: offers, gate and reads move along.',
+    behaviour: 'The conversations of one host process become one. Offers, gate and reads move to it.',
   },
   'succession:told-once': {
-    behaviour: 'A copy of a broadcast does not move to the heir of a conversation that has read it.',
+    behaviour: 'If a conversation has read its copy of a broadcast, the copy does not move to its heir.',
   },
-  'succession:told': { behaviour: 'agents and why show from where to where a notification moved, and why.' },
+  'succession:told': { behaviour: 'agents and why show from which conversation to which a notification moved, and why.' },
   'address:tokens': {
     behaviour:
-      'A connection reads and reports for its own conversation only. An address is not a session token. why names the reader.',
+      'A connection reads and reports only for its own conversation. An address is not a session token. why names the reader.',
   },
-  'address:other-agent': { behaviour: 'A notification for another agent stays open.' },
+  'address:other-agent': { behaviour: 'A carrier does not take a notification for another agent.' },
 
   // The gateway.
   'gateway:identical': {
-    behaviour: 'With nothing open every tool of two real servers answers byte for byte as without the gateway.',
+    behaviour: 'If nothing is open, every tool of two real servers answers byte for byte as without the gateway.',
   },
   'gateway:forged-answers': {
     behaviour:
-      'An answer of a server passes once, to a request that this server got. Any other answer is dropped, with one line.',
+      "The gateway passes a server's answer once, to a request that this server got. It drops any other answer, with one line on stderr.",
   },
   'gateway:tools-list': { behaviour: 'A golden file holds the changes of each profile to tools/list.' },
-  'gateway:oddities': { behaviour: 'Odd JSON passes unchanged: 1.0, 2^53+1, duplicate keys, \\u0041, 1e400.' },
-  'gateway:conformance': { behaviour: 'The conformance suite gives the same verdicts direct and through the gateway.' },
-  'gateway:stateless': { behaviour: 'The stateless protocol gives the same answers direct and through the gateway.' },
-  'gateway:inspector': { behaviour: "The inspector's command line lists and calls through the gateway." },
-  'gateway:profiles': { behaviour: 'Blocks, extend and strip change the result as they say, and nothing else of it.' },
-  'gateway:max-result': { behaviour: 'A result that is too big with its view carries nothing, and the delivery is released.' },
-  'gateway:restart': { behaviour: 'A crashed server is started again; open calls are answered and the next call works.' },
+  'gateway:oddities': { behaviour: 'Unusual JSON passes unchanged: 1.0, 2^53+1, duplicate keys, \\u0041, 1e400.' },
+  'gateway:conformance': { behaviour: 'The conformance suite gives the same verdicts directly and through the gateway.' },
+  'gateway:stateless': { behaviour: 'The stateless protocol gives the same answers directly and through the gateway.' },
+  'gateway:inspector': { behaviour: 'The command line of the MCP inspector can list and call tools through the gateway.' },
+  'gateway:profiles': { behaviour: 'Blocks, extend and strip change a result as documented, and nothing else in it.' },
+  'gateway:max-result': { behaviour: 'If a result with its view is too big, it carries nothing, and the offer is released.' },
+  'gateway:restart': { behaviour: 'The gateway restarts a crashed server. Open calls get an answer, and the next call works.' },
   'gateway:partial-frame': {
-    behaviour: 'If a server dies in the middle of a frame, the client gets no part of it, and a separate error frame.',
+    behaviour: 'If a server dies in the middle of a frame, the client gets no part of that frame, but a separate error frame.',
   },
   'gateway:mcp-events': {
-    behaviour: 'A server that drops queues mcp.disconnected, withdrawn when it is back with mcp.reconnected.',
+    behaviour:
+      'If a server disconnects, mcp.disconnected is queued. When the server is back, mcp.reconnected withdraws that notification.',
   },
-  'gateway:no-orphans': { behaviour: 'The gateway ends with its client and leaves no process behind.' },
-  'gateway:store-trouble': { behaviour: 'Without its store for 250 ms the call passes unchanged, with one line on stderr.' },
+  'gateway:no-orphans': { behaviour: 'The gateway ends with its client and leaves no process running.' },
+  'gateway:store-trouble': {
+    behaviour: 'If the store does not answer within 250 ms, the call passes unchanged, with one line on stderr.',
+  },
   'gateway:fronts-many': {
-    behaviour: 'The gateway serves all servers of a configuration. Tool names have prefixes, and a collision is an error.',
+    behaviour: 'The gateway serves all servers of a configuration. Tool names have prefixes, and two equal names are an error.',
   },
-  'gateway:reach': { behaviour: "If only a gateway carries, doctor names the host's tools that carry nothing." },
+  'gateway:reach': {
+    behaviour: "If an agent has only a gateway, doctor names the agent's tools that cannot carry notifications.",
+  },
   'gateway:streams': {
-    behaviour: 'A listen or an event stream stays open when its server restarts, and continues from its last cursor.',
+    behaviour: 'A listen request or an event stream stays open when its server restarts, and continues from its last cursor.',
   },
   'gateway:starts-apart': {
     behaviour:
-      'A slow, hanging or broken server delays and hides no other: ready servers are listed, the rest follows with list_changed.',
+      'A slow, hanging or broken server delays and hides no other server. The gateway lists ready servers, and adds the others with list_changed.',
   },
   'gateway:starts-early': {
-    behaviour: "A wrapped server starts before the gateway's own code is loaded, and ends with a command line that is refused.",
+    behaviour:
+      "A wrapped server starts before the gateway's own code is loaded. If the gateway refuses its command line, the server ends.",
   },
   'gateway:late-instructions': {
     behaviour:
-      'The instructions of a server that starts after the handshake reach the agent as one notification, in the words of that server.',
+      "If a server starts after the handshake, its instructions reach the agent as one notification, in the server's words.",
   },
   'gateway:lists-once': {
     behaviour:
-      'A client that reads its list of tools once (Codex, Qwen Code) gets it when all servers have started or failed, or after 12 s.',
+      'A client that reads its tool list once (Codex, Qwen Code) gets the list when all servers have started or failed, or after 12 s.',
   },
   'gateway:broken-server': {
     behaviour:
-      'The agent gets one notification about a server that does not start, with exit code and stderr. It is withdrawn when the server works; doctor names the server.',
+      'If a server does not start, the agent gets one notification with exit code and stderr. It is withdrawn when the server works; doctor names the server.',
   },
   'gateway:left-out': {
     behaviour:
-      'A server with an unset variable is reported like a failing server. The others keep working, and their tool names stay.',
+      'A server with an unset variable is reported like a failing server. The other servers keep working, and their tool names do not change.',
   },
   'gateway:after-names': {
-    behaviour: 'after:<tool> takes the name that the client lists, server:tool, and the name that the server gives its tool.',
+    behaviour: "after:<tool> accepts the name that the client lists, server:tool, and the server's own name for the tool.",
   },
   'gateway:stopping': {
-    behaviour: 'When the gateway stops, each open HTTP call gets an answer that says so.',
+    behaviour: 'When the gateway stops, each open HTTP call gets an answer that says that the gateway stopped.',
   },
-  'gateway:http': { behaviour: 'Streamable HTTP listens on 127.0.0.1, checks Origin, Host and the bearer token.' },
+  'gateway:http': { behaviour: 'Streamable HTTP listens on 127.0.0.1 and checks Origin, Host and the bearer token.' },
   'gateway:print': {
     behaviour:
-      '--print writes the line that installs the gateway in each client, with all options and the database, and the line that removes it.',
+      '--print writes a line that installs the gateway in each client, with all options and the database, and a line that removes the gateway.',
   },
   'gateway:names': { behaviour: 'A server without a name gets the name of its package, image, module, script or host.' },
-  'gateway:fuzz': { behaviour: 'No crash and no hang in the framing, however the bytes are cut or damaged.' },
+  'gateway:fuzz': { behaviour: 'The framing never crashes or hangs, even if the bytes are split or damaged anywhere.' },
 
   // The pull model.
-  'pull:newest-first': { behaviour: 'get_notifications answers newest first, scoped to project, agent and conversation.' },
-  'pull:read-once': { behaviour: 'Read on fetch: a second fetch is empty; mark_as_read = false keeps them.' },
+  'pull:newest-first': {
+    behaviour: 'get_notifications returns notifications of its project, agent and conversation, newest first.',
+  },
+  'pull:read-once': {
+    behaviour:
+      'get_notifications marks notifications as read, so a second call returns nothing. With mark_as_read = false, they stay unread.',
+  },
   'pull:repeated': {
     behaviour:
-      'A notification that get_notifications shows after a frame that may have arrived, or while another carrier holds it, is marked as repeated.',
+      'If a frame with a notification may have arrived, or another carrier holds the notification, get_notifications marks it as repeated.',
   },
-  'pull:due': { behaviour: 'A notification with a time, such as a reminder, is not pulled before that time.' },
+  'pull:due': { behaviour: 'get_notifications does not return a notification before its time, such as the time of a reminder.' },
   'pull:rest': { behaviour: 'get_notifications also returns summarized notifications and withheld results.' },
   'pull:fields': {
-    behaviour: 'The fields of get_notifications are id, type, action, message, instruction, created_at and task_id.',
+    behaviour: 'The results of get_notifications have the fields id, type, action, message, instruction, created_at and task_id.',
   },
-  'pull:signal': { behaviour: 'In signal mode the notification field is in every result, and repeats until it is read.' },
-  'pull:name': { behaviour: 'get_notifications gets another fixed name if the upstream has a tool of that name.' },
+  'pull:signal': {
+    behaviour: 'In signal mode, every result has the notification field. The field repeats a notification until it is read.',
+  },
+  'pull:name': { behaviour: "If the upstream has a tool named get_notifications, Earpiece's tool gets another fixed name." },
   'pull:report-completed': {
     behaviour: "report_completed(blocked) after a person's block succeeds and closes the execution log.",
   },
@@ -461,134 +509,138 @@ export const REQUIREMENTS = {
   // Real clients.
   'hosts:install': {
     behaviour:
-      "Installing changes only Earpiece's entries in an agent's settings, asks before, and gives the reason for settings that it cannot change.",
+      "Installing changes only Earpiece's entries in an agent's settings and asks first. If it cannot change a setting, it gives the reason.",
   },
   'hosts:uninstall': {
     behaviour:
-      "Uninstalling restores the bytes before the installation. In a file that was changed since, only Earpiece's entries go.",
+      "Uninstalling restores the bytes from before the installation. If a file has changed since, uninstalling removes only Earpiece's entries.",
   },
   'hosts:installed': {
     behaviour:
-      'After earpiece install the real agent hears a notification with its built-in tools, and the doctor finds nothing wrong.',
+      'After earpiece install, the real agent reads a notification with its built-in tools, and the doctor finds no fault.',
   },
   'hosts:wrap': {
     behaviour:
-      'earpiece install --wrap puts one gateway before the servers of an agent; values of their environment stay in its settings, and uninstall gives back the bytes.',
+      "earpiece install --wrap puts one gateway before the servers of an agent. Environment values stay in the agent's settings, and uninstall restores the bytes.",
   },
   'hosts:status-line': {
     behaviour:
-      'The status line of Claude Code shows what is open behind the line that its person has; nothing open shows nothing.',
+      "The status line of Claude Code shows the number of open notifications after the user's own line. If nothing is open, it adds nothing.",
   },
   'hosts:doctor': {
-    behaviour: 'The doctor sends a test notification through each installed hook, and names any obstacle with a way out.',
+    behaviour:
+      'The doctor sends a test notification through each installed hook. If a hook fails, the doctor names the cause and a way out.',
   },
   'hosts:lasting': {
     behaviour:
-      'Hooks work on after a switch of Node, a cleaned cache of npx and an upgrade in place. Where they cannot, they say so in one line, and the doctor names the way out.',
+      'Hooks keep working after a change of the Node version, a cleaned npx cache and an upgrade in place. Where they cannot, one line says so, and the doctor names the way out.',
   },
   'hosts:cloned': {
     behaviour:
-      "In a cloned repository with an earpiece in its node_modules and a registry in its .npmrc, npx still runs the user's Earpiece.",
+      "If a cloned repository has an earpiece in its node_modules and a registry in its .npmrc, npx still runs the user's Earpiece.",
   },
   'hosts:claude-plugin': {
     behaviour:
-      'The plugin of Claude Code carries as the hooks of earpiece install do. With both, each notification comes once, and the doctor names the second copy.',
+      'The Claude Code plugin carries notifications in the same places as the hooks of earpiece install. If both are installed, each notification arrives once, and the doctor names the second copy.',
   },
-  'hosts:claude-code': { behaviour: "Claude Code's raw request holds the notification once, at the right result." },
-  'hosts:codex': { behaviour: "Codex's raw request holds the notification once, at the right result." },
+  'hosts:claude-code': { behaviour: "Claude Code's raw request contains the notification once, at the right tool result." },
+  'hosts:codex': { behaviour: "Codex's raw request contains the notification once, at the right tool result." },
   'hosts:sessions': {
     behaviour:
-      'In long sessions of six real agents each notification is read once or flagged, also after a kill of the gateway or of the agent.',
+      'In long sessions of six real agents, each notification is read once or marked as repeated, even after a kill of the gateway or of the agent.',
   },
   'hosts:gate': {
     behaviour:
-      'In front of six real agents a batch of writing calls is refused whole, an agent that never pulls works on, and a pause holds until a person lifts it.',
+      'For six real agents, a batch of writing calls is refused as a whole. An agent that never pulls continues afterwards, and a pause holds until a person lifts it.',
   },
   'hosts:hold': {
-    behaviour: 'An error holds the end of a turn of Claude Code, at most three times in a row; no turn is held for ever.',
+    behaviour: 'An open error prevents the end of a Claude Code turn, at most three times in a row.',
   },
   'hosts:hook-trouble': {
     behaviour:
-      'A failing hook never stops its agent: no output, one line on stderr, exit code 0, also with a missing folder, a wrong command line or endless input.',
+      'A failing hook never stops its agent. It prints one line on stderr and exits with 0, even with a missing folder, a wrong command line or endless input.',
   },
   'gateway:gone-folder': {
-    behaviour: 'A gateway and earpiece mcp work in a deleted working folder, and name the folder that they use instead.',
+    behaviour:
+      'If their working folder is deleted, a gateway and earpiece mcp still work, and name the folder that they use instead.',
   },
   'hosts:distinct-sessions': {
-    behaviour: 'Two session ids of a host are two conversations, even if an address does not allow their characters.',
+    behaviour:
+      'Two session ids of a host are two conversations, even if the ids contain characters that an address does not allow.',
   },
   'hosts:lean': {
-    behaviour: 'A hook call with nothing open loads eleven small files and prints nothing; it writes a sign of life every 30 s.',
+    behaviour:
+      'If nothing is open, a hook call loads eleven small files and prints nothing. It records its last contact every 30 s.',
   },
   'hosts:served': {
     behaviour:
-      'The running earpiece mcp answers the batch ends of Claude Code. While that server is missing or dead, the hook before a tool carries.',
+      'The running earpiece mcp answers at the batch ends of Claude Code. While that server is missing or dead, the hook before a tool carries notifications.',
   },
   'hosts:quiet-mark': {
     behaviour:
-      'While nothing waits for a session, the hook before a tool ends in its shell; any change of the database starts it, also one to an older time.',
+      'While nothing waits for a session, the shell of the hook before a tool exits without starting Earpiece. Any change of the database starts Earpiece again, even if the file gets an older time.',
   },
   'hosts:evidence': {
     behaviour:
-      'Earpiece looks for delivered notifications in the transcript of Claude Code, Codex or Qwen Code, and records them as observed.',
+      'Earpiece searches the transcripts of Claude Code, Codex and Qwen Code for delivered notifications, and records found ones as observed.',
   },
   'hosts:lost': {
     behaviour:
-      'A notification that a hook printed is offered again, flagged, if the hook dies before it confirms, or the agent before it asks its model.',
+      'If a hook dies before it confirms, or the agent dies before it sends a request to its model, the printed notification is offered again, marked as repeated.',
   },
   'hosts:wake-claude': {
     behaviour:
-      'An idle Claude Code wakes for each notification that may wake it, once. Each process has one waiter, which ends with it and wakes no other session.',
+      'Each notification that may wake an idle Claude Code wakes it once. Each Claude Code process has one waiter, which ends with the process and wakes no other session.',
   },
   'hosts:clear': {
-    behaviour: 'After /clear in a real terminal the new context has the mark, and open notifications arrive once.',
+    behaviour: 'After /clear in a real terminal, the new context contains the mark, and open notifications arrive once.',
   },
   'hosts:plugins': {
     behaviour:
-      'opencode and pi with the plugin read each notification once among built-in and wrapped tools, and a pause stops the next call of any tool.',
+      'With the plugin, opencode and pi read each notification once, with built-in and wrapped tools. A pause stops the next call of any tool.',
   },
   'hosts:wake': {
     behaviour:
-      'An idle opencode or pi wakes for each notification that its policy allows, once. A critical ends the streaming request.',
+      'Each notification that the policy allows wakes an idle opencode or pi once. A critical notification ends the streaming request.',
   },
   'hosts:bridge': {
     behaviour:
-      'A bridge that is killed, hangs or is missing stops no agent: one line says so, another bridge starts, and nothing is lost or repeated without a flag.',
+      'If a bridge is killed, hangs or is missing, the agent continues and one line reports it. Another bridge starts, nothing is lost, and every repeat is marked.',
   },
   'hosts:hooks': {
     behaviour:
-      'A real agent with hooks and only built-in tools reads each notification once, at the documented place, and no earlier message changes.',
+      'A real agent with hooks and only built-in tools reads each notification once, at the documented place. Earlier messages do not change.',
   },
   'hosts:one-conversation': {
-    behaviour: 'Hooks and a wrapped MCP server of one session carry for one conversation: each notification is read once.',
+    behaviour: 'Hooks and a wrapped MCP server of one session carry for one conversation, so each notification is read once.',
   },
   'hosts:hook-gate': {
     behaviour:
-      'A pause denies the very next call of a built-in tool, holds until a person lifts it, and a critical falls when it is read.',
+      'A pause denies the next call of a built-in tool and holds until a person lifts it. The gate of a critical notification falls when the agent has read it.',
   },
   'hosts:slow-batch': {
     behaviour:
-      'In Claude Code, Gemini CLI and Qwen Code an interrupt refuses the whole batch, however much time passes between its calls.',
+      'In Claude Code, Gemini CLI and Qwen Code, an interrupt refuses the whole batch, regardless of the time between its calls.',
   },
   'hosts:lost-refusal': {
     behaviour:
-      'If Claude Code, Codex, Gemini CLI or Qwen Code drops a refusal and runs the call, the interrupt comes again, flagged, with the result of that call.',
+      'If Claude Code, Codex, Gemini CLI or Qwen Code drops a refusal and runs the call, the result of that call carries the interrupt again, marked as repeated.',
   },
   'hosts:late-hook': {
     behaviour:
-      'A hook that ends near or after the time limit of its agent counts as not delivered: its notifications come again, flagged.',
+      'If a hook ends near or after the time limit of its agent, its notifications do not count as delivered. They are offered again, marked as repeated.',
   },
   'hosts:wake-codex': {
     behaviour:
-      'An idle Codex terminal wakes by its own queue for each notification that its policy allows, once. One process waits beside it.',
+      "Each notification that the policy allows wakes an idle Codex terminal once, through Codex's own queue. One process waits for each terminal.",
   },
   'hosts:hook-resume': {
-    behaviour: 'Open notifications of a killed agent with hooks are read once in its resumed session.',
+    behaviour: 'If an agent with hooks is killed, its resumed session reads the open notifications once.',
   },
-  'hosts:shapes': { behaviour: 'The same holds for a tool with outputSchema, a failing tool and a 60 kB result.' },
+  'hosts:shapes': { behaviour: 'A tool with outputSchema, a failing tool and a 60 kB result also carry the notification once.' },
 
   // Configuration and command line.
-  'config:forms': { behaviour: 'Both filter forms and both shapes of per-tool tables mean the same.' },
+  'config:forms': { behaviour: 'Both forms of filters, and both forms of per-tool tables, have the same meaning.' },
   'config:unknown-key': { behaviour: 'An unknown key is an error with line, column and "did you mean".' },
   'config:explain': { behaviour: 'config explain names the source of each value.' },
   'config:live': {
@@ -597,128 +649,144 @@ export const REQUIREMENTS = {
   'config:trust': { behaviour: 'Parts of a cloned repository that run commands or open connections wait for trust.' },
   // Settings that a person changes, and the file that keeps them.
   'config:set': {
-    behaviour: 'A changed setting keeps its spelling in the file. Comments, order and layout stay byte for byte.',
+    behaviour: 'A changed setting keeps its spelling in the file. Comments, order and layout of the file stay byte for byte.',
   },
   'config:set-refused': {
     behaviour: 'An unknown setting, an invalid value and a broken file are refused with their place, and nothing changes.',
   },
   'config:set-safe': {
-    behaviour: 'A change is whole or absent, follows links, keeps the mode, and loses no change of another program.',
+    behaviour:
+      'A change is written completely or not at all. It follows links, keeps the file mode, and preserves changes of other programs.',
   },
   'cli:private': {
-    behaviour: 'Cache folder, state folder, database and tokens are private to their owner, whatever the umask.',
+    behaviour: 'Only their owner can read the cache folder, state folder, database and tokens, regardless of the umask.',
   },
   'cli:odd-files': {
-    behaviour: 'A device, a pipe, a folder or an oversized file is an error and takes no memory.',
+    behaviour:
+      'If an input file is a device, a pipe, a folder or too large, the command reports an error and does not load the file into memory.',
   },
   'cli:large': {
     behaviour:
-      'The command line works on logs of any length: inbox pages, db check and doctor show progress, db prune gives space back.',
+      'The command line works on logs of any length: inbox prints pages, db check and doctor show progress, db prune returns disk space.',
   },
-  'cli:send-wait': { behaviour: 'send --wait delivered answers with an exit code that scripts can use.' },
+  'cli:send-wait': { behaviour: 'send --wait delivered returns an exit code that scripts can use.' },
   'cli:forget': {
     behaviour:
-      'earpiece forget erases all that the database keeps of one agent, down to the bytes, also in the -wal, and says what stays and which files still show it.',
+      'earpiece forget erases everything that the database keeps of one agent, down to the bytes, also in the -wal. It names the data that stays and the files that still show it.',
   },
   'cli:purge': {
     behaviour:
-      'earpiece uninstall --purge lists what it removes, asks once, and leaves nothing of Earpiece in the home but files of projects.',
+      'earpiece uninstall --purge lists the files that it removes and asks once. Afterwards nothing of Earpiece is in the home folder except files of projects.',
   },
-  'cli:commands': { behaviour: 'Each command does what its help says, with --json too.' },
+  'cli:commands': { behaviour: 'Each command does what its help says, also with --json.' },
   'cli:inbox': {
-    behaviour: 'The inbox of a person lists what will be delivered, in the words of its subscriber, without superseded states.',
+    behaviour:
+      'inbox lists the notifications that will be delivered, in the text of their subscribers, without superseded states.',
   },
-  'cli:completion': { behaviour: 'In bash, zsh and fish Tab completes commands, options and their values.' },
+  'cli:completion': { behaviour: 'In bash, zsh and fish, Tab completes commands, options and their values.' },
   'cli:exit-codes': { behaviour: 'Each command exits with the documented code.' },
   'cli:reader-gone': {
-    behaviour: 'A command whose reader is gone ends silently, with the exit code of its work.',
+    behaviour: 'If the reader of its output closes the pipe, a command ends silently, with the exit code of its work.',
   },
-  'cli:bad-input': { behaviour: 'Bad input gets one exact message with a way out, and never a stack trace.' },
+  'cli:bad-input': { behaviour: 'Bad input gets one exact message with a way out, never a stack trace.' },
 
   // The agent of Earpiece, led by people and scripts.
-  'chat:pending': { behaviour: 'An open notification is shown as open until it rides, and then at its place.' },
-  'chat:interrupt': { behaviour: 'Ctrl+C in a turn asks: stop, reply, continue. Twice stops, a third time quits.' },
-  'chat:safe': { behaviour: 'No text of a model, a tool or a notification controls the terminal.' },
-  'chat:fork': { behaviour: 'A fork has the history of another conversation, and the model gets the same bytes.' },
-  'chat:resume': {
-    behaviour: 'After kill -9 a conversation continues its turn, and the model gets the same bytes as before.',
+  'chat:pending': {
+    behaviour: 'The screen shows an open notification as open until it is delivered, and then at its place in the conversation.',
   },
-  'chat:scripts': { behaviour: 'Without a terminal, lines are messages. With --json, events come out and messages go in.' },
+  'chat:interrupt': {
+    behaviour: 'Ctrl+C in a turn offers to stop, reply or continue. Pressing it twice stops the turn, a third time quits.',
+  },
+  'chat:safe': { behaviour: 'No text of a model, a tool or a notification controls the terminal.' },
+  'chat:fork': { behaviour: 'A fork has the history of another conversation, and its requests begin with the same bytes.' },
+  'chat:resume': {
+    behaviour: 'After kill -9, a conversation continues its turn, and its requests begin with the same bytes as before.',
+  },
+  'chat:scripts': {
+    behaviour:
+      'Without a terminal, each input line is a message. With --json, events are printed as JSON, and messages may be JSON too.',
+  },
   'chat:ends': { behaviour: 'A signal ends the agent and every process that it has started.' },
   'chat:sub-agents': { behaviour: "An agent and its sub-agents do not get each other's notifications." },
-  'run:exit-codes': { behaviour: 'earpiece run exits with the result of its turn: 0, 1, 3, 130.' },
+  'run:exit-codes': { behaviour: 'earpiece run exits with a code for the result of its turn: 0, 1, 3 or 130.' },
 
   // Subscriber files.
   'bus:discovery': {
-    behaviour: 'A new file loads, a bad one is skipped with a line, a removed one has no effect.',
+    behaviour: 'A new subscriber file is loaded, an invalid file is skipped with one line, and a removed file has no effect.',
   },
   'bus:checked': {
     behaviour: 'A mistake in a subscriber file is named with line, column and a way out. A correct file loads.',
   },
   'bus:shipped': {
-    behaviour: 'The shipped subscribers load without a problem and word each event, whatever it contains.',
+    behaviour: 'The shipped subscribers load without a problem, and render every event with any content.',
   },
-  'bus:locked': { behaviour: 'A subscriber of the core cannot be disabled, and the refusal says why.' },
+  'bus:locked': { behaviour: 'A core subscriber cannot be disabled, and the refusal says why.' },
 
   'bus:disabled': {
     behaviour: 'A disabled subscriber queues nothing from the next event on. A core subscriber cannot be disabled.',
   },
-  'bus:window': { behaviour: 'Failures within 5 s are one notification with all details.' },
+  'bus:window': { behaviour: 'Failures within 5 s become one notification with all details.' },
   'bus:order': {
-    behaviour: 'Events of one key are written to a log in the order in which they arrived, withdrawals too.',
+    behaviour: 'Events of one key are written to a log in the order of their arrival, and so are withdrawals.',
   },
-  'bus:counts': { behaviour: 'Repetitions are counted, never dropped, and different details are all kept.' },
-  'bus:scoped': { behaviour: 'An event reaches its subject and nobody else.' },
+  'bus:counts': { behaviour: 'Repetitions are counted and never dropped. All different details are kept.' },
+  'bus:scoped': { behaviour: 'An event reaches only its subject.' },
   'bus:moments': {
-    behaviour: "A subscriber's notification rides at its moment: at once, at a turn, after a tool, or at the turn's end.",
+    behaviour:
+      "A subscriber's notification is delivered at its moment: at once, at the start of a turn, after a tool, or at the end of a turn.",
   },
   'bus:withdraws': { behaviour: 'When a state ends, its open notifications are withdrawn.' },
   'bus:storms': { behaviour: 'A storm becomes one line that counts all of it.' },
-  'bus:storms-taken-back': { behaviour: "A storm's count goes down when one of its events is resolved." },
+  'bus:storms-taken-back': { behaviour: "When an event of a storm is resolved, the storm's count goes down." },
   'bus:repeats': {
     behaviour: 'A repetition within the dedupe window is delivered when the window ends, also across processes.',
   },
-  'bus:own-defects': { behaviour: 'Known faults of the first design do not occur.' },
+  'bus:own-defects': { behaviour: 'Faults that are known from the first design do not occur.' },
 
   // Templates of subscribers.
   'bus:templates-safe': {
     behaviour:
-      'A template that loops, grows, recurses or reaches out is refused within 250 ms. The next one renders, and nothing is blocked.',
+      'A template that loops, grows, recurses or accesses anything outside its context is stopped within 250 ms. The next template renders, and nothing is blocked.',
   },
-  'bus:toon-filter': { behaviour: 'The official decoder reads the output of toon_encode back unchanged.' },
+  'bus:toon-filter': { behaviour: 'The official decoder reads the output of toon_encode without a change.' },
 
   // Sources: files and repositories.
   'sources:files': {
     behaviour:
-      'Changes of files that the agent has read are reported, but not its own changes. A restored file withdraws its notification.',
+      'The agent gets a notification when another program changes a file that the agent has read. Restoring the file withdraws the notification.',
   },
   'sources:git': {
     behaviour:
-      "Switched branches, a moved upstream and conflicts of a repository are reported, but not the agent's own commands.",
+      "Switched branches, a moved upstream and conflicts of a repository are reported, except after the agent's own commands.",
   },
 
   // The web console, in a real browser.
-  'console:history': { behaviour: 'The console shows open and delivered notifications. Opening it triggers nothing.' },
-  'console:login': { behaviour: 'The address that the server prints logs one browser in, once, and leaves no code behind.' },
+  'console:history': { behaviour: 'The console shows open and delivered notifications. Opening the console triggers nothing.' },
+  'console:login': {
+    behaviour: 'The address that the server prints logs one browser in, once, and no code stays in the address.',
+  },
   'console:agents': {
-    behaviour: 'The page Agents shows who is there, what each agent does and how much is open by level, as it changes.',
+    behaviour:
+      'The page Agents shows the active agents, the work of each agent and its open notifications by level, and updates as they change.',
   },
   'console:needs': {
     behaviour:
-      'The list of agents begins with those that need a person. A held agent shows the interrupt, its sender and its time.',
+      'The list of agents begins with the agents that need a person. A held agent shows the interrupt, its sender and its time.',
   },
   'console:foretells': {
-    behaviour: 'Test says what a real notification would do for an agent now, by the rules of delivery, and sends nothing.',
+    behaviour:
+      'Test shows what would happen to a real notification for an agent now, by the rules of delivery, and sends nothing.',
   },
   'console:moves': {
     behaviour:
-      'An open notification is shown dashed at the end and moves to its carrier. With reduced motion it is there at once.',
+      'An open notification is shown dashed at the end of the conversation and moves to its carrier. With reduced motion, it appears at the carrier at once.',
   },
   'console:why': {
     behaviour: 'Why shows the rule, the plan, the carrier, the receipts and the exact text, ready to copy.',
   },
   'console:person': {
-    behaviour: "A person's message, pause, resume and stop are pending until the log has them, and say what they do.",
+    behaviour:
+      "A person's message, pause, resume and stop are shown as pending until the log has them, and describe their effect.",
   },
   'console:subscribers': {
     behaviour:
@@ -726,48 +794,55 @@ export const REQUIREMENTS = {
   },
   'console:settings': {
     behaviour:
-      "The page changes a setting in a person's own file. It names the deciding source, and says that the change takes effect at the agent's next carrier.",
+      "The page changes a setting in a person's own file. It names the source that decides, and says that the change takes effect at the agent's next carrier.",
   },
   'console:verdict': { behaviour: 'Why begins with one sentence, and its advice is a button that works.' },
-  'console:places': { behaviour: 'The places and the filter of agents are in view with 60 agents, at 1280 and at 390 pixels.' },
+  'console:places': {
+    behaviour: 'With 60 agents, the navigation and the filter of the agents stay in view, at 1280 and at 390 pixels.',
+  },
   'console:mute': {
-    behaviour: 'A card mutes its kind for an hour, for today or for ever. The page lists what is muted and lifts it.',
+    behaviour:
+      'A card can mute its kind for an hour, for the rest of the day or for ever. The page lists the mutes and lifts them.',
   },
   'console:toon': {
-    behaviour: 'The console shows TOON as a table. TOON that does not parse is shown as it was sent, as plain text.',
+    behaviour: 'The console shows TOON as a table. If TOON does not parse, the console shows it unchanged, as plain text.',
   },
   'console:tasks': {
     behaviour: 'A click blocks or unblocks a task. The page shows which agent the click interrupts, and the result.',
   },
-  'console:activity': { behaviour: 'Each point of a chart leads to the notifications behind it.' },
+  'console:activity': { behaviour: 'Each point of a chart links to its notifications.' },
   'console:resumes': {
-    behaviour: 'A reload and a restart of the server lose nothing on the page, and the page says when it is not live.',
+    behaviour: 'The page keeps its content through a reload and a restart of the server, and says when it is not live.',
   },
-  'console:text': { behaviour: 'The console shows whatever a producer controls as text, in every field of every page.' },
-  'console:accessible': { behaviour: 'axe finds no serious fault on any page, light and dark, at 1280 and at 390 pixels.' },
-  'console:small': { behaviour: 'The console is under 150 kB gzipped, asks only its own server, and has nothing inline.' },
-  'console:keys': { behaviour: 'The keyboard reaches everything, and the focus is always visible.' },
+  'console:text': { behaviour: 'The console shows everything that a producer controls as text, in every field of every page.' },
+  'console:accessible': {
+    behaviour: 'axe finds no serious fault on any page, in light and dark mode, at 1280 and at 390 pixels.',
+  },
+  'console:small': {
+    behaviour: 'The console is under 150 kB gzipped, sends requests only to its own server, and has no inline scripts or styles.',
+  },
+  'console:keys': { behaviour: 'Every control can be reached with the keyboard, and the focus is always visible.' },
   'console:search': {
-    behaviour: 'A search finds words in the whole log, also outside the loaded part, and each hit is a link.',
+    behaviour: 'A search finds words in the whole log, including parts that are not loaded, and each hit is a link.',
   },
   'console:forks': {
-    behaviour: "A conversation's page has the command that forks it at any turn, and links to its origin and its forks.",
+    behaviour: 'The page of a conversation shows the command that forks it at any turn, and links to its origin and its forks.',
   },
   'console:long': {
-    behaviour: 'A person can read all of a long conversation, and the page holds a part of it.',
+    behaviour: 'A person can read all of a long conversation, although the page loads only a part of it at a time.',
   },
   'console:phone': {
-    behaviour: 'On a phone, touch reaches everything, and no text of a producer pushes content out of the page.',
+    behaviour: 'On a phone, every control can be reached by touch, and no text of a producer widens the page.',
   },
   'console:hands': {
-    behaviour: "Late, repeated or reordered records change nothing under a person's hands: no typed word, no focus, no choice.",
+    behaviour: 'Late, repeated or reordered records do not change typed text, the focus or a selection.',
   },
   'console:teaches': { behaviour: 'An empty page says why it is empty and what to do next.' },
 
   // The server, its client and its tokens.
-  'server:routes': { behaviour: 'Each route does what its page says, over real HTTP and through the typed client.' },
+  'server:routes': { behaviour: 'Each route does what its page describes, over real HTTP and through the typed client.' },
   'server:search': {
-    behaviour: 'A search finds words in the whole log, a bounded part at a time. Each answer says how far back it looked.',
+    behaviour: 'A search covers the whole log, a bounded part at a time. Each answer says how far back it searched.',
   },
   'server:forks': { behaviour: 'A conversation names its origin and its forks.' },
   'server:bad-input': {
@@ -775,106 +850,119 @@ export const REQUIREMENTS = {
   },
   'server:idempotent': { behaviour: 'A repeated notification with the same Idempotency-Key is queued once.' },
   'server:resume': {
-    behaviour: 'With 1,000 streams and a server that is killed and started again, each stream has every record once, in order.',
+    behaviour: 'With 1,000 streams and a server that is killed and restarted, each stream gets every record once and in order.',
   },
   'server:stop': { behaviour: 'A graceful stop ends the streams, finishes open requests and exits with 0.' },
   'server:openapi': {
-    behaviour: 'The OpenAPI document is valid and lists every route and answer, and a generated client works.',
+    behaviour: 'The OpenAPI document is valid and lists every route and response, and a generated client works.',
   },
   'server:settings': {
-    behaviour: "Settings name their source and how to change them. A change is written to the user's or the project's file.",
+    behaviour: "Each setting names its source and how to change it. A change is written to the user's or the project's file.",
   },
   'server:settings-refused': {
     behaviour:
-      'Only an admin changes settings. No setting that runs, opens or moves anything can be changed, and a wrong value changes nothing.',
+      'Only an admin can change settings. Settings that run a command, open a connection or move data cannot be changed, and an invalid value changes nothing.',
   },
-  'server:settings-at-once': { behaviour: 'Concurrent changes are all kept.' },
+  'server:settings-at-once': { behaviour: 'Concurrent changes of settings are all kept.' },
   'server:settings-live': {
-    behaviour: 'Every running process uses a changed setting from its next carrier on, in every project of the setting.',
+    behaviour:
+      'After a setting changes, every running process uses it from its next carrier on, in every project to which the setting applies.',
   },
   'server:pages': {
     behaviour:
-      'A page of a list holds at most about 512 kB of JSON, or one larger record, and all pages together hold everything once.',
+      'A page of a list holds at most about 512 kB of JSON, or one larger record. All pages together hold every record once.',
   },
   'server:unread-streams': {
     behaviour:
-      'With thousands of streams that nobody reads, the server refuses streams above the cap and answers requests, and other streams lose no record.',
+      'With thousands of streams that no client reads, the server refuses streams above its limit and still answers requests. Other streams lose no record.',
   },
-  'server:lifted': { behaviour: 'A resume over HTTP answers with the pauses that it lifted.' },
+  'server:lifted': { behaviour: 'A resume over HTTP returns the pauses that it lifted.' },
   'config:broken-redact': {
-    behaviour: 'While a file that sets redact cannot be parsed, texts are redacted whole.',
+    behaviour: 'While a file that sets redact cannot be parsed, whole texts are redacted.',
   },
   'config:bounded': {
-    behaviour: 'No text of 1 MB keeps the TOML reader busy: long keys, deep values and very many entries are refused.',
+    behaviour: 'No text of 1 MB keeps the TOML reader busy: it refuses long keys, deep values and too many entries.',
   },
   'config:links': {
-    behaviour: 'A project configuration that is a link out of the project is refused without its content.',
+    behaviour: 'A project configuration that links to a file outside of the project is refused, and its content is not shown.',
   },
-  'store:unused': { behaviour: 'If prune cannot shrink a large database from before 0.1.0, it says so, and how to shrink it.' },
-  'server:many-agents': { behaviour: 'A page of 10,000 agents with 100 open each is one indexed query.' },
-  'server:cli': { behaviour: 'With --server the commands print the same about a server as about a database.' },
+  'store:unused': {
+    behaviour: 'If prune cannot shrink a large database from before 0.1.0, the command says so, and how to shrink the database.',
+  },
+  'server:many-agents': { behaviour: 'A page of 10,000 agents with 100 open notifications each takes one indexed query.' },
+  'server:cli': { behaviour: 'With --server, the commands print the same output for a server as for a database.' },
   'server:events': {
     behaviour: 'CloudEvents and signed webhooks reach the subscribers. One invalid event rejects the whole batch.',
   },
   'server:subscribers': {
-    behaviour: 'HTTP lists subscribers, switches them and tries them. A core subscriber is refused with the reason.',
+    behaviour:
+      'Over HTTP, a client can list, switch and test subscribers. Switching off a core subscriber is refused with the reason.',
   },
   'server:test': {
     behaviour:
-      'A test of a subscriber shows the text and sends nothing. With `to`, one agent gets it, marked as a test, at level info.',
+      'A test of a subscriber shows the text and sends nothing. With `to`, one agent gets the text, marked as a test, at level info.',
   },
-  'store:closed-in': { behaviour: 'An index finds the notifications closed in a period, however long the log is.' },
+  'store:closed-in': {
+    behaviour: 'One index finds the notifications that closed in a period, regardless of the length of the log.',
+  },
   'server:times': {
-    behaviour: 'Lists, charts and searches take a period and look only at that period.',
+    behaviour: 'Lists, charts and searches accept a period and read only that period.',
   },
   'server:mutes': {
-    behaviour: 'HTTP and the command line mute a kind for one agent, until a time or until the mute is lifted.',
+    behaviour: 'HTTP and the command line can mute a kind for one agent, until a time or until the mute is lifted.',
   },
   'server:activity': {
     behaviour: 'Charts count queued, delivered and open notifications. Settings and tokens show no secret.',
   },
   'server:command': {
-    behaviour: 'earpiece serve logs browsers in, and refuses to listen for others without a token. No other command loads it.',
+    behaviour:
+      'earpiece serve logs browsers in, and refuses to listen on other addresses without a token. Other commands do not load the server.',
   },
   'server:many-streams': {
     behaviour:
-      'Thousands of streams delay no request. Writes take turns, and a reader that takes nothing is cut off with bounded memory.',
+      'Thousands of streams delay no request. Writes take turns, and a client that does not read is disconnected before it fills the memory.',
   },
-  'server:security': { behaviour: 'Each attack in the table of docs/server.md is tried, with the listed result.' },
+  'server:security': { behaviour: 'A test tries each attack in the table of docs/server.md and sees the listed result.' },
   'server:tokens': {
-    behaviour: 'A token does only what its kind may do, at most at its level, and stops the moment it is revoked.',
+    behaviour: 'A token can do only what its kind allows, at most at its level, and stops at the moment it is revoked.',
   },
 
   // The package.
-  'package:old-node': { behaviour: 'On an older Node, every entry point names the needed version in one line and exits with 1.' },
-  'package:subpaths': { behaviour: 'Every subpath can be imported, and required, with the declared dependencies alone.' },
-  'package:surface': { behaviour: 'A page names every export, and a changed declaration fails the check.' },
+  'package:old-node': {
+    behaviour: 'On an older Node, every entry point names the required version in one line and exits with 1.',
+  },
+  'package:subpaths': { behaviour: 'Every subpath can be imported, and required, with only the declared dependencies.' },
+  'package:surface': { behaviour: 'A page names every export, and the check fails if a declaration changes.' },
   'library:misuse': {
     behaviour:
       'Each export of the package refuses a misspelt option and an unknown word, and suggests the right one. It also refuses data that JSON cannot hold, and a value that throws when it is read.',
   },
   'library:gate': {
-    behaviour: 'In a loop of the library an interrupt is read with the next user message, the end of a batch, or after 1 s.',
+    behaviour:
+      'In a loop of the library, an interrupt counts as read at the next user message, at the end of a batch, or after 1 s.',
   },
-  'library:receipt': { behaviour: 'A program can wait until its notification was delivered or read, or has ended otherwise.' },
-  'package:layers': { behaviour: 'The arrows between the rooms point inward; the core has no clock, chance or I/O.' },
+  'library:receipt': { behaviour: 'A program can wait until a notification is delivered, is read or has ended in another way.' },
+  'package:layers': { behaviour: 'The arrows between the rooms point inward. The core uses no clock, randomness or I/O.' },
   'package:replaced': {
     behaviour:
-      'A long-lived process continues when an upgrade replaces its files. If they are removed it says so once, and texts that need a template arrive in plain words.',
+      'A long-lived process continues when an upgrade replaces its files. If the files are removed, it says so once, and plain text replaces texts that need a template.',
   },
   'package:first-example': { behaviour: 'The first example runs without a service or key and prints the output in the README.' },
   'package:snippets': { behaviour: 'Every snippet in the README and docs comes from a tested file.' },
-  'package:start': { behaviour: 'npm start shows the first delivery in under 20 seconds, with no key, service or terminal.' },
+  'package:start': { behaviour: 'npm start shows the first delivery in under 20 seconds, without a key, service or terminal.' },
 
   // Timers, processes and webhooks, and their commands.
   'sources:processes': {
-    behaviour: 'run-and-tell passes output and exit code through, and the agent gets a notification with the last lines.',
+    behaviour:
+      'run-and-tell passes output and exit code through, and the agent gets a notification with the last lines of the output.',
   },
-  'sources:timers': { behaviour: 'A reminder survives crashes and rides at the first contact point after its time, once.' },
+  'sources:timers': {
+    behaviour: 'A reminder survives crashes and is delivered once, at the first contact point after its time.',
+  },
   'sources:webhooks-live': { behaviour: 'A new, changed, removed or trusted webhook takes effect with the next request.' },
   'follow:pr': {
     behaviour:
-      'A followed pull request reports failing checks with job, step and line, reviews, comments and conflicts, and withdraws what is green again.',
+      'A followed pull request reports failing checks with job, step and line, and reviews, comments and conflicts. It withdraws problems that are solved.',
   },
   'follow:command': {
     behaviour:
@@ -884,20 +972,25 @@ export const REQUIREMENTS = {
     behaviour: 'Problem matchers name file, line, test and message of the errors that common tools print.',
   },
   'follow:told-once': {
-    behaviour: 'After a crash at any write of a follower, nothing is told twice, and nothing is lost that the source still has.',
+    behaviour:
+      'After a crash at any write of a follower, nothing is reported twice, and nothing is lost that the source still has.',
   },
-  'follow:withdrawn': { behaviour: 'What a follower reported and no longer sees is withdrawn.' },
+  'follow:withdrawn': { behaviour: 'When a follower no longer sees a reported problem, it withdraws the notification.' },
   'follow:trouble': {
     behaviour:
-      'A thing that cannot be seen is reported after three looks, at once if it will not pass, with the reason; `following` shows it.',
+      'If a follower cannot see what it follows, it reports the reason after three polls, or at once if the error is permanent. `following` shows the reason.',
   },
   'follow:sessions': {
     behaviour:
-      'Followers look while a session is active, and with `--keep` also else. The next session starts the process again and hears what happened between.',
+      'Followers poll while a session is active, and with `--keep` also without one. The next session starts the process again and reads what happened in between.',
   },
-  'follow:pace': { behaviour: 'Nothing is looked at more often than stated. A machine that slept looks as soon as it is awake.' },
-  'follow:files': { behaviour: 'Changes to the files that followed globs match are reported, also those between two sessions.' },
-  'follow:git': { behaviour: 'In a followed repository a switched branch, a moved upstream and a conflict are reported.' },
+  'follow:pace': {
+    behaviour: 'A follower polls no more often than documented. After a machine wakes from sleep, followers poll at once.',
+  },
+  'follow:files': {
+    behaviour: 'Changes to files that match the followed globs are reported, including changes between two sessions.',
+  },
+  'follow:git': { behaviour: 'In a followed repository, a switched branch, a moved upstream and a conflict are reported.' },
   'follow:lsp': {
     behaviour: 'New errors that a language server finds in changed files are reported once, and withdrawn when they are fixed.',
   },
@@ -910,77 +1003,89 @@ export const REQUIREMENTS = {
   },
   'follow:limits': { behaviour: 'A project follows at most 50 things, and an agent adds at most 10.' },
   'sources:sub-agents': {
-    behaviour: 'An agent gets one notification, with the result, when an agent that it started has ended.',
+    behaviour: 'When a sub-agent has ended, the agent that started it gets one notification with the result.',
   },
   'sources:webhooks': {
     behaviour: 'A correctly signed webhook becomes events, once. Any other request is refused with a reason.',
   },
-  'cli:emit': { behaviour: 'emit takes CloudEvents and prints which subscribers took them, with the result.' },
+  'cli:emit': { behaviour: 'emit takes CloudEvents and prints the subscribers that took them, with the result.' },
 
   // Reports of the agent of Earpiece, to others and to itself.
   'sources:failures': {
-    behaviour: 'A failing tool gives one failure or one timeout, in the carrier of its batch.',
+    behaviour: 'A failing tool call gives one failure or one timeout, in the carrier of its batch.',
   },
   'sources:thresholds': {
     behaviour: 'An agent is warned once a turn at 80 % of its tokens, 70 % of its iterations and 70 % of its context.',
   },
-  'sources:loops': { behaviour: 'The same calls in three of six batches are reported, once a turn.' },
+  'sources:loops': { behaviour: 'If the same calls occur in three of six batches, the agent is warned once a turn.' },
   'sources:rate-limits': {
-    behaviour: 'A nearly used provider limit is reported once until it resets, a refusal each time.',
+    behaviour: 'A nearly used provider limit is reported once until it resets. Each refusal of the provider is reported.',
   },
-  'self:deferred': { behaviour: "An agent's note to itself arrives at its time, once, across restarts." },
+  'self:deferred': { behaviour: "An agent's note to itself arrives once, at its time, even across restarts." },
 
   'hosts:in': {
-    behaviour: 'earpiece in wakes an idle agent by one typed line. It types nothing while the agent works or a person types.',
+    behaviour: 'earpiece in wakes an idle agent with one typed line. It types nothing while the agent works or a person types.',
   },
 
   // Agents that talk to each other, and the MCP server of Earpiece.
   'talk:tell': {
-    behaviour: 'An agent reaches the agents of its own project only, below critical, and the message says who sent it.',
+    behaviour: 'An agent can send messages only to agents of its own project, below critical. Each message names its sender.',
   },
-  'talk:loops': { behaviour: 'A chain of replies ends, and an agent that sends in a loop is stopped by its quota.' },
-  'talk:list': { behaviour: 'list_agents shows the agents of the same project only.' },
-  'talk:when': { behaviour: 'An agent that asked gets one notification when another agent is idle, or its session has ended.' },
+  'talk:loops': { behaviour: 'A chain of replies ends, and a quota stops an agent that sends in a loop.' },
+  'talk:list': { behaviour: 'list_agents shows only the agents of the same project.' },
+  'talk:when': {
+    behaviour:
+      "If an agent has asked for it, the agent gets one notification when another agent is idle, or when that agent's session has ended.",
+  },
   'mcp:server': {
-    behaviour: 'earpiece mcp gives an agent without wrapped servers the tools to read, answer and reach other agents.',
+    behaviour:
+      'earpiece mcp gives an agent without wrapped servers the tools to read notifications, answer them and reach other agents.',
   },
   'mcp:hooks': {
-    behaviour: 'A host that calls the tool `hook` of earpiece mcp gets the answer of the hook command, without a process.',
+    behaviour:
+      'A host that calls the tool `hook` of earpiece mcp gets the answer of the hook command, without starting a process.',
   },
 
   // Tasks.
   'tasks:transitions': {
-    behaviour: 'A task changes only to an allowed status. A refusal names the allowed ones and changes nothing.',
+    behaviour: 'A task changes only to an allowed status. A refusal names the allowed statuses and changes nothing.',
   },
-  'tasks:expected': { behaviour: 'A change with an outdated expectation is refused, and nobody gets a notification.' },
+  'tasks:expected': {
+    behaviour: 'A change with an outdated expected status or version is refused, and no agent gets a notification.',
+  },
   'tasks:interrupts': {
     behaviour: 'Only the agent that works on a stopped task gets an interrupt, once.',
   },
-  'tasks:executions': { behaviour: "An execution starts when a task is taken and ends with its agent's report, once." },
-  'tasks:blocked': {
-    behaviour: "A person's block stops the agent at its next call, and its report closes the execution: under 2 s.",
+  'tasks:executions': {
+    behaviour: "An execution starts once, when an agent takes the task, and ends once, with the agent's report.",
   },
-  'tasks:unblocked': { behaviour: 'An order that a person withdraws before the agent has read it never arrives.' },
-  'tasks:known-faults': { behaviour: 'Known faults of the first task design do not occur.' },
-  'tasks:tools': { behaviour: 'Agents get the task tools in projects with tasks, and report only their own work.' },
+  'tasks:blocked': {
+    behaviour:
+      "If a person blocks a task, its agent stops at the next call, and the agent's report closes the execution, all in under 2 s.",
+  },
+  'tasks:unblocked': { behaviour: 'If a person withdraws an order before the agent has read it, the order never arrives.' },
+  'tasks:known-faults': { behaviour: 'Faults that are known from the first task design do not occur.' },
+  'tasks:tools': { behaviour: 'Agents get the task tools in projects with tasks, and can report only their own work.' },
   'tasks:own-agent': {
-    behaviour: 'The agent of Earpiece has the same task tools under the same rule, and reads an interrupt once.',
+    behaviour: 'The agent of Earpiece has the same task tools under the same rules, and reads an interrupt once.',
   },
   'tasks:without-tools': {
-    behaviour: 'An interrupt asks only for tools that the agent has.',
+    behaviour: 'An interrupt names only tools that the agent has.',
   },
   'tasks:retention': {
-    behaviour: 'Finished tasks are removed after their retention, with all records, in one step. Unfinished tasks stay.',
+    behaviour: 'Finished tasks are removed after their retention time, with all records, in one step. Unfinished tasks stay.',
   },
-  'tasks:routes': { behaviour: 'A person manages tasks over HTTP and the command line. Others are refused.' },
+  'tasks:routes': {
+    behaviour: 'A person can manage tasks over HTTP and the command line. Other senders are refused.',
+  },
   'tasks:hosts': { behaviour: "Claude Code's next call is refused, and its next request holds the interrupt." },
   'tasks:one-step': {
-    behaviour: 'A change of a task and its notification are one append: a kill leaves neither half.',
+    behaviour: 'A change of a task and its notification are one append, so a kill never leaves only one of them.',
   },
   'tasks:purpose': {
-    behaviour: 'A conversation with the purpose chat takes no task, reports none and gets no notification about one.',
+    behaviour: 'A conversation with the purpose chat takes no task, reports no task and gets no notification about tasks.',
   },
-  'tasks:replay': { behaviour: 'The records of a task, of all logs, replay to the stored task.' },
+  'tasks:replay': { behaviour: 'Replaying the records of a task from all logs gives the stored task.' },
 } as const satisfies Record<string, Requirement>;
 
 export type RequirementId = keyof typeof REQUIREMENTS;

@@ -1,12 +1,12 @@
 /** `earpiece follow lsp` with real language servers: the new errors in changed files, each until it is fixed. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { LoadedInbox } from '../../src/loaded-inbox.ts';
-import { looker } from '../../src/sources/follow/index.ts';
+import { add, looker } from '../../src/sources/follow/index.ts';
 import { Shell } from '../cli/shell.ts';
 import { proves, verifies } from '../verifies.ts';
 
@@ -114,6 +114,36 @@ it('after kill -9 the next process looks at the same files: nothing is reported 
   expect(left).toContain('(src/b.ts:1:14)');
   await until(seen, (says) => says === '2 changed files, 1 error');
 }, 120_000);
+
+for (const point of ['follow.planned', 'follow.told', 'append.committed'])
+  it(`killed at ${point} of the first error: if the error is fixed, nothing is open; otherwise it is reported once`, async () => {
+    proves('follow:lsp', 'follow:told-once');
+    const what = { kind: 'lsp', folder: shell.folder, command: [join(BIN, 'tsc'), '--lsp', '--stdio'] } as const;
+    for (const fixed of [true, false]) {
+      const { followed } = await add(ear.store, 'shop', { uid: ear.ids.make('f'), what, to: 'shop/coder', keep: true });
+      const name = `${fixed ? 'fixed' : 'wrong'}.ts`;
+      const doomed = shell.begin(['follow', '--look', 'shop'], { env: { EARPIECE_FAULT: `${point}:1` } });
+      await until(seen, (says) => says === '0 changed files, no errors');
+      file(name, 'export const a: number = "one";\n');
+      expect((await doomed.ended).signal).toBe('SIGKILL');
+      if (fixed) file(name, 'export const a: number = 1;\n');
+      const looks = shell.begin(['follow', '--look', 'shop']);
+      // The error of another file shows that the check of the first file is complete. It is written until the process watches.
+      const others = async (): Promise<readonly string[]> => {
+        file('other.ts', `export const other: number = "other"; // ${performance.now()}\n`);
+        return open();
+      };
+      await until(others, (all) => all.some((message) => message.includes('other.ts')));
+      expect((await open()).filter((message) => message.includes(name))).toHaveLength(fixed ? 0 : 1);
+      const queued = (await shell.json(['log', 'coder'])).filter(
+        ({ type, message }) => type === 'system_notification_queued' && String(message).includes(name),
+      );
+      expect(queued.length).toBeLessThanOrEqual(1);
+      rmSync(join(shell.folder, 'src/other.ts'));
+      await shell.says(['unfollow', followed.id]);
+      expect((await looks.ended).code).toBe(0);
+    }
+  }, 120_000);
 
 it('a server that does not exist, or that ends, is named in following', async () => {
   proves('follow:lsp');

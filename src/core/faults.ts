@@ -31,7 +31,7 @@ export const FAULT_POINTS = [
 export const AGENT_FAULT_POINTS = ['agent.request', 'agent.tool_landing', 'agent.carried'] as const;
 
 /** The write boundaries of sources that follow things outside. */
-export const FOLLOW_FAULT_POINTS = ['follow.looked', 'follow.told', 'follow.kept'] as const;
+export const FOLLOW_FAULT_POINTS = ['follow.looked', 'follow.planned', 'follow.told', 'follow.kept'] as const;
 export type FaultPoint =
   | (typeof FAULT_POINTS)[number]
   | (typeof AGENT_FAULT_POINTS)[number]

@@ -3,14 +3,13 @@
  * or until the program ends without an error.
  */
 import { defined } from '../../core/defined.ts';
-import { EarpieceError } from '../../core/errors.ts';
 import { checksum, type Emitter } from '../../core/event.ts';
 import { fault } from '../../core/faults.ts';
 import { fingerprintOf, linesOf, OpenProblems, sayProblem, type Open } from '../problems/index.ts';
 import type { Standing } from './follower.ts';
 import { keepState, stateOf, type Followed, type State } from './list.ts';
 import type { Surroundings } from './look-after.ts';
-import { tell } from './tell.ts';
+import { caughtUp, reportsOf, tell, UNHEARD } from './tell.ts';
 
 /** How long to wait for more problems, so that problems that are printed together are reported together. */
 const TOGETHER_MS = 300;
@@ -85,27 +84,27 @@ class Telling {
   }
 
   tell(standing: readonly Standing[]): Promise<void> {
-    const turn = this.#last.catch(() => {}).then(() => this.#tell(standing));
-    this.#last = turn;
+    const turn = this.#last.then(() => this.#tell(standing));
+    // If the store failed, the next report reads the state again.
+    this.#last = turn.catch(() => void (this.#state = undefined));
     return turn;
   }
 
   async #tell(standing: readonly Standing[]): Promise<void> {
-    const { store, emitter, now } = this.#place;
+    const { store, now } = this.#place;
+    const { uid } = this.#followed;
     const wanted = JSON.stringify(standing.map(({ key, fingerprint }) => [key, fingerprint]));
-    const before = (this.#state ??= await stateOf(store, this.#followed.uid));
-    if (wanted === this.#said) return;
-    try {
-      const told = await tell(this.#followed, before, { standing, news: [], whole: true }, emitter);
-      const summary = standing.length === 0 ? 'no problems' : `${standing.length} open, last: ${standing.at(-1)?.message}`;
-      const after: State = { turn: before.turn + 1, told, summary, lookedAt: now() };
-      await keepState(store, this.#followed.uid, after);
-      fault('follow.kept');
-      this.#state = after;
-      this.#said = wanted;
-    } catch (error) {
-      if (!(error instanceof EarpieceError && error.code === 'nobody_there')) throw error;
-    }
+    const before = (this.#state ??= await caughtUp(this.#place, uid, await stateOf(store, uid)));
+    if (wanted === this.#said || before === undefined) return;
+    const summary = standing.length === 0 ? 'no problems' : `${standing.length} open, last: ${standing.at(-1)?.message}`;
+    const state: State = { turn: before.turn + 1, told: before.told, summary, lookedAt: now() };
+    const reports = reportsOf(this.#followed, before, { standing, news: [], whole: true });
+    const { told, heard } = await tell(this.#place, uid, before, reports);
+    const after: State = { ...state, told, ...(heard ? {} : { summary: UNHEARD }) };
+    await keepState(store, uid, after);
+    fault('follow.kept');
+    this.#state = after;
+    if (heard) this.#said = wanted;
   }
 }
 

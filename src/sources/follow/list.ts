@@ -3,6 +3,7 @@
  * user write these values, so nothing in a repository can add to the list.
  */
 import { EarpieceError } from '../../core/errors.ts';
+import type { EventInput } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
 import type { Store } from '../../core/ports.ts';
 import type { Owner } from '../../core/records.ts';
@@ -47,12 +48,19 @@ export type Followed = {
 
 export type Trouble = { readonly says: string; readonly since: number; readonly times: number; readonly lasting: boolean };
 
+/**
+ * A report of a check. A report of a state has the state's key, and its fingerprint unless the report withdraws the state.
+ */
+export type Report = { readonly event: EventInput; readonly key?: string; readonly fingerprint?: string };
+
 /** The memory of a follower: its reports, and the state of its source. */
 export type State = {
   /** A number that grows with each write. It is part of the ids of events. */
   readonly turn: number;
   /** The fingerprints of reported states that are open, by key. */
   readonly told: Readonly<Record<string, string>>;
+  /** The reports that the process was about to queue when it wrote this state. */
+  readonly untold?: readonly Report[];
   readonly source?: Json;
   readonly summary?: string;
   readonly lookedAt?: number;

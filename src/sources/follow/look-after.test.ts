@@ -16,11 +16,13 @@ class Place {
   readonly settings = new Map<string, Json>();
   readonly told: string[] = [];
   readonly withdrawn: string[] = [];
+  /** The messages of open notifications by key. */
+  readonly open = new Map<string, string>();
   readonly ids = new Set<string>();
   now = Date.UTC(2026, 0, 1);
   heard = true;
   looks = 0;
-  sees: () => Partial<Look> = () => ({});
+  sees: (state: Json | undefined) => Partial<Look> = () => ({});
 
   readonly store = {
     now: () => this.now,
@@ -39,9 +41,15 @@ class Place {
 
   readonly emitter: Emitter = {
     emit: (event: EventInput) => {
-      if (event.type === 'follow.over') this.withdrawn.push(event.key ?? '');
-      else if (!this.heard) return Promise.reject(new EarpieceError('nobody_there', 'nobody'));
-      else if (!this.ids.has(event.id ?? '')) this.told.push(event.message ?? '');
+      const isNew = !this.ids.has(event.id ?? '');
+      if (event.type === 'follow.over') {
+        this.withdrawn.push(event.key ?? '');
+        if (isNew) this.open.delete(event.key ?? '');
+      } else if (!this.heard) return Promise.reject(new EarpieceError('nobody_there', 'nobody'));
+      else if (isNew) {
+        this.told.push(event.message ?? '');
+        this.open.set(event.key ?? '', event.message ?? '');
+      }
       this.ids.add(event.id ?? '');
       return Promise.resolve({ event: event as never, heard: [] });
     },
@@ -50,7 +58,7 @@ class Place {
   readonly follower: Follower = {
     look: (state) => {
       this.looks++;
-      const seen = this.sees();
+      const seen = this.sees(state);
       return Promise.resolve({ standing: [], news: [], state: state ?? null, summary: 'seen', againMs: MINUTE, ...seen });
     },
   };
@@ -130,6 +138,46 @@ describe('a look', () => {
       expect(await stateOf(place.store, 'u1')).toMatchObject({ told: { a: 'a', b: 'b' }, source: 'further' });
     },
   );
+
+  /** What the source has before a crash, and after it: the messages by key. */
+  const WORLDS: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+    ['everything is fixed', {}],
+    ['only the old state is back', { old: 'old' }],
+    ['one is fixed', { b: 'b' }],
+    ['one has another text', { a: 'a2', b: 'b' }],
+  ];
+  const standingIn = (world: Readonly<Record<string, string>>): readonly Standing[] =>
+    Object.entries(world).map(([key, fingerprint]) => ({ ...wrong(key, fingerprint), message: `${fingerprint} is wrong` }));
+
+  for (const point of FOLLOW_FAULT_POINTS)
+    for (const [name, world] of WORLDS)
+      it.each([1, 2, 3, 4])(`after a crash at ${point}, for the %s. time, if ${name}: exactly that is open`, async (time) => {
+        const place = new Place();
+        const followed = await place.follow();
+        place.sees = () => ({ standing: standingIn({ old: 'old' }) });
+        await place.look(followed);
+        const news = [{ ...wrong('n'), id: 'n1', message: 'news' }];
+        const sees = (now: typeof world) => (state: Json | undefined) => ({
+          standing: standingIn(now),
+          news: state === 'further' ? [] : news,
+          state: 'further',
+        });
+        place.sees = sees({ a: 'a', b: 'b' });
+        let left = time;
+        armFaults((at) => {
+          if (at === point && --left === 0) throw new Error('crash');
+        });
+        await place.look(followed).catch(() => undefined);
+        armFaults(undefined);
+        place.sees = sees(world);
+        await place.look(followed);
+        await place.look(followed);
+        place.open.delete('follow:u1:n');
+        expect([...place.open.values()].toSorted()).toEqual(Object.values(world).map((text) => `${text} is wrong`));
+        expect(place.told.filter((message) => message === 'news')).toHaveLength(1);
+        expect(place.told.filter((message) => message === 'b is wrong').length).toBeLessThanOrEqual(1);
+        expect((await stateOf(place.store, 'u1')).told).toEqual(world);
+      });
 
   it('is repeated from the same place if no agent was active', async () => {
     const place = new Place();

@@ -3,13 +3,12 @@
  * machine wakes from sleep.
  */
 import { defined } from '../../core/defined.ts';
-import { EarpieceError } from '../../core/errors.ts';
 import type { Emitter } from '../../core/event.ts';
 import { fault } from '../../core/faults.ts';
 import type { Store } from '../../core/ports.ts';
 import { CannotLook, type Follower, type Look, type Standing } from './follower.ts';
 import { following, keepState, remove, stateOf, type Followed, type State, type Trouble } from './list.ts';
-import { tell, tellEnd } from './tell.ts';
+import { caughtUp, reportsOf, tell, tellEnd, UNHEARD } from './tell.ts';
 
 export type Surroundings = {
   readonly store: Pick<Store, 'setting' | 'setSetting' | 'swapSetting'>;
@@ -36,6 +35,8 @@ const AT_ONCE = 4;
 const TOLD_AFTER = 3;
 export const LONGEST_MS = 15 * 60_000;
 const FIRST_WAIT_MS = 15_000;
+/** The shortest time until the next check if no agent is active to read its reports. */
+const UNHEARD_MS = 5_000;
 
 /**
  * Runs the followers. Resolves when nothing is followed, or when no session was active for a minute and nothing is followed
@@ -145,48 +146,55 @@ export const isDue = ({ asked = 0 }: Followed, { nextAt, lookedAt }: State, now:
  * Makes one check, reports its findings, and writes the state. Resolves to the new state, or to undefined if the follower has
  * ended.
  */
-export async function lookOnce(around: Surroundings, followed: Followed, before: State): Promise<State | undefined> {
+export async function lookOnce(around: Surroundings, followed: Followed, kept: State): Promise<State | undefined> {
   const { store, project, emitter, signal, now } = around;
+  const { uid } = followed;
+  const before = await caughtUp(around, uid, kept);
+  if (before === undefined) return { ...kept, nextAt: now() + UNHEARD_MS };
   const seen = await see(around.followerOf(followed), before, signal);
   const at = now();
   fault('follow.looked');
   const trouble = seen instanceof CannotLook ? troubleAfter(before.trouble, seen, at) : undefined;
-  let told = before.told;
-  let unheard: string | undefined;
-  try {
-    if (seen instanceof CannotLook) {
-      if (trouble !== undefined && (trouble.lasting || trouble.times >= TOLD_AFTER))
-        told = await tell(followed, before, { standing: [standingOf(followed, trouble)], news: [], whole: false }, emitter);
-    } else told = await tell(followed, before, { ...seen, whole: true }, emitter);
-  } catch (error) {
-    if (!(error instanceof EarpieceError) || error.code !== 'nobody_there') throw error;
-    unheard = 'no agent is active to read it';
-  }
-  if (!(seen instanceof CannotLook) && unheard === undefined && seen.over !== undefined) {
-    await remove(store, project, followed.id);
-    await keepState(store, followed.uid, undefined);
-    return undefined;
-  }
-  const after: State = {
+  const reports = reportsOf(followed, before, foundIn(followed, seen, trouble));
+  const wanted: State = {
     turn: before.turn,
-    told,
+    told: before.told,
     ...defined({ keptAt: before.keptAt }),
-    ...stateAfter(before, seen, unheard),
+    ...(seen instanceof CannotLook ? memoryOf(before) : { source: seen.state, summary: seen.summary }),
     lookedAt: at,
     nextAt: at + waitAfter(followed, seen, trouble),
     ...defined({ trouble }),
   };
-  if (isUnchanged(before, after)) return after;
-  // A command may have ended the follower in the meantime. Then everything about it is removed.
-  if ((await following(store, project)).every(({ uid }) => uid !== followed.uid)) {
-    await tellEnd(followed, after, emitter);
-    await keepState(store, followed.uid, undefined);
+  const { told, heard } = await tell(around, uid, { ...before, ...defined({ source: wanted.source }) }, reports);
+  if (!(seen instanceof CannotLook) && heard && seen.over !== undefined) {
+    await remove(store, project, followed.id);
+    await keepState(store, uid, undefined);
     return undefined;
   }
-  const kept = { ...after, turn: before.turn + 1, keptAt: at };
-  await keepState(store, followed.uid, kept);
+  // If no agent was there for the reports, the next check begins at the same place.
+  const unheard = { ...memoryOf(before), summary: UNHEARD, nextAt: Math.max(wanted.nextAt ?? 0, at + UNHEARD_MS) };
+  const { source: _source, ...rest } = wanted;
+  const after: State = heard ? { ...wanted, told } : { ...rest, ...unheard, told };
+  if (reports.length === 0 && isUnchanged(before, after)) return after;
+  // A command may have ended the follower in the meantime. Then everything about it is removed.
+  if ((await following(store, project)).every((each) => each.uid !== uid)) {
+    await tellEnd(followed, after, emitter);
+    await keepState(store, uid, undefined);
+    return undefined;
+  }
+  const written = { ...after, turn: before.turn + 1, keptAt: at };
+  await keepState(store, uid, written);
   fault('follow.kept');
-  return kept;
+  return written;
+}
+
+const memoryOf = ({ source, summary }: State): Pick<State, 'source' | 'summary'> => defined({ source, summary });
+
+/** The findings of a check. A thing that cannot be checked is reported after some failed checks, and its earlier reports stay. */
+function foundIn(followed: Followed, seen: Look | CannotLook, trouble: Trouble | undefined): Parameters<typeof reportsOf>[2] {
+  if (!(seen instanceof CannotLook)) return { ...seen, whole: true };
+  const isTold = trouble !== undefined && (trouble.lasting || trouble.times >= TOLD_AFTER);
+  return { standing: isTold ? [standingOf(followed, trouble)] : [], news: [], whole: false };
 }
 
 function isUnchanged(before: State, after: State): boolean {
@@ -204,20 +212,6 @@ async function see(follower: Follower, { source }: State, signal: AbortSignal): 
     if (error instanceof CannotLook) return error;
     return new CannotLook(error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error));
   }
-}
-
-/** The state after a check. If no agent was there for the report, the next check begins at the same place. */
-function stateAfter(
-  { source, summary }: State,
-  seen: Look | CannotLook,
-  unheard: string | undefined,
-): Pick<State, 'source' | 'summary'> {
-  if (seen instanceof CannotLook || unheard !== undefined)
-    return {
-      ...defined({ source }),
-      ...(unheard !== undefined ? { summary: unheard } : defined({ summary })),
-    };
-  return { source: seen.state, summary: seen.summary };
 }
 
 function troubleAfter(before: Trouble | undefined, { message, lasting }: CannotLook, at: number): Trouble {

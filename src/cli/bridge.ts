@@ -51,7 +51,7 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
   }
   const sweeping = setInterval(() => void ear.sweep().catch(() => undefined), 60_000);
   const hear = lines(
-    (line) => running.hear(line as unknown as FromPlugin),
+    (line) => running.receive(line as unknown as FromPlugin),
     (line) =>
       complain(`bridge: ${JSON.stringify(line.slice(0, 80))} is not a JSON object; only the plugin of ${host.title} writes here`),
   );

@@ -11,10 +11,10 @@ import { OVER, WAKES } from './hook-wait.ts';
  * notifications.
  */
 export async function look(host: HookHost, options: HookOptions): Promise<number> {
-  const heard = host.hear(await readInput());
-  if (heard === undefined || heard.caller.subagent !== undefined) return OVER;
+  const call = host.parse(await readInput());
+  if (call === undefined || call.caller.subagent !== undefined) return OVER;
   // A line on stderr would reach the model.
-  const { place, caller } = await opened(host, heard, options, () => {});
+  const { place, caller } = await opened(host, call, options, () => {});
   await using _ear = place.inbox;
   const woken = await wake(place, host, caller);
   switch (woken.kind) {

@@ -14,7 +14,7 @@ import {
   TERMINAL_VARIABLE,
   type Attended,
   type Caller,
-  type Heard,
+  type HookCall,
   type HookHost,
   type Moment,
   type Place,
@@ -55,9 +55,9 @@ export type HookOptions = GlobalOptions & {
 export async function hook(host: HookHost, options: HookOptions): Promise<number> {
   try {
     const input = await readInput();
-    const heard = host.hear(input);
-    if (heard === undefined) return GOES_ON;
-    return await answered(host, heard, input, options);
+    const call = host.parse(input);
+    if (call === undefined) return GOES_ON;
+    return await answered(host, call, input, options);
   } catch (error) {
     complain(`hook ${host.name}: ${error instanceof EarpieceError ? error.message : unexpected(error)}; the agent continues`);
     return GOES_ON;
@@ -66,24 +66,24 @@ export async function hook(host: HookHost, options: HookOptions): Promise<number
 
 async function answered(
   host: HookHost,
-  heard: Heard,
+  call: HookCall,
   input: Readonly<Record<string, unknown>>,
   options: HookOptions,
 ): Promise<number> {
   let ear: UserInbox | undefined;
   let afterwards: (() => Promise<void>) | undefined;
   const ask = async (): Promise<Attended> => {
-    forgetMarks(stateFolder({ env: process.env }), heard.caller.session, { over: heard.moment.kind === 'session_end' });
-    const { place, caller } = await opened(host, heard, options, complain);
+    forgetMarks(stateFolder({ env: process.env }), call.caller.session, { over: call.moment.kind === 'session_end' });
+    const { place, caller } = await opened(host, call, options, complain);
     ear = place.inbox;
-    if (host.waker !== undefined && heard.moment.kind === 'prompt' && place.terminal === undefined)
+    if (host.waker !== undefined && call.moment.kind === 'prompt' && place.terminal === undefined)
       afterwards = async () => {
         const { startWaiter } = await import('./waiter.ts');
         await startWaiter(host, await conversationOf(place, host, caller), caller, options);
       };
-    if (heard.moment.kind === 'session_start' && caller.subagent === undefined)
+    if (call.moment.kind === 'session_start' && caller.subagent === undefined)
       afterwards = async () => goOnFollowing(place.inbox, caller.folder);
-    return attend(place, host, caller, momentOf(heard, options));
+    return attend(place, host, caller, momentOf(call, options));
   };
   const attended = await within(ask(), () => ear?.lines?.busy?.() ?? false);
   if (attended === undefined) {
@@ -93,7 +93,7 @@ async function answered(
     // The agent does not read an answer that arrives after this point. The lease of its notifications ends with this process.
     process.exit(GOES_ON);
   }
-  const printed: Printed = host.say(attended.answer, input);
+  const printed: Printed = host.format(attended.answer, input);
   if (printed.stderr !== undefined) process.stderr.write(printed.stderr);
   const trouble = await handOver(printed.stdout);
   const isLate = (): boolean => ageMs() >= givesUpAfterMs(host, input) - MARGIN_MS;
@@ -119,7 +119,7 @@ function givesUpAfterMs({ events }: HookHost, input: Readonly<Record<string, unk
  * Usually the host calls the MCP server at the end of a batch, and the server carries notifications. While the server does not
  * run, the hook before a tool carries them.
  */
-function momentOf({ moment, caller }: Heard, { served = false }: HookOptions): Moment {
+function momentOf({ moment, caller }: HookCall, { served = false }: HookOptions): Moment {
   if (!served || moment.kind !== 'before_tool') return moment;
   return {
     ...moment,
@@ -139,7 +139,7 @@ type Opened = { readonly place: Place & { readonly inbox: UserInbox }; readonly 
 /** Opens the log of the project that the session works in, and identifies the caller. */
 export async function opened(
   host: HookHost,
-  { caller }: Heard,
+  { caller }: HookCall,
   options: HookOptions,
   onProblem: (line: string) => void,
 ): Promise<Opened> {

@@ -48,7 +48,7 @@ function hookBox(place: Place): Toolbox {
           'bad_argument',
           `host ${JSON.stringify(name)?.slice(0, 80) ?? 'is missing and'} must be one of ${HOOK_HOSTS.map((each) => each.name).join(', ')}`,
         );
-      const heard = host.hear(input);
+      const heard = host.parse(input);
       if (heard === undefined) return { text: '{}' };
       const { host: found } = identity;
       const caller: Caller = {
@@ -68,7 +68,7 @@ function hookBox(place: Place): Toolbox {
       if (sessions.size >= MAX_SESSIONS) sessions.clear();
       sessions.set(caller.session, { conversation, lookUntil });
       if (ends && known === undefined) noteServer(stateFolder({ env: process.env }), caller.session, selfOwner());
-      const printed = host.say(answer, input);
+      const printed = host.format(answer, input);
       return { text: printed.stdout === '' ? '{}' : printed.stdout, delivery };
     },
   };

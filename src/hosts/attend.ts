@@ -1,6 +1,6 @@
 /**
  * Handles a moment of a coding agent's work, independent of the host's formats. The hook command, the MCP server and the plugin
- * bridges use this. The notifications of an answer are leased, so that no other carrier of the conversation takes them.
+ * bridges call `attend`. The notifications in an answer are leased, so that no other carrier of the conversation takes them.
  */
 import { logKey, parseAddress, type LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -41,9 +41,7 @@ const MAX_HOLDS = 3;
 const INHERIT_WITHIN_MS = 1_500;
 const INHERIT_AGAIN_MS = 50;
 
-/**
- * Handles one moment. `known` is the conversation of the session, for a process that handles several moments and already has it.
- */
+/** Handles one moment. `known`: the conversation of the session, if the caller already has it from an earlier moment. */
 export async function attend(place: Place, host: Host, caller: Caller, moment: Moment, known?: Conversation): Promise<Attended> {
   const conversation = known ?? (await conversationOf(place, host, caller));
   if (caller.subagent === undefined) await (moment.kind === 'session_start' ? openUnproven : observe)(conversation, host, caller);
@@ -98,11 +96,11 @@ async function answerOf(conversation: Conversation, host: Host, caller: Caller, 
   }
 }
 
-/** The conversation of a session, with the facts that its other carriers recorded, such as the model's tools. */
+/** Returns the conversation of a session, with the facts that its other carriers recorded, such as the model's tools. */
 export async function conversationOf(place: Place, host: Host, caller: Caller): Promise<Conversation> {
   const { inbox } = place;
   const id = conversationOfSession(caller.session);
-  // The session may have changed its folder since it began, but its agent stays the same.
+  // The session may have changed its folder since it began. Its binding still names the same agent.
   const bound = caller.process === undefined || host.manySessions ? undefined : await inbox.store.binding(caller.process);
   const log = bound?.conversation === id ? bound.log : logOfHost(place, host);
   const [known] = await inbox.store.presence({ log, conversation: id });
@@ -136,8 +134,8 @@ async function starts(conversation: Conversation, host: Host, caller: Caller): P
 }
 
 /**
- * Records that the host's process shows this session from now on. This session then continues the one that the process showed
- * before.
+ * Records that the host's process shows this session from now on. This session then continues the previous session of the
+ * process.
  */
 async function shows({ inbox, log, id, options }: Conversation, { process }: Caller): Promise<void> {
   if (process === undefined || options.shared) return;
@@ -146,9 +144,7 @@ async function shows({ inbox, log, id, options }: Conversation, { process }: Cal
   await inbox.bind(process, { log, conversation: id });
 }
 
-/**
- * Inherits the unread notifications of earlier sessions. A delivery in flight to an earlier session is settled within a second.
- */
+/** Inherits the unread notifications of earlier sessions. Repeats this while a delivery to an earlier session is in flight. */
 async function takesOver(conversation: Conversation, { nested, folder }: Caller): Promise<void> {
   const until = performance.now() + INHERIT_WITHIN_MS;
   for (;;) {
@@ -158,7 +154,10 @@ async function takesOver(conversation: Conversation, { nested, folder }: Caller)
   }
 }
 
-/** Records that the session is active. Hooks that were installed during a session did not get its start. */
+/**
+ * Records that the session is active. If its start was not reported, because the hooks were installed later, the session begins
+ * now.
+ */
 async function isThere(conversation: Conversation, caller: Caller): Promise<void> {
   const known = await conversation.presence();
   if (known !== undefined && known.pending !== true && conversation.inbox.isActive(known)) {
@@ -189,17 +188,17 @@ async function beforeTool(
   { tool, call, carries = false }: Extract<Moment, { kind: 'before_tool' }>,
   { transcript }: Caller,
 ): Promise<Attended> {
-  // If this moment carries, the host does not report the end of the batch.
+  // If this moment carries notifications, the host does not report the end of the batch.
   const given = carries && host.proof === 'request' ? 'transcript' : host.proof;
   const proof = given === 'transcript' && (host.transcript === undefined || transcript === undefined) ? undefined : given;
   const refused = await refuses(conversation, { on: tool, call, proof });
   if (refused.answer.kind !== 'nothing' || !carries) return refused;
-  // The text comes with the results of this batch, but the model has not been asked since the batch before.
+  // The host adds the text to the results of this batch. So this moment does not prove a model request.
   return offers(conversation, host, { at: 'tool_result', on: tool });
 }
 
 async function refuses(conversation: Conversation, call: RefusedCall): Promise<Attended> {
-  // A hook can only refuse a call. For a host whose results are withheld, the gateway does that.
+  // A hook can only refuse a call. If the policy withholds results, the gateway withholds them.
   const refusal = await conversation.refuse(call);
   if (refusal === undefined) return NOTHING;
   const answer: Answer = { kind: 'deny', text: refusal.text };
@@ -217,8 +216,8 @@ const SUBAGENT_REFUSED =
   'Not run: an interrupt waits for the main agent. End your work now and report what you have; the main agent reads the interrupt.';
 
 /**
- * Holds the turn for notifications of level error and above, which do not wait for the next prompt, and for those whose moment is
- * the end of the turn.
+ * Holds the turn for notifications that must not wait for the next prompt: those of level error and above, and those whose moment
+ * is the end of the turn.
  */
 async function holds(conversation: Conversation, host: Host, held: boolean): Promise<Attended> {
   if (isSignal(conversation.policy().view)) return NOTHING;

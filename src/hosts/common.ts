@@ -1,12 +1,12 @@
-/** The hook formats that other agents share with Claude Code. */
+/** The hook formats that several agents share with Claude Code. */
 import { defined } from '../core/defined.ts';
-import type { Heard, Printed } from './host.ts';
+import type { HookCall, Printed } from './host.ts';
 import { SILENT } from './host.ts';
 import { optionalText, text, type Input } from './input.ts';
 import type { Answer, Moment } from './moment.ts';
 
-/** The content of a hook call: its moment, and the caller from the common fields. */
-export function heard(input: Input, moment: Moment | undefined): Heard | undefined {
+/** Makes the content of a hook call: its moment, and the caller from the common fields. */
+export function hookCallOf(input: Input, moment: Moment | undefined): HookCall | undefined {
   if (moment === undefined) return undefined;
   const subagent = optionalText(input, 'agent_id');
   const transcript = optionalText(input, 'transcript_path');
@@ -31,17 +31,17 @@ export const turnEndOf = (input: Input): Moment => ({ kind: 'turn_end', held: in
 
 export const printed = (value: unknown): Printed => ({ stdout: JSON.stringify(value) });
 
-/** The output that adds a context. It repeats the event's name, because some agents refuse an answer without it. */
-export const told = (input: Input, additionalContext: string): Printed =>
+/** Makes the output that adds a context. The output repeats the event's name, because some agents refuse an answer without it. */
+export const withContext = (input: Input, additionalContext: string): Printed =>
   printed({ hookSpecificOutput: { hookEventName: input['hook_event_name'], additionalContext } });
 
-/** The output for an answer. It never has `continue: false`, because Claude Code and Codex would still run the tools. */
-export function say(answer: Answer, input: Input): Printed {
+/** Makes the output for an answer. It never has `continue: false`, because Claude Code and Codex would still run the tools. */
+export function format(answer: Answer, input: Input): Printed {
   switch (answer.kind) {
     case 'nothing':
       return SILENT;
     case 'tell':
-      return told(input, answer.text);
+      return withContext(input, answer.text);
     case 'deny':
       return printed({
         hookSpecificOutput: {

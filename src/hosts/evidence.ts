@@ -1,6 +1,6 @@
 /**
- * Proves deliveries by the host's own transcript. A hook ends once its bytes are written. If the host is killed at that moment,
- * it has the bytes, but its model has not read them.
+ * Proves deliveries by the host's own transcript. A hook ends when its bytes are written. If the host is then killed, it has the
+ * bytes, but its model has not read them.
  */
 import type { Item } from '../core/items.ts';
 import { isType, type CarrierId } from '../core/records.ts';
@@ -9,10 +9,10 @@ import type { Host } from './host.ts';
 import type { Caller } from './moment.ts';
 
 /** The most deliveries that are checked at once, the newest first. */
-const LOOKED_AT = 20;
-/** How old a delivery may be to be searched. For an older one, the host keeps no file, or has cut it. */
-const LOOKED_FOR_MS = 10 * 60_000;
-/** How far the times of an entry and of its confirmation may differ. The host's clock stamps the entry. */
+const DELIVERIES = 20;
+/** The oldest delivery that is searched in a transcript. The host may have removed or cut the transcript of an older delivery. */
+const SEARCHED_MS = 10 * 60_000;
+/** How far the times of an entry and of its confirmation may differ. The entry has the time of the host's clock. */
 const SLACK_MS = 5_000;
 /** The most dead sessions that are checked, the newest first. */
 const SESSIONS = 5;
@@ -22,13 +22,13 @@ const DIED_WITHIN_MS = 24 * 3_600_000;
 export async function observe(conversation: Conversation, host: Host, { transcript }: Caller): Promise<void> {
   if (host.transcript === undefined || transcript === undefined) return;
   const now = conversation.inbox.store.now();
-  const unproven = (await unprovenOf(conversation)).filter(({ closedAt = 0 }) => now - closedAt < LOOKED_FOR_MS);
+  const unproven = (await unprovenOf(conversation)).filter(({ closedAt = 0 }) => now - closedAt < SEARCHED_MS);
   await proven(conversation, host, transcript, unproven);
 }
 
 /**
- * Reopens the last deliveries to earlier sessions that died, if the transcripts do not contain them. Each is delivered again with
- * the same id, flagged as repeated. This includes a session that was resumed after its death.
+ * Reopens the last deliveries to earlier sessions that died, if their transcripts do not contain these deliveries. Each
+ * notification is delivered again with the same id, marked as repeated. A resumed session is checked too.
  */
 export async function openUnproven(conversation: Conversation, host: Host, { transcript, nested }: Caller): Promise<void> {
   if (host.transcript === undefined || transcript === undefined || nested) return;
@@ -40,7 +40,7 @@ export async function openUnproven(conversation: Conversation, host: Host, { tra
     .toSorted((a, b) => b.seenAt - a.seenAt);
   for (const { conversation: id, seenAt } of died.slice(0, SESSIONS)) {
     const session = new Conversation(inbox, log, id);
-    // A later check of the session's transcript has already covered older deliveries.
+    // Older deliveries were already checked while the session was active.
     const last = (await unprovenOf(session)).filter(({ closedAt = 0 }) => closedAt >= seenAt - SLACK_MS);
     const file = id === conversation.id ? transcript : host.transcript.ofSession(transcript, id);
     const missing = await proven(session, host, file, last);
@@ -49,9 +49,9 @@ export async function openUnproven(conversation: Conversation, host: Host, { tra
   }
 }
 
-/** The items that were delivered to this conversation, without proof yet that the model has read them. */
+/** Returns the items that were delivered to this conversation, without proof so far that the model has read them. */
 async function unprovenOf({ inbox, log, id }: Conversation): Promise<readonly Item[]> {
-  const unread = await inbox.store.items(log, { kind: 'unread', conversation: id, limit: LOOKED_AT });
+  const unread = await inbox.store.items(log, { kind: 'unread', conversation: id, limit: DELIVERIES });
   return unread.filter(({ outcome, observed, carrier }) => outcome === 'delivered' && !observed && carrier !== undefined);
 }
 
@@ -73,7 +73,7 @@ async function proven(
   return items.filter((item) => !found.includes(item));
 }
 
-/** The items that a hook delivered. A gateway detects by itself that its client died. */
+/** Returns the carriers by which a hook delivered these items. A gateway itself detects that its client died. */
 async function handedByHook({ inbox, log }: Conversation, items: readonly Item[]): Promise<readonly CarrierId[]> {
   if (items.length === 0) return [];
   const records = await inbox.store.read({ log, seqs: items.flatMap(({ history }) => history), types: ['carrier_offered'] });

@@ -1,11 +1,14 @@
-/** The type of a coding agent. An agent that runs hooks has a table of its events and of the forms of its answers. */
+/** The types that describe a coding agent. An agent that runs hooks has a table of its events and of the forms of its answers. */
 import type { ContactPoint } from '../core/records.ts';
 import type { Process, Proof } from '../inbox/index.ts';
 import type { Answer, Caller, Moment } from './moment.ts';
 import type { Mark } from './quiet-mark.ts';
 
 /** The content of one hook call. Undefined for an event that Earpiece does not use. */
-export type Heard = { readonly moment: Moment; readonly caller: Pick<Caller, 'session' | 'subagent' | 'folder' | 'transcript'> };
+export type HookCall = {
+  readonly moment: Moment;
+  readonly caller: Pick<Caller, 'session' | 'subagent' | 'folder' | 'transcript'>;
+};
 
 /** The output and the exit code of a hook command. */
 export type Printed = { readonly stdout: string; readonly stderr?: string; readonly exitCode?: number };
@@ -22,13 +25,16 @@ export type HookEvent = {
    */
   readonly waits?: true;
   /**
-   * While this mark of the session is valid, the shell line ends the hook without starting Earpiece: see `quiet-mark.ts`. Needs
-   * `sessionVariable`.
+   * While the session has a valid mark of this kind, the shell line ends the hook without starting Earpiece: see `quiet-mark.ts`.
+   * Needs `sessionVariable`.
    */
   readonly marked?: Mark;
-  /** The arguments with which the host can call the tool `hook` of the running MCP server in place of the command. The host fills them. */
+  /**
+   * Arguments for the tool `hook` of the running MCP server. The host fills in their values and calls this tool in place of the
+   * command.
+   */
   readonly served?: Readonly<Record<string, string>>;
-  /** Whether this hook, which runs before a tool, carries notifications while the server of a `served` event does not run. */
+  /** Whether this hook, which runs before a tool, carries notifications if the server for a `served` event is not running. */
   readonly standsIn?: true;
 };
 
@@ -48,21 +54,24 @@ export interface Host {
   readonly inBytes?: boolean;
   /** Whether one process shows many sessions at the same time, so that the process identifies none of them. Default: no. */
   readonly manySessions?: boolean;
-  /** Whether Earpiece adds no text at the start of a session; the first frame then explains the mark. Default: no. */
+  /** Whether Earpiece adds no text at the start of a session. The first frame then explains the mark. Default: no. */
   readonly startsWithoutText?: true;
-  /** How the host proves that its model has read a refusal. Missing if only the time of the next call can. */
+  /** How the host proves that its model has read a refusal. Missing if the only proof is the time of the next call. */
   readonly proof?: Proof;
-  /** Reads the host's file of a session, to find the texts that its model has read. Missing if the host has no readable file. */
+  /**
+   * Reads the host's transcript of a session, to find the texts that its model has read. Missing if the host has no readable
+   * transcript.
+   */
   readonly transcript?: Transcript;
 }
 
 export type Transcript = {
   /**
-   * Returns a function that tells whether the model has read a text since `since`, in milliseconds since the epoch. Only the end
-   * of the file is read. Undefined if the file cannot be read.
+   * Returns a function that tests whether the model has read a text since `since` (epoch ms). Only the end of the file is read.
+   * Undefined if the file cannot be read.
    */
   givenSince(file: string, since: number): ((text: string) => boolean) | undefined;
-  /** The path of another session's file, from the path of a session's file. */
+  /** Returns the path of another session's file, from the path of a session's file. */
   ofSession(file: string, session: string): string;
 };
 /** Wakes the idle sessions of a host by a separate command. */
@@ -78,7 +87,7 @@ export interface Waker {
 export interface HookHost extends Host {
   /** The entries that `earpiece install` makes in the host's settings, by the host's name of the event. */
   readonly events: Readonly<Record<string, HookEvent>>;
-  /** The environment variable of the host's hooks that names the session. */
+  /** The environment variable that holds the session's id in the host's hooks. */
   readonly sessionVariable?: string;
   /** Wakes an idle session from outside. Default: sessions cannot be woken. */
   readonly waker?: Waker;
@@ -87,10 +96,10 @@ export interface HookHost extends Host {
    * Reads the JSON that the host gives to a hook. Returns undefined for an event that Earpiece does not use. Throws
    * `EarpieceError` (`bad_argument`) for input of another program.
    */
-  hear(input: Readonly<Record<string, unknown>>): Heard | undefined;
+  parse(input: Readonly<Record<string, unknown>>): HookCall | undefined;
 
-  /** The answer in the host's form. `input` is the input that `hear` parsed. */
-  say(answer: Answer, input: Readonly<Record<string, unknown>>): Printed;
+  /** Formats the answer for the host. `input` is the input that `parse` got. */
+  format(answer: Answer, input: Readonly<Record<string, unknown>>): Printed;
 }
 
 export const SILENT: Printed = { stdout: '' };

@@ -13,7 +13,7 @@ import { opencode } from './opencode/host.ts';
 import { pi } from './pi/host.ts';
 
 export { attend, conversationOf, logOfHost, type Place } from './attend.ts';
-export type { Heard, HookHost, Host, Printed } from './host.ts';
+export type { HookCall, HookHost, Host, Printed } from './host.ts';
 export type { Attended, Caller, Moment } from './moment.ts';
 export { wake } from './wake.ts';
 

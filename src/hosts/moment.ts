@@ -10,8 +10,8 @@ export type Moment =
   | { readonly kind: 'session_start'; readonly compacted?: boolean }
   | { readonly kind: 'prompt' }
   /**
-   * A tool has not run yet, so the answer may deny the call. `carries`: this moment carries notifications, because none are carried
-   * at the end of the batch. `call`: the host's id of the call.
+   * A tool has not run yet, so the answer may deny the call. `carries`: this moment carries notifications, because no carrier
+   * follows at the end of the batch. `call`: the host's id of the call.
    */
   | { readonly kind: 'before_tool'; readonly tool: string; readonly carries?: boolean; readonly call?: string }
   /** A tool has ended. `takesNoText`: the host drops the text of an answer to this moment. */
@@ -21,9 +21,9 @@ export type Moment =
       readonly takesNoText?: boolean;
       readonly results?: readonly CallResult[];
     }
-  /** The model is asked now, with everything in the session so far. */
+  /** The host sends a request to the model now, with everything in the session so far. */
   | { readonly kind: 'asked' }
-  /** All tools of one model response have ended, and the model is asked next. */
+  /** All tools of one model response have ended, and a request to the model follows. */
   | { readonly kind: 'batch_end'; readonly tools: readonly string[]; readonly results?: readonly CallResult[] }
   /** The agent wants to end its turn. `held`: an earlier answer already held this turn. */
   | { readonly kind: 'turn_end'; readonly held: boolean }
@@ -31,13 +31,13 @@ export type Moment =
 
 /** The session that reports a moment. */
 export type Caller = {
-  /** The host's own id of the session; it becomes the conversation's id. */
+  /** The host's own id of the session. It becomes the conversation's id. */
   readonly session: string;
   /** A sub-agent of that session. The gate applies to it, but it gets no notifications. */
   readonly subagent?: string;
   /** The folder in which the session works. */
   readonly folder: string;
-  /** The process that runs the session, and other sessions too if the host has `manySessions`. */
+  /** The process that runs the session. If the host has `manySessions`, the process also runs other sessions. */
   readonly process?: Owner;
   /** Whether the session runs in a tool or a hook of another agent. */
   readonly nested?: boolean;
@@ -48,7 +48,7 @@ export type Caller = {
 /** An instruction to the host. */
 export type Answer =
   | { readonly kind: 'nothing' }
-  /** The model reads the text in addition to the message that it gets anyway. */
+  /** The model reads the text together with the message that goes to the model anyway. */
   | { readonly kind: 'tell'; readonly text: string }
   /** The tool does not run, and the model reads the text as its result. */
   | { readonly kind: 'deny'; readonly text: string }
@@ -56,8 +56,8 @@ export type Answer =
   | { readonly kind: 'hold'; readonly text: string };
 
 /**
- * An answer, with two functions that settle its delivery. Call exactly one of them, after the answer was sent or failed to be.
- * Both may reject.
+ * An answer, with two functions that settle its delivery. Call exactly one of them, after the answer was sent or could not be
+ * sent. Both may reject.
  */
 export type Attended = {
   readonly answer: Answer;

@@ -1,5 +1,6 @@
 /**
- * Recognizes Earpiece's own tools. Their calls pass every gate, because an agent reads notifications and reports tasks with them.
+ * Recognizes Earpiece's own tools. Calls of these tools pass every gate, because an agent reads notifications and reports tasks
+ * with them.
  */
 
 /**

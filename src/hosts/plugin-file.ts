@@ -1,22 +1,22 @@
 /**
  * Makes the file that `earpiece install` adds to an agent that loads plugins. The file contains only the path of the Earpiece
- * plugin, so an upgrade of Earpiece upgrades the plugin. If the path no longer exists, the file reports that and the agent
+ * plugin, so an upgrade of Earpiece upgrades the plugin. If the path no longer exists, the file reports the problem and the agent
  * continues.
  */
 import { dirname, join } from 'node:path';
 import type { BridgeCommand } from './bridge/client.ts';
 
 export type PluginFile = {
-  /** The path below the home folder, if no variable sets another one. */
+  /** The path below the home folder, if no variable sets another path. */
   readonly user: string;
-  /** Variables that name the folder of the agent's settings, each with the path of the file below that folder. */
+  /** Environment variables that name the folder of the agent's settings, each with the path of the file below that folder. */
   readonly below: readonly { readonly variable: string; readonly file: string }[];
   /** The path below the root of a project. */
   readonly project: string;
   content(command: BridgeCommand): string;
 };
 
-/** The path of the plugin's own code, which is next to the command line: in `dist`, or in the sources. */
+/** Returns the path of the plugin's own code. `entry`: the path of Earpiece's command line, in `dist` or in the sources. */
 const codeOf = (entry: string, host: string, source: string): string =>
   entry.endsWith('.ts') ? join(dirname(entry), '../hosts', source) : join(dirname(entry), `../plugins/${host}.js`);
 

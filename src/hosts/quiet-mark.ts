@@ -1,16 +1,16 @@
 /**
- * Marks sessions that need no hook. A mark is a set of small files, named by the session, whose times are just before and after
- * those of the database and of its `-wal`. The shell line of a hook compares the times, and ends without starting a process if
- * they fit. Any change of the database moves its time out of these bounds, even a copy with an old time or a clock that is set
- * back. This module imports no other one of Earpiece, because each hook call loads it.
+ * Marks sessions that need no hook. A mark is a set of small files, named by the session. The times of these files are just
+ * before and after the times of the database and of its `-wal`. The shell line of a hook compares the times, and ends without
+ * starting a process if the mark is valid. Any change of the database moves its time out of these bounds, even a copy with an old
+ * time or a clock that is set back. This module imports no other module of Earpiece, because each hook call loads it.
  */
 
-/** These are read from `process`, because an import would also load streams and promises and slow each hook call. */
+/** Not imported, because an import of `node:fs` also loads streams and promises, which slows down each hook call. */
 const { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } = process.getBuiltinModule('node:fs');
 
 /**
- * How old a change must be to be marked. Some file systems and shells know only whole seconds, so another change could follow a
- * recent one with the same time.
+ * The minimum age of the database's last change for a mark. Some file systems and shells know only whole seconds, so two recent
+ * changes may have the same time.
  */
 const SETTLED_MS = 2_000;
 
@@ -24,11 +24,11 @@ const ENDINGS: Readonly<Record<Mark, string>> = { quiet: '', free: '.free' };
 
 const isName = (session: string): boolean => /^[\w-]{1,100}$/.test(session);
 
-/** The times of the last changes of the two files, in milliseconds since the epoch. */
+/** The times of the last changes of the database and of its `-wal`, in milliseconds since the epoch. */
 export type Changed = { readonly database: number; readonly wal: number | undefined };
 
 /**
- * The times of the database, if its last change is old enough to be marked. Undefined otherwise. Call this before reading the
+ * Returns the times of the database, or undefined if its last change is too recent for a mark. Call this before reading the
  * database.
  */
 export function settledSince(database: string, now: number): Changed | undefined {
@@ -49,8 +49,8 @@ export function leaveMark(kind: Mark, state: string, session: string, database: 
 }
 
 /**
- * Makes two files, one a little older than the time, and `.to` a little younger. One file would not suffice, because Node cannot
- * set nanoseconds.
+ * Makes two files: one is 1 ms older than the time, and `.to` is 1 ms younger. One file with the same time is not possible,
+ * because Node cannot set nanoseconds.
  */
 function enclose(file: string, text: string, time: number): void {
   place(`${file}.to`, '', time + 1);
@@ -65,10 +65,10 @@ function place(file: string, text: string, time: number): void {
   renameSync(draft, file);
 }
 
-/** Removes the marks of a session. With `over`, the session ends, and the note of its server is removed too. Never throws. */
+/** Removes the marks of a session. `over`: the session has ended, so the note of its server is removed too. Never throws. */
 export function forgetMarks(state: string, session: string, { over }: { readonly over: boolean }): void {
   if (!isName(session)) return;
-  // The mark itself is removed first, because the other files mean nothing without it.
+  // The mark itself is removed first, because the other files have no effect without it.
   const marks = Object.values(ENDINGS).flatMap((ending) => ['', '.to', '.wal', '.wal.to'].map((part) => `${ending}${part}`));
   for (const ending of over ? [...marks, SERVER] : marks)
     try {
@@ -87,11 +87,14 @@ export function noteServer(state: string, session: string, { pid, startedAt }: S
     mkdirSync(quietFolder(state), { recursive: true, mode: 0o700 });
     writeFileSync(`${quietFolder(state)}/${session}${SERVER}`, `${pid} ${startedAt}\n`, { mode: 0o600 });
   } catch {
-    // Without the note, a command carries too.
+    // Without the note, the command of another hook carries the notifications.
   }
 }
 
-/** Whether the process that answers the batch ends of the session still runs. Another process may have its id now. Never throws. */
+/**
+ * Whether the process that answers the batch ends of the session still runs. Another process with the same pid does not count.
+ * Never throws.
+ */
 export function serverLives(state: string, session: string, find: (pid: number) => Started | undefined): boolean {
   try {
     if (!isName(session)) return false;
@@ -106,13 +109,13 @@ const SERVER = '.server';
 
 export type Ending = {
   readonly mark: Mark;
-  /** The variable in the hook's environment that names the session. */
+  /** The variable in the hook's environment that holds the session's id. */
   readonly variable: string;
 };
 
 /**
- * Makes a line for a POSIX shell that exits if the mark of this session is valid. In doubt, the line continues. Shells differ for
- * missing files, so the line first tests that each file exists.
+ * Makes a line for a POSIX shell that exits if the mark of this session is valid. In doubt, the line continues. Shells compare
+ * missing files in different ways, so the line first tests that each file exists.
  */
 export function endsEarly(state: string, { mark, variable }: Ending, quote: (word: string) => string): string {
   const file = `s=${quote(`${quietFolder(state)}/`)}"$${variable}"`;

@@ -3,12 +3,14 @@ import { defined } from '../core/defined.ts';
 import type { CallResult } from '../inbox/index.ts';
 import { optionalText, type Input } from './input.ts';
 
-/** The host's id of the call that a hook before a tool reports. Qwen Code has two, and only this one is the same at the result. */
+/**
+ * Returns the host's id of a call. Qwen Code has two ids, and only `tool_call_id` is the same before the tool and at its result.
+ */
 const idOf = (call: Input): string | undefined => optionalText(call, 'tool_call_id') ?? optionalText(call, 'tool_use_id');
 
 export const callOf = (input: Input): { readonly call?: string } => defined({ call: idOf(input) });
 
-/** The results of these calls, as far as the host names the call and its result. */
+/** Returns the results of these calls. Calls without an id or a result are omitted. */
 export function resultsOf(calls: unknown, id = idOf): { readonly results?: readonly CallResult[] } {
   if (!Array.isArray(calls)) return {};
   const results = calls.flatMap((each: unknown): CallResult[] => {
@@ -26,5 +28,5 @@ const textsOf = (value: unknown): readonly string[] => {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
 };
 
-/** The letters and digits of a text. Hosts escape the other characters in different ways. */
+/** Returns the letters and digits of a text. Hosts escape the other characters in different ways. */
 const lettersOf = (text: string): string => text.replaceAll(/&(?:lt|gt|amp|quot|#\d+);/g, '').replaceAll(/[^\p{L}\p{N}]/gu, '');

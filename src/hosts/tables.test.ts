@@ -10,9 +10,9 @@ const hostOf = (name: string) => {
   if (host === undefined) throw new Error(`no table for ${name}`);
   return host;
 };
-const momentOf = (name: string, input: Input): Moment | undefined => hostOf(name).hear(input)?.moment;
+const momentOf = (name: string, input: Input): Moment | undefined => hostOf(name).parse(input)?.moment;
 const said = (name: string, answer: Answer, input: Input): unknown => {
-  const { stdout, ...rest } = hostOf(name).say(answer, input);
+  const { stdout, ...rest } = hostOf(name).format(answer, input);
   return Object.keys(rest).length === 0 && stdout.startsWith('{') ? (JSON.parse(stdout) as unknown) : { stdout, ...rest };
 };
 
@@ -20,7 +20,7 @@ const tell: Answer = { kind: 'tell', text: 'WORDS' };
 const deny: Answer = { kind: 'deny', text: 'WORDS' };
 const hold: Answer = { kind: 'hold', text: 'WORDS' };
 
-/** The fields that hosts with Claude Code's format give with each event. */
+/** The fields of each event at hosts with Claude Code's format. */
 const common = (event: string, more: Input = {}): Input => ({
   session_id: 's-1',
   cwd: '/work',
@@ -51,7 +51,7 @@ const MOMENTS: Readonly<Record<string, readonly (readonly [Input, Moment | undef
       common('AfterTool', { tool_name: 'write_file', tool_response: { llmContent: 'done' } }),
       { kind: 'after_tool', tool: 'write_file', results: [CALLED] },
     ],
-    // Gemini drops the context of a hook after a failing tool, so no notification may be delivered there.
+    // Gemini drops the context of a hook after a failing tool, so such an event must not carry notifications.
     [
       common('AfterTool', { tool_name: 'read_file', tool_response: { error: { message: 'none' } } }),
       { kind: 'after_tool', tool: 'read_file', takesNoText: true, results: [CALLED] },
@@ -64,7 +64,7 @@ const MOMENTS: Readonly<Record<string, readonly (readonly [Input, Moment | undef
   qwen: [
     [common('SessionStart', { source: 'startup' }), { kind: 'session_start' }],
     [common('UserPromptSubmit', { prompt: 'go', submitted_prompt: 'go' }), { kind: 'prompt' }],
-    // Text that is added here is missing from Qwen Code's file of the session.
+    // A text that a hook adds to this request is missing from Qwen Code's transcript.
     [common('UserPromptSubmit', { prompt: '' }), { kind: 'asked' }],
     // This prompt is the text of a turn that was held.
     [common('UserPromptSubmit', { prompt: 'WORDS' }), { kind: 'asked' }],
@@ -147,12 +147,12 @@ describe.for(Object.keys(MOMENTS))('%s', (name) => {
   });
 
   it('names the missing field of an input and what to do', () => {
-    expect(() => hostOf(name).hear({})).toThrow(/the hook's input has \w+ = nothing, expected a text; call earpiece hook from/);
+    expect(() => hostOf(name).parse({})).toThrow(/the hook's input has \w+ = nothing, expected a text; call earpiece hook from/);
   });
 
   it('has an event in its settings for each moment that it reads', () => {
-    const heard = (MOMENTS[name] ?? []).filter(([, moment]) => moment !== undefined).map(([input]) => eventOf(input));
-    expect(Object.keys(hostOf(name).events)).toEqual(expect.arrayContaining(heard));
+    const used = (MOMENTS[name] ?? []).filter(([, moment]) => moment !== undefined).map(([input]) => eventOf(input));
+    expect(Object.keys(hostOf(name).events)).toEqual(expect.arrayContaining(used));
   });
 });
 
@@ -198,13 +198,13 @@ describe('the output that each host reads', () => {
   it('never ends the loop of an agent: no answer has continue: false', () => {
     for (const { name } of HOOK_HOSTS)
       for (const answer of [tell, deny, hold])
-        expect(hostOf(name).say(answer, common('PreToolUse')).stdout).not.toMatch(/"continue"/);
+        expect(hostOf(name).format(answer, common('PreToolUse')).stdout).not.toMatch(/"continue"/);
   });
 });
 
 describe('who calls', () => {
   it('of Codex is a sub-agent with the id of its parent', () => {
-    expect(hostOf('codex').hear(common('PreToolUse', { tool_name: 'Bash', agent_id: 'child' }))?.caller).toEqual({
+    expect(hostOf('codex').parse(common('PreToolUse', { tool_name: 'Bash', agent_id: 'child' }))?.caller).toEqual({
       session: 's-1',
       subagent: 'child',
       folder: '/work',
@@ -214,6 +214,6 @@ describe('who calls', () => {
 
   it('of Letta Code is the folder, because its tool events name no session', () => {
     const [start, tool] = [LETTA('SessionStart', { conversation_id: 'c' }), LETTA('PreToolUse', { tool_name: 'Bash' })];
-    expect(hostOf('letta').hear(start)?.caller).toEqual(hostOf('letta').hear(tool)?.caller);
+    expect(hostOf('letta').parse(start)?.caller).toEqual(hostOf('letta').parse(tool)?.caller);
   });
 });

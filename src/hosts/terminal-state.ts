@@ -21,8 +21,8 @@ export type TerminalState = {
 };
 
 /**
- * Writes the state, and never throws: without the file, the terminal types nothing. Only a file of this kind is replaced, because
- * the path comes from outside.
+ * Writes the state, and never throws: without the file, the terminal types nothing. Only a file that already holds such a state
+ * is replaced, because the path comes from the environment.
  */
 export function noteState(
   path: string,
@@ -49,7 +49,7 @@ function mayReplace(path: string): boolean {
   return found.isFile() && (found.size === 0 || (found.size < MAX_BYTES && stateIn(path)?.state !== undefined));
 }
 
-/** The state in the file. Undefined if no hook has written it yet. */
+/** Reads the state from the file. Undefined if no hook has written it yet. */
 export function stateIn(path: string): TerminalState | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as TerminalState;

@@ -1,15 +1,15 @@
-/** Reads the files that hosts write of their sessions: one JSON object per line, each with the `timestamp` of its entry. */
+/** Reads the transcripts that hosts write of their sessions: one JSON object per line, each with the `timestamp` of its entry. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { Transcript } from './host.ts';
 
 export type Entry = Readonly<Record<string, unknown>>;
 
-/** How much of a file's end is read. A file grows to many megabytes, and recent entries are at the end. */
+/** The number of bytes that are read from a file's end. A file grows to many megabytes, and recent entries are at the end. */
 const TAIL_BYTES = 1024 * 1024;
 
 /**
  * Makes a reader of transcripts. `isGiven` returns whether the model reads an entry and did not write it itself. `asKept` returns
- * the form in which the host stores Earpiece's text; by default, it is unchanged.
+ * the form in which the host stores Earpiece's text. Default: the unchanged text.
  */
 export function transcriptOf({
   isGiven,
@@ -42,7 +42,7 @@ export function transcriptOf({
   };
 }
 
-/** The last part of a file. Undefined if the file cannot be read. */
+/** Returns the last part of a file. Undefined if the file cannot be read. */
 export function tailOf(file: string): string | undefined {
   let opened: number | undefined;
   try {

@@ -1,6 +1,6 @@
 /**
- * Waits during a session of a host that is woken by a separate command, and runs that command when a notification may wake the
- * idle agent. A session has one waiter. The waiter ends with the host's process, or when that process shows another session.
+ * Waits during a session of a host that a separate command can wake. Runs that command when a notification may wake the idle
+ * agent. A session has one waiter. The waiter ends with the host's process, or when that process shows another session.
  */
 import type { Json } from '../core/json.ts';
 import type { Owner } from '../core/records.ts';
@@ -8,7 +8,7 @@ import { isAlive, type Conversation } from '../inbox/index.ts';
 import { wakesOf } from './wakes.ts';
 
 /** How often to check whether the host has died or become idle, because no event reports that. */
-const LOOK_EVERY_MS = 1_000;
+const POLL_EVERY_MS = 1_000;
 
 export type Waited = {
   readonly conversation: Conversation;
@@ -16,7 +16,7 @@ export type Waited = {
   readonly host: Owner;
   /** Whether the agent waits for its person. */
   readonly isIdle: () => boolean;
-  /** Wakes the host, so that it asks its model. Rejects if that fails. */
+  /** Wakes the host, so that it begins a turn. Rejects if that fails. */
   readonly wake: () => Promise<void>;
 };
 
@@ -25,7 +25,7 @@ export async function isWaitedFor({ inbox, log, id }: Conversation): Promise<boo
   return waits(await inbox.store.setting(keyOf(log, id)));
 }
 
-/** Resolves when the session has ended, when another process waits for it, or when it cannot be woken. */
+/** Resolves when the session has ended or cannot be woken, or when another process waits for the session. */
 export async function waitFor({ conversation, host, isIdle, wake }: Waited): Promise<void> {
   const { inbox, log, id } = conversation;
   const { store } = inbox;
@@ -39,7 +39,7 @@ export async function waitFor({ conversation, host, isIdle, wake }: Waited): Pro
     return bound?.log === log && bound.conversation === id;
   };
   try {
-    for (let head = await store.head(); await shows(); head = await store.changed(head, { withinMs: LOOK_EVERY_MS })) {
+    for (let head = await store.head(); await shows(); head = await store.changed(head, { withinMs: POLL_EVERY_MS })) {
       if (!isIdle()) continue;
       const ids = await wakesOf(conversation);
       if (ids.length === 0 || !isIdle()) continue;

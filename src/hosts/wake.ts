@@ -7,18 +7,18 @@ import type { Attended, Caller } from './moment.ts';
 import { wakesAt } from './wakes.ts';
 
 export type Woken =
-  /** The host shows another session now, or this one has ended, so there is no agent to wake. */
+  /** There is no agent to wake: the host shows another session now, or this session has ended. */
   | { readonly kind: 'over' }
   /**
-   * No notification may wake the agent now. `nextAt` is the time at which one may, without a change of the log, in milliseconds
-   * since the epoch.
+   * No notification may wake the agent now. `nextAt` is the time at which an open notification may wake the agent, in
+   * milliseconds since the epoch.
    */
   | { readonly kind: 'waits'; readonly nextAt?: number }
   | { readonly kind: 'wakes'; readonly attended: Attended };
 
 export async function wake(place: Place, host: Host, caller: Caller): Promise<Woken> {
   const { store } = place.inbox;
-  // It is unknown whether the session is still the current one.
+  // Without the process, it is unknown whether the session is still the current session.
   if (caller.process === undefined) return { kind: 'over' };
   const bound = await store.binding(caller.process);
   if (bound !== undefined && bound.conversation !== conversationOfSession(caller.session)) return { kind: 'over' };
@@ -34,11 +34,11 @@ export async function wake(place: Place, host: Host, caller: Caller): Promise<Wo
   // The record is written before the wake. After a crash in between, the agent is not woken, and its next message carries the
   // notifications.
   await store.append(log, [{ type: 'agent_woken', conversation: id, ids }]);
-  const attended = await told(conversation, host);
+  const attended = await wakingAnswer(conversation, host);
   return attended === undefined ? { kind: 'waits' } : { kind: 'wakes', attended };
 }
 
-async function told(conversation: Conversation, host: Host): Promise<Attended | undefined> {
+async function wakingAnswer(conversation: Conversation, host: Host): Promise<Attended | undefined> {
   if (isSignal(conversation.policy().view)) {
     const { text } = await conversation.signal({ at: 'idle' });
     return { answer: { kind: 'tell', text }, confirm: async () => {}, release: async () => {} };

@@ -1,4 +1,7 @@
-/** Finds the notifications that may wake an idle coding agent now. Each of them wakes it once, even if several processes try. */
+/**
+ * Finds the notifications that may wake an idle coding agent now. Each notification wakes the agent once, even if several
+ * processes try.
+ */
 import { defined } from '../core/defined.ts';
 import type { Item } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';
@@ -9,27 +12,29 @@ import type { Conversation } from '../inbox/index.ts';
 /** The prompt that wakes an agent. Its hook adds the notifications themselves. */
 export const NUDGE = 'Earpiece: notifications wait for you.';
 
-/** How many records of wakes are read. It must be more than the largest `wake.max_per_hour`. */
-const LOOKED_BACK = 1_000;
+/** The number of wake records that are read. It must exceed the largest `wake.max_per_hour`. */
+const WAKE_RECORDS = 1_000;
 
 type Wakes = {
   readonly ids: readonly NotificationId[];
-  /** The time at which a notification may wake the agent without a change of the log, in milliseconds since the epoch. */
+  /** The time at which an open notification may wake the agent, in milliseconds since the epoch. */
   readonly nextAt?: number;
 };
 
-/** The notifications that wake the agent, which its prompt hook then delivers. If there are none, the agent is not woken. */
+/**
+ * Returns the notifications that wake the agent. Its prompt hook then delivers them. If there are none, the agent is not woken.
+ */
 export const wakesOf = async (conversation: Conversation): Promise<readonly NotificationId[]> =>
   (await wakesAt(conversation, 'turn_start')).ids;
 
-/** The notifications that may wake the agent now. `at` is the contact point that carries them to the woken agent. */
+/** Returns the notifications that may wake the agent now. `at` is the contact point that carries them to the woken agent. */
 export async function wakesAt(conversation: Conversation, at: ContactPoint): Promise<Wakes> {
   const { id, inbox, log } = conversation;
   const { store } = inbox;
   const open = (await store.items(log, { kind: 'open', conversation: id })).filter(({ state }) => state === 'open');
   if (open.length === 0) return { ids: [] };
   const taken = new Set((await conversation.decisions({ at })).flatMap((each) => (each.kind === 'take' ? [each.id] : [])));
-  const woken = await store.read({ log, conversation: id, types: ['agent_woken'], newestFirst: true, limit: LOOKED_BACK });
+  const woken = await store.read({ log, conversation: id, types: ['agent_woken'], newestFirst: true, limit: WAKE_RECORDS });
   const spent = new Set(woken.flatMap(({ body }) => (body as unknown as { ids: readonly NotificationId[] }).ids));
   for (const each of await shownBefore(conversation, open)) spent.add(each);
   const gate = await conversation.gate();
@@ -50,8 +55,8 @@ export async function wakesAt(conversation: Conversation, at: ContactPoint): Pro
 }
 
 /**
- * Which of these notifications an ended session of the agent was shown. The next session, for example after `/clear`, gets its copy
- * of a notification to all with its first prompt, and is not woken for it again.
+ * Returns those notifications that an ended session of the agent was shown. The next session, for example after `/clear`, gets
+ * its own copy of a notification to `project/*` with its first prompt, and is not woken for it again.
  */
 async function shownBefore({ inbox: { store }, log }: Conversation, open: readonly Item[]): Promise<readonly NotificationId[]> {
   const copies = await store.items(log, { kind: 'ids', ids: open.map(({ id }) => id) });

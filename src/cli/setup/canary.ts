@@ -119,7 +119,7 @@ const CARRYING = ['batch_end', 'before_model', 'after_tool', 'prompt'];
 
 function momentOf(host: HookHost, input: Readonly<Record<string, unknown>>): string {
   try {
-    return host.hear(input)?.moment.kind ?? '';
+    return host.parse(input)?.moment.kind ?? '';
   } catch {
     return '';
   }

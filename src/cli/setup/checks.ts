@@ -5,7 +5,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import {
   installBook,
-  look,
+  readSettings,
   changes,
   partsOfLine,
   planInstall,
@@ -41,7 +41,7 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
   const places = [user, placeHere('project')];
   const installed = places.flatMap((place): Installed[] => {
     const file = hooks.file(place);
-    const found = hooks.found(look(file).text ?? '');
+    const found = hooks.found(readSettings(file).text ?? '');
     return found.length === 0 ? [] : [{ place, file, hooks: found }];
   });
   const plugin = hooks.enabledPlugin(user);
@@ -132,7 +132,7 @@ function pluginFindings(setup: Setup, ours: Ours): readonly Finding[] {
   const user = placeHere('user');
   const bad: Bad = (value, advice = `earpiece install ${name}`) => ({ what: name, value, ok: false, advice });
   const command = setup.commands.map((each) => onPath(each, user.env)).find((file) => file !== undefined);
-  const files = [user, placeHere('project')].filter((place) => plugin.isOurs(look(plugin.file(place)).text));
+  const files = [user, placeHere('project')].filter((place) => plugin.isOurs(readSettings(plugin.file(place)).text));
   const [first] = files;
   if (first === undefined) {
     if (installBook({ env: process.env }).get(plugin.file(user)) !== undefined)
@@ -183,7 +183,7 @@ function tooOld({ name, title }: Setup, { hooks }: Installed, ours: Ours, bad: B
 function missingServer(setup: Setup, { place }: Installed, ours: Ours, bad: Bad): readonly Finding[] {
   const gone = setup
     .parts(place, ours)
-    .filter(({ file, hasServer }) => hasServer !== undefined && !hasServer(look(file).text ?? ''));
+    .filter(({ file, hasServer }) => hasServer !== undefined && !hasServer(readSettings(file).text ?? ''));
   return gone.map(({ file }) => bad(`the MCP server earpiece is missing in ${short(file, place)}`));
 }
 

@@ -4,7 +4,7 @@ import {
   changes,
   install,
   installBook,
-  look,
+  readSettings,
   planInstall,
   planUninstall,
   SETUPS,
@@ -65,7 +65,7 @@ function besidePlugin({ title, hooks }: Setup, place: Place): void {
 
 /** Sends a test notification through the installed hook, and reports the result. */
 async function proves({ title, hooks, next }: Setup, place: Place, missing: boolean): Promise<boolean> {
-  const found = hooks?.found(look(hooks.file(place)).text ?? '') ?? [];
+  const found = hooks?.found(readSettings(hooks.file(place)).text ?? '') ?? [];
   const proof = hooks === undefined ? undefined : await canary(hooks.host, found);
   if (proof?.kind === 'deaf') {
     print(
@@ -85,7 +85,7 @@ async function proves({ title, hooks, next }: Setup, place: Place, missing: bool
 function unwrapped({ title, wraps }: Setup, place: Place, ours: Ours): string {
   if (typeof wraps !== 'function') return `${title}: its MCP servers stay unchanged: ${wraps.not}`;
   const settings = wraps(place, ours);
-  const { taken, left } = wrappingOf(look(settings.file).text ?? '', settings);
+  const { taken, left } = wrappingOf(readSettings(settings.file).text ?? '', settings);
   const lines = Object.entries(left).map(([name, why]) => `${title}: ${plain(name)} stays unchanged: ${why}`);
   return [
     ...lines,

@@ -1,6 +1,6 @@
 /** `earpiece gateway --print <client> --all`: prints the line that puts one gateway in front of all servers of a client. */
 import { EarpieceError } from '../../core/errors.ts';
-import { look, SETUPS, wrappingOf } from '../../hosts/setup/index.ts';
+import { readSettings, SETUPS, wrappingOf } from '../../hosts/setup/index.ts';
 import { quote } from '../../hosts/setup/ours.ts';
 import type { GlobalOptions } from '../context.ts';
 import type { InstallText } from '../install.ts';
@@ -24,7 +24,7 @@ export function textForAll(client: InstallHost, options: GlobalOptions): Install
   const place = placeHere('user');
   const ours = oursHere(options);
   const settings = wraps(place, ours);
-  const { taken, left } = wrappingOf(look(settings.file).text ?? '', settings);
+  const { taken, left } = wrappingOf(readSettings(settings.file).text ?? '', settings);
   const names = Object.keys(taken);
   if (names.length === 0)
     throw new EarpieceError('bad_argument', `${short(settings.file, place)} has no server that a gateway can wrap`);

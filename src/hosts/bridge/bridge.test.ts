@@ -61,10 +61,10 @@ describe('the bridge of a plugin', () => {
   const pushed = (kind: Push['push']): Promise<Push> => until((line): line is Push => 'push' in line && line.push === kind);
   const ask = async (moment: Moment, { session = 's1', subagent = '' } = {}): Promise<Reply> => {
     const id = ++ids;
-    bridge.hear({ do: 'ask', id, session, folder: FOLDER, moment, ...(subagent === '' ? {} : { subagent }) });
+    bridge.receive({ do: 'ask', id, session, folder: FOLDER, moment, ...(subagent === '' ? {} : { subagent }) });
     return until((line): line is Reply => 're' in line && line.re === id);
   };
-  const state = (state: SessionState, session = 's1'): void => bridge.hear({ do: 'state', state, session, folder: FOLDER });
+  const state = (state: SessionState, session = 's1'): void => bridge.receive({ do: 'state', state, session, folder: FOLDER });
   const queue = (input: Partial<NotificationInput>, to = 'shop/pi'): Promise<unknown> =>
     inbox.queue(to, { kind: 'ci.failed', level: 'info', message: 'red', ...input });
   const receipts = async (id: string, log = 'shop/pi'): Promise<readonly string[]> =>
@@ -95,7 +95,7 @@ describe('the bridge of a plugin', () => {
       carrier: expect.any(String) as string,
     });
     expect(await ask({ kind: 'batch_end', tools: ['bash'] })).toMatchObject({ kind: 'nothing' });
-    bridge.hear({ do: 'confirm', id: first.re, evidence: 'pi session entry 1' });
+    bridge.receive({ do: 'confirm', id: first.re, evidence: 'pi session entry 1' });
     await settled();
     expect(await receipts('n1')).toEqual(['queued', 'offered', 'delivered', 'observed']);
   });
@@ -103,15 +103,15 @@ describe('the bridge of a plugin', () => {
   it('offers released notifications again', async () => {
     await queue({ id: 'n1' });
     const first = await ask({ kind: 'prompt' });
-    bridge.hear({ do: 'release', id: first.re });
+    bridge.receive({ do: 'release', id: first.re });
     await settled();
     expect(await ask({ kind: 'prompt' })).toMatchObject({ kind: 'tell', text: expect.stringContaining('red') as string });
   });
 
   it('releases an answer that arrives after the plugin has continued', async () => {
     await queue({ id: 'n1' });
-    bridge.hear({ do: 'ask', id: 100, session: 's1', folder: FOLDER, moment: { kind: 'prompt' } });
-    bridge.hear({ do: 'release', id: 100 });
+    bridge.receive({ do: 'ask', id: 100, session: 's1', folder: FOLDER, moment: { kind: 'prompt' } });
+    bridge.receive({ do: 'release', id: 100 });
     expect(await until((line): line is Reply => 're' in line && line.re === 100)).toMatchObject({ kind: 'nothing' });
     expect(await ask({ kind: 'prompt' })).toMatchObject({ kind: 'tell', text: expect.stringContaining('red') as string });
   });
@@ -120,9 +120,9 @@ describe('the bridge of a plugin', () => {
     await queue({ id: 'n1', level: 'critical' });
     const denied = await ask({ kind: 'before_tool', tool: 'bash' });
     expect(denied).toMatchObject({ kind: 'deny', text: expect.stringContaining('red') as string });
-    bridge.hear({ do: 'confirm', id: denied.re });
+    bridge.receive({ do: 'confirm', id: denied.re });
     expect(await ask({ kind: 'before_tool', tool: 'bash' }, { subagent: 'c1' })).toMatchObject({ kind: 'deny' });
-    bridge.hear({ do: 'ask', id: 0, session: 's1', folder: FOLDER, moment: { kind: 'asked' } });
+    bridge.receive({ do: 'ask', id: 0, session: 's1', folder: FOLDER, moment: { kind: 'asked' } });
     expect(await ask({ kind: 'before_tool', tool: 'bash' })).toMatchObject({ kind: 'nothing' });
     expect(await receipts('n1')).toContain('read');
   });
@@ -140,12 +140,12 @@ describe('the bridge of a plugin', () => {
     await queue({ id: 'n1', level: 'error' });
     const wake = (await pushed('wake')) as Extract<Push, { push: 'wake' }>;
     expect(wake).toMatchObject({ session: 's1', text: expect.stringContaining('red') as string });
-    // The plugin could not begin a turn. The notification waits for the next message and wakes no agent again.
-    bridge.hear({ do: 'release', id: wake.id });
+    // The plugin could not begin a turn. The notification waits for the next message and does not wake the agent again.
+    bridge.receive({ do: 'release', id: wake.id });
     await settled();
     state('idle');
     const other = open(pi, openInbox(2));
-    other.hear({ do: 'state', state: 'idle', session: 's1', folder: FOLDER });
+    other.receive({ do: 'state', state: 'idle', session: 's1', folder: FOLDER });
     await queue({ id: 'n2', level: 'error', message: 'its own doing', origin: { agent: 'shop/pi' } });
     await settled();
     await other.close();
@@ -170,7 +170,8 @@ describe('the bridge of a plugin', () => {
     await queue({ id: 'n4', level: 'error' });
     expect(await pushed('gate')).toMatchObject({ up: true });
     await inbox.resume('shop/pi', { person: 'Ann' });
-    // The agent never saw the pause, so nothing tells it to go on. The error that came meanwhile wakes it.
+    // The agent never saw the pause, so no notification about its end follows. The error that was queued meanwhile wakes the
+    // agent.
     expect(await pushed('wake')).toMatchObject({ text: expect.stringContaining('ci error') as string });
     const woken = await store.read({ log: logKey('shop', 'pi'), types: ['agent_woken'] });
     expect(woken).toHaveLength(1);
@@ -198,7 +199,7 @@ describe('the bridge of a plugin', () => {
       kind: 'deny',
       text: expect.stringContaining('in the message that follows') as string,
     });
-    bridge.hear({ do: 'confirm', id: force.id });
+    bridge.receive({ do: 'confirm', id: force.id });
     await ask({ kind: 'asked' });
     expect(await receipts('n1')).toContain('read');
     for (const up of [true, false]) expect(await pushed('gate')).toMatchObject({ up });
@@ -229,7 +230,7 @@ describe('the bridge of a plugin', () => {
     const first = await ask({ kind: 'prompt' });
     dead.add(2);
     bridge = own;
-    bridge.hear({ do: 'seen', carrier: first.carrier ?? '', evidence: 'pi session entry 1', session: 's1', folder: FOLDER });
+    bridge.receive({ do: 'seen', carrier: first.carrier ?? '', evidence: 'pi session entry 1', session: 's1', folder: FOLDER });
     expect(await ask({ kind: 'prompt' })).toMatchObject({ kind: 'nothing' });
     expect(await receipts('n1')).toEqual(['queued', 'offered', 'delivered', 'observed']);
     await dying.close();

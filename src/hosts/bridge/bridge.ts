@@ -1,6 +1,6 @@
 /**
- * The bridge: a process that answers the plugin of a coding agent. The bridge answers through `attend`, like hooks do, and pushes
- * notifications that cannot wait: see `Session`. It ends when the plugin closes its end of the pipe.
+ * The bridge: a process that answers the plugin of a coding agent. The bridge answers through `attend`, as hooks do, and pushes
+ * notifications that cannot wait (see `Session`). It ends when the plugin closes its end of the pipe.
  */
 import { defined } from '../../core/defined.ts';
 import type { CarrierId, Owner } from '../../core/records.ts';
@@ -35,7 +35,7 @@ export class Bridge {
   readonly #sessions = new Map<string, Promise<Session>>();
   readonly #unsettled = new Map<number, Unsettled>();
   readonly #answering = new Set<number>();
-  /** Questions that the plugin gave up before they were answered. */
+  /** Questions for which the plugin stopped waiting before the answer. */
   readonly #givenUp = new Set<number>();
   readonly #end = new AbortController();
   readonly #background = new Set<Promise<unknown>>();
@@ -56,8 +56,8 @@ export class Bridge {
   }
 
   /** Handles one line of the plugin. Never throws: errors are reported, and the agent continues. */
-  hear(line: FromPlugin): void {
-    this.#run(this.#heard(line));
+  receive(line: FromPlugin): void {
+    this.#run(this.#handle(line));
   }
 
   /** Ends all sessions, because the host has ended. */
@@ -75,7 +75,7 @@ export class Bridge {
   }
 
   /** Handles a line after the lines before it, so that earlier receipts are settled before a question is answered. */
-  async #heard(line: FromPlugin): Promise<void> {
+  async #handle(line: FromPlugin): Promise<void> {
     const before = this.#order;
     const isQuestion = line.do === 'ask' && line.moment.kind !== 'asked';
     const work = before.then(() => this.#does(line));
@@ -149,7 +149,7 @@ export class Bridge {
     if (moment.kind === 'session_start' && moment.compacted) await session.conversation.seen({ mark: '' });
     if (AMONG_WORK.has(moment.kind) && session.conversation.quiet()) return NOTHING;
     const attended = await attend(place, host, caller, moment, session.conversation);
-    // The check for a forced interrupt began while this question was answered.
+    // An interrupt ended the request while this question was answered.
     if (moment.kind === 'before_tool' && session.forcing) {
       await attended.release();
       return refused(FORCED_FIRST);
@@ -157,13 +157,13 @@ export class Bridge {
     return attended;
   }
 
-  /** Records which session of the host works now. A gateway that the host started asks for this. */
+  /** Records which session of the host works now. A gateway that the host started reads this binding. */
   async #route({ conversation: { inbox, log, id } }: Session, { subagent }: Whose): Promise<void> {
     const { host, process } = this.#options;
     if (!host.manySessions || subagent !== undefined) return;
     const bound = await inbox.store.binding(process);
     if (bound?.log === log && bound.conversation === id) return;
-    // The first session inherits notifications that were queued before it. Later sessions are other conversations.
+    // The first session inherits notifications that were queued before it began. Later sessions do not continue the first.
     if (bound === undefined) await inbox.bind(process, { log, conversation: id });
     else await inbox.store.bind(process, { log, conversation: id });
   }
@@ -209,7 +209,7 @@ export class Bridge {
     else if (this.#answering.has(id)) this.#givenUp.add(id);
   }
 
-  /** Confirms a delivery that the transcript proves. The process that offered it may have died before it wrote the receipt. */
+  /** Confirms a delivery that the transcript proves. The offering process may have died before it wrote the receipt. */
   async #seen(session: Session, carrier: CarrierId, evidence: string): Promise<void> {
     const { inbox, log, id } = session.conversation;
     const items = await inbox.store.items(log, { kind: 'carrier', carrier });
@@ -230,7 +230,7 @@ export class Bridge {
     let seen = await store.head().catch(() => 0);
     while (!signal.aborted) {
       seen = await nextHead(store, seen, signal);
-      for (const session of this.#sessions.values()) this.#run(session.then((each) => each.look()));
+      for (const session of this.#sessions.values()) this.#run(session.then((each) => each.check()));
     }
   }
 

@@ -26,7 +26,7 @@ export type ClientOptions = {
   readonly wake: (push: Handed & { readonly session: string }) => void;
   readonly force: (push: Handed & { readonly session: string }) => void;
   readonly show: (text: string) => void;
-  /** Called when a bridge has started, for the first time or again, and knows the state of each session. */
+  /** Called each time a bridge has started and knows the state of each session. */
   readonly began?: () => void;
 };
 
@@ -34,21 +34,21 @@ export type ClientOptions = {
 export type Handed = {
   readonly kind: 'tell' | 'deny' | 'hold';
   readonly text: string;
-  /** Identifies its lease in the host's transcript. */
+  /** Identifies the lease of this text in the host's transcript. */
   readonly carrier?: string;
   confirm(evidence?: string): void;
   release(): void;
 };
 
-/** How long the agent waits for an answer, and for a bridge that starts. */
+/** How long the agent waits for an answer, and for the first answer of a bridge that has just started. */
 const ANSWER_WITHIN_MS = 250;
 const START_WITHIN_MS = 2_000;
-/** A bridge that is not ready by then counts as hanging. */
+/** A bridge that is not ready within this time counts as hanging. */
 const READY_WITHIN_MS = 15_000;
 const STEPS = 5;
 const PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
-/** A bridge that left this many questions without an answer in time counts as hanging. */
+/** A bridge that has answered none of this many questions in time counts as hanging. */
 const HANGS_AFTER = 3;
 const GATE_UP = 'Not run: an interrupt waits for you. It could not be read in time; call a tool again to read it.';
 
@@ -56,7 +56,7 @@ export class BridgeClient {
   readonly #options: ClientOptions;
   #child: ChildProcess | undefined;
   #ready = false;
-  /** The bridge has answered before. */
+  /** Whether the bridge has answered before. */
   #warm = false;
   #generation = 0;
   #ids = 0;
@@ -93,23 +93,23 @@ export class BridgeClient {
     setTimeout(() => {
       if (generation === this.#generation && !this.#ready) child.kill('SIGKILL');
     }, READY_WITHIN_MS).unref();
-    child.on('error', (error) => this.#gone(generation, `cannot be started (${error.message})`));
-    child.on('exit', (code, signal) => this.#gone(generation, `ended (${signal ?? `exit code ${code}`})`));
+    child.on('error', (error) => this.#ended(generation, `cannot be started (${error.message})`));
+    child.on('exit', (code, signal) => this.#ended(generation, `ended (${signal ?? `exit code ${code}`})`));
     child.stdin?.on('error', () => {});
-    const hear = lines(
-      (line) => this.#heard(generation, line as unknown as FromBridge),
+    const feed = lines(
+      (line) => this.#handle(generation, line as unknown as FromBridge),
       () => {},
     );
-    child.stdout?.setEncoding('utf8').on('data', hear);
-    let told = '';
+    child.stdout?.setEncoding('utf8').on('data', feed);
+    let stderr = '';
     child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-      told += chunk;
-      for (let end = told.indexOf('\n'); end >= 0; end = told.indexOf('\n')) {
-        this.#sayOnce(told.slice(0, end));
-        told = told.slice(end + 1);
+      stderr += chunk;
+      for (let end = stderr.indexOf('\n'); end >= 0; end = stderr.indexOf('\n')) {
+        this.#sayOnce(stderr.slice(0, end));
+        stderr = stderr.slice(end + 1);
       }
     });
-    // The agent may end when it has nothing to do. The plugin's wait must not keep it alive.
+    // The agent may exit when it has no work. The bridge must not keep it alive.
     child.unref();
     for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as { unref?: () => void } | null)?.unref?.();
   }
@@ -123,7 +123,7 @@ export class BridgeClient {
     });
   }
 
-  /** The text for the model at this moment, or undefined. */
+  /** Asks the bridge for the text that the model reads at this moment. Undefined if there is none in time. */
   async ask(whose: Whose, moment: Moment): Promise<Handed | undefined> {
     this.#note(whose, moment);
     this.start();
@@ -156,7 +156,7 @@ export class BridgeClient {
     this.#letGo();
   }
 
-  /** Records the state of a session that follows from a moment. */
+  /** Records the state that a session has after this moment. */
   #note(whose: Whose, { kind }: Moment): void {
     if (whose.subagent !== undefined) return;
     if (kind === 'session_end') this.#states.delete(whose.session);
@@ -185,7 +185,7 @@ export class BridgeClient {
     if (this.#ready) this.#child?.stdin?.write(`${JSON.stringify(line)}\n`);
   }
 
-  #heard(generation: number, line: FromBridge): void {
+  #handle(generation: number, line: FromBridge): void {
     if (generation !== this.#generation) return;
     if ('ready' in line) {
       this.#ready = true;
@@ -237,8 +237,8 @@ export class BridgeClient {
       let steps = 0;
       // A bridge that has just started must open its log before its first answer.
       const withinMs = this.#warm ? ANSWER_WITHIN_MS : START_WITHIN_MS;
-      // The time limit counts steps of a timer. If this process was suspended, the answer may have arrived and may still be
-      // unread, so that time must not count.
+      // The time limit counts steps of a timer. If this process was suspended, the answer may have arrived unread, so the
+      // suspended time must not count.
       const timer = setInterval(() => {
         if (++steps < STEPS) return;
         finish(undefined);
@@ -276,7 +276,7 @@ export class BridgeClient {
     for (const go of this.#starting.splice(0)) go();
   }
 
-  #gone(generation: number, how: string): void {
+  #ended(generation: number, how: string): void {
     if (generation !== this.#generation || this.#child === undefined) return;
     this.#child = undefined;
     this.#ready = false;

@@ -22,7 +22,7 @@ export type SessionState = 'idle' | 'asking' | 'working';
 
 export type FromPlugin =
   | ({ readonly do: 'ask'; readonly id: number; readonly moment: Moment } & Whose)
-  /** The host received the answer or push with this id. `evidence` is the place where the host stores its text. */
+  /** The host received the answer or push with this id. `evidence` names the place where the host stores the text. */
   | { readonly do: 'confirm'; readonly id: number; readonly evidence?: string }
   | { readonly do: 'release'; readonly id: number }
   | ({ readonly do: 'state'; readonly state: SessionState } & Whose)
@@ -41,7 +41,7 @@ export type Push =
   | { readonly push: 'wake'; readonly id: number; readonly session: string; readonly text: string; readonly carrier?: string }
   /** The streaming request ends now, and the next one has this text. */
   | { readonly push: 'force'; readonly id: number; readonly session: string; readonly text: string; readonly carrier?: string }
-  /** The state of the gate, which the plugin applies if no answer comes in time. */
+  /** The state of the gate. The plugin applies this state if no answer arrives in time. */
   | { readonly push: 'gate'; readonly session: string; readonly up: boolean }
   /** A text for the person: a notification waits for their decision. */
   | { readonly push: 'show'; readonly session: string; readonly text: string };

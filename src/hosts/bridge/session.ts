@@ -1,6 +1,6 @@
 /**
- * One session of a host between the moments that the plugin reports, and the texts that are pushed to it. The state comes from
- * the plugin.
+ * One session of a host. Between the moments that the plugin reports, texts are pushed to the session. The plugin reports the
+ * state.
  *
  * idle ──asked──▶ asking ──a tool──▶ working ──asked──▶ asking ──the turn ends──▶ idle
  *
@@ -32,18 +32,18 @@ export class Session {
   readonly #options: SessionOptions;
   #state: SessionState | undefined;
   #gateUp = false;
-  /** The notifications that have woken the agent. Each of them wakes it once, even if several processes try. */
+  /** The notifications that have woken the agent. Each notification wakes the agent once, even if several processes try. */
   #woken: Promise<Set<NotificationId>> | undefined;
   readonly #shown = new Set<NotificationId>();
-  /** Whether the session's request was ended for an interrupt, which is part of the next request. */
+  /** Whether the session's last request was ended for an interrupt, so that the next request contains the interrupt. */
   #forcing = false;
   /**
-   * Whether a request may be ended for an interrupt. The request after a forced one may run to its end, unless a person or an
-   * action interrupts again.
+   * Whether an interrupt may end the request. After such an end, the next request may finish, unless a person or an action
+   * interrupts again.
    */
   #mayForce = true;
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> = Promise.resolve();
+  #checking: Promise<void> = Promise.resolve();
   #again = false;
   #closed = false;
 
@@ -63,24 +63,24 @@ export class Session {
     else this.#mayForce = true;
     if (state === this.#state) return;
     this.#state = state;
-    this.look();
+    this.check();
   }
 
   /** Checks for notifications now, or once more after a check that is running. */
-  look(): void {
+  check(): void {
     if (this.#again || this.#closed) return;
     this.#again = true;
-    this.#looking = this.#looking.then(async () => {
+    this.#checking = this.#checking.then(async () => {
       this.#again = false;
-      // If the store cannot be read, its next change leads to another check.
-      if (!this.#closed) await this.#look().catch(() => undefined);
+      // If the store cannot be read, the next change of the store causes another check.
+      if (!this.#closed) await this.#check().catch(() => undefined);
     });
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
-    await this.#looking;
+    await this.#checking;
   }
 
   /** Records that a pushed notification did not reach the model. */
@@ -88,7 +88,7 @@ export class Session {
     if (kind === 'force') this.#forcing = false;
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     clearTimeout(this.#timer);
     const { conversation } = this;
     const { store } = conversation.inbox;
@@ -140,7 +140,7 @@ export class Session {
     });
     const { nextAt } = waking(open, { log, policy: conversation.policy(), now, paused, spent: (id) => woken.has(id) });
     if (nextAt !== undefined && !this.#closed)
-      this.#timer = setTimeout(() => this.look(), Math.min(Math.max(1, nextAt - now), LONGEST_TIMER_MS));
+      this.#timer = setTimeout(() => this.check(), Math.min(Math.max(1, nextAt - now), LONGEST_TIMER_MS));
     const ask = asks.filter(({ id }) => !this.#shown.has(id));
     if (wakes.length === 0) {
       if (ask.length > 0) this.#options.tell({ push: 'show', session: this.name, text: ask.map(inWords).join('\n') });

@@ -1,10 +1,9 @@
 /**
- * The hooks of Claude Code. Measured with 2.1.330: PostToolBatch fires once before the next model request, after denied and
- * failing calls too, so it carries the notifications of the whole batch. Claude Code cuts a hook's context above 10,000
- * characters.
+ * The hooks of Claude Code. Measured with 2.1.330: PostToolBatch fires once before the next model request, even after denied and
+ * failing calls. So it carries the notifications of the whole batch. Claude Code cuts a hook's context above 10,000 characters.
  */
 import { defined } from '../../core/defined.ts';
-import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';
+import { SILENT, type HookCall, type HookHost, type Printed } from '../host.ts';
 import { optionalText, text, type Input } from '../input.ts';
 import type { Answer, Moment } from '../moment.ts';
 import { callOf, resultsOf } from '../results.ts';
@@ -29,7 +28,7 @@ export const claude: HookHost = {
     SessionEnd: { timeoutS: 5 },
   },
 
-  hear(input: Input): Heard | undefined {
+  parse(input: Input): HookCall | undefined {
     const moment = momentOf(input, text(input, 'hook_event_name'));
     if (moment === undefined) return undefined;
     const subagent = optionalText(input, 'agent_id');
@@ -44,7 +43,7 @@ export const claude: HookHost = {
     };
   },
 
-  say(answer: Answer, input: Input): Printed {
+  format(answer: Answer, input: Input): Printed {
     const hookEventName = input['hook_event_name'];
     switch (answer.kind) {
       case 'nothing':
@@ -95,7 +94,7 @@ const toolsOf = (calls: unknown): readonly string[] =>
       })
     : [];
 
-/** The reason for a held turn, which the person and the model read. */
+/** The reason for a held turn. The person and the model read this text. */
 const HELD = 'A notification arrived before the turn ended.';
 
 const printed = (value: unknown): Printed => ({ stdout: JSON.stringify(value) });

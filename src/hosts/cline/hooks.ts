@@ -1,9 +1,9 @@
 /**
- * The hooks of Cline, from its hook reference and not tested with Cline itself. A hook that ends with an error blocks the call.
- * The context that a hook adds reaches the next request, up to 50 KB.
+ * The hooks of Cline, written from its hook reference and not tested with Cline itself. A hook that ends with an error blocks the
+ * call. The next request contains the context that a hook adds, up to 50 KB.
  */
 import { printed } from '../common.ts';
-import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';
+import { SILENT, type HookCall, type HookHost, type Printed } from '../host.ts';
 import { text, type Input } from '../input.ts';
 import type { Answer, Moment } from '../moment.ts';
 
@@ -24,7 +24,7 @@ export const cline: HookHost = {
     PostToolUse: { timeoutS: 5 },
   },
 
-  hear(input: Input): Heard | undefined {
+  parse(input: Input): HookCall | undefined {
     const moment = momentOf(input);
     if (moment === undefined) return undefined;
     const roots: unknown = input['workspaceRoots'];
@@ -35,7 +35,7 @@ export const cline: HookHost = {
     };
   },
 
-  say(answer: Answer): Printed {
+  format(answer: Answer): Printed {
     switch (answer.kind) {
       case 'nothing':
         return SILENT;

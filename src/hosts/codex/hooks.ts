@@ -3,8 +3,8 @@
  * above 10,000 bytes. PostToolUse fires after each call, in parallel for parallel calls, but not after a denied call or a failing
  * MCP tool. The output must not contain a field that Codex does not know.
  */
-import { eventOf, heard, say, startOf, turnEndOf } from '../common.ts';
-import type { Heard, HookHost } from '../host.ts';
+import { eventOf, hookCallOf, format, startOf, turnEndOf } from '../common.ts';
+import type { HookCall, HookHost } from '../host.ts';
 import { text, type Input } from '../input.ts';
 import type { Moment } from '../moment.ts';
 import { callOf, resultsOf } from '../results.ts';
@@ -31,8 +31,8 @@ export const codex: HookHost = {
     SessionEnd: { timeoutS: 5 },
   },
 
-  hear: (input: Input): Heard | undefined => heard(input, momentOf(input)),
-  say,
+  parse: (input: Input): HookCall | undefined => hookCallOf(input, momentOf(input)),
+  format,
 };
 
 function momentOf(input: Input): Moment | undefined {

@@ -1,14 +1,16 @@
 /**
- * Reads Codex's file of a session, `sessions/<year>/<month>/<day>/rollout-<time>-<session>.jsonl`. Measured with 0.169: a turn is
- * between `task_started` and `task_complete` or `turn_aborted`, and a hook's context is a developer message. The file has these
- * entries by the time of the request.
+ * Reads Codex's transcript of a session, `sessions/<year>/<month>/<day>/rollout-<time>-<session>.jsonl`. Measured with 0.169: a
+ * turn is between `task_started` and `task_complete` or `turn_aborted`, and a hook's context is a developer message. These
+ * entries are in the file when the request is sent.
  */
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { tailOf, transcriptOf, type Entry } from '../transcript.ts';
 
 const TURN = /"type":"(task_started|task_complete|turn_aborted)"/;
-/** How many days back a session's file is searched. The file is in the folder of the day on which the session began. */
+/**
+ * A session's file is searched in the folders of this many days. The file is in the folder of the day on which the session began.
+ */
 const DAYS = 4;
 
 export const transcript = transcriptOf({ isGiven, ofSession });
@@ -30,7 +32,7 @@ function isGiven({ type, payload }: Entry): boolean {
   return item['type'] === 'message' ? item['role'] !== 'assistant' : String(item['type']).endsWith('_output');
 }
 
-/** The path of another session's file. If the session is older, the path does not exist. */
+/** Returns the path of another session's file. For a session that began more than `DAYS` ago, the path does not exist. */
 function ofSession(file: string, session: string): string {
   const root = dirname(dirname(dirname(dirname(file))));
   const days = ofNames(root).flatMap((year) =>

@@ -1,6 +1,6 @@
 /**
  * Wakes an idle Codex terminal: `codex queue` puts a message into the session's queue, which the terminal polls every 10 s.
- * Measured with 0.169: the person's draft does not stop the message, and the queue of `codex exec` is lost.
+ * Measured with 0.169: a person's unsent draft does not delay the message, and `codex exec` never reads its queue.
  */
 import type { Process } from '../../inbox/index.ts';
 import type { Waker } from '../host.ts';

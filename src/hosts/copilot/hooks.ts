@@ -1,9 +1,9 @@
 /**
- * The hooks of GitHub Copilot CLI, from its hooks reference and not tested with Copilot itself. Events with a capital letter have
- * the same fields as in other agents. Copilot ignores the output of SessionStart and UserPromptSubmit.
+ * The hooks of GitHub Copilot CLI, written from its hooks reference and not tested with Copilot itself. Events with a capital
+ * letter have the same fields as in other agents. Copilot ignores the output of SessionStart and UserPromptSubmit.
  */
-import { eventOf, heard, printed, turnEndOf } from '../common.ts';
-import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';
+import { eventOf, hookCallOf, printed, turnEndOf } from '../common.ts';
+import { SILENT, type HookCall, type HookHost, type Printed } from '../host.ts';
 import { text, type Input } from '../input.ts';
 import type { Answer, Moment } from '../moment.ts';
 
@@ -22,9 +22,9 @@ export const copilot: HookHost = {
     SessionEnd: { timeoutS: 5 },
   },
 
-  hear: (input: Input): Heard | undefined => heard(input, momentOf(input)),
+  parse: (input: Input): HookCall | undefined => hookCallOf(input, momentOf(input)),
 
-  say(answer: Answer): Printed {
+  format(answer: Answer): Printed {
     switch (answer.kind) {
       case 'nothing':
         return SILENT;

@@ -1,10 +1,10 @@
 /**
- * The hooks of Cursor, from its documentation of hooks.json and not tested with Cursor itself. A prompt's hook cannot add
+ * The hooks of Cursor, written from its documentation of hooks.json and not tested with Cursor itself. A prompt's hook cannot add
  * context, and postToolUse fires only after successful calls. The editor shows many conversations in one process.
  */
 import { defined } from '../../core/defined.ts';
 import { eventOf, printed } from '../common.ts';
-import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';
+import { SILENT, type HookCall, type HookHost, type Printed } from '../host.ts';
 import { optionalText, text, type Input } from '../input.ts';
 import type { Answer, Moment } from '../moment.ts';
 
@@ -24,7 +24,7 @@ export const cursor: HookHost = {
     sessionEnd: { timeoutS: 5 },
   },
 
-  hear(input: Input): Heard | undefined {
+  parse(input: Input): HookCall | undefined {
     const moment = momentOf(input);
     if (moment === undefined) return undefined;
     const transcript = optionalText(input, 'transcript_path');
@@ -38,7 +38,7 @@ export const cursor: HookHost = {
     };
   },
 
-  say(answer: Answer): Printed {
+  format(answer: Answer): Printed {
     switch (answer.kind) {
       case 'nothing':
         return SILENT;
@@ -63,7 +63,7 @@ function momentOf(input: Input): Moment | undefined {
     case 'postToolUse':
       return { kind: 'after_tool', tool: text(input, 'tool_name') };
     case 'stop':
-      // If a person stopped the turn, it is not held.
+      // A turn that a person stopped is not held.
       return input['status'] === 'completed' ? { kind: 'turn_end', held: Number(input['loop_count'] ?? 0) > 0 } : undefined;
     case 'sessionEnd':
       return { kind: 'session_end' };
@@ -72,7 +72,7 @@ function momentOf(input: Input): Moment | undefined {
   }
 }
 
-/** The first of the open folders, or the hook's own folder if none is open. */
+/** Returns the first of the open folders, or the hook's own folder if none is open. */
 function folderOf(input: Input): string {
   const roots: unknown = input['workspace_roots'];
   const first: unknown = Array.isArray(roots) ? roots[0] : undefined;

@@ -2,11 +2,11 @@
  * The hooks of Gemini CLI. Measured with 0.61: a hook's context is part of the result, in `<hook_context>`, with `<` and `>`
  * escaped. A long result with its context is cut to its last 32,000 characters. No event reports the end of a batch. PreCompress
  * fires before each model request, even if Gemini does not compress, and Gemini waits for it. A context at the start of a session
- * precedes the first prompt in its message, and `gemini --resume` drops such a message, so Earpiece adds no text there.
+ * becomes part of the first prompt's message. `gemini --resume` drops such a message, so Earpiece adds no text at the start.
  */
 import { createHash } from 'node:crypto';
-import { eventOf, heard, printed, startOf, told, turnEndOf } from '../common.ts';
-import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';
+import { eventOf, hookCallOf, printed, startOf, withContext, turnEndOf } from '../common.ts';
+import { SILENT, type HookCall, type HookHost, type Printed } from '../host.ts';
 import { text, type Input } from '../input.ts';
 import type { Answer, Moment } from '../moment.ts';
 import { resultsOf } from '../results.ts';
@@ -31,14 +31,14 @@ export const gemini: HookHost = {
     SessionEnd: { timeoutS: 5 },
   },
 
-  hear: (input: Input): Heard | undefined => heard(input, momentOf(input)),
+  parse: (input: Input): HookCall | undefined => hookCallOf(input, momentOf(input)),
 
-  say(answer: Answer, input: Input): Printed {
+  format(answer: Answer, input: Input): Printed {
     switch (answer.kind) {
       case 'nothing':
         return SILENT;
       case 'tell':
-        return told(input, answer.text);
+        return withContext(input, answer.text);
       case 'deny':
       case 'hold':
         return printed({ decision: 'deny', reason: answer.text });
@@ -74,7 +74,10 @@ function momentOf(input: Input): Moment | undefined {
   }
 }
 
-/** Gemini gives calls no id. This event does not fire after a refused call, so the same call has run. */
+/**
+ * Makes an id from the call's name and arguments, because Gemini gives calls no id. The event after a tool does not fire for a
+ * refused call, so such an event proves that the call has run.
+ */
 const callOf = (input: Input): string =>
   createHash('sha256')
     .update(JSON.stringify([input['tool_name'], input['tool_input']]))

@@ -1,10 +1,10 @@
 /**
- * The hooks of Goose, from its guide to hooks and not tested with Goose itself. Its hooks can deny a call and hold a turn, but
- * add no context. A notification below error waits for `get_notifications` or for a wrapped MCP server. The entries have no
- * matcher, because `*` is not a valid regular expression.
+ * The hooks of Goose, written from its guide to hooks and not tested with Goose itself. The hooks can deny a call and hold a
+ * turn, but cannot add a context. A notification below error waits for `get_notifications` or for a result of a wrapped MCP
+ * server. The entries have no matcher, because `*` is not a valid regular expression.
  */
 import { printed } from '../common.ts';
-import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';
+import { SILENT, type HookCall, type HookHost, type Printed } from '../host.ts';
 import { optionalText, text, type Input } from '../input.ts';
 import type { Answer, Moment } from '../moment.ts';
 
@@ -21,7 +21,7 @@ export const goose: HookHost = {
     SessionEnd: { timeoutS: 5 },
   },
 
-  hear(input: Input): Heard | undefined {
+  parse(input: Input): HookCall | undefined {
     const moment = momentOf(input);
     if (moment === undefined) return undefined;
     // Only tool events name the folder.
@@ -31,7 +31,7 @@ export const goose: HookHost = {
     };
   },
 
-  say(answer: Answer): Printed {
+  format(answer: Answer): Printed {
     switch (answer.kind) {
       case 'nothing':
       case 'tell':

@@ -1,10 +1,10 @@
 /**
- * The hooks of Kimi Code CLI, from its guide to hooks and not tested with Kimi itself. The model reads the stdout of
+ * The hooks of Kimi Code CLI, written from its guide to hooks and not tested with Kimi itself. The model reads the stdout of
  * UserPromptSubmit, the reason of a denied call, and the stderr of a Stop hook that ends with code 2. The output of other events
  * is ignored.
  */
-import { eventOf, heard, say, turnEndOf } from '../common.ts';
-import type { Heard, HookHost, Printed } from '../host.ts';
+import { eventOf, hookCallOf, format, turnEndOf } from '../common.ts';
+import type { HookCall, HookHost, Printed } from '../host.ts';
 import { text, type Input } from '../input.ts';
 import type { Answer, Moment } from '../moment.ts';
 
@@ -24,12 +24,12 @@ export const kimi: HookHost = {
     SessionEnd: { timeoutS: 5 },
   },
 
-  hear: (input: Input): Heard | undefined => heard(input, momentOf(input)),
+  parse: (input: Input): HookCall | undefined => hookCallOf(input, momentOf(input)),
 
-  say(answer: Answer, input: Input): Printed {
+  format(answer: Answer, input: Input): Printed {
     if (answer.kind === 'tell') return { stdout: answer.text };
     if (answer.kind === 'hold') return { stdout: '', stderr: answer.text, exitCode: BLOCKS };
-    return say(answer, input);
+    return format(answer, input);
   },
 };
 

@@ -1,9 +1,10 @@
 /**
- * The hooks of Letta Code, from its guide to hooks and not tested with Letta itself. A hook blocks with exit code 2 and its
- * stderr. The model reads the plain stdout of SessionStart and UserPromptSubmit, and the JSON of PostToolUse.
+ * The hooks of Letta Code, written from its guide to hooks and not tested with Letta itself. A hook blocks a call with exit code
+ * 2, and the model reads its stderr. The model reads the plain stdout of SessionStart and UserPromptSubmit, and the JSON of
+ * PostToolUse.
  */
-import { told } from '../common.ts';
-import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';
+import { withContext } from '../common.ts';
+import { SILENT, type HookCall, type HookHost, type Printed } from '../host.ts';
 import { text, type Input } from '../input.ts';
 import type { Answer, Moment } from '../moment.ts';
 
@@ -25,20 +26,20 @@ export const letta: HookHost = {
     SessionEnd: { timeoutS: 5 },
   },
 
-  hear(input: Input): Heard | undefined {
+  parse(input: Input): HookCall | undefined {
     const moment = momentOf(input);
     if (moment === undefined) return undefined;
-    // Tool events name no session, so the sessions of a folder are one conversation.
+    // Tool events name no session, so all sessions of a folder are one conversation.
     const folder = text(input, 'working_directory');
     return { moment, caller: { session: folder, folder } };
   },
 
-  say(answer: Answer, input: Input): Printed {
+  format(answer: Answer, input: Input): Printed {
     switch (answer.kind) {
       case 'nothing':
         return SILENT;
       case 'tell':
-        return input['event_type'] === 'PostToolUse' ? told(input, answer.text) : { stdout: answer.text };
+        return input['event_type'] === 'PostToolUse' ? withContext(input, answer.text) : { stdout: answer.text };
       case 'deny':
       case 'hold':
         return { stdout: '', stderr: answer.text, exitCode: BLOCKS };

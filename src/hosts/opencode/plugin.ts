@@ -19,7 +19,7 @@ type Shown = {
   readonly whose: Whose;
   agent?: string;
   model?: Model;
-  /** Texts that were passed to opencode, which has not confirmed them yet. */
+  /** Texts that were passed to opencode and that it has not confirmed yet. */
   readonly pending: Set<Handed>;
   held: boolean;
   forcing: boolean;
@@ -32,7 +32,7 @@ const IDLE_WITHIN_MS = 5_000;
 
 export function opencode({ client, directory }: Input, command: BridgeCommand): Hooks {
   const sessions = new Map<string, Promise<Shown>>();
-  /** Calls that this plugin has refused, or to whose results it can add text. */
+  /** Calls that need no further message: they were refused, or their results were handled. */
   const handled = new Set<string>();
   // `opencode run` ends when its session is idle, so it cannot be woken, nor interrupted for another request.
   const runsOnce = process.argv.slice(1).includes('run');
@@ -155,7 +155,7 @@ export function opencode({ client, directory }: Input, command: BridgeCommand): 
     if (!runsOnce && !isSubagent(shown) && !shown.forcing) bridge.tell({ do: 'state', state: 'idle', ...shown.whose });
   };
 
-  const heard = async ({ type, properties = {} }: Event): Promise<void> => {
+  const onEvent = async ({ type, properties = {} }: Event): Promise<void> => {
     const id = properties['sessionID'];
     if (type === 'message.part.updated') return stored(properties['part'] as Part);
     if (type === 'session.idle' && typeof id === 'string') return becameIdle(id);
@@ -165,9 +165,9 @@ export function opencode({ client, directory }: Input, command: BridgeCommand): 
       return undefined;
     }
     if (type === 'session.deleted') {
-      const { id: gone } = (properties['info'] ?? {}) as { readonly id?: string };
-      const shown = gone === undefined ? undefined : await sessions.get(gone);
-      if (gone !== undefined) sessions.delete(gone);
+      const { id: deleted } = (properties['info'] ?? {}) as { readonly id?: string };
+      const shown = deleted === undefined ? undefined : await sessions.get(deleted);
+      if (deleted !== undefined) sessions.delete(deleted);
       if (shown !== undefined && !isSubagent(shown)) await bridge.ask(shown.whose, { kind: 'session_end' });
     }
     return undefined;
@@ -177,7 +177,7 @@ export function opencode({ client, directory }: Input, command: BridgeCommand): 
     dispose: async () => bridge.close(),
 
     // The work is not awaited, because it must not delay opencode's events.
-    event: async ({ event }) => void heard(event).catch(() => undefined),
+    event: async ({ event }) => void onEvent(event).catch(() => undefined),
 
     'chat.message': async ({ sessionID }, { message, parts }) => {
       const shown = await shownOf(sessionID);
@@ -218,7 +218,7 @@ export function opencode({ client, directory }: Input, command: BridgeCommand): 
       result.output = `${result.output}\n\n${handed.text}`;
     },
 
-    // A message after the answer prevents the end of the turn.
+    // A message after the answer continues the turn.
     'experimental.text.complete': async ({ sessionID }) => {
       const shown = await shownOf(sessionID);
       if (isSubagent(shown) || shown.forcing) return;
@@ -231,8 +231,8 @@ export function opencode({ client, directory }: Input, command: BridgeCommand): 
 }
 
 /**
- * Makes a part's id that follows the others. opencode orders parts by their ids: `prt_`, twelve hexadecimal digits that grow with
- * time, and fourteen random characters.
+ * Makes an id for a part that sorts after the other parts. opencode orders parts by their ids: `prt_`, twelve hexadecimal digits
+ * that grow with time, and fourteen random characters.
  */
 function partIdAfter(parts: readonly Part[]): string {
   const last = parts.at(-1)?.id ?? '';

@@ -4,7 +4,7 @@
 export type CustomMessage = {
   readonly customType: string;
   readonly content: string;
-  /** Whether the message is shown to the person too. */
+  /** Whether the person also sees the message. */
   readonly display: boolean;
   readonly details?: Readonly<Record<string, unknown>>;
 };

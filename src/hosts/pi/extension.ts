@@ -6,7 +6,7 @@
  * - a call while the gate is up: the call is blocked with Earpiece's text;
  * - the end of a run: a message, and one more request;
  * - an idle session, a request that streams (after its abort): a new turn. It begins with a line in place of the
- *   person's words. Otherwise it would lose the system prompt of other extensions, and with it the prompt cache.
+ * person's words. Without this line, the turn would lose the system prompt of other extensions, and thereby the prompt cache.
  *
  * pi blocks a tool if a handler throws, so no handler throws.
  */
@@ -17,14 +17,14 @@ import type { Boundary, Context, CustomMessage, Entry, Pi } from './api.ts';
 
 const TYPE = 'earpiece';
 /**
- * The prompt of a turn that Earpiece begins. It must say that no person wrote it, because it appears in place of a person's
- * words.
+ * The prompt of a turn that Earpiece begins. The prompt must say that no person wrote it, because it appears in place of a
+ * person's words.
  */
 const WOKEN = '[earpiece] This session was idle. No human typed this; the notification follows.';
 const FORCED = '[earpiece] The answer was ended for an interrupt. No human typed this; the interrupt follows.';
 const BEGINS_WITHIN_MS = 10_000;
 /** The most leases of an earlier process that are checked. That process may have ended before it confirmed them. */
-const LOOK_BACK = 20;
+const LEASES_CHECKED = 20;
 
 export function pi(api: Pi, command: BridgeCommand): void {
   let bridge: BridgeClient | undefined;
@@ -44,7 +44,7 @@ export function pi(api: Pi, command: BridgeCommand): void {
       ...defined({ transcript }),
     };
   };
-  /** Whether pi stays after a run. Without a terminal or a client, pi ends with the run, and cannot be woken. */
+  /** Whether pi continues after a run. Without a terminal or a client, pi exits after the run, and cannot be woken. */
   const stays = (ctx: Context): boolean => ctx.mode === 'tui' || ctx.mode === 'rpc';
   const say = (line: string): void => {
     if (now?.hasUI) now.ui.notify(line, 'warning');
@@ -219,4 +219,4 @@ const past = (branch: readonly Entry[]): readonly { readonly carrier: string; re
       const carrier = carrierOf(entry);
       return carrier === undefined ? [] : [{ carrier, evidence: `pi session entry ${entry.id}` }];
     })
-    .slice(-LOOK_BACK);
+    .slice(-LEASES_CHECKED);

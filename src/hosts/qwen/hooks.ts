@@ -1,12 +1,12 @@
 /**
  * The hooks of Qwen Code. Measured with 0.24.4: PostToolBatch fires after each call of a batch, also of failing and unknown
- * tools. The hook's text is part of the result, and stays whole if Qwen Code cuts the result or writes it to a file. The file of
- * the session has this text too. UserPromptSubmit also fires before each model request with results or the text of a held turn.
- * Text that a hook adds to such a request is missing from the file, so a resumed session would not know the text. Only a person's
+ * tools. The hook's text is part of the result. It stays whole if Qwen Code cuts the result or writes the result to a file. The
+ * transcript also has this text. UserPromptSubmit also fires before each model request with results or the text of a held turn. A
+ * text that a hook adds to such a request is missing from the transcript, so a resumed session would lose it. Only a person's
  * prompt has the field `submitted_prompt`.
  */
-import { eventOf, heard, say, startOf, turnEndOf } from '../common.ts';
-import type { Heard, HookHost } from '../host.ts';
+import { eventOf, hookCallOf, format, startOf, turnEndOf } from '../common.ts';
+import type { HookCall, HookHost } from '../host.ts';
 import { optionalText, text, type Input } from '../input.ts';
 import type { Moment } from '../moment.ts';
 import { callOf, resultsOf } from '../results.ts';
@@ -31,8 +31,8 @@ export const qwen: HookHost = {
     SessionEnd: { timeoutS: 5 },
   },
 
-  hear: (input: Input): Heard | undefined => heard(input, momentOf(input)),
-  say,
+  parse: (input: Input): HookCall | undefined => hookCallOf(input, momentOf(input)),
+  format,
 };
 
 function momentOf(input: Input): Moment | undefined {

@@ -1,6 +1,6 @@
 /**
- * Reads Qwen Code's file of a session, `projects/<folder>/chats/<session>.jsonl`. Measured with 0.24.4: a hook's context is in
- * the entry of the prompt or of the result. `<` and `>` are escaped, and `&` is not.
+ * Reads Qwen Code's transcript of a session, `projects/<folder>/chats/<session>.jsonl`. Measured with 0.24.4: a hook's context is
+ * in the entry of the prompt or of the result. Only `<` and `>` are escaped, and not `&`.
  */
 import { dirname, join } from 'node:path';
 import { transcriptOf } from '../transcript.ts';

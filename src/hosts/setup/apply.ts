@@ -44,7 +44,7 @@ export async function uninstall(plan: FilePlan, book: InstallBook): Promise<void
   for (const folder of left) passOn(folder, book);
 }
 
-/** Records a folder for another Earpiece file in it. The uninstall of that file then removes the folder. */
+/** Records the folder at another installed file inside this folder. The uninstall of that file then removes the folder. */
 function passOn(folder: string, book: InstallBook): void {
   const heir = book.list().find(({ file }) => file.startsWith(`${folder}${sep}`));
   if (heir === undefined || heir.folders.includes(folder)) return;
@@ -63,7 +63,7 @@ const write = async ({ file, before, scope, isPrivate = scope === 'user' }: File
 
 function remove(file: string, before: string): void {
   if (readFileSync(file, 'utf8') !== before) throw changedMeanwhile(file);
-  // If a person made the file a link, the link stays, and its target is removed.
+  // If a person replaced the file by a link, the link stays, and its target is removed.
   rmSync(realpathSync(file));
 }
 

@@ -1,4 +1,4 @@
-/** Checks that the plugin's folder has the tables that `earpiece install` writes. `--update` writes the folder again. */
+/** Checks that the plugin's folder matches the hooks that `earpiece install` writes. `--update` writes the folder again. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

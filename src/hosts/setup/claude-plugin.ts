@@ -1,6 +1,6 @@
 /**
  * Makes the plugin for Claude Code: the hooks and the MCP server of `earpiece install`, in a folder that Claude Code loads by
- * itself. The plugin contains no path of a machine, so its lines search for Earpiece next to the plugin, on the PATH, and with
+ * itself. The plugin contains no path of a machine. So its lines search for Earpiece next to the plugin, on the PATH, and with
  * npx.
  */
 import { claude } from '../claude/hooks.ts';
@@ -11,10 +11,12 @@ import { fetching, firstOf, onPath, SERVER_NAME } from './ours.ts';
 /** The name of the plugin, and of its marketplace: Claude Code calls it `earpiece@earpiece`. */
 export const PLUGIN = 'earpiece';
 
-/** The path of the command line, if the plugin is in the package. */
+/** The path of Earpiece's command line, if the plugin is in Earpiece's package. */
 const BESIDE = '$CLAUDE_PLUGIN_ROOT/../../dist/cli/main.js';
 
-/** The state folder, as `stateFolder` finds it. With a relative `XDG_STATE_HOME`, no mark is found, which costs only time. */
+/**
+ * The state folder, as `stateFolder` finds it. With a relative `XDG_STATE_HOME`, no mark is found, and each hook starts Earpiece.
+ */
 const STATE = '${XDG_STATE_HOME:-$HOME/.local/state}/earpiece';
 
 /** The files of the plugin, by their paths below the marketplace. */

@@ -6,7 +6,7 @@ import type { Group } from './hook-settings.ts';
 import { HOOK_TOOL } from './ours.ts';
 
 export type Lines = {
-  /** Makes a line for a POSIX shell. `ending` is the condition for the shell to end the hook without Earpiece. */
+  /** Makes a line for a POSIX shell. If the condition `ending` holds, the shell ends the hook without starting Earpiece. */
   line(words: readonly string[], ending?: Ending): string;
   /** Converts seconds to the host's unit, milliseconds or seconds. */
   timeout(seconds: number): number;
@@ -31,7 +31,7 @@ export const hookGroups = (host: HookHost, lines: Lines): Readonly<Record<string
     }),
   );
 
-/** The time limit of the waiting command. If the host ends it, the next end of a turn starts a new one. */
+/** The time limit of the waiting command. If the host ends this command, the next end of a turn starts another. */
 const WAITS_S = 7 * 24 * 3_600;
 
 const waiter = (command: string, lines: Lines): Group['hooks'][number] => ({
@@ -49,7 +49,7 @@ type ToolHook = {
   readonly timeout: number;
 };
 
-/** Makes a hook without a command. The host fills in the braces and calls the running server. */
+/** Makes a hook without a command. The host replaces each `${field}` by its value and calls the running server. */
 const toolHook = ({ host, event, server, served, timeout }: ToolHook): Group['hooks'][number] => ({
   type: 'mcp_tool',
   server,

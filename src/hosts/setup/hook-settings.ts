@@ -67,7 +67,7 @@ function withoutEmpty(edited: Edited, event: string, file: string): Edited {
 const hasOurs = (text: string, event: string, settings: HookSettings): boolean =>
   groupsOf(text, event).some((group) => handlersOf(group).some(ours(settings)));
 
-/** The text without Earpiece's handlers of these events. If a group has no other handler, it is removed too. */
+/** Removes Earpiece's handlers of these events from the text. A group without other handlers is removed too. */
 function without(text: string, settings: HookSettings, of: (event: string) => boolean): Edited {
   let edited: Edited = { kind: 'text', text };
   for (const event of eventsOf(text).filter(of))
@@ -90,14 +90,14 @@ function isCurrent(text: string, event: string, group: Group, settings: HookSett
 
 function misshapen(text: string, { file }: HookSettings): Extract<Edited, { kind: 'problem' }> | undefined {
   const hooks = jsonAt(text, ['hooks']);
-  const told = (key: string, wanted: string): Extract<Edited, { kind: 'problem' }> => ({
+  const mustBe = (key: string, wanted: string): Extract<Edited, { kind: 'problem' }> => ({
     kind: 'problem',
     problem: { file, key, message: `${key} must be ${wanted}; correct it, then run the command again` },
   });
   if (hooks === undefined) return undefined;
-  if (!isTable(hooks)) return told('hooks', 'an object');
+  if (!isTable(hooks)) return mustBe('hooks', 'an object');
   const event = Object.keys(hooks).find((name) => !Array.isArray(hooks[name]));
-  return event === undefined ? undefined : told(`hooks.${event}`, 'a list');
+  return event === undefined ? undefined : mustBe(`hooks.${event}`, 'a list');
 }
 
 const ours =

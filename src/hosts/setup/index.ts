@@ -1,6 +1,6 @@
 export { install, uninstall } from './apply.ts';
 export { partsOfLine, type Ours } from './ours.ts';
-export { changes, look, planInstall, planUninstall, type FilePlan } from './plan.ts';
+export { changes, readSettings, planInstall, planUninstall, type FilePlan } from './plan.ts';
 export { installBook, type InstallBook } from './record.ts';
 export type { EnabledPlugin, Hooks, Place, Scope, Setup } from './setup.ts';
 export { SETUPS } from './setups.ts';

@@ -7,9 +7,9 @@ export type Ours = {
   /** Node and Earpiece's entry file by absolute paths, because a bare `node` may be too old. */
   readonly node: string;
   readonly entry: string;
-  /** The arguments of npx that fetch it again, if the entry file is in a cache that may be cleaned; see `fetching`. */
+  /** The arguments with which npx fetches Earpiece again, if the entry file is in a cache that may be cleaned. See `fetching`. */
   readonly fetched?: readonly string[];
-  /** The database, if another process of this user cannot find it by itself. */
+  /** The path of the database, if it is not the default that each process of this user finds. */
   readonly db?: string;
   /** The state folder with the marks of quiet sessions. Undefined if no hook checks for a mark. */
   readonly state?: string;
@@ -28,16 +28,16 @@ export type Ours = {
 };
 
 /**
- * The arguments of npx that fetch this version. An agent starts it in the folder of a project, where npx would run the project's
- * own `node_modules/earpiece` and ask the registry of its `.npmrc`. A cloned repository must not choose the program, so npx looks
- * into the home of the user instead.
+ * Returns the arguments with which npx fetches this version. An agent starts npx in a project's folder. There, npx would run the
+ * project's own `node_modules/earpiece` and use the registry of its `.npmrc`. A cloned repository must not choose the program, so
+ * npx works in the user's home instead.
  */
 export const fetching = (version: string, home: string): readonly string[] => ['--prefix', home, '-y', `earpiece@${version}`];
 
 /**
- * For hosts that give the command to a shell. If this Node no longer exists (a version manager removed it), the one in the PATH
- * runs; after a cleaned cache npx does. Without any of them the hook says so, and its agent continues. `ending`: when the
- * shell alone may end the hook.
+ * Makes the line for hosts that pass a command to a shell. If this Node no longer exists because a version manager removed it,
+ * the line runs the `node` on the PATH. If the cache was cleaned, the line runs npx. If none of them exists, the hook reports
+ * that, and the agent continues. `ending`: the condition on which the shell ends the hook without starting Earpiece.
  */
 export function shellLine(ours: Ours, words: readonly string[], ending?: Ending): string {
   const { node, entry, fetched } = ours;
@@ -54,8 +54,8 @@ export function shellLine(ours: Ours, words: readonly string[], ending?: Ending)
 }
 
 /**
- * Makes a line for a POSIX shell that runs the first program whose condition holds. With `exec` no shell remains, so a hook is
- * one process.
+ * Makes a line for a POSIX shell that runs the first program whose condition holds. `exec` replaces the shell, so a hook is one
+ * process.
  */
 export const firstOf = (programs: readonly (readonly [condition: string, program: string])[]): string =>
   [...programs.map(([condition, program]) => `${condition} && exec ${program}`), `echo ${quote(GONE)} >&2`].join('; ');
@@ -85,7 +85,10 @@ const EARPIECE = String.raw`(?:^|[\s'"/\\])(?:earpiece(?:@[\w.+-]+)?|cli[/\\]mai
 /** The tool of Earpiece's MCP server that a host calls instead of a command. */
 export const HOOK_TOOL = 'hook';
 
-/** Claude Code writes `plugin:earpiece:earpiece` for the server of a plugin. */
+/**
+ * Whether a handler calls the hook tool of Earpiece's server. Claude Code writes `plugin:earpiece:earpiece` for the server of a
+ * plugin.
+ */
 export const isServed = ({ type, server, tool }: Readonly<Record<string, unknown>>): boolean =>
   type === 'mcp_tool' && String(server).split(':').at(-1) === SERVER_NAME && tool === HOOK_TOOL;
 
@@ -103,7 +106,7 @@ export const isOurServer = (words: readonly string[]): boolean =>
 export const startsEarpiece = (words: readonly string[]): boolean =>
   new RegExp(`${EARPIECE} gateway(?![\\w-])`, 'u').test(words.join(' '));
 
-/** The start and the database of a hook command of Earpiece. Empty for a line that Earpiece did not write. */
+/** Finds Node, the entry file and the database in a hook command of Earpiece. Empty for a line that Earpiece did not write. */
 export function partsOfLine(line: string): { readonly node?: string; readonly entry?: string; readonly db?: string } {
   const words = [...line.matchAll(/(?:'(?:[^']|'\\'')*'|[^\s';])+/gu)].map(([word]) =>
     word.startsWith("'") ? word.slice(1, -1).replaceAll("'\\''", "'") : word,

@@ -17,10 +17,10 @@ export type FilePlan = {
   /** Earpiece's entries in the file, in words for people. */
   readonly what: readonly string[];
   readonly isPrivate?: boolean;
-  /** The present content. Undefined if the file does not exist. */
+  /** The current content. Undefined if the file does not exist. */
   readonly before: string | undefined;
   readonly after: string | undefined;
-  /** The content before the first installation, as far as known. */
+  /** The content before the first installation. Undefined if unknown. */
   readonly base: string | undefined;
   /** The reason why this file cannot be changed, and what to do. If it is set, no file of the host is changed. */
   readonly problem?: string;
@@ -31,7 +31,7 @@ export const changes = ({ before, after }: FilePlan): boolean => before !== afte
 export function planInstall(setup: Setup, place: Place, ours: Ours, book: InstallBook): readonly FilePlan[] {
   return [...byFile(setup.parts(place, ours))].map(([file, parts]) => {
     const plan = planned(setup, place, file, parts);
-    const there = look(file);
+    const there = readSettings(file);
     if (there.problem !== undefined)
       return { ...plan, before: undefined, after: undefined, base: undefined, problem: there.problem };
     const { text: before } = there;
@@ -58,7 +58,7 @@ function withoutUs(parts: readonly Part[], text: string, known: Recorded | undef
   return bare.kind === 'text' ? bare.text : text;
 }
 
-/** Plans the removal from one host. If nothing is recorded, the parts of its `setup` are searched. */
+/** Plans the removal from one host: from the recorded files, and from the files that its `setup` names. */
 export function planUninstall(setup: Setup, places: readonly Place[], ours: Ours, book: InstallBook): readonly FilePlan[] {
   const plans = new Map<string, FilePlan>();
   const recorded = book.list().filter(({ host }) => host === setup.name);
@@ -71,11 +71,11 @@ export function planUninstall(setup: Setup, places: readonly Place[], ours: Ours
 }
 
 /**
- * The plan for a recorded file that the host no longer uses, because it keeps its settings elsewhere now. Earpiece's entries in
- * this file cannot be recognized.
+ * Makes the plan for a recorded file in which the host no longer keeps its settings. Earpiece's entries in such a file cannot be
+ * recognized.
  */
 function elsewhere({ host, scope, project, file, base, written }: Recorded): FilePlan {
-  const there = look(file);
+  const there = readSettings(file);
   const plan = { host, scope, project, file, what: [], before: there.text, base: base ?? undefined };
   if (there.text === undefined || !written.includes(digest(there.text))) {
     const problem =
@@ -88,7 +88,7 @@ function elsewhere({ host, scope, project, file, base, written }: Recorded): Fil
 function without(setup: Setup, place: Place, file: string, parts: readonly Part[], book: InstallBook): FilePlan {
   const record = book.get(file);
   const plan = planned(setup, place, file, parts);
-  const there = look(file);
+  const there = readSettings(file);
   if (there.problem !== undefined)
     return { ...plan, before: undefined, after: undefined, base: undefined, problem: there.problem };
   const { text: before } = there;
@@ -121,7 +121,7 @@ function byFile(parts: readonly Part[]): ReadonlyMap<string, readonly Part[]> {
   return Map.groupBy(parts, ({ file }) => file);
 }
 
-export function look(file: string): { readonly text?: string; readonly problem?: string } {
+export function readSettings(file: string): { readonly text?: string; readonly problem?: string } {
   try {
     const bytes = readLimited(file, MAX_BYTES);
     return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
@@ -134,7 +134,7 @@ export function look(file: string): { readonly text?: string; readonly problem?:
   }
 }
 
-/** The reason why a file cannot be replaced. This is checked before any file is changed. */
+/** Returns the reason why a file cannot be replaced. Called before any file is changed. */
 function hindrance(file: string): string | undefined {
   try {
     const target = existsSync(file) ? realpathSync(file) : file;

@@ -25,7 +25,7 @@ const plugin = (name: keyof typeof PLUGIN_FILES, place: Place, { node, entry, db
 /** The folder of the agent's settings. The plugin's file is two levels below that folder. */
 const folderOf = (name: keyof typeof PLUGIN_FILES, place: Place): string => dirname(dirname(fileOf(PLUGIN_FILES[name], place)));
 
-/** The path of opencode's settings. opencode reads two files; a person who writes comments uses the second. */
+/** Returns the path of opencode's settings. opencode reads `opencode.json`, and `opencode.jsonc` for settings with comments. */
 function opencodeConfig(place: Place): string {
   const folder = place.scope === 'project' ? place.project : folderOf('opencode', place);
   const jsonc = join(folder, 'opencode.jsonc');
@@ -73,7 +73,7 @@ export const PLUGIN_SETUPS: readonly Setup[] = [
     title: pi.title,
     commands: ['pi'],
     folders: (place) => [folderOf('pi', { ...place, scope: 'user' })],
-    // pi has no MCP client.
+    // No part adds an MCP server, because pi has no MCP client.
     parts: (place, ours) => [plugin('pi', place, ours)],
     plugin: pluginOf('pi'),
     wraps: { not: 'pi has no MCP client' },

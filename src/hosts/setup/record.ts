@@ -1,6 +1,6 @@
 /**
- * Keeps the record of the installation: for each file, a copy of its bytes before, and a digest of the bytes that were written.
- * The record is written before the file, so uninstall can undo everything even if the process is killed in between.
+ * Keeps the record of the installation: for each file, a copy of its previous bytes, and a digest of the written bytes. The
+ * record is written before the file, so uninstall can undo every change even if the process is killed in between.
  */
 import { createHash } from 'node:crypto';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { EarpieceError } from '../../core/errors.ts';
 import { keepPrivate, makeFolders, readLimited } from '../../input/index.ts';
 import type { Scope } from './setup.ts';
 
-/** The largest file. It is large, because Claude Code keeps its whole history in one file with its servers. */
+/** The largest file that is read. Claude Code keeps its whole history in one file with its servers, so the limit is high. */
 export const MAX_BYTES = 64 * 1_048_576;
 
 export type Recorded = {
@@ -30,9 +30,12 @@ export type Recorded = {
 type Book = { readonly version: 1; readonly files: Readonly<Record<string, Recorded>> };
 
 export interface InstallBook {
-  /** Throws `bad_config` if the book exists and cannot be read, because it is then unknown what was installed. */
+  /** Throws `bad_config` if the book exists and cannot be read, because the installed files are then unknown. */
   check(): void;
-  /** The reason, for people, why the saved bytes of a file cannot be read. Undefined if they can be read, or are lost. */
+  /**
+   * Returns the reason, for people, why the saved bytes of a file cannot be read. Undefined if they can be read, or no longer
+   * exist.
+   */
   trouble(file: string): string | undefined;
   list(): readonly Recorded[];
   get(file: string): Recorded | undefined;
@@ -46,7 +49,8 @@ export function installBook(at: Surroundings): InstallBook {
   const backupOf = (file: string): string => join(folder, `${digest(file).slice(0, 24)}.before`);
   const files = (): Book['files'] => readState(index, isBook)?.files ?? {};
   /**
-   * The record with its backup. A lost or changed backup does not count, so uninstall then removes only Earpiece's own entries.
+   * Returns the record with its backup. A record with a lost or changed backup does not count, so uninstall then removes only
+   * Earpiece's own entries.
    */
   const whole = (stored: Recorded): Recorded | undefined => {
     if (stored.base === null) return stored;

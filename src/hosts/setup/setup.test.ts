@@ -1,6 +1,6 @@
 /**
- * Tests the settings of each agent: installed, installed again, installed by a newer version, and uninstalled. No process is
- * started.
+ * Tests the settings of each agent after an installation, a second installation, an installation by a newer version, and an
+ * uninstall. No process is started.
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,6 @@
 /**
- * The changes that `earpiece install` makes for an agent: the files, and the Earpiece entries in them. Each host has one table.
+ * Describes the changes that `earpiece install` makes for an agent: the files, and the Earpiece entries in them. Each host has
+ * one table.
  */
 import type { Edited } from '../../config/edit.ts';
 import type { HookHost } from '../host.ts';
@@ -23,13 +24,13 @@ export type Part = {
   readonly file: string;
   /** The text that a person reads before they agree: `hooks at Stop`. */
   readonly what: string;
-  /** Adds Earpiece's entries, in place of older ones. */
+  /** Adds Earpiece's entries, and replaces older Earpiece entries. */
   add(text: string): Edited;
-  /** Removes Earpiece's entries. `base`: the text before the first installation, in which empty tables stay. */
+  /** Removes Earpiece's entries. `base`: the text before the first installation. Empty tables of that text stay. */
   remove(text: string, base?: string): Edited;
-  /** Whether only its user may read the file, which belongs to Earpiece. */
+  /** Set for a file of Earpiece that only its user may read. */
   readonly isPrivate?: true;
-  /** Whether the text contains Earpiece's MCP server. Only for the part that adds it. */
+  /** Whether the text contains Earpiece's MCP server. Set only for the part that adds this server. */
   readonly hasServer?: (text: string) => boolean;
 };
 
@@ -78,14 +79,11 @@ export interface Setup {
   readonly title: string;
   /** The commands that start the agent. */
   readonly commands: readonly string[];
-  /** Folders that show that the agent is in use, if one of them exists. */
+  /** Returns the folders of the agent. If one of them exists, the agent is in use. */
   folders(place: Place): readonly string[];
   parts(place: Place, ours: Ours): readonly Part[];
   readonly hooks?: Hooks;
-  /**
-   * The place of the agent's MCP servers, if one gateway can be put in front of them. Otherwise the reason why that is
-   * impossible.
-   */
+  /** The place of the agent's MCP servers, if one gateway can be put in front of these servers. Otherwise the reason why not. */
   readonly wraps: ((place: Place, ours: Ours) => WrapSettings) | { readonly not: string };
   /** The plugin file, for a host that loads an Earpiece plugin. */
   readonly plugin?: { file(place: Place): string; isOurs(text: string | undefined): boolean };

@@ -8,7 +8,7 @@ import { enabledPlugin } from './enabled-plugin.ts';
 import { hookGroups } from './hook-groups.ts';
 import { hooksIn, hooksPart } from './hook-settings.ts';
 import { isOurHook, programOf, SERVER_NAME, shellLine, type Program } from './ours.ts';
-import { look } from './plan.ts';
+import { readSettings } from './plan.ts';
 import { PLUGIN_SETUPS } from './plugin-setups.ts';
 import { jsonServerPart, tomlServerPart } from './servers.ts';
 import { hasStatusLine, statusLinePart } from './status-line.ts';
@@ -23,7 +23,10 @@ type HookSetup = Omit<Setup, 'name' | 'title' | 'parts' | 'hooks' | 'plugin' | '
   server(place: Place, program: Program): Part;
   /** The place of the agent's MCP servers in a JSON file. */
   servers?(place: Place): { readonly file: string; readonly path: readonly string[]; readonly type?: 'stdio' };
-  /** For a host with plugins: the settings that enable them, with the overriding ones last, and the folder of the plugins. */
+  /**
+   * For a host with plugins: the settings files that enable plugins, later files overriding earlier files, and the folder of the
+   * plugins.
+   */
   plugins?(place: Place): readonly [settings: readonly string[], folder: string];
   /** The settings that can turn all hooks off, each with its file and key. */
   switches(place: Place): readonly Switch[];
@@ -67,7 +70,7 @@ const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
         ];
       }),
     ],
-    // Every clone of the project has its settings.json, so paths of this machine must not be in it.
+    // Every clone of the project has the same settings.json, so paths of this machine must not be in that file.
     hooksFile: (place) =>
       place.scope === 'user' ? join(claudeFolder(place), 'settings.json') : join(place.project, '.claude', 'settings.local.json'),
     timeout: seconds,
@@ -129,7 +132,7 @@ const MANAGED = ['etc/claude-code', 'Library/Application Support/ClaudeCode'];
 
 function turnedOff(switches: readonly Switch[]): Disabled | undefined {
   for (const { file, path, off } of switches) {
-    const text = look(file).text;
+    const text = readSettings(file).text;
     if (text === undefined) continue;
     const value = file.endsWith('.toml') ? tomlAt(text, path, file) : jsonAt(text, path);
     if (value !== off) continue;
@@ -184,7 +187,7 @@ const withHooks = (host: HookHost, setup: HookSetup): Setup => ({
       }),
       isOurs: (handler) => isOurHook(handler, host.name),
     }),
-    ...(host.name === 'claude' && (ours.statusLine || hasStatusLine(look(setup.hooksFile(place)).text ?? ''))
+    ...(host.name === 'claude' && (ours.statusLine || hasStatusLine(readSettings(setup.hooksFile(place)).text ?? ''))
       ? [statusLinePart(setup.hooksFile(place), ours)]
       : []),
     setup.server(place, programOf(ours, ['mcp'])),
@@ -198,7 +201,7 @@ const wrapping = (setup: Setup): Setup => ({
     const own = setup.parts(place, ours);
     if (typeof setup.wraps !== 'function' || ours.state === undefined) return own;
     const settings = setup.wraps(place, ours);
-    return ours.wrap || look(settings.list).text !== undefined ? [...wrapParts(settings, ours), ...own] : own;
+    return ours.wrap || readSettings(settings.list).text !== undefined ? [...wrapParts(settings, ours), ...own] : own;
   },
 });
 

@@ -6,7 +6,9 @@ import { shellLine, type Ours } from './ours.ts';
 import type { Part } from './setup.ts';
 
 const OWN = ['statusLine'];
-/** Matches a command that runs two commands on the same input. The line break ends a possible comment in the first command. */
+/**
+ * Matches a command that runs two commands on the same input. The line break in it ends a possible comment in the first command.
+ */
 const BOTH = /^i=\$\(cat\); printf %s "\$i" \| \(([^]*)\n\); printf %s "\$i" \| \([^]* statusline[^]*\)$/u;
 const ALONE = /(?:earpiece(?:@[\w.+-]+)?|cli[/\\]main\.[jt]s)['"]? statusline/u;
 

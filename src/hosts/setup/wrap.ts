@@ -10,17 +10,17 @@ import type { Edited } from '../../config/edit.ts';
 import { keptVariable } from '../../config/kept.ts';
 import { defined } from '../../core/defined.ts';
 import { isOurServer, programOf, startsEarpiece, type Ours } from './ours.ts';
-import { look } from './plan.ts';
+import { readSettings } from './plan.ts';
 import { digest } from './record.ts';
 import type { Part, Place, WrapSettings } from './setup.ts';
 
 /**
- * The gateway's name in the agent's settings. It must not begin like Earpiece's own names, because calls of the wrapped tools
- * must not pass the gate.
+ * The gateway's name in the agent's settings. The name must not match `OF_EARPIECE`, because calls of the wrapped tools must not
+ * pass the gate.
  */
 export const WRAPPED = 'servers';
 
-/** The path of the list. Each file of servers has its own list, because a project has its own servers. */
+/** Returns the path of the list. There is a separate list for each settings file, because a project has its own servers. */
 export const listOf = (host: string, { scope, project }: Place, { state = '' }: Ours): string =>
   join(state, 'wrapped', `${host}${scope === 'user' ? '' : `-${digest(project).slice(0, 12)}`}.json`);
 
@@ -30,7 +30,7 @@ type Server = { readonly command: string; readonly args: readonly string[]; read
 /** The keys of an entry that have the same meaning with a gateway. */
 const KNOWN = new Set(['type', 'command', 'args', 'env', 'environment', 'cwd', 'enabled', 'timeout', 'description']);
 
-/** The servers of an agent to wrap, and the others, each with the reason why it is not wrapped. */
+/** The servers of an agent that are wrapped (`taken`), and the other servers, each with the reason (`left`). */
 export type Wrapping = { readonly taken: Readonly<Record<string, Server>>; readonly left: Readonly<Record<string, string>> };
 
 export function wrappingOf(text: string, { path, env }: WrapSettings): Wrapping {
@@ -80,17 +80,14 @@ const UNKEPT = [
   },
 ] as const;
 
-/**
- * Matches `$NAME`, `${NAME}`, `{env:NAME}` and `{file:path}`. Each agent knows some of these forms, and the gateway may know
- * others.
- */
+/** Matches `$NAME`, `${NAME}`, `{env:NAME}` and `{file:path}`. An agent and the gateway may know different forms. */
 const REFERENCE = /\$[A-Za-z_{]|\{(?:env|file):/u;
 
 /** The changes of two files: the agent's settings, and Earpiece's list. */
 export function wrapParts(settings: WrapSettings, ours: Ours): readonly Part[] {
   const { file, path, list } = settings;
-  const listed = serversIn(look(list).text ?? '');
-  const { taken } = wrappingOf(look(file).text ?? '', settings);
+  const listed = serversIn(readSettings(list).text ?? '');
+  const { taken } = wrappingOf(readSettings(file).text ?? '', settings);
   const merged = { ...listed, ...Object.fromEntries(Object.entries(taken).map(([name, each]) => [name, referring(name, each)])) };
   const names = Object.keys(merged);
   if (names.length === 0) return [];
@@ -142,17 +139,17 @@ const isOurs = (entry: unknown): boolean =>
     [tableOf(entry)['command'], tableOf(entry)['args']].flat().filter((word): word is string => typeof word === 'string'),
   );
 
-/** The environment of a server as it is in the gateway's entry. */
+/** Returns the environment of a server for the gateway's entry. */
 const kept = (server: string, { env }: Server): Table =>
   Object.fromEntries(Object.entries(env).map(([name, value]) => [keptVariable(server, name), value]));
 
-/** A server as it is in Earpiece's list. It refers to the values of its environment, and does not contain them. */
+/** Returns a server for Earpiece's list. The result refers to the values of the environment, and does not contain them. */
 const referring = (server: string, each: Server): Server => ({
   ...each,
   env: Object.fromEntries(Object.keys(each.env).map((name) => [name, `\${${keptVariable(server, name)}}`])),
 });
 
-/** The original entry of a server, for use if no copy of its bytes was kept. */
+/** Restores the original entry of a server. Used if no copy of its bytes was kept. */
 function original({ command, args, env, cwd }: Server, values: Table, settings: WrapSettings): Readonly<Record<string, unknown>> {
   const own = Object.fromEntries(
     Object.entries(env).map(([name, reference]) => [name, values[reference.slice(2, -1)] ?? reference]),

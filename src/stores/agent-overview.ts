@@ -1,4 +1,4 @@
-/** The overview of one agent, from the columns of a database. */
+/** Makes the overview of one agent from the columns of a database. */
 import type { LogKey } from '../core/address.ts';
 import { isExpired } from '../core/clocks.ts';
 import type { AgentOverview, Presence } from '../core/ports.ts';
@@ -6,7 +6,7 @@ import { levelOf } from './item-row.ts';
 
 export type AgentColumns = {
   readonly log: LogKey;
-  /** Rank of the level, and how many items are open. */
+  /** For each level: its rank, and the number of open items. */
   readonly open: readonly (readonly [level: number, count: number])[];
   readonly oldest: number | null;
   /** The interrupts that hold a gate up. */
@@ -17,7 +17,7 @@ export type AgentColumns = {
     readonly action: string | null;
   }[];
   readonly presence: readonly Presence[];
-  /** The newest record that shows its work. */
+  /** The newest record that shows the agent's work. */
   readonly last:
     | { readonly type: string; readonly at: number; readonly conversation: unknown; readonly what: unknown }
     | undefined;

@@ -1,7 +1,7 @@
 import type { ConversationId } from '../core/address.ts';
 import { ANYONE, type Item } from '../core/items.ts';
 
-/** The conversation that took the item. An item that no carrier took counts for its audience. */
+/** Returns the conversation that took the item. If no carrier took the item, returns its audience. */
 export const takenBy = (item: Pick<Item, 'takenBy' | 'audience'>): ConversationId => item.takenBy ?? item.audience;
 
 /**

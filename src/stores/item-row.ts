@@ -1,10 +1,10 @@
-/** An item as a row of a table beside its records. For stores in databases. */
+/** Converts items to rows of a table. For stores in databases, which keep this table in addition to the records. */
 import type { ConversationId } from '../core/address.ts';
 import { type Item, settle } from '../core/items.ts';
 import { LEVELS, type Level, type NotificationId } from '../core/notification.ts';
 import { notificationOf, type QueuedRecord } from '../core/records.ts';
 
-/** A row of `items` with the record that made it, and the record of its folding target. */
+/** A row of `items`, joined with the record that made the item, and with the record of its folding target. */
 export type ItemRow = {
   readonly seq: number;
   readonly audience: string;
@@ -15,7 +15,7 @@ export type ItemRow = {
   readonly source_body: string | null;
 };
 
-/** The phases of a row: open or offered; delivered or summarized and unread; closed otherwise. */
+/** The phases of a row: open or offered; delivered or summarized, and unread; closed otherwise. */
 export const OPEN = 0;
 export const UNREAD = 1;
 export const DONE = 2;
@@ -39,7 +39,7 @@ export function itemOf(row: ItemRow): Item {
 
 export type ItemState = Omit<Item, 'id' | 'audience' | 'notification' | 'seq' | 'at' | 'clock'>;
 
-/** An item that only its queue record has touched needs no stored state. */
+/** Returns the stored state of an item. An item that only its queue record has touched needs no stored state. */
 export function stateOf(item: Item): string | null {
   if (item.state === 'open' && item.history.length === 1) return null;
   const { id: _id, audience: _audience, notification: _notification, seq: _seq, at: _at, clock: _clock, ...state } = item;

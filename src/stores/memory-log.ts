@@ -17,7 +17,7 @@ import { isPast, removable, removableLoose } from './retention.ts';
 /** The cell of one item, which all indexes of the log share. When the item changes, the cell gets the new item. */
 export type Cell = { item: Item };
 
-/** `open`, `gate` and `records` have the oldest queued first, because sets keep the order of insertion. */
+/** In `open`, `gate` and `records`, the oldest comes first. Sets keep the order of insertion. */
 export type Log = {
   readonly key: LogKey;
   readonly project: string;
@@ -80,7 +80,7 @@ export function overviewOf(key: LogKey, log: Log | undefined, presence: readonly
   };
 }
 
-/** The cells that a record touches, including those that earlier drafts of the same append made or changed. */
+/** Finds the cells that a record touches, including cells that earlier drafts of the same append made or changed. */
 export function found(
   log: Log,
   need: Touches,
@@ -97,14 +97,14 @@ export function found(
   return cells;
 }
 
-/** The cell that holds the item's former state, if there is one. */
+/** Finds the cell that holds the item's former state, if there is one. */
 export function cellOf(item: Item, cells: readonly Cell[], changed: ReadonlyMap<Cell, Item>): Cell | undefined {
   const now = (cell: Cell): Item => changed.get(cell) ?? cell.item;
   const was = formerOf(item, cells.map(now));
   return was && cells.find((cell) => now(cell) === was);
 }
 
-/** Types of records whose new items are copies, with the age of the original. */
+/** Types of records whose new items are copies. A copy has the age of its original. */
 export const COPIES: ReadonlySet<string> = new Set(['conversation_forked', 'notification_extended']);
 
 /** Puts the cell into the indexes to which its new item belongs. */
@@ -197,8 +197,11 @@ export function select(log: Log, query: ItemQuery): Item[] {
 const oldestFirst = (cells: Iterable<Cell>): Item[] => Array.from(cells, (cell) => cell.item).sort((a, b) => a.seq - b.seq);
 const newestFirst = (cells: Iterable<Cell>): Item[] => Array.from(cells, (cell) => cell.item).sort((a, b) => b.seq - a.seq);
 
-/** Removes old closed items from one log and adds their positions to `gone`. Returns the number of removed items. */
-export function pruneLog(log: Log, { before, head, gone }: { before: number; head: number; gone: Set<number> }): number {
+/**
+ * Removes old closed items from one log, and adds the positions of the removed records to `removed`. Returns the number of
+ * removed items.
+ */
+export function pruneLog(log: Log, { before, head, removed }: { before: number; head: number; removed: Set<number> }): number {
   const going = new Set<NotificationId>();
   for (const cell of log.closed) {
     const { id, outcome, group } = cell.item;
@@ -206,7 +209,7 @@ export function pruneLog(log: Log, { before, head, gone }: { before: number; hea
     if (outcome === 'folded' && group !== undefined) continue;
     if (cells.every(({ item }) => isPast(item, before) && !item.history.includes(head))) going.add(id);
   }
-  // An item that was folded into another item stays as long as that item, because its replay needs the record.
+  // A folded item stays as long as the item into which it was folded, because a replay of that item needs the record.
   for (const { item } of log.closed)
     if (item.outcome === 'folded' && item.group?.[0] && going.has(item.group[0])) going.add(item.id);
   const old = log.loose.filter((record) => record.at < before && record.seq !== head);
@@ -219,9 +222,9 @@ export function pruneLog(log: Log, { before, head, gone }: { before: number; hea
       for (const seq of cell.item.history) seqs.add(seq);
     }
   const history = log.records.filter((record) => seqs.has(record.seq));
-  for (const seq of removable(history, (id) => log.byId.has(id) && !going.has(id))) gone.add(seq);
+  for (const seq of removable(history, (id) => log.byId.has(id) && !going.has(id))) removed.add(seq);
   const loose = new Set(removableLoose(old));
-  for (const seq of loose) gone.add(seq);
+  for (const seq of loose) removed.add(seq);
   if (loose.size > 0) {
     const left = log.loose.filter((record) => !loose.has(record.seq));
     log.loose.length = 0;
@@ -235,7 +238,7 @@ export function pruneLog(log: Log, { before, head, gone }: { before: number; hea
     }
     log.byId.delete(id);
   }
-  if (gone.size > 0) log.records = log.records.filter((record) => !gone.has(record.seq));
+  if (removed.size > 0) log.records = log.records.filter((record) => !removed.has(record.seq));
   return items;
 }
 

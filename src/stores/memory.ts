@@ -86,7 +86,7 @@ class MemoryStore implements Store {
     const at = this.ordered();
     const beside = clockBeside(at, this.now());
     const records: Stored[] = [];
-    /** The changes so far, by cell, or by id for new items. They are applied after all drafts are settled. */
+    /** The changes so far, by cell, or by id for new items. These changes are applied after all drafts are settled. */
     const changed = new Map<Cell, Item>();
     const made = new Map<NotificationId, Cell[]>();
     const loose: Stored[] = [];
@@ -260,25 +260,25 @@ class MemoryStore implements Store {
 
   async prune(before: number, options?: Wait): Promise<{ readonly records: number; readonly items: number }> {
     this.#check(options);
-    const gone = new Set<number>();
+    const removed = new Set<number>();
     let items = 0;
-    for (const log of this.#logs.values()) items += pruneLog(log, { before, head: this.#head, gone });
-    if (gone.size > 0) this.#records = this.#records.filter((record) => !gone.has(record.seq));
+    for (const log of this.#logs.values()) items += pruneLog(log, { before, head: this.#head, removed });
+    if (removed.size > 0) this.#records = this.#records.filter((record) => !removed.has(record.seq));
     for (const [key, held] of this.#withheld) if (held.until <= this.now()) this.#withheld.delete(key);
     for (const [key, known] of this.#presence)
       // If notifications wait for the conversation, its presence stays, because a wrong clock may have recorded its end.
       if (known.endedAt !== undefined && known.endedAt < before && !this.#waitsFor(known)) this.#presence.delete(key);
     for (const [key, bound] of this.#bindings)
       if (bound.at < before && !this.#presence.has(presenceKey(bound.log, bound.conversation))) this.#bindings.delete(key);
-    return { records: gone.size, items };
+    return { records: removed.size, items };
   }
 
   async forget(seqs: readonly number[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<boolean> {
     this.#check(options);
     const { swaps = [] } = options ?? {};
     if (!swaps.every((swap) => this.#isStill(swap)) || seqs.includes(this.#head)) return false;
-    const gone = new Set(seqs);
-    const stays = ({ seq }: Stored): boolean => !gone.has(seq);
+    const removed = new Set(seqs);
+    const stays = ({ seq }: Stored): boolean => !removed.has(seq);
     const going = this.#records.filter((record) => !stays(record));
     going.forEach(mustConcernNoItem);
     for (const { key, to } of swaps) this.#set(key, to);

@@ -7,17 +7,17 @@ const SCHEMES = ['memory', 'sqlite', 'postgres', 'nats'] as const;
 type StoreOptions = {
   clock?: Clock;
   busyMs?: number;
-  /** Called with a line for people, such as that the file was deleted. Default: a process warning. */
+  /** Called with a message for people, for example if the file was deleted. Default: a process warning. */
   report?: (line: string) => void;
   /**
-   * Opens a file in a separate thread, for long-lived processes. A hanging disk or a held lock then stops only callers that wait
-   * for the store, and simultaneous writes are committed together. The thread costs some milliseconds and megabytes.
+   * Opens a file in a separate thread, for long-lived processes. A hanging disk or a held lock then delays only callers that wait
+   * for the store. Simultaneous writes are committed together. The thread costs some milliseconds and megabytes.
    */
   thread?: boolean;
 };
 
 /**
- * Opens the store that a text names: `memory:`, a path, `sqlite:<path>` or `postgres://…`, which needs the package pg. Rejects with
+ * Opens the store at an address: `memory:`, a path, `sqlite:<path>`, or `postgres://…`, which needs the package pg. Rejects with
  * `bad_argument`, or with the store's own error. `nats://…` is refused, because that engine does not exist yet.
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {

@@ -11,7 +11,7 @@ export type Written = { readonly body: Draft; readonly text: string };
 /** The position and time of appended drafts, and the items that they changed or made. */
 export type Placed = {
   readonly kind: 'placed';
-  /** The position of the first draft. The others have the following positions. */
+  /** The position of the first draft. The other drafts have the following positions. */
   readonly seq: number;
   readonly at: number;
   readonly clock?: number;
@@ -20,7 +20,7 @@ export type Placed = {
   readonly isFresh: boolean;
 };
 
-/** The result of an append, for a caller that has the drafts itself. */
+/** The result of an append, without the records. The caller makes them from its drafts. */
 export type Placing = Placed | Exclude<Appended, { kind: 'appended' }>;
 
 type Place = { readonly seq: number; readonly at: number; readonly clock?: number | undefined };
@@ -33,7 +33,7 @@ export function storable<T>(draft: Draft, copy: () => T): T {
   try {
     return copy();
   } catch (cause) {
-    // A recursive copy overflows the stack. For a cycle, the message of JSON.stringify has several lines.
+    // A recursive copy of such a draft overflows the stack. For a cycle, JSON.stringify throws a message of several lines.
     const [said] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
     const why = cause instanceof RangeError ? 'it contains itself or is nested too deeply' : said;
     throw new EarpieceError(
@@ -44,12 +44,12 @@ export function storable<T>(draft: Draft, copy: () => T): T {
   }
 }
 
-/** The records of the placed drafts. */
+/** Makes the records of the placed drafts. */
 export function storedAs({ seq, at, clock }: Place, log: LogKey, drafts: readonly Draft[]): Stored[] {
   return drafts.map((body, n) => ({ seq: seq + n, log, at, ...defined({ clock }), body }));
 }
 
-/** The items of drafts that concern no existing item. */
+/** Makes the items of drafts that concern no existing item. */
 export function freshItems({ seq, at, clock }: Place, drafts: readonly Draft[]): Item[] {
   const made = new Map<string, Item>();
   for (const [n, body] of drafts.entries()) {

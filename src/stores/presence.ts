@@ -37,7 +37,7 @@ export function presenceAfter(known: Presence | undefined, update: PresenceUpdat
   };
 }
 
-/** The connections after the update. Undefined if there is none. */
+/** Returns the connections after the update. Undefined if none is left. */
 function connected(
   known: Presence['connections'] = {},
   { connect, disconnect = [] }: Pick<PresenceUpdate, 'connect' | 'disconnect'>,

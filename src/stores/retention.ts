@@ -26,7 +26,7 @@ const HOUSEKEEPING: ReadonlySet<string> = new Set([
 
 export const isHousekeeping = (draft: Draft): boolean => HOUSEKEEPING.has(draft.type);
 
-/** Throws for a record that concerns items, or that shows their progress: such records are removed together with their items. */
+/** Throws for a record that concerns items or their delivery, because such records are removed together with their items. */
 export function mustConcernNoItem({ seq, body }: { readonly seq: number; readonly body: Draft }): void {
   const { ids, creates, carrier } = touches(body);
   if (ids.length === 0 && creates.length === 0 && carrier === undefined && !isHousekeeping(body)) return;
@@ -39,10 +39,10 @@ export const isPast = (item: Item, before: number): boolean =>
 
 /**
  * Decides which records can be removed with their items, so that a replay of the rest gives the remaining items unchanged.
- * `history`: the records in the histories of the removed items. `stays`: whether an item of this id is kept.
+ * `history`: the records in the histories of the removed items. `stays` returns whether an item of this id is kept.
  *
- * A record stays while any item that it names stays. A confirmation or release names only its carrier, so it is removed if that
- * carrier's offer is.
+ * A record stays while any item that it names stays. A confirmation or release names only its carrier, so it is removed together
+ * with that carrier's offer.
  */
 export function removable(
   history: readonly { readonly seq: number; readonly body: Draft }[],
@@ -66,7 +66,7 @@ export function removable(
 
 /**
  * Decides which housekeeping records without an item can be removed, such as a late confirmation without effect. A `fan_out` is
- * removed only together with its `fan_out_done`; otherwise the fan-out would be repeated.
+ * removed only together with its `fan_out_done`, because a `fan_out` alone would be repeated.
  */
 export function removableLoose(loose: readonly { readonly seq: number; readonly body: Draft }[]): number[] {
   const done = new Set(loose.flatMap(({ body }) => (body.type === 'fan_out_done' ? [(body as { id?: unknown }).id] : [])));

@@ -1,4 +1,4 @@
-/** Settles the drafts of one append against the items that they touch. Pure: for stores that write all changes at once. */
+/** Settles the drafts of one append against the items that they touch. Pure. For stores that write all changes at once. */
 import { EarpieceError } from '../core/errors.ts';
 import { formerOf, type Item, itemKey, type Place, settle, touches } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';
@@ -8,7 +8,7 @@ import type { Draft } from '../core/records.ts';
 export type SettledAppend =
   | {
       readonly kind: 'settled';
-      /** The given items after the append, by `itemKey`. */
+      /** The given items and the new items after the append, by `itemKey`. */
       readonly items: ReadonlyMap<string, Item>;
       /** Each changed or new item once, in its last state. */
       readonly changed: readonly Item[];
@@ -18,8 +18,8 @@ export type SettledAppend =
   | Extract<Appended, { kind: 'conflict' | 'duplicate' }>;
 
 /**
- * `items` holds at least those that `touches` names for a draft, of all audiences. Throws `bad_argument` if the drafts queue one id
- * twice.
+ * Settles the drafts in order. `items` must hold all items, of all audiences, that `touches` names for a draft. Throws
+ * `bad_argument` if the drafts queue one id twice.
  */
 export function settleAppend(drafts: readonly Draft[], first: Place, items: ReadonlyMap<string, Item>): SettledAppend {
   const after = new Map(items);

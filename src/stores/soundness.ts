@@ -2,9 +2,9 @@ import type { LogKey } from '../core/address.ts';
 import { type Item, itemKey, replay } from '../core/items.ts';
 import type { Stored } from '../core/records.ts';
 
-/** The differences between the index and a replay of the log. Empty if they agree. */
+/** Finds the differences between the index and a replay of the log. */
 export function unsound(log: LogKey, records: Iterable<Stored>, indexed: Iterable<Item>): string[] {
-  // Taken from `process`, because importing this module costs each start 4 ms and 2 MB.
+  // Not imported, because an import of `node:util` costs each start 4 ms and 2 MB.
   const { isDeepStrictEqual } = process.getBuiltinModule('node:util');
   const replayed = replay(records);
   const problems: string[] = [];

@@ -1,5 +1,5 @@
 /**
- * The callers that wait for new records in a store. Each store has one set of them. `wake` is called with the head after each
+ * The callers that wait for new records in a store. Each store has one `Waiters`. `wake` is called with the head after each
  * append of this process, and after each noticed append of another process. `onBusy` runs when the first caller begins to wait,
  * and `onIdle` when the last one stops.
  */

@@ -21,8 +21,8 @@ export async function refuses(call: Promise<unknown>, code: EarpieceError['code'
 }
 
 /**
- * Runs a check of this rule. A failure names the rule first. If an inner check names a rule, that one stays, because it is more
- * exact.
+ * Runs a check of this rule. A failure names the rule first. If an inner check names a rule, the failure keeps that rule, because
+ * it is more exact.
  */
 export function under<T>(rule: string | undefined, check: () => T): T {
   try {
@@ -39,7 +39,7 @@ export function broken(rule: string, error: unknown): unknown {
   return error;
 }
 
-/** The value without the fields that the shape does not name. */
+/** Returns the value without the fields that the shape does not name. */
 function part(value: unknown, shape: unknown): unknown {
   if (Array.isArray(value) && Array.isArray(shape)) return value.map((one, i) => (i < shape.length ? part(one, shape[i]) : one));
   if (!isObject(value) || !isObject(shape)) return value;

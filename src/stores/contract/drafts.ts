@@ -1,4 +1,4 @@
-/** Short ways to write drafts, for store tests. */
+/** Short functions that make drafts for store tests. */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import type { Notification, NotificationId } from '../../core/notification.ts';
@@ -70,7 +70,7 @@ export const offered = (
   ids: ids(...of),
   owner: ME,
   until: 30_000,
-  // Always marked as repeated, because only such a view may offer a notification again.
+  // Always marked as repeated, because an offer without this mark conflicts if a notification was offered before.
   view: { ...view(...of), repeated: true },
   ...(more as Partial<OfferedRecord>),
 });

@@ -10,7 +10,7 @@ import type { Capability, Producing, StoreUnderTest } from './under-test.ts';
 /** The cases of the suite, registered with the caller's test runner. */
 export type Suite = {
   readonly test: (name: string, body: Case) => void;
-  /** A case for stores with these capabilities. Others skip it with their reason. */
+  /** Registers a case for stores with these capabilities. A store without them skips the case and prints its reason. */
   readonly testWhere: (needs: Capability | readonly Capability[], name: string, body: Case) => void;
 };
 
@@ -19,7 +19,7 @@ type Case = (stage: Stage) => Promise<void>;
 export type Stage = {
   readonly store: Store;
   readonly clock: Clock & { time: number };
-  /** Appends to `LOG`. It fails if the store refuses. */
+  /** Appends to `LOG`. Fails if the store refuses the drafts. */
   readonly append: (...drafts: readonly Draft[]) => Promise<Extract<Appended, { kind: 'appended' }>>;
   /** The item of `LOG` with this id. */
   readonly item: (id: string) => Promise<Item>;

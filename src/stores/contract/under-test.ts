@@ -5,9 +5,8 @@ import type { Clock, Store } from '../../core/ports.ts';
 export const CAPABILITIES = ['survives-restart', 'many-processes', 'overwrites-erased'] as const;
 
 /**
- * The properties that a store may lack: its data survive its close; several processes may open it at the same time; its bytes
- * contain nothing
- * that was erased.
+ * The properties that a store may lack: its data survives its close; several processes may open it at the same time; its bytes
+ * contain no erased data.
  */
 export type Capability = (typeof CAPABILITIES)[number];
 
@@ -19,12 +18,13 @@ export type StoreUnderTest<S extends Store = Store> = {
   /** Makes a new, empty store that uses this clock. */
   readonly make: (options: { readonly clock: Clock }) => S | Promise<S>;
   /**
-   * Opens another handle on the same data, as another process would. A store that lacks the first two capabilities does not need
-   * this.
+   * Opens another handle on the same data, as another process would. A store without the first two capabilities does not need
+   * this function.
    */
   readonly again?: (store: S, options: { readonly clock: Clock }) => S | Promise<S>;
   /**
-   * Returns all bytes that the closed store keeps, such as its files. A store that lacks `overwrites-erased` does not need this.
+   * Returns all bytes that the closed store keeps, such as its files. A store without `overwrites-erased` does not need this
+   * function.
    */
   readonly contents?: (store: S) => Uint8Array | Promise<Uint8Array>;
   /**

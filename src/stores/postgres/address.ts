@@ -1,10 +1,10 @@
-/** The address of a database: `postgres://user:password@host:5432/database?schema=name&sslmode=verify-full`. */
+/** Parses the address of a database: `postgres://user:password@host:5432/database?schema=name&sslmode=verify-full`. */
 import { EarpieceError } from '../../core/errors.ts';
 
 export type Address = {
-  /** For the driver, without the parameters that are Earpiece's. Holds the password: never shown. */
+  /** The URL for the driver, without Earpiece's own parameters. It holds the password, so it must never be shown. */
   readonly url: string;
-  /** `postgres host:5432/database`, with the schema if that is not the default. */
+  /** The name for people: `postgres host:5432/database`, with the schema if it is not the default. */
   readonly name: string;
   readonly schema: string;
   readonly user: string;
@@ -13,7 +13,7 @@ export type Address = {
 
 export const DEFAULT_SCHEMA = 'earpiece';
 
-/** Lower case, so that an administrator can write it without quotes. */
+/** Matches schema names. They are in lower case, so that an administrator can write them without quotes. */
 const SCHEMA = /^[a-z_][a-z0-9_]{0,47}$/u;
 
 export function addressOf(given: string, wanted?: string): Address {

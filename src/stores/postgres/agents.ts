@@ -1,4 +1,4 @@
-/** Lists of logs and agents, each by one query. */
+/** Lists logs and agents, with one query for each list. */
 import type { LogKey } from '../../core/address.ts';
 import { MAX_CONVERSATIONS_OF_AN_OVERVIEW, type AgentOverview, type LogOverview, type Presence } from '../../core/ports.ts';
 import { SIGNS_OF_WORK } from '../../core/records.ts';
@@ -28,7 +28,7 @@ export async function overviews(query: Query, project: string | undefined): Prom
   });
 }
 
-/** A page walks the names of logs in their index; the rest of each row is found by the index of its table. */
+/** A page reads the names of logs from their index. The other columns of each row come from the indexes of their tables. */
 const AGENTS = `
   WITH page AS MATERIALIZED (
     SELECT l.log FROM @logs l

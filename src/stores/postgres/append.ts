@@ -1,6 +1,6 @@
 /**
- * Appends of one log. Calls that wait while a transaction runs share the next one, in their order. Each is settled by itself: a
- * refused one leaves the others as they are.
+ * Appends to one log. Calls that wait while a transaction runs share the next transaction, in their order. Each append is settled
+ * separately, so a refused append does not affect the others.
  */
 import type { LogKey } from '../../core/address.ts';
 import { clockBeside } from '../../core/clocks.ts';
@@ -55,7 +55,8 @@ async function run(query: Query, log: LogKey, batch: readonly Asked[], keys: rea
   const carriers = [...new Set(needs.flatMap(({ carrier }) => (carrier === undefined ? [] : [carrier])))];
   const items = new Map((await touchedItems(query, log, ids, carriers)).map((item) => [itemKey(item), item]));
 
-  // Whether an append is possible does not depend on its place, so nobody waits for the head meanwhile.
+  // First settled at a provisional position, because the result does not depend on the position. Appends to other logs are not
+  // blocked meanwhile.
   const possible = settleBatch(batch, { seq: 1, at: now, now }, items, settings);
   const count = possible.kept.reduce((sum, { drafts }) => sum + drafts.length, 0);
   if (count === 0) {
@@ -86,7 +87,10 @@ async function run(query: Query, log: LogKey, batch: readonly Asked[], keys: rea
   return { answers: done.answers(log), head };
 }
 
-/** Waits for the append before, in any log, and holds the position until the commit. */
+/**
+ * Takes the next positions. Waits until earlier appends to any log have committed, and makes later appends wait until this one
+ * commits.
+ */
 async function nextHead(query: Query, count: number, now: number): Promise<Head> {
   const [head] = await query<Head>('UPDATE @head SET seq = seq + $1, at = greatest(at, $2) RETURNING seq, at', count, now);
   return head as Head;

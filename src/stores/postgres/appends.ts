@@ -12,10 +12,10 @@ type Waiting = Asked & {
   readonly reject: (error: unknown) => void;
 };
 
-/** A larger batch would delay its first caller until the last one is settled. */
+/** The most appends in a batch. A larger batch would delay its first caller. */
 const MOST = 128;
 
-/** The appends of this process: one transaction at a time for each log, with all calls that wait for it. */
+/** The appends of this process. Each log has one transaction at a time, which takes all waiting calls. */
 export class Appends {
   readonly #db: Database;
   readonly #now: () => number;
@@ -77,7 +77,7 @@ export class Appends {
     } catch (error) {
       const isUnavailable = error instanceof EarpieceError && error.code === 'store_unavailable';
       if (batch.length === 1 || isUnavailable) for (const one of batch) one.reject(error);
-      // The whole transaction failed: each append is tried alone, with its own answer.
+      // The whole transaction failed, so each append is retried alone and gets its own answer.
       else for (const one of batch) await this.#commit(log, [one]);
     }
   }

@@ -1,4 +1,4 @@
-/** The data about conversations beside the records: presence, bindings to host processes, and withheld results. */
+/** The data about conversations that are not records: presence, bindings to host processes, and withheld results. */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import type { Presence, PresenceUpdate, Withheld } from '../../core/ports.ts';
 import type { Owner } from '../../core/records.ts';
@@ -11,7 +11,7 @@ import { fromColumn, toColumn } from './text.ts';
 export type Bound = { readonly log: LogKey; readonly conversation: ConversationId };
 export type PresenceQuery = { readonly project?: string; readonly log?: LogKey; readonly conversation?: ConversationId };
 
-/** Runs under the lock of the log. */
+/** Updates the presence of a conversation. The caller must hold the lock of the log. */
 export async function touch(query: Query, update: PresenceUpdate, now: number): Promise<Presence> {
   const of = [update.log, toColumn(update.conversation)];
   const [row] = await query<{ presence: string }>(
@@ -107,7 +107,7 @@ export async function withheld(
 /** Removes conversations that ended before `before`, old bindings without presence, and withheld results that have expired. */
 export async function pruneConversations(query: Query, before: number, now: number): Promise<void> {
   await query('DELETE FROM @withheld WHERE until <= $1', now);
-  // An end that a wrong clock recorded must not strand notifications that wait for the conversation.
+  // If notifications wait for the conversation, its presence stays, because a wrong clock may have recorded its end.
   await query(
     `DELETE FROM @conversations c WHERE c.ended_at < $1 AND NOT EXISTS
      (SELECT 1 FROM @items i WHERE i.log = c.log AND i.phase = ${OPEN} AND i.audience = c.conversation)`,

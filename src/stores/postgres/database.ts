@@ -1,6 +1,6 @@
 /**
- * Connections to one database. Works behind a transaction pooler: a connection keeps no state between transactions, and no statement
- * has a name.
+ * Connections to one database. They also work through a transaction pooler, because no connection keeps state between
+ * transactions, and no statement has a name.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,17 +10,17 @@ import type { Address } from './address.ts';
 import { type Driver, typesOf } from './driver.ts';
 import { explain, isLoss, isPassing, Late, Unsure } from './trouble.ts';
 
-/** Runs one statement. `@name` in it is a table of the schema. */
+/** Runs one statement. In its text, `@name` stands for a table of the schema. */
 export type Query = <R = Record<string, unknown>>(text: string, ...values: readonly unknown[]) => Promise<R[]>;
 
-/** Another transaction of this process or another one holds none of these locks meanwhile. */
+/** The names of locks. While a transaction holds them, no other transaction of any process can take them. */
 type Locks = readonly string[];
 
 export const DEFAULT_MS = 5_000;
-/** A call with less time than that could not even reach the server. */
+/** The least time of a call. With less time, no call reaches the server. */
 const LEAST_MS = 50;
 const PAUSE_MS = { min: 20, max: 250 };
-/** A process that stops in the middle of a transaction holds locks no longer than that. */
+/** How long a process that stops in the middle of a transaction keeps its locks. */
 const IDLE_MS = 10_000;
 
 export class Database {
@@ -38,11 +38,11 @@ export class Database {
       keepAlive: true,
       allowExitOnIdle: true,
     });
-    // An idle connection that the server closed. The next call makes another one.
+    // The server has closed an idle connection. The next call opens another connection.
     this.#pool.on('error', () => {});
   }
 
-  /** The name of a table with its schema, quoted. */
+  /** Replaces each `@name` in the text by the table's quoted name with its schema. */
   named(text: string): string {
     let named = this.#texts.get(text);
     if (named === undefined) {
@@ -52,12 +52,12 @@ export class Database {
     return named;
   }
 
-  /** One statement on its own. */
+  /** Runs a single statement that reads. */
   read<R = Record<string, unknown>>(options: Wait | undefined, text: string, ...values: readonly unknown[]): Promise<R[]> {
     return this.#insist(options, (client) => this.#queries(client)<R>(text, ...values));
   }
 
-  /** Several reads on one snapshot. */
+  /** Runs several reads on one snapshot. */
   snapshot<T>(options: Wait | undefined, work: (query: Query) => Promise<T>): Promise<T> {
     return this.#insist(options, async (client) => {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
@@ -68,8 +68,8 @@ export class Database {
   }
 
   /**
-   * One transaction under these locks. A result that `keep` rejects is rolled back and still returned. `notify`: the text that
-   * listeners get with the commit.
+   * Runs one transaction under these locks. If `keep` rejects the result, the transaction is rolled back, and the result is still
+   * returned. `notify` returns the position that listeners get with the commit.
    */
   write<T>(
     options: Wait | undefined,
@@ -116,7 +116,7 @@ export class Database {
     await this.#pool.end();
   }
 
-  /** Tries until the time of the call is over: a server that restarts or hands over to its standby is back within that. */
+  /** Retries until the call's time has passed, because a server may be restarting or failing over to its standby. */
   async #insist<T>(options: Wait | undefined, work: (client: pg.PoolClient, leftMs: number) => Promise<T>): Promise<T> {
     const started = performance.now();
     const deadline = started + Math.max(options?.withinMs ?? DEFAULT_MS, LEAST_MS);
@@ -146,7 +146,7 @@ export class Database {
         () => {},
       ),
     );
-    // Without a listener, a connection that breaks between two statements would end the process.
+    // Without this listener, a connection that breaks between two statements would end the process.
     const broke = (): void => {};
     client.on('error', broke);
     let failed: unknown;
@@ -157,7 +157,7 @@ export class Database {
       throw error;
     } finally {
       client.off('error', broke);
-      // A connection whose transaction failed is closed: the server then rolls back.
+      // A connection whose transaction failed is closed, so that the server rolls the transaction back.
       client.release(failed !== undefined);
     }
   }
@@ -169,13 +169,16 @@ export class Database {
     };
   }
 
-  /** Locks of all schemas of a database share one space of numbers. Two names of one number only wait for each other. */
+  /**
+   * Returns the number of a lock. All schemas of a database share these numbers. Two names with the same number are safe, but
+   * wait for each other.
+   */
   #lockNumber(name: string): bigint {
     return createHash('sha256').update(`${this.address.schema}\n${name}`).digest().readBigInt64BE();
   }
 }
 
-/** Whether the transaction is in the database. A server that does not know its number never saw its end. */
+/** Whether the transaction was committed. A server that does not know the transaction's number did not commit the transaction. */
 async function isCommitted(client: pg.PoolClient, { xid }: Unsure): Promise<boolean> {
   const { rows } = await client
     .query<{ status: string | null }>('SELECT pg_xact_status($1::xid8) AS status', [xid])
@@ -187,7 +190,7 @@ async function isCommitted(client: pg.PoolClient, { xid }: Unsure): Promise<bool
   return rows[0]?.status === 'committed';
 }
 
-/** The promise's value, or `Late` when the time is over. */
+/** Resolves to the promise's value. Rejects with `Late` at the deadline. */
 async function before<T>(deadline: number, promise: Promise<T>, onLate: () => unknown): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -1,10 +1,10 @@
-/** The driver is an optional peer dependency, loaded at the first use of a PostgreSQL store. */
+/** Loads the driver, an optional peer dependency, at the first use of a PostgreSQL store. */
 import type pg from 'pg';
 import { EarpieceError, isGone } from '../../core/errors.ts';
 
 export type Driver = typeof pg;
 
-/** `load` is for tests. */
+/** Loads the package pg. `load` is for tests. */
 export async function loadDriver(load = () => import('pg')): Promise<Driver> {
   try {
     return (await load()).default;
@@ -16,7 +16,7 @@ export async function loadDriver(load = () => import('pg')): Promise<Driver> {
   }
 }
 
-/** Positions and times fit into a number. */
+/** Makes the driver return 64-bit integers as numbers, because positions and times fit into a number. */
 export const typesOf = (driver: Driver): pg.CustomTypesConfig => ({
   getTypeParser: ((oid: Parameters<Driver['types']['getTypeParser']>[0], format: 'text') =>
     oid === driver.types.builtins.INT8

@@ -1,4 +1,4 @@
-/** The items beside the records. */
+/** The table of items. It is an index of the records. */
 import type { ConversationId } from '../../core/address.ts';
 import { ANYONE, fresh, type Item } from '../../core/item.ts';
 import { levelRank, type Notification, type NotificationId } from '../../core/notification.ts';
@@ -8,11 +8,11 @@ import { DONE, type ItemState, OPEN, phaseOf, stateOf, UNREAD } from '../item-ro
 import type { Query } from './database.ts';
 import { fromColumn, toColumn, toColumnOrNull } from './text.ts';
 
-/** `rest` begins behind `i.log = $1`. */
+/** Makes a query of items. `rest` follows the condition `i.log = $1`. */
 const select = (rest: string): string =>
   `SELECT i.seq, i.audience, i.at, i.clock, i.notification, i.state FROM @items i WHERE i.log = $1 ${rest}`;
 const oldest = 'ORDER BY i.seq, i.audience';
-/** By index: the audiences of one record have no defined order. */
+/** This order matches an index. The audiences of one record have no defined order. */
 const newest = 'ORDER BY i.seq DESC, i.audience DESC';
 
 export type ItemRow = {
@@ -36,7 +36,7 @@ export function itemFrom({ seq, at, clock, state, ...row }: ItemRow): Item {
   return { id: notification.id, audience, notification, ...place, ...(JSON.parse(state) as ItemState) };
 }
 
-/** PostgreSQL returns all rows for a limit of NULL. */
+/** Converts a limit to SQL. With NULL, PostgreSQL returns all rows. */
 const limited = (limit: number | undefined): number | null => (limit === undefined || !Number.isFinite(limit) ? null : limit);
 
 export function findItems(query: Query, log: string, wanted: ItemQuery): Promise<Item[]> {
@@ -94,7 +94,7 @@ export function findItems(query: Query, log: string, wanted: ItemQuery): Promise
   }
 }
 
-/** The items with one of these ids or carriers. */
+/** Reads the items with one of these ids or carriers. */
 export const touchedItems = (query: Query, log: string, ids: readonly string[], carriers: readonly string[]): Promise<Item[]> =>
   ids.length + carriers.length === 0
     ? Promise.resolve([])
@@ -119,7 +119,7 @@ const COLUMNS = {
   state: 'text',
 } as const;
 
-/** `source`: the position of the notification that a folded one was counted into. */
+/** Makes the row of an item. `source`: for a folded notification, the position of the notification that counts it. */
 const rowOf = (item: Item, source: number | null): Row => [
   item.seq,
   toColumn(item.audience),
@@ -146,7 +146,7 @@ const UPSERT = `INSERT INTO @items (log, ${Object.keys(COLUMNS).join(', ')})
   (phase, gate, carrier, taken_by, closed_at, state) =
   (excluded.phase, excluded.gate, excluded.carrier, excluded.taken_by, excluded.closed_at, excluded.state)`;
 
-/** Writes changed and new items. `targets` knows the positions of the notifications that others were folded into. */
+/** Writes changed and new items. `targets` holds the positions of notifications into which others were folded. */
 export async function putItems(
   query: Query,
   log: string,

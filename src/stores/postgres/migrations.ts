@@ -2,8 +2,8 @@
  * The schema, step by step, by the rules of the SQLite store: a released step never changes, and within a major version steps only
  * add. `version` in `meta` is `MAJOR * 1000 + number of steps`. `golden/schema.sql` is the result of all steps.
  *
- * Each table but `meta`, `settings`, `head` and `bindings` begins its key with `log`, and each statement of an append names one log:
- * the tables can be distributed by it.
+ * The key of each table except `meta`, `settings`, `head` and `bindings` begins with `log`, and each statement of an append names
+ * one log. So the tables can be distributed by log.
  */
 import { EarpieceError } from '../../core/errors.ts';
 import { fault } from '../../core/faults.ts';
@@ -105,15 +105,15 @@ export const STEPS: readonly string[] = [
 ];
 
 const VERSION = MAJOR * 1000 + STEPS.length;
-/** `pg_current_xact_id` and `pg_xact_status` of a 64-bit number. */
+/** The oldest supported server. Older servers lack `pg_current_xact_id` and `pg_xact_status` with 64-bit numbers. */
 const LEAST_SERVER = 130_000;
 
-/** Makes the tables, or brings them up to this version. */
+/** Makes the tables, or migrates them to this version. */
 export async function migrate(db: Database): Promise<void> {
   if ((await versionOf((text, ...values) => db.read(undefined, text, ...values), db)) >= VERSION) return;
   fault('migrate.begun');
   await db.write(undefined, ['migrate'], async (query) => {
-    // Another process may have migrated it first.
+    // Another process may have migrated the tables first.
     const version = await versionOf(query, db);
     if (version >= VERSION) return;
     if (version === 0) {
@@ -132,10 +132,10 @@ export async function migrate(db: Database): Promise<void> {
   fault('migrate.committed');
 }
 
-/** 0: there are no tables yet. */
+/** Returns the version of the tables. 0 if there are none. */
 async function versionOf(query: Query, { address: { name, schema } }: Database): Promise<number> {
   const [found] = await query<{ server: string; meta: boolean }>(
-    // Not to_regclass: a server's cache may still say that there is no table while another process has just made it.
+    // Not `to_regclass`, because the server's cache may not yet have a table that another process has just made.
     `SELECT current_setting('server_version_num') AS server,
      EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'meta') AS meta`,
     schema,

@@ -1,4 +1,4 @@
-/** Retention removes old records, rooms forget theirs, and a person erases an agent. */
+/** Removes records: old ones by retention, those that a room forgets, and those of an agent that a person erases. */
 import type { LogKey } from '../../core/address.ts';
 import { fault } from '../../core/faults.ts';
 import { touches } from '../../core/items.ts';
@@ -10,13 +10,16 @@ import { selectItems } from './items.ts';
 import { bodiesOf } from './records.ts';
 import { fromColumn, toColumn } from './text.ts';
 
-/** Notifications per transaction, so that others can write in between. */
+/** The notifications that one transaction removes. Other processes can write in between. */
 const CHUNK = 200;
 
-/** `next` is the start of the next chunk, undefined at the end. */
+/** The rows that a chunk removed. `next` is the start of the next chunk; undefined at the end. */
 export type Pruned = { readonly records: number; readonly items: number; readonly next: number | undefined };
 
-/** Removes one chunk of a log's old items, by position from `after` on. Runs under the lock of the log. The newest record stays. */
+/**
+ * Removes one chunk of a log's old items, beginning after position `after`. The caller must hold the lock of the log. The newest
+ * record of the store stays.
+ */
 export async function pruneChunk(
   query: Query,
   log: LogKey,
@@ -32,7 +35,7 @@ export async function pruneChunk(
     before,
   );
   const seqs = old.map(({ seq }) => seq);
-  // Folded notifications stay or go with their target: replaying the fold needs both.
+  // A folded notification is removed only together with its target, because a replay of the fold needs both.
   const all = seqs.length === 0 ? [] : await selectItems(query, log, 'AND (i.seq = ANY($2) OR i.source = ANY($2))', seqs);
   const byId = Map.groupBy(all, ({ id }) => id);
   const ids = new Set(
@@ -73,7 +76,7 @@ export async function pruneChunk(
   return { records: gone.length + also.length, items: going.length, next: old.length < CHUNK ? undefined : seqs.at(-1) };
 }
 
-/** False: the newest record is among them. */
+/** Removes records that concern no item. Returns false and changes nothing if the newest record is one of them. */
 export async function forgetRecords(query: Query, seqs: readonly number[]): Promise<boolean> {
   const [row] = await query<{ head: number }>('SELECT seq AS head FROM @head');
   if (row !== undefined && seqs.includes(row.head)) return false;
@@ -82,7 +85,7 @@ export async function forgetRecords(query: Query, seqs: readonly number[]): Prom
   return true;
 }
 
-/** Runs under the lock of the log. */
+/** Erases the log's data. The caller must hold the lock of the log. */
 export async function erase(query: Query, log: LogKey, before: number): Promise<Erased> {
   const count = async (sql: string, ...values: readonly unknown[]): Promise<number> =>
     (await query<{ n: number }>(`WITH gone AS (${sql} RETURNING 1) SELECT count(*) AS n FROM gone`, ...values))[0]?.n ?? 0;
@@ -99,7 +102,8 @@ export async function erase(query: Query, log: LogKey, before: number): Promise<
     notifications: found?.n ?? 0,
     conversations: await count('DELETE FROM @conversations WHERE log = $1', log),
     withheld: await count('DELETE FROM @withheld WHERE log = $1', log),
-    // A key ends with the agent or one of its conversations; the value of a session token is the conversation that it opens.
+    // The keys of these settings end with the agent or one of its conversations. The value of a session token is the conversation
+    // that it opens.
     settings: await count(
       `DELETE FROM @settings WHERE right(key, length($1::text)) = $1 OR strpos(key, $2) > 0 OR left(value, length($3::text)) = $3`,
       ` ${name}`,

@@ -12,7 +12,10 @@ type Row = {
   readonly body: string;
 };
 
-/** The logs of a project are adjacent in the index, because "0" is the character after "/". With NULL, each log matches. */
+/**
+ * A condition for the logs of a project. These logs are adjacent in the index: their range ends at "0", the character after "/".
+ * With NULL, each log matches.
+ */
 export const inProject = (value: number, log = 'log'): string =>
   `($${value}::text IS NULL OR (${log} > $${value} || '/' AND ${log} < $${value} || '0'))`;
 
@@ -48,7 +51,7 @@ export const storedOf = ({ seq, log, at, clock, body }: Row): Stored => ({
   body: JSON.parse(body) as Draft,
 });
 
-/** The bodies of records of one log, or of any log if it is undefined, by position. */
+/** Reads the bodies of the records at these positions. Without `log`, the records may be of any log. */
 export async function bodiesOf(
   query: Query,
   log: LogKey | undefined,

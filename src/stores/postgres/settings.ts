@@ -1,10 +1,10 @@
-/** Values by name. A writer holds the lock `setting <key>`. */
+/** The settings: values by name. A writer must hold the lock `setting <key>`. */
 import type { Json } from '../../core/json.ts';
 import type { Swap } from '../../core/ports.ts';
 import type { Query } from './database.ts';
 import { fromColumn, toColumn } from './text.ts';
 
-/** Settings as JSON text. Undefined: absent. */
+/** Settings as JSON text. Undefined if a setting is absent. */
 export type Known = ReadonlyMap<string, string | undefined>;
 
 export async function settingsOf(query: Query, keys: readonly string[]): Promise<Known> {
@@ -16,7 +16,7 @@ export async function settingsOf(query: Query, keys: readonly string[]): Promise
   return new Map(rows.map(({ key, value }) => [fromColumn(key), value]));
 }
 
-/** The first key whose value differs from the expected one, as JSON text. */
+/** Returns the first key whose value differs from the expected value, compared as JSON text. */
 export const staleKey = (known: Known, swaps: readonly Swap[]): string | undefined =>
   swaps.find(({ key, from }) => known.get(key) !== (from === undefined ? undefined : JSON.stringify(from)))?.key;
 

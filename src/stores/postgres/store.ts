@@ -51,9 +51,9 @@ import { Wakeups } from './wakeups.ts';
 export type PostgresOptions = {
   /** `postgres://user:password@host:5432/database`, with `sslmode` and `sslrootcert` for TLS. */
   readonly url: string;
-  /** The schema that holds the tables. Default: `schema` of the address, else `earpiece`. */
+  /** The schema that holds the tables. Default: `schema` in the address, otherwise `earpiece`. */
   readonly schema?: string;
-  /** How many connections this process opens at most, beside the one that listens. Default 4. */
+  /** The most connections of this process, in addition to the connection that listens. Default 4. */
   readonly connections?: number;
   readonly clock?: Clock;
 };
@@ -62,7 +62,7 @@ const CONNECTIONS = 4;
 
 /**
  * Opens a PostgreSQL database, and makes or migrates its tables if needed. Needs the package pg. Rejects with `bad_argument`,
- * `store_refused`, `store_full` or (if the server gives no answer) `store_unavailable`; no message holds the password.
+ * `store_refused`, `store_full`, or `store_unavailable` if the server does not answer. No error message contains the password.
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const address = addressOf(options.url, options.schema);
@@ -85,7 +85,7 @@ class PostgresStore implements Store {
   readonly #wakeups: Wakeups;
   readonly #appends: Appends;
   readonly #clock: Clock;
-  /** The newest known time of the log: a new record is never before it. */
+  /** The newest known `at` in the store. No new record gets an earlier time. */
   #lastAt = 0;
   #closing: Promise<void> | undefined;
 
@@ -119,7 +119,7 @@ class PostgresStore implements Store {
   }
 
   async read(query: ReadQuery, options?: Wait): Promise<readonly Stored[]> {
-    return readRecords(this.#look(options), query);
+    return readRecords(this.#read(options), query);
   }
 
   async head(options?: Wait): Promise<number> {
@@ -128,11 +128,11 @@ class PostgresStore implements Store {
   }
 
   async items(log: LogKey, query: ItemQuery, options?: Wait): Promise<readonly Item[]> {
-    return findItems(this.#look(options), log, query);
+    return findItems(this.#read(options), log, query);
   }
 
   async countOpen(log: LogKey, options?: Wait): Promise<number> {
-    const rows = await this.#look(options)<{ n: number }>(
+    const rows = await this.#read(options)<{ n: number }>(
       `SELECT count(*) AS n FROM @items WHERE log = $1 AND phase = ${OPEN}`,
       log,
     );
@@ -140,11 +140,11 @@ class PostgresStore implements Store {
   }
 
   async overview(project?: string, options?: Wait): Promise<readonly LogOverview[]> {
-    return overviews(this.#look(options), project);
+    return overviews(this.#read(options), project);
   }
 
   async agents(query: { project?: string; after?: LogKey; limit?: number }, options?: Wait): Promise<readonly AgentOverview[]> {
-    return agentsPage(this.#look(options), query, this.now());
+    return agentsPage(this.#read(options), query, this.now());
   }
 
   async changed(after: number, options: Wait = {}): Promise<number> {
@@ -159,7 +159,7 @@ class PostgresStore implements Store {
   }
 
   async presence(query: PresenceQuery, options?: Wait): Promise<readonly Presence[]> {
-    return presence(this.#look(options), query);
+    return presence(this.#read(options), query);
   }
 
   async bind(host: Owner, to: Bound, options?: Wait): Promise<void> {
@@ -167,7 +167,7 @@ class PostgresStore implements Store {
   }
 
   async binding(host: Owner, options?: Wait): Promise<(Bound & { at: number }) | undefined> {
-    return binding(this.#look(options), host);
+    return binding(this.#read(options), host);
   }
 
   async withhold(held: Withheld, options?: Wait): Promise<void> {
@@ -178,13 +178,13 @@ class PostgresStore implements Store {
   async withheld(log: LogKey, conversation: ConversationId, options?: Wait & { take?: boolean }): Promise<readonly Withheld[]> {
     const now = this.now();
     const of = { log, conversation };
-    if (!options?.take) return withheld(this.#look(options), of, { now, take: false });
+    if (!options?.take) return withheld(this.#read(options), of, { now, take: false });
     return this.#change(options, [], (query) => withheld(query, of, { now, take: true }));
   }
 
   async prune(before: number, options?: Wait): Promise<{ readonly records: number; readonly items: number }> {
     const total = { records: 0, items: 0 };
-    for (const { log } of await this.#look(options)<{ log: LogKey }>('SELECT log FROM @logs ORDER BY log')) {
+    for (const { log } of await this.#read(options)<{ log: LogKey }>('SELECT log FROM @logs ORDER BY log')) {
       for (let after: number | undefined = 0; after !== undefined;) {
         const from: number = after;
         const chunk: Pruned = await this.#change(options, [lockOf(log)], (query) =>
@@ -221,7 +221,7 @@ class PostgresStore implements Store {
   }
 
   async setting(key: string, options?: Wait): Promise<Json | undefined> {
-    const text = (await settingsOf(this.#look(options), [key])).get(key);
+    const text = (await settingsOf(this.#read(options), [key])).get(key);
     return text === undefined ? undefined : (JSON.parse(text) as Json);
   }
 
@@ -244,9 +244,9 @@ class PostgresStore implements Store {
 
   async secret(options?: Wait): Promise<string> {
     const known = "SELECT value FROM @meta WHERE key = 'secret'";
-    const [found] = await this.#look(options)<{ value: string }>(known);
+    const [found] = await this.#read(options)<{ value: string }>(known);
     if (found !== undefined) return found.value;
-    // Another process may make one at the same time: the first one counts.
+    // Another process may make a secret at the same time. The first secret counts.
     return this.#change(options, ['secret'], async (query) => {
       const made = randomBytes(32).toString('hex');
       await query("INSERT INTO @meta (key, value) VALUES ('secret', $1) ON CONFLICT (key) DO NOTHING", made);
@@ -275,8 +275,8 @@ class PostgresStore implements Store {
     return head?.seq ?? 0;
   }
 
-  /** Statements on their own, each with the bounds of the call. */
-  #look(options: Wait | undefined): Query {
+  /** Returns a function that runs single statements within the time limit of the call. */
+  #read(options: Wait | undefined): Query {
     this.#admit(options);
     return (text, ...values) => this.#db.read(options, text, ...values);
   }
@@ -298,5 +298,5 @@ class PostgresStore implements Store {
   }
 }
 
-/** A check reads everything. */
+/** The default time limit of a check, which reads all records. */
 const VERIFY_MS = 600_000;

@@ -6,10 +6,10 @@ const codeOf = (error: unknown): string => {
   return typeof code === 'string' ? code : '';
 };
 
-/** A call that had no answer in its time. */
+/** The error of a call that got no answer in time. */
 export class Late extends Error {}
 
-/** The connection broke while COMMIT was under way: `xid` tells later whether the transaction is in the database. */
+/** The connection broke during COMMIT. A later query with `xid` shows whether the transaction was committed. */
 export class Unsure extends Error {
   readonly xid: string;
   readonly result: unknown;
@@ -31,9 +31,9 @@ const CONNECTION: ReadonlySet<string> = new Set([
   'EAI_AGAIN',
   'ENOTFOUND',
 ]);
-/** Started, stopped or taken over by another server; a read-only standby; out of connections. */
+/** Error codes of a server that starts, stops or fails over, is a read-only standby, or has no free connection. */
 const PASSING: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '25006', '53300', '25P03']);
-/** Another transaction was in the way. */
+/** Error codes of a conflict with another transaction. */
 const CLASH: ReadonlySet<string> = new Set(['40001', '40P01']);
 
 export const isLoss = (error: unknown): boolean =>
@@ -41,14 +41,17 @@ export const isLoss = (error: unknown): boolean =>
   codeOf(error).startsWith('08') ||
   (error instanceof Error && codeOf(error) === '' && /connection (?:terminated|ended|error)|not queryable/iu.test(error.message));
 
-/** A retry on another connection may succeed. */
+/** Whether a retry on another connection may succeed. */
 export const isPassing = (error: unknown): boolean =>
   isLoss(error) || PASSING.has(codeOf(error)) || CLASH.has(codeOf(error)) || error instanceof Unsure;
 
-/** The call waited for locks or answers until its time was over. */
+/** Whether the call waited for locks or answers until its time had passed. */
 const isLate = (error: unknown): boolean => error instanceof Late || codeOf(error) === '55P03' || codeOf(error) === '57014';
 
-/** Translates errors of the driver and the server; other errors pass. No message holds the password. */
+/**
+ * Turns an error of the driver or the server into an `EarpieceError`. Returns other errors unchanged. No message contains the
+ * password.
+ */
 export function explain(error: unknown, { name, user, database, schema }: Address, waitedMs: number): unknown {
   if (error instanceof EarpieceError) return error;
   const code = codeOf(error);

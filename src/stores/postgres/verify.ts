@@ -1,4 +1,4 @@
-/** The differences between the items and a replay of each log, and between the columns of a row and its item. */
+/** Finds the differences between the items and a replay of each log, and between the columns of a row and its item. */
 import type { LogKey } from '../../core/address.ts';
 import type { Item } from '../../core/items.ts';
 import type { Stored } from '../../core/records.ts';

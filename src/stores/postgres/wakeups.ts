@@ -1,13 +1,14 @@
 /**
- * Wakes waiting callers when records are appended: at once for appends of this process, by a notification for others. While a caller
- * waits, the head is also asked for now and then: a pooler passes no notifications on, and a connection may break unseen.
+ * Wakes waiting callers when records are appended. An append of this process wakes them directly, and an append of another
+ * process by a NOTIFY of PostgreSQL. While a caller waits, a poll also reads the head, because a pooler does not pass NOTIFY on,
+ * and a connection may break without an error.
  */
 import type pg from 'pg';
 import { Waiters } from '../waiters.ts';
 import type { Database } from './database.ts';
 import { type Driver } from './driver.ts';
 
-/** How often the head is asked for while somebody waits. */
+/** How often the head is read while a caller waits. */
 const ASK_EVERY_MS = 500;
 
 export class Wakeups {
@@ -28,7 +29,7 @@ export class Wakeups {
     this.#waiters = new Waiters({ busy: () => this.#start(), idle: () => this.#stop() });
   }
 
-  /** `head`: as the caller has read it. A newer one may be known since then. */
+  /** Resolves with the head when it is above `after`, or with `after` on abort, timeout or close. */
   async wait(after: number, options: { withinMs?: number | undefined; signal?: AbortSignal | undefined }): Promise<number> {
     if (this.#closed) return after;
     return this.#newest > after ? this.#newest : this.#waiters.wait(after, options);
@@ -51,7 +52,7 @@ export class Wakeups {
       if (this.#listener === undefined) this.#listen();
     }, ASK_EVERY_MS);
     this.#listen();
-    // A record may have come between the caller's own question and this moment.
+    // A record may have been appended since the caller read the head.
     void this.#ask();
   }
 
@@ -93,7 +94,7 @@ export class Wakeups {
     listener
       .connect()
       .then(() => listener.query(`LISTEN "${this.#db.channel}"`))
-      // Between the first question and LISTEN a record may have come.
+      // A record may have been appended between the first read and LISTEN.
       .then(() => this.#ask())
       .catch(lost);
   }

@@ -6,8 +6,8 @@ import { agentOverview } from '../agent-overview.ts';
 import { OPEN } from '../item-row.ts';
 
 /**
- * Parameters: above (exclusive), below (exclusive), limit. A page walks the index of the logs' names, and finds the rest of each
- * row by the index of its table. `schema.test.ts` checks that.
+ * Parameters: above (exclusive), below (exclusive), limit. A page reads the names of logs from their index. The other columns of
+ * each row come from the indexes of their tables. `schema.test.ts` checks that.
  */
 export const AGENTS = `
   WITH page AS MATERIALIZED (

@@ -9,8 +9,8 @@ import type { Database } from './database.ts';
 import type { ItemIndex } from './item-index.ts';
 
 /**
- * Appends inside a transaction, which the caller rolls back unless the result is `placed`. `last` is the newest record of the
- * store: each new record gets a higher position and no earlier time.
+ * Appends inside a transaction. The caller rolls the transaction back unless the result is `placed`. `last` is the newest record
+ * of the store. Each new record gets a higher position and no earlier time.
  */
 export function append(
   db: Database,

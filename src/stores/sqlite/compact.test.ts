@@ -1,4 +1,7 @@
-/** A database of 0.0.0 is rewritten once. If it is too large for that, it keeps its size, and the store reports so. */
+/**
+ * A database of release 0.0.0 is rewritten once. A database that is too large for the rewrite keeps its size, and the store
+ * reports the unused bytes.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +18,7 @@ it('what cannot be given back is counted: nothing of a file that shrinks in step
     db.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  // As 0.0.0 made it.
+  // Release 0.0.0 made databases with this setting.
   db.all('PRAGMA auto_vacuum = NONE');
   db.all('VACUUM');
   db.run('CREATE TABLE large (text TEXT)');

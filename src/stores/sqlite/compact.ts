@@ -7,13 +7,13 @@ import { realPath } from './files.ts';
 export type Compacted = {
   readonly before: number;
   readonly after: number;
-  /** Unused bytes that the file keeps: release 0.0.0 made it, and it is too large to be rewritten. */
+  /** Unused bytes that the file keeps, because release 0.0.0 made the file and it is too large to be rewritten. */
   readonly unused: number;
   /** The files that still contain removed records, because another process is reading or writing. */
   readonly readable: readonly string[];
 };
 
-/** How many pages one transaction returns, in some milliseconds. */
+/** How many pages one transaction returns. This takes a few milliseconds. */
 const STEP_PAGES = 1_000;
 /**
  * The largest file that is rewritten if it cannot shrink in steps. The rewrite is one transaction, which stops other writers for
@@ -44,7 +44,7 @@ export function compactStep(db: Database, maxRewrite = MAX_REWRITE): boolean {
     db.all(`PRAGMA incremental_vacuum(${STEP_PAGES})`);
     return number(db, 'freelist_count') > 0;
   }
-  // A database of 0.0.0. After rewriting it, later calls can go in steps.
+  // Release 0.0.0 made this database. After one rewrite, later calls can shrink it in steps.
   if (fileBytes(db) > maxRewrite) return false;
   db.all('PRAGMA auto_vacuum = INCREMENTAL');
   db.all('VACUUM');
@@ -52,8 +52,8 @@ export function compactStep(db: Database, maxRewrite = MAX_REWRITE): boolean {
 }
 
 /**
- * Writes the -wal into the main file, which shrinks, and empties the -wal. Returns the files that could not be emptied because
- * another process uses them. A retry a moment later can help.
+ * Writes the `-wal` into the main file, which thereby shrinks, and empties the `-wal`. Returns the files that could not be
+ * emptied because another process uses them. A retry a moment later can help.
  */
 export function finishCompact(db: Database): readonly string[] {
   const done = db.get<{ busy: number; log: number; checkpointed: number }>('PRAGMA wal_checkpoint(TRUNCATE)');

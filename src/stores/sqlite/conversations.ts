@@ -13,8 +13,8 @@ export type Bound = { readonly log: LogKey; readonly conversation: ConversationI
 export type PresenceQuery = { readonly project?: string; readonly log?: LogKey; readonly conversation?: ConversationId };
 
 /**
- * The data about conversations that are not records: presence, bindings to host processes, and withheld results. Call methods
- * that write inside a transaction.
+ * The data about conversations that are not records: presence, bindings to host processes, and withheld results. Methods that
+ * write must be called inside a transaction.
  */
 export class Conversations {
   readonly #db: Database;

@@ -14,18 +14,21 @@ import { truncation } from './truncation.ts';
 const sqlite = process.getBuiltinModule('node:sqlite');
 
 /** How often the files at the path are compared with the opened files, even without calls. */
-const LOOK_EVERY_MS = 500;
-/** Connections that must stay open. Closing them would delete records of other programs: see `Database.close`. */
+const CHECK_EVERY_MS = 500;
+/** Connections that must stay open. Closing such a connection would delete records of other programs: see `Database.close`. */
 const LEFT_OPEN = new Set<DatabaseSync>();
 
-/** Leaves a connection to the end of the process. Node closes connections at a normal end, and after `exit` the system does. */
+/**
+ * Keeps a connection open until the process ends. Node closes connections when the process ends normally. After `exit`, the
+ * operating system closes them.
+ */
 function leaveOpen(db: DatabaseSync): void {
   if (LEFT_OPEN.size === 0) process.once('exit', () => process.exit());
   LEFT_OPEN.add(db);
 }
 
 export type DatabaseOptions = OpenOptions & {
-  /** Called with a line for people, such as that the file was deleted. Default: a process warning. */
+  /** Called with a message for people, for example if the file was deleted. Default: a process warning. */
   readonly report?: (line: string) => void;
 };
 
@@ -36,24 +39,27 @@ export type Outcome = { readonly kind: 'done'; readonly result: unknown } | { re
 
 type Row = Record<string, SQLOutputValue>;
 
-/** One open and migrated connection, with cached statements and whole transactions. All methods but `backup` are synchronous. */
+/** One open and migrated connection, with cached statements and transactions. All methods except `backup` are synchronous. */
 export class Database {
   readonly path: string;
   /** Grows when the file at the path was replaced and the new file opened. Caches of the old file are then invalid. */
   generation = 0;
-  /** The number of transactions that this connection committed. `data_version` counts those of all others. */
+  /**
+   * The number of transactions that this connection committed. SQLite's `data_version` counts the transactions of all other
+   * connections.
+   */
   #commits = 0;
   /** The value of `#commits` at the last check of other connections in this turn of the event loop. -1 if there was none. */
   #askedAt = -1;
   #seen = '';
   readonly #options: DatabaseOptions;
   readonly #statements = new Map<string, StatementSync>();
-  /** Undefined while it is reopened. */
+  /** The open connection. Undefined while the file is reopened. */
   #open: DatabaseSync | undefined;
   #real = '';
   #files: Files = { main: '', wal: '', shm: '', size: 0 };
   #folder: Folder | undefined;
-  #lookedAt = 0;
+  #checkedAt = 0;
   readonly #timer: NodeJS.Timeout;
 
   /** Throws `store_refused`, `store_corrupt`, `store_full`, or SQLite's "busy", after which a retry can help. */
@@ -62,13 +68,13 @@ export class Database {
     this.#options = options;
     checkSqlite(options.sqliteVersion ?? process.versions['sqlite'] ?? '0');
     this.#reopen();
-    this.#timer = setInterval(() => this.#lookAround(), LOOK_EVERY_MS).unref();
+    this.#timer = setInterval(() => this.#checkFiles(), CHECK_EVERY_MS).unref();
   }
 
   /**
-   * Opens the current files if those at the path are no longer the opened ones. Must not run inside a transaction. Callers that
-   * write pass `atOnce` to check the files at each call. Otherwise the files are checked every 500 ms, and the folder in between.
-   * The error of a broken file is thrown to each caller until the file is fixed.
+   * Opens the files at the path if these are not the opened files. Must not run inside a transaction. Callers that write pass
+   * `atOnce` to check the files at each call. Otherwise the files are checked every 500 ms, and the folder in between. The error
+   * of a broken file is thrown to each caller until the file is fixed.
    */
   follow(atOnce = false): void {
     const now = performance.now();
@@ -77,8 +83,8 @@ export class Database {
       this.generation++;
       return;
     }
-    if (now - this.#lookedAt < LOOK_EVERY_MS && (!atOnce || this.#folder?.isSame())) return;
-    this.#lookedAt = Number.NEGATIVE_INFINITY;
+    if (now - this.#checkedAt < CHECK_EVERY_MS && (!atOnce || this.#folder?.isSame())) return;
+    this.#checkedAt = Number.NEGATIVE_INFINITY;
     this.#folder?.note();
     const files = filesAt(this.path, this.#real);
     const change = changeOf(this.#files, files);
@@ -86,11 +92,11 @@ export class Database {
       case 'same':
         if (files.size < this.#files.size) throwIf(truncation(this.path, true));
         if (files.size !== this.#files.size) this.#files = files;
-        this.#lookedAt = now;
+        this.#checkedAt = now;
         return;
       case 'moved':
         this.#report(
-          `${this.path} was ${change.gone ? 'deleted or moved away, and a new database is made in its place' : 'replaced, and the new file is used from now on'}. Open notifications stay in the old one`,
+          `${this.path} was ${change.deleted ? 'deleted or moved away, and a new database is made in its place' : 'replaced, and the new file is used from now on'}. Open notifications stay in the old one`,
         );
         this.#leave();
         break;
@@ -126,12 +132,9 @@ export class Database {
     return this.#db.prepare(sql).iterate(...values) as Iterable<T>;
   }
 
-  /**
-   * Runs one transaction: all or nothing. If `keep` returns false, the transaction is rolled back, and the result is still
-   * returned.
-   */
+  /** Runs one transaction. If `keep` returns false, the transaction is rolled back, and the result is still returned. */
   write<T>(work: () => T, keep: (result: T) => boolean = () => true): T {
-    // A deferred transaction would read first, and could not write any more if another transaction has written in between.
+    // A deferred transaction reads first. If another transaction then writes, the deferred transaction can no longer write.
     this.run('BEGIN IMMEDIATE');
     try {
       const result = work();
@@ -146,8 +149,8 @@ export class Database {
   }
 
   /**
-   * Runs several callers' work in one transaction, in their order. Each part is kept or rolled back by itself. Throws if the
-   * whole transaction fails, and then keeps nothing.
+   * Runs several callers' work in one transaction, in their order. Each part is kept or rolled back separately. If the whole
+   * transaction fails, throws and keeps nothing.
    */
   writeAll(steps: readonly Step[]): readonly Outcome[] {
     const [only] = steps;
@@ -226,7 +229,7 @@ export class Database {
       );
     }
     try {
-      // In one step, because with several steps SQLite would start again after each write of another process.
+      // Copied in one step, because with several steps SQLite would start again after each write of another process.
       await sqlite.backup(this.#db, target, { rate: 0x7f_ff_ff_ff });
     } catch (error) {
       throw explain(error, target);
@@ -235,7 +238,7 @@ export class Database {
 
   /**
    * Closes the connection. The last connection that closes writes the `-wal` into the main file, and deletes `-wal` and `-shm` by
-   * their paths. If these are now another program's files, its records would be lost. In that case, the connection stays open
+   * their paths. If another program now uses these paths, its records would be lost. In that case, the connection stays open
    * until the process ends.
    */
   close(): void {
@@ -281,13 +284,13 @@ export class Database {
   }
 
   #reopen(): void {
-    this.#lookedAt = Number.NEGATIVE_INFINITY;
+    this.#checkedAt = Number.NEGATIVE_INFINITY;
     const { db, aside } = openFile(this.#options);
     this.#open = db;
     this.#real = realPath(this.path);
     this.#files = filesAt(this.path, this.#real);
     this.#folder = new Folder(this.path, this.#real);
-    this.#lookedAt = performance.now();
+    this.#checkedAt = performance.now();
     if (aside.length > 0)
       this.#report(
         `${this.path} did not exist, but its companion files did: they are now ${aside.join(' and ')}, and the database is new`,
@@ -299,8 +302,8 @@ export class Database {
     else this.#options.report(line);
   }
 
-  /** Checks the files even without calls, because other processes wait until this process closes deleted files. */
-  #lookAround(): void {
+  /** Checks the files even if no call is made, because other processes wait until this process closes deleted files. */
+  #checkFiles(): void {
     try {
       if (this.#open === undefined || !this.#open.isTransaction) this.follow(true);
     } catch {

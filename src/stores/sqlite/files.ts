@@ -36,8 +36,8 @@ const identityOf = (path: string): string => identity(statSync(path, { throwIfNo
 const identity = (file: Stats | undefined): string => (file === undefined ? NONE : `${file.dev}:${file.ino}`);
 
 /**
- * How old a folder's last change must be, so that one more change is sure to show in its times. FAT counts in steps of two
- * seconds.
+ * The minimum age of a folder's last change. A further change then certainly changes the folder's times. FAT stores times in
+ * steps of two seconds.
  */
 const SETTLED_MS = 3_000;
 
@@ -47,20 +47,20 @@ const SETTLED_MS = 3_000;
  */
 export class Folder {
   readonly #path: string | undefined;
-  /** The folder's state. Undefined if one more change might not show in its times. */
+  /** The folder's state. Undefined if a further change might leave its times as they are. */
   #seen: Stats | undefined;
 
   /** `real`: the path with its links followed. */
   constructor(path: string, real: string) {
     const folder = dirname(path);
-    // A file that is a link can be replaced in another folder. Windows updates a folder's times late.
+    // The folder of a link says nothing about the linked file. Windows updates a folder's times late.
     const isHere = join(realPath(folder), basename(path)) === real && process.platform !== 'win32';
     this.#path = isHere ? folder : undefined;
   }
 
   /** Remembers the folder's state. Must be called before the files are checked. */
   note(): void {
-    const now = this.#look();
+    const now = this.#stat();
     this.#seen = now !== undefined && Date.now() - Math.min(now.mtimeMs, now.ctimeMs) > SETTLED_MS ? now : undefined;
   }
 
@@ -68,7 +68,7 @@ export class Folder {
   isSame(): boolean {
     const seen = this.#seen;
     if (seen === undefined) return false;
-    const now = this.#look();
+    const now = this.#stat();
     // Both times are compared: a program may reset the modification time, but no program can set the change time.
     return (
       now !== undefined &&
@@ -79,17 +79,18 @@ export class Folder {
     );
   }
 
-  #look(): Stats | undefined {
+  #stat(): Stats | undefined {
     return this.#path === undefined ? undefined : statSync(this.#path, { throwIfNoEntry: false });
   }
 }
 
 export type Change =
   | { readonly kind: 'same' }
-  /** The path has another file, or none. */
-  | { readonly kind: 'moved'; readonly gone: boolean }
+  /** The path names another file, or no file. */
+  | { readonly kind: 'moved'; readonly deleted: boolean }
   /**
-   * The main file is the opened one, and the named companions were deleted. Processes that have these open still have all data.
+   * The main file is the opened file, but the named companions were deleted. Processes that have the companions open still have
+   * all data.
    */
   | { readonly kind: 'half'; readonly missing: readonly string[] }
   /** Another program opened the database after its companions were deleted, so the two processes overwrite each other. */
@@ -97,7 +98,7 @@ export type Change =
 
 /** The change of the files since they were opened. */
 export function changeOf(opened: Files, now: Files): Change {
-  if (now.main !== opened.main) return { kind: 'moved', gone: now.main === NONE };
+  if (now.main !== opened.main) return { kind: 'moved', deleted: now.main === NONE };
   const sides = (['wal', 'shm'] as const).filter((side) => now[side] !== opened[side]);
   if (sides.length === 0) return { kind: 'same' };
   const replaced = sides.filter((side) => now[side] !== NONE).map((side) => `-${side}`);
@@ -131,7 +132,7 @@ export function headerOf(path: string): { readonly wal: boolean; readonly pageSi
 }
 
 /**
- * Moves a `-wal` or `-shm` without a main file aside, and returns the new paths. SQLite would read such a file into the new
+ * Renames a `-wal` or `-shm` that has no main file, and returns the new paths. SQLite would read such a file into the new
  * database, or delete it.
  */
 export function setAside(path: string): readonly string[] {
@@ -146,14 +147,17 @@ export function setAside(path: string): readonly string[] {
   });
 }
 
-/** Other processes still have deleted files of this database open. They notice it within a second, and then a retry helps. */
+/**
+ * Other processes still have deleted files of this database open. They notice the deletion within a second. A retry then
+ * succeeds.
+ */
 export class Half extends Error {
-  readonly told: EarpieceError;
+  readonly error: EarpieceError;
 
   constructor(path: string, missing: readonly string[]) {
     const files = missing.map((side) => `${path}${side}`).join(' and ');
     super(`${files} missing`);
-    this.told = new EarpieceError(
+    this.error = new EarpieceError(
       'store_unavailable',
       `${files} ${missing.length === 1 ? 'was' : 'were'} deleted while a program uses the database. Nothing was written. Try again: the program restores the file within a second of work; if it does not, stop it (\`fuser ${path}\`)`,
       { retryable: true, data: { path } },

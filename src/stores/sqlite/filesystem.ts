@@ -36,7 +36,7 @@ export function fileSystemOf(path: string): FileSystem {
   }
 }
 
-/** The innermost mount that holds `path`, from the text of `/proc/self/mountinfo`. */
+/** Finds the innermost mount that contains `path`, in the text of `/proc/self/mountinfo`. */
 export function mountOf(path: string, mountinfo: string): { name: string; mountedAt: string } | undefined {
   let found: { name: string; mountedAt: string } | undefined;
   for (const line of mountinfo.split('\n')) {
@@ -53,7 +53,7 @@ export function mountOf(path: string, mountinfo: string): { name: string; mounte
   return found;
 }
 
-/** The name of the network file system. Undefined for a local one. */
+/** Returns the name of a network file system. Undefined for a local file system. */
 export function networkName(fs: FileSystem): string | undefined {
   if (fs.name !== undefined) return NETWORK_NAMES.test(fs.name) ? fs.name : undefined;
   return NETWORK_TYPES.get(fs.type);

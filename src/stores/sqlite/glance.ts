@@ -1,6 +1,7 @@
 /**
- * Checks with one query whether something waits for a conversation, and loads nothing else. A coding agent runs a hook before
- * each tool call, and almost always nothing waits. Undefined proves nothing: the caller then opens the store and checks fully.
+ * Checks with one query whether a notification waits for a conversation, without loading a store. A coding agent runs a hook
+ * before each tool call, and almost always no notification waits. If the result is undefined, the caller must open the store and
+ * check fully.
  */
 import type { DatabaseSync } from 'node:sqlite';
 
@@ -12,11 +13,11 @@ export type Glance = {
   /** The ancestors of this process, in the form that `bind` stores. */
   readonly processes: readonly { readonly machine: string; readonly pid: number; readonly startedAt: string }[];
   readonly conversation: string;
-  /** The beginning of a setting's key, before the log's name. If the log has this setting, there is work. */
+  /** The beginning of a setting's key, before the log's name. If the log has this setting, a full check is needed. */
   readonly setting: string;
-  /** Epoch ms. */
+  /** The current time, epoch ms. */
   readonly now: number;
-  /** The age after which the last contact must be written again. */
+  /** The age of the last contact, in ms, after which a new contact must be written. */
   readonly seenWithinMs: number;
   /** Items that were delivered after this time, epoch ms, must be searched in the host's transcript. */
   readonly unprovenSince: number;
@@ -51,8 +52,8 @@ type Row = {
 };
 
 /**
- * Whether something waits for the active conversation that one of the processes shows. `quiet`: nothing is open, offered,
- * unproven or holds the gate up. `free`: something waits, but nothing holds the gate up. Undefined: only a full check can tell.
+ * Checks the active conversation that one of the processes shows. `quiet`: no item is open, offered or unproven, and no gate is
+ * up. `free`: items wait, but no gate is up. Undefined: a full check is needed.
  */
 export function glance({
   path,
@@ -88,8 +89,8 @@ export function glance({
 }
 
 /**
- * A text that changes with the open items of a conversation. '' if none is open; undefined if the process does not show the
- * conversation.
+ * Returns a text that changes with the open items of a conversation. '' if none is open, and undefined if the process does not
+ * show the conversation.
  */
 export function openMark({
   path,
@@ -122,7 +123,9 @@ export const OPEN_LEVELS = `
 
 export type OpenLevels = { readonly counts: readonly number[]; readonly gates: number };
 
-/** The number of open items of the conversation by level, info first, and of the interrupts that hold its gate up. */
+/**
+ * Returns the numbers of open items of the conversation by level, info first, and the number of interrupts that hold its gate up.
+ */
 export function openLevels({
   path,
   processes,
@@ -153,7 +156,7 @@ export function openLevels({
 
 /** Opens the database. Undefined if the schema has another major version. */
 function open(path: string): DatabaseSync | undefined {
-  // Taken from `process`, because an older Node lacks this module.
+  // Not imported, because an older Node lacks this module.
   const db = new (process.getBuiltinModule('node:sqlite').DatabaseSync)(path, { readOnly: true });
   const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
   if (Math.floor(version / 1_000) === MAJOR) return db;

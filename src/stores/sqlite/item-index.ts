@@ -107,7 +107,7 @@ export class ItemIndex {
     // A folded notification has its own id. Its other columns come from its target.
     const source = isType(body, 'system_notification_folded') ? this.seqOf(log, body.into) : undefined;
     this.#db.run(
-      // With `OR REPLACE`, because a record may name an audience twice.
+      // `OR REPLACE` is needed because a record may name an audience twice.
       `INSERT OR REPLACE INTO items (log, phase, seq, audience, level, key, source, gate, carrier, taken_by, closed_at, state)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       log,

@@ -1,4 +1,4 @@
-/** Opens a database file. Makes a missing file, migrates an older one, and refuses an unusable one. */
+/** Opens a database file. Makes a missing file, migrates an older file, and refuses an unusable file. */
 import type { DatabaseSync } from 'node:sqlite';
 import { fault } from '../../core/faults.ts';
 import { Half, missingAt, realPath } from './files.ts';
@@ -22,10 +22,12 @@ export type OpenOptions = {
   readonly sqliteVersion?: string;
 };
 
-/** Opens the file at a path, and makes or migrates it if needed. `aside`: files that were moved out of a new file's way. */
+/**
+ * Opens the file at a path, and makes or migrates it if needed. `aside`: the new paths of files that were renamed by `setAside`.
+ */
 export function openFile(options: OpenOptions): { readonly db: DatabaseSync; readonly aside: readonly string[] } {
   const aside = prepareFile(options.path, options.probe);
-  // Checked before SQLite opens the file: the last process that closes a truncated file writes the -wal into it.
+  // Checked before SQLite opens the file, because the last process that closes a truncated file writes the `-wal` into it.
   throwIf(truncation(options.path));
   if (missingAt(options.path).length > 0) refuseOthers(options.path);
   const db = new sqlite.DatabaseSync(options.path, { timeout: 0, defensive: true });
@@ -50,7 +52,7 @@ function refuseOthers(path: string): void {
     db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get();
   } catch (error) {
     if (!isBusy(error)) throw truncation(path) ?? error;
-    // Another process that opens the database at the same time may have made both files by now.
+    // Another process that opens the database at the same time may have made both files in the meantime.
     const missing = missingAt(path);
     if (missing.length > 0) throw new Half(realPath(path), missing);
   } finally {
@@ -66,11 +68,11 @@ function migrate(db: DatabaseSync, path: string): void {
   });
   const before = reading(db, header);
   checkHeader(path, before);
-  // SQLite accepts this setting only for a file without tables. With it, the pages of removed records can be returned in steps.
+  // SQLite accepts this setting only for a file without tables. The setting allows compacting in steps.
   if (before.empty) db.exec('PRAGMA auto_vacuum = INCREMENTAL');
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY');
   db.exec('PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864');
-  // The first read makes the `-wal` and `-shm` of a file that was in another mode. The caller needs to know all open files.
+  // For a file that was in another mode, the first read makes the `-wal` and `-shm`. The caller needs to know all open files.
   db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get();
   if (before.applicationId === APPLICATION_ID && before.version >= VERSION) return;
   fault('migrate.begun');
@@ -93,7 +95,7 @@ function migrate(db: DatabaseSync, path: string): void {
   fault('migrate.committed');
 }
 
-/** Runs reads on one snapshot, because another process may migrate the file in between. */
+/** Runs reads on one snapshot. Without it, another process could migrate the file in between. */
 export function reading<T>(db: DatabaseSync, work: () => T): T {
   db.exec('BEGIN');
   try {

@@ -6,7 +6,7 @@ import type { Logs } from './logs.ts';
 import { DONE, OPEN, UNREAD } from '../item-row.ts';
 import { Where } from './where.ts';
 
-/** How many positions of a log one query reads. A filter may reject many of them. */
+/** How many positions of a log one query reads. The filters of a query may reject many of them. */
 const CHUNK = 1000;
 
 type Row = {
@@ -37,8 +37,8 @@ export function readRecords(db: Database, logs: Logs, query: ReadQuery): Stored[
 }
 
 /**
- * The next positions of one log. The items give the positions of queue records, an index gives those of other records, and both
- * are merged in order.
+ * Returns the next positions of one log. The positions of queue records come from the items, those of other records from an
+ * index. Both are merged in order.
  */
 function positions(
   db: Database,
@@ -59,7 +59,7 @@ export const POSITIONS = { oldestFirst: positionsIn('ASC'), newestFirst: positio
 function select(db: Database, logs: Logs, query: ReadQuery, limit: number): Stored[] {
   const { log, project, after = 0, upTo, conversation, types, newestFirst, seqs } = query;
   const where = new Where();
-  // The + keeps SQLite on the index of seq: it reads the newest records instead of sorting the whole log or project.
+  // The + makes SQLite use the index of seq. SQLite then reads the newest records instead of sorting the whole log or project.
   if (log !== undefined) where.and('+log = (SELECT id FROM logs WHERE key = ?)', log);
   if (project !== undefined) where.and('+log IN (SELECT id FROM logs WHERE project = ?)', project);
   if (after > 0) where.and('seq > ?', after);

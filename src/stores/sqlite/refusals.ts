@@ -7,7 +7,10 @@ import { setAside } from './files.ts';
 import { type FileSystem, fileSystemOf, networkName } from './filesystem.ts';
 import { APPLICATION_ID, MAJOR } from './migrations.ts';
 
-/** In older versions, several processes can corrupt a shared WAL file (the WAL-reset bug of 3.7.0 to 3.51.2). */
+/**
+ * The oldest supported SQLite. In older versions, several processes can corrupt a shared WAL file (the WAL-reset bug of 3.7.0 to
+ * 3.51.2).
+ */
 export const OLDEST_SQLITE = '3.51.3';
 
 export function checkSqlite(version: string): void {
@@ -23,14 +26,14 @@ export function checkSqlite(version: string): void {
 }
 
 /**
- * Makes a missing file and folder, for this user only. Refuses unusable ones with an error that says what to do. Returns the
- * files that were moved out of the new file's way, see `setAside`.
+ * Makes a missing file and folder that only this user can access. Throws if the path is unusable. Returns the new paths of files
+ * that `setAside` renamed.
  */
 export function prepareFile(path: string, probe: (path: string) => FileSystem = fileSystemOf): readonly string[] {
   const folder = dirname(path);
   try {
     makeFolders(folder);
-    // Only the folder with Earpiece's name is made private; another folder may be shared on purpose.
+    // Only a folder with Earpiece's name is made private, because another folder may be shared on purpose.
     if (basename(folder) === 'earpiece') keepPrivate(folder);
   } catch (error) {
     throw denied(error, folder, 'make the folder');
@@ -60,7 +63,10 @@ export function prepareFile(path: string, probe: (path: string) => FileSystem = 
   }
 }
 
-/** Checks the header of an opened file. Returns the migration step of an Earpiece database, and refuses another program's. */
+/**
+ * Checks the header of an opened file. Returns the migration step of an Earpiece database, and refuses the database of another
+ * program.
+ */
 export function checkHeader(
   path: string,
   header: { readonly applicationId: number; readonly version: number; readonly empty: boolean },

@@ -1,4 +1,4 @@
-/** A database that is not in WAL mode, such as `VACUUM INTO` makes. */
+/** Tests a database that is not in WAL mode. `VACUUM INTO` makes such databases. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';

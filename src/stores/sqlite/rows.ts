@@ -1,7 +1,7 @@
 import { ANYONE } from '../../core/items.ts';
 import { DONE, OPEN, UNREAD } from '../item-row.ts';
 
-/** Selects `ItemRow`s; `rest` refers to `i` (items). */
+/** Makes a query of `ItemRow`s. In `rest`, `i` is the table `items`. */
 const select = (rest: string, by = ''): string =>
   `SELECT i.seq, i.audience, i.state, r.at, r.clock, r.body, s.body AS source_body
    FROM items i ${by} JOIN records r ON r.seq = i.seq LEFT JOIN records s ON s.seq = i.source ${rest}`;
@@ -9,7 +9,7 @@ const select = (rest: string, by = ''): string =>
 const newestFirst = 'ORDER BY i.seq DESC, i.audience LIMIT ?';
 const oldestFirst = 'ORDER BY i.seq, i.audience';
 
-/** Each query uses an index; `schema.test.ts` checks that. Values in the order of the question marks. */
+/** Each query uses an index, which `schema.test.ts` checks. Each comment lists the values for the question marks in order. */
 export const ITEMS = {
   /** log, limit */
   open: select(`WHERE i.log = ? AND i.phase = ${OPEN} ${oldestFirst} LIMIT ?`),
@@ -24,7 +24,7 @@ export const ITEMS = {
   unreadOf: select(
     `WHERE i.log = ? AND i.phase = ${UNREAD} AND coalesce(i.taken_by, i.audience) = ? AND i.seq < ? ${newestFirst}`,
   ),
-  /** log, key. Without the hint, SQLite walks the open set. */
+  /** log, key. Without INDEXED BY, SQLite scans all open items. */
   key: select(`WHERE i.log = ? AND i.phase = ${OPEN} AND i.key = ? ${oldestFirst}`, 'INDEXED BY items_key'),
   /** carrier, log */
   carrier: select(`WHERE i.carrier = ? AND i.log = ? ${oldestFirst}`),

@@ -46,7 +46,8 @@ export type SqliteOptions = DatabaseOptions & {
   /** How long a call waits for other processes' locks, in ms, if it has no `withinMs`. Default 5,000. */
   readonly busyMs?: number;
   /**
-   * Whether all calls of one turn of the event loop are committed in one transaction. For a separate thread with several callers.
+   * Whether all calls of one turn of the event loop are committed in one transaction. Set in a separate thread that serves
+   * several callers.
    */
   readonly together?: boolean;
 };
@@ -57,13 +58,13 @@ export interface SqliteStore extends Store {
   readonly lastAt: number;
   /** Writes a consistent copy to a new file, while other processes continue. */
   backup(to: string): Promise<void>;
-  /** Shrinks the file by its removed records, in steps, while other processes continue. */
+  /** Returns the space of removed records to the file system, in steps, while other processes continue. */
   compact(options?: Wait): Promise<Compacted>;
 }
 
 /** A store whose file this thread itself has opened. */
 export interface OwnedStore extends SqliteStore {
-  /** Like `append`, for a caller that has the JSON of its drafts and makes the records itself. */
+  /** Appends drafts like `append`. The caller passes the JSON of the drafts, and makes the records from the result. */
   place(log: LogKey, drafts: readonly Written[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Placing>;
 }
 
@@ -169,15 +170,15 @@ class SqliteFile implements OwnedStore {
   }
 
   async read(query: ReadQuery, options?: Wait): Promise<readonly Stored[]> {
-    return this.#look(() => readRecords(this.#db, this.#logs, query), options);
+    return this.#read(() => readRecords(this.#db, this.#logs, query), options);
   }
 
   async head(options?: Wait): Promise<number> {
-    return this.#look(() => this.#last().seq, options);
+    return this.#read(() => this.#last().seq, options);
   }
 
   async items(log: LogKey, query: ItemQuery, options?: Wait): Promise<readonly Item[]> {
-    return this.#look(() => {
+    return this.#read(() => {
       const number = this.#logs.numberOf(log);
       return number === undefined ? [] : this.#index.find(number, query);
     }, options);
@@ -186,8 +187,8 @@ class SqliteFile implements OwnedStore {
   quiet(log: LogKey, conversation: ConversationId): boolean {
     try {
       this.#db.follow();
-      // With `together`, the file is read at each call: calls from several turns of another thread may arrive in one turn of this
-      // thread.
+      // With `together`, the file is read at each call, because calls from several turns of another thread may arrive in one turn
+      // of this thread.
       if (this.#db.changed(this.#together !== undefined)) this.#quiet.clear();
       const key = `${log}#${conversation}`;
       if (this.#quiet.has(key)) return true;
@@ -206,7 +207,7 @@ class SqliteFile implements OwnedStore {
   }
 
   async countOpen(log: LogKey, options?: Wait): Promise<number> {
-    return this.#look(() => {
+    return this.#read(() => {
       const number = this.#logs.numberOf(log);
       return number === undefined ? 0 : this.#index.countOpen(number);
     }, options);
@@ -216,7 +217,7 @@ class SqliteFile implements OwnedStore {
     const where = new Where();
     where.and(HAS_RECORDS);
     if (project !== undefined) where.and('l.project = ?', project);
-    return this.#look(
+    return this.#read(
       () =>
         this.#db
           .all<{ id: number; key: LogKey }>(`SELECT l.id, l.key FROM logs l ${where.sql} ORDER BY l.key`, ...where.values)
@@ -226,7 +227,7 @@ class SqliteFile implements OwnedStore {
   }
 
   async agents(query: { project?: string; after?: LogKey; limit?: number }, options?: Wait): Promise<readonly AgentOverview[]> {
-    return this.#look(() => agentsPage(this.#db, query, this.now()), options);
+    return this.#read(() => agentsPage(this.#db, query, this.now()), options);
   }
 
   async changed(after: number, options: Wait = {}): Promise<number> {
@@ -241,7 +242,7 @@ class SqliteFile implements OwnedStore {
   }
 
   async presence(query: PresenceQuery, options?: Wait): Promise<readonly Presence[]> {
-    return this.#look(() => this.#conversations.presence(query), options);
+    return this.#read(() => this.#conversations.presence(query), options);
   }
 
   async bind(host: Owner, to: Bound, options?: Wait): Promise<void> {
@@ -249,7 +250,7 @@ class SqliteFile implements OwnedStore {
   }
 
   async binding(host: Owner, options?: Wait): Promise<(Bound & { at: number }) | undefined> {
-    return this.#look(() => this.#conversations.binding(host), options);
+    return this.#read(() => this.#conversations.binding(host), options);
   }
 
   async withhold(held: Withheld, options?: Wait): Promise<void> {
@@ -260,12 +261,12 @@ class SqliteFile implements OwnedStore {
   async withheld(log: LogKey, conversation: ConversationId, options?: Wait & { take?: boolean }): Promise<readonly Withheld[]> {
     const now = this.now();
     if (options?.take) return this.#change(() => this.#conversations.takeWithheld(log, conversation, now), options);
-    return this.#look(() => this.#conversations.withheld(log, conversation, now), options);
+    return this.#read(() => this.#conversations.withheld(log, conversation, now), options);
   }
 
   async prune(before: number, options?: Wait): Promise<{ readonly records: number; readonly items: number }> {
     const total = { records: 0, items: 0 };
-    for (const { id } of await this.#look(() => this.#db.all<{ id: number }>('SELECT id FROM logs'), options)) {
+    for (const { id } of await this.#read(() => this.#db.all<{ id: number }>('SELECT id FROM logs'), options)) {
       for (let after: number | undefined = 0; after !== undefined;) {
         const chunk = await this.#pruneFrom(id, before, after, options);
         fault('prune.committed');
@@ -300,7 +301,7 @@ class SqliteFile implements OwnedStore {
   }
 
   async setting(key: string, options?: Wait): Promise<Json | undefined> {
-    return this.#look(() => this.#settings.get(key), options);
+    return this.#read(() => this.#settings.get(key), options);
   }
 
   async setSetting(key: string, value: Json | undefined, options?: Wait): Promise<void> {
@@ -312,12 +313,12 @@ class SqliteFile implements OwnedStore {
   }
 
   async secret(options?: Wait): Promise<string> {
-    const known = await this.#look(() => this.#settings.secret(), options);
+    const known = await this.#read(() => this.#settings.secret(), options);
     return known ?? this.#change(() => this.#settings.makeSecret(), options);
   }
 
   async verify(options?: Wait & Progress): Promise<readonly string[]> {
-    return this.#look(() => this.#db.reading(() => verify(this.#db, options?.onProgress)), options);
+    return this.#read(() => this.#db.reading(() => verify(this.#db, options?.onProgress)), options);
   }
 
   async backup(to: string): Promise<void> {
@@ -346,8 +347,8 @@ class SqliteFile implements OwnedStore {
     return this.#closing;
   }
 
-  /** Runs a read at once, even while others write. */
-  #look<T>(work: () => T, options: Wait | undefined): Promise<T> {
+  /** Runs a read at once, even while other processes write. */
+  #read<T>(work: () => T, options: Wait | undefined): Promise<T> {
     return this.#turns.read(() => {
       this.#db.follow();
       return work();

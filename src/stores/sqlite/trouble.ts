@@ -92,10 +92,10 @@ export function explain(error: unknown, path: string): unknown {
   }
 }
 
-/** The error of a database that stays locked. `last`: the error of the last attempt. */
+/** Makes the error for a database that stays locked. `last`: the error of the last attempt. */
 export const busyFor = (path: string, ms: number, last: unknown): EarpieceError =>
   last instanceof Half
-    ? last.told
+    ? last.error
     : new EarpieceError(
         'store_unavailable',
         `the database ${path} stayed locked by another process for ${Math.round(ms)} ms: try again, or find that process (\`fuser ${path}\`)`,

@@ -1,28 +1,28 @@
 /**
- * Finds out whether a main file has lost its end. While a database is in use, some pages may be only in the `-wal`, so the size
- * of the main file alone proves nothing. Each page beyond the file's end must be in a part of the `-wal` that readers still use.
+ * Checks whether a main file is truncated. While a database is in use, some pages may be only in the `-wal`, so the size of the
+ * main file alone proves nothing. Each page beyond the file's end must be in a part of the `-wal` that readers still use.
  */
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { EarpieceError } from '../../core/errors.ts';
 import { headerOf, realPath } from './files.ts';
 
-/** What the `-shm` or `-wal` says about the database: its size, and the pages that readers take from the `-wal`. */
+/** The facts about the database in its `-shm` or `-wal`: the size, and the pages that readers take from the `-wal`. */
 type Log = { readonly pages: number; readonly held: () => ReadonlySet<number> };
 
 /** How often the check is repeated while another process changes the files. */
-const LOOKS = 20;
+const ATTEMPTS = 20;
 
 /**
- * Why a main file is incomplete. Undefined if it is complete. `opened`: this process had the file open, so a file without a
- * header was truncated.
+ * Returns the error for an incomplete main file. Undefined if the file is complete. `opened`: this process has opened the file
+ * before, so a missing header means that the file was truncated.
  */
 export function truncation(path: string, opened = false): EarpieceError | undefined {
   const real = realPath(path);
-  for (let look = 1; ; look++) {
+  for (let attempt = 1; ; attempt++) {
     const before = state(real);
     const error = looked(path, real, opened);
     // Another process may have moved pages from the -wal into the main file between the two reads.
-    if (error === undefined || look === LOOKS || before === state(real)) return error;
+    if (error === undefined || attempt === ATTEMPTS || before === state(real)) return error;
   }
 }
 
@@ -63,21 +63,21 @@ const state = (real: string): string =>
   `${sizeOf(real)} ${sizeOf(`${real}-wal`)} ${readStart(`${real}-shm`, INDEX_START)?.toString('hex')}`;
 
 /**
- * The size of the two copies of the header. The number of frames that are already in the main file follows; see "The WAL-Index
- * Header" in SQLite's format.
+ * The size of one of the two copies of the header. After both copies comes the number of frames that are already in the main
+ * file. See "The WAL-Index Header" in SQLite's format.
  */
 const INDEX_HEADER = 48;
 const INDEX_START = 2 * INDEX_HEADER + 4;
 /**
- * The size of a block of page numbers, one for each frame. They begin after 136 bytes in the first block, and at the start of
- * each further block.
+ * The size of a block of page numbers, one for each frame. In the first block, the page numbers begin after 136 bytes. In other
+ * blocks, they begin at the start.
  */
 const BLOCK = 32_768;
 const FIRST = 136;
 const FRAMES_PER_BLOCK = 4_096;
 const FRAMES_IN_FIRST = FRAMES_PER_BLOCK - FIRST / 4;
 
-/** Reads the log from the `-shm`. Undefined if there is none, if it is half written, or if the `-wal` is empty. */
+/** Reads the log from the `-shm`. Undefined if there is no `-shm`, if it is half written, or if the `-wal` is empty. */
 function byIndex(real: string): Log | undefined {
   const start = readStart(`${real}-shm`, INDEX_START);
   if (start === undefined || start.length < INDEX_START) return undefined;
@@ -116,7 +116,7 @@ function byFrames(real: string, pageSize: number): Log | undefined {
   const found: number[] = [];
   let committed = 0;
   for (let at = WAL_HEADER; at + FRAME_HEADER + pageSize <= whole.length; at += FRAME_HEADER + pageSize) {
-    // After the last frame, frames of an earlier use of the file follow.
+    // The frames that follow the last frame are from an earlier use of the file.
     if (!whole.subarray(at + 8, at + 16).equals(salts)) break;
     found.push(whole.readUInt32BE(at));
     const size = whole.readUInt32BE(at + 4);

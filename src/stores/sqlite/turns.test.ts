@@ -62,7 +62,7 @@ it('says how long a caller waited that shares its transaction with others', asyn
   };
   const first = waited(300);
   for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
-  // The second store's transaction begins when the first store has given up.
+  // The second store's transaction begins after the first store has stopped waiting.
   const second = waited(400);
   expect(await first).toBeGreaterThanOrEqual(300);
   expect(await second).toBeGreaterThanOrEqual(400);

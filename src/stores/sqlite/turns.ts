@@ -6,13 +6,15 @@ import { truncation } from './truncation.ts';
 /** `askedAt`: the time of the call, by `performance.now()`, if it was made in another thread. */
 type Asked = Wait & { readonly askedAt?: number };
 
-/** The number of attempts before the event loop runs again. They delay the event loop by at most about 1 ms. */
+/** The number of attempts before the event loop runs again. These attempts delay the event loop by at most about 1 ms. */
 const TRIES_IN_A_GO = 4;
-/** The pause between two attempts. SQLite's own busy handler pauses for up to 100 ms: its slowest append took 5 to 7 x longer. */
+/**
+ * The pause between two attempts. SQLite's own busy handler pauses for up to 100 ms, and its slowest append took 5 to 7 x longer.
+ */
 const PAUSE_MS = { min: 0.05, max: 0.45 };
 /**
- * If the lock is held for this long, its holder is stuck, and attempts are then some ms apart. (With 25 ms, the slowest appends
- * of four writers took twice as long.)
+ * If the lock is held for this long, its holder is probably stuck. Attempts are then some ms apart. (With a limit of 25 ms, the
+ * slowest appends of four writers took twice as long.)
  */
 const STUCK_MS = 500;
 
@@ -22,9 +24,9 @@ const pause = (): void => {
 };
 
 /**
- * Runs work on a database that other processes lock for moments: at once if possible, else with retries for `withinMs`. Work is
- * synchronous and leaves no open transaction. The writers of one process run in the order of their calls. Readers wait only for
- * the file.
+ * Runs work on a database that other processes lock for moments. If the database is locked, the work is retried for `withinMs`.
+ * Work is synchronous and must leave no open transaction. The writers of one process run in the order of their calls. Readers
+ * wait only for the file.
  */
 export class Turns {
   readonly #path: string;
@@ -59,7 +61,7 @@ export class Turns {
     return first.kind === 'done' ? first.result : this.#insist(work, this.#deadline(options), options);
   }
 
-  /** Ends the acceptance of calls. Resolves when the waiting calls have run or given up. */
+  /** Refuses further calls. Resolves when the waiting calls have run or timed out. */
   async end(): Promise<void> {
     this.#ended = true;
     await this.#waiting;

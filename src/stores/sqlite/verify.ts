@@ -23,7 +23,7 @@ type OnProgress = ((done: number, of: number) => void) | undefined;
 const EVERY = 1_000;
 
 /**
- * Finds the faults of the file. Checks its structure, compares the index with a replay of each log, and compares columns with the
+ * Finds the faults of the file: checks its structure, compares the index with a replay of each log, and compares columns with the
  * stored state.
  */
 export function verify(db: Database, onProgress?: OnProgress): string[] {
@@ -52,7 +52,7 @@ function* counted<T>(all: Iterable<T>, tick: () => void): Iterable<T> {
   }
 }
 
-/** Yields the items of the rows. A row whose columns contradict its item is added to `misfits`. */
+/** Yields the items of the rows. Adds each row whose columns contradict its item to `misfits`. */
 function* placed(log: LogKey, rows: Iterable<Columns>, misfits: string[]): Iterable<Item> {
   for (const row of rows) {
     const item = itemOf(row);

@@ -33,27 +33,27 @@ const watches = (): number =>
     })
     .filter((line) => line.startsWith('inotify ')).length;
 
-/** The poll is so rare that only the watch can have noticed an append. */
+/** Polls so rarely that only the watch can notice an append. */
 const NO_POLL: PollMs = { watched: 3_600_000, unwatched: 25 };
-/** A wait reads the head once at its beginning, and eight times after a hint. */
-const LOOKS = 9;
+/** The number of reads of one wait: one at its beginning, and eight after a hint. */
+const READS = 9;
 
-/** A newest position that counts its reads. */
+/** Returns a newest position, and counts the reads. */
 class Head {
-  looks = 0;
+  reads = 0;
   readonly #at: () => number;
 
   constructor(at: () => number) {
     this.#at = at;
   }
 
-  readonly look = (): number => {
-    this.looks++;
+  readonly read = (): number => {
+    this.reads++;
     return this.#at();
   };
 
-  async looked(times: number): Promise<void> {
-    while (this.looks < times) await sleep(2);
+  async hasRead(times: number): Promise<void> {
+    while (this.reads < times) await sleep(2);
   }
 }
 
@@ -61,25 +61,25 @@ it('notices another process by the file, without the poll', async () => {
   const reader = new DatabaseSync(store.path);
   const newest = reader.prepare('SELECT coalesce(max(seq), 0) AS seq FROM records');
   const head = new Head(() => Number(newest.get()?.['seq']));
-  const wakeups = new Wakeups(`${store.path}-wal`, head.look, NO_POLL);
+  const wakeups = new Wakeups(`${store.path}-wal`, head.read, NO_POLL);
   for (let i = 0; i < 5; i++) {
-    head.looks = 0;
-    const heard = wakeups.wait(i, {});
-    // After the reads that the wait itself makes.
-    await head.looked(LOOKS);
+    head.reads = 0;
+    const newHead = wakeups.wait(i, {});
+    // Continues after the reads that the wait itself makes.
+    await head.hasRead(READS);
     await store.append(LOG, [{ type: 'turn_start' }]);
-    expect(await heard).toBe(i + 1);
+    expect(await newHead).toBe(i + 1);
   }
   wakeups.close();
   reader.close();
 });
 
 it('learns of an append in its own process before any other event', async () => {
-  const heard = store.changed(0);
+  const newHead = store.changed(0);
   await store.head();
   await new Promise(setImmediate);
   await store.append(LOG, [{ type: 'turn_start' }]);
-  expect(await Promise.race([heard, new Promise((resolve) => setImmediate(resolve, 'later'))])).toBe(1);
+  expect(await Promise.race([newHead, new Promise((resolve) => setImmediate(resolve, 'later'))])).toBe(1);
 });
 
 it.skipIf(process.platform !== 'linux')(
@@ -105,8 +105,8 @@ it('continues without the watched file, and finds the next one', async () => {
   let at = 0;
   const head = new Head(() => at);
   const pollMs = { watched: 25, unwatched: 25 };
-  const wakeups = new Wakeups(wal, head.look, pollMs);
-  // No file yet.
+  const wakeups = new Wakeups(wal, head.read, pollMs);
+  // The file does not exist yet.
   const first = wakeups.wait(0, {});
   at = 1;
   expect(await first).toBe(1);
@@ -123,9 +123,9 @@ it('continues without the watched file, and finds the next one', async () => {
   for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
   Object.assign(pollMs, NO_POLL);
   for (let i = 0; i < 3; i++) {
-    head.looks = 0;
+    head.reads = 0;
     const waiting = wakeups.wait(at, {});
-    await head.looked(LOOKS);
+    await head.hasRead(READS);
     at++;
     writeFileSync(wal, 'more', { flag: 'a' });
     expect(await waiting).toBe(at);
@@ -138,12 +138,12 @@ it('sees an append that became visible only after the hint', async () => {
   writeFileSync(wal, 'a');
   let at = 0;
   const head = new Head(() => at);
-  const wakeups = new Wakeups(wal, head.look, NO_POLL);
+  const wakeups = new Wakeups(wal, head.read, NO_POLL);
   const waiting = wakeups.wait(0, {});
-  await head.looked(LOOKS);
+  await head.hasRead(READS);
   writeFileSync(wal, 'pages', { flag: 'a' });
   // The fsync ends after the first read that follows the hint.
-  await head.looked(LOOKS + 1);
+  await head.hasRead(READS + 1);
   at = 1;
   expect(await waiting).toBe(1);
   wakeups.close();

@@ -11,9 +11,9 @@ const POLL_MS: PollMs = { watched: 250, unwatched: 25 };
 const AFTER_HINT_MS = [1, 1, 2, 4, 8, 16, 32, 64];
 
 /**
- * Notices the appends of other processes. Without waiters it has no timer. The watch on the -wal file is kept: it costs nothing
- * while nothing is written, and does not keep the process alive. If there is no watch, a poll reads the head, and sets up a new
- * watch after the file was replaced.
+ * Notices the appends of other processes. Without waiters there is no timer. The watch on the -wal file is kept, because it costs
+ * nothing between writes and does not keep the process alive. Without a watch, a poll reads the head, and sets up a new watch
+ * after the file was replaced.
  */
 export class Wakeups {
   readonly #walPath: string;
@@ -37,8 +37,8 @@ export class Wakeups {
   async wait(after: number, options: { withinMs?: number | undefined; signal?: AbortSignal | undefined }): Promise<number> {
     if (this.#closed) return after;
     const waiting = this.#waiters.wait(after, options);
-    // Finds appends between the caller's read of the head and the start of the watch, and appends whose hint came before they
-    // were visible.
+    // Finds appends between the caller's read of the head and the start of the watch, and appends that were not visible yet at
+    // their hint.
     this.#hinted();
     return waiting;
   }
@@ -70,13 +70,13 @@ export class Wakeups {
       () => {
         this.#watch();
         this.#schedulePoll();
-        this.#look();
+        this.#readHead();
       },
       this.#watcher === undefined ? this.#pollMs.unwatched : this.#pollMs.watched,
     );
   }
 
-  #look(): void {
+  #readHead(): void {
     const head = this.#head();
     if (head !== undefined) this.#waiters.wake(head);
   }
@@ -84,16 +84,16 @@ export class Wakeups {
   #hinted(): void {
     if (this.#waiters.size === 0) return;
     this.#step = 0;
-    this.#look();
-    if (this.#after === undefined && this.#waiters.size > 0) this.#lookLater();
+    this.#readHead();
+    if (this.#after === undefined && this.#waiters.size > 0) this.#readLater();
   }
 
-  #lookLater(): void {
+  #readLater(): void {
     this.#after = setTimeout(() => {
       this.#after = undefined;
-      this.#look();
+      this.#readHead();
       this.#step++;
-      if (this.#waiters.size > 0 && this.#step < AFTER_HINT_MS.length) this.#lookLater();
+      if (this.#waiters.size > 0 && this.#step < AFTER_HINT_MS.length) this.#readLater();
     }, AFTER_HINT_MS[this.#step]);
   }
 
@@ -101,7 +101,7 @@ export class Wakeups {
     if (this.#watcher !== undefined || this.#closed) return;
     try {
       this.#watcher = watch(this.#walPath, { persistent: false }, (event) => {
-        // Deleted or replaced: the next poll watches the new file.
+        // The file was deleted or replaced. The next poll watches the new file.
         if (event === 'rename') this.#unwatch();
         this.#hinted();
       });

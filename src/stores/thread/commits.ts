@@ -1,5 +1,5 @@
 /**
- * Checks whether any process has committed to a database since the last check, without a lock and without asking the thread.
+ * Checks whether any process has committed to a database since the last check. Needs no lock and no call of the thread.
  *
  * In WAL mode each commit of any process changes the header of the `-shm` file, its first 48 bytes: a counter, the length of the
  * log and a checksum (https://sqlite.org/walformat.html, "WAL-Index File Format"). SQLite maps that file into memory, so reading
@@ -11,7 +11,7 @@ import { closeSync, fstatSync, openSync, readSync, statSync, type Stats } from '
 import { realPath } from '../sqlite/files.ts';
 
 const HEADER_BYTES = 48;
-/** How long a check is valid. Later, another program may have replaced the main file and left the `-shm`. */
+/** How long a check is valid. After this time, another program may have replaced the main file without the `-shm`. */
 const TRUSTED_MS = 200;
 
 export class Commits {
@@ -27,7 +27,7 @@ export class Commits {
     this.#path = `${realPath(path)}-shm`;
   }
 
-  /** Whether there may be a commit since the last call. False is certain. */
+  /** Whether a process may have committed since the last call. False is certain. */
   news(): boolean {
     const now = performance.now();
     try {

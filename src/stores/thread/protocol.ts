@@ -37,7 +37,7 @@ export type Ask = { readonly now?: number } & (
       readonly log: LogKey;
       readonly texts: readonly string[];
       readonly options: { readonly withinMs?: number; readonly swaps?: readonly Swap[] } | undefined;
-      /** The caller may cancel it. */
+      /** Whether the caller may cancel the append. */
       readonly cancel?: true;
     }
   | { readonly kind: 'cancel'; readonly id: number }

@@ -88,13 +88,13 @@ describe('a database in a separate thread', () => {
     }, 5);
     await expect(store.append(LOG, [queued('n1')])).rejects.toMatchObject({ code: 'store_unavailable', retryable: true });
     clearInterval(timer);
-    // If this thread were blocked, there would be one lag of 300 ms. A busy machine causes several short ones.
+    // A blocked thread would cause one lag of 300 ms. A busy machine causes several short lags.
     expect(lags.length).toBeGreaterThan(3);
     expect(lags.toSorted((a, b) => a - b)[Math.floor(lags.length / 2)]).toBeLessThan(100);
     // Reads do not wait for the writer.
     expect(await store.countOpen(LOG)).toBe(1);
     const late = store.append(LOG, [queued('n2')], { withinMs: 10_000 });
-    await heard(store);
+    await begun(store);
     other.exec('ROLLBACK');
     other.close();
     expect((await late).kind).toBe('appended');
@@ -109,7 +109,7 @@ describe('a database in a separate thread', () => {
     const gone = new AbortController();
     const call = store.append(LOG, [queued('n1')], { signal: gone.signal });
     const behind = store.append(LOG, [queued('n2')], { withinMs: 10_000 });
-    await heard(store);
+    await begun(store);
     gone.abort(new Error('gone'));
     await expect(call).rejects.toThrow('gone');
     await expect(store.append(LOG, [queued('n3')], { signal: gone.signal })).rejects.toThrow('gone');
@@ -185,7 +185,7 @@ describe('a database in a separate thread', () => {
     gone.abort();
     expect(await aborted).toBe(1);
     const atEnd = store.changed(1);
-    await heard(store);
+    await begun(store);
     await store.close();
     expect(await atEnd).toBe(1);
     await other.close();
@@ -202,7 +202,7 @@ function commitsIn(wal: string): number {
 }
 
 /** Waits until the thread has begun all earlier calls, because it takes its messages in order. */
-const heard = async (store: SqliteStore): Promise<void> => {
+const begun = async (store: SqliteStore): Promise<void> => {
   for (let rounds = 0; rounds < 2; rounds++) await store.head();
 };
 

@@ -38,7 +38,7 @@ export type ThreadOptions = {
   readonly clock?: Clock;
   /** How long a call waits, in ms, if it has no `withinMs`. Default 5,000. */
   readonly busyMs?: number;
-  /** Called with a line for people. Default: a process warning. */
+  /** Called with a message for people. Default: a process warning. */
   readonly report?: (line: string) => void;
   /** Like `EARPIECE_FAULT`, for tests. Default: the environment's value. */
   readonly fault?: string;
@@ -48,13 +48,13 @@ export type ThreadOptions = {
 const PLACES = ['./worker.ts', './workers/store.js', '../workers/store.js'];
 /** Rounds a time for a timer, which takes whole milliseconds up to a maximum. */
 const wholeMs = (ms: number): number => Math.min(Math.ceil(Math.max(ms, 0)), 2 ** 31 - 1);
-/** How long after the thread's own time limit the thread counts as blocked, for example by its disk. */
+/** The additional time after the thread's own time limit. After it, the thread counts as blocked, for example by its disk. */
 const SPARE_MS = 50;
-/** The longest wait of a `quiet` call. An idle thread answers in about 0.03 ms. */
+/** The longest wait for the answer to `quiet`. An idle thread answers in about 0.03 ms. */
 const QUIET_WITHIN_MS = 3;
 /**
- * The calls that give up if the thread does not answer in time. Writes wait for the thread's result, because a write with a late
- * answer may have been done.
+ * The calls that fail if the thread does not answer in time. A write waits for the thread's result, because the thread may have
+ * done the write before a late answer.
  */
 const READS: ReadonlySet<Method> = new Set([
   'read',
@@ -141,7 +141,7 @@ class ThreadStore implements SqliteStore {
   quiet(log: LogKey, conversation: ConversationId): boolean {
     if (!this.#isReady || this.#closing !== undefined) return false;
     const key = `${log}#${conversation}`;
-    // Checked before the thread answers, so that a commit in between is noticed next time.
+    // Checked before the thread answers, so that the next call notices a commit in between.
     if (this.#commits.news()) this.#quiet.clear();
     if (this.#quiet.has(key)) return true;
     const quiet = this.#askQuiet(log, conversation);
@@ -247,7 +247,7 @@ class ThreadStore implements SqliteStore {
   async changed(after: number, options: Wait = {}): Promise<number> {
     if (this.#closing !== undefined) throw closed(this.path);
     const { withinMs, signal } = options;
-    // A wait also ends without the thread's answer, and its end is not a failure.
+    // A wait also ends without the thread's answer. This end is not an error.
     const over = AbortSignal.any([
       ...(signal ? [signal] : []),
       ...(withinMs === undefined ? [] : [AbortSignal.timeout(wholeMs(withinMs))]),
@@ -280,7 +280,7 @@ class ThreadStore implements SqliteStore {
     return this.#answerTo<T>((id) => ({ kind: 'call', id, method, args, options, ...progress }), { signal, waits, onProgress });
   }
 
-  /** Waits for the thread's answer. `waits`: the call gives up after this many ms. */
+  /** Waits for the thread's answer. `waits`: the call fails after this many ms. */
   async #answerTo<T>(
     ask: (id: number) => Ask,
     { signal, waits, onProgress }: { readonly signal: AbortSignal | undefined; readonly waits?: number | undefined } & Progress,
@@ -348,7 +348,7 @@ class ThreadStore implements SqliteStore {
           this.#lastAt = Math.max(this.#lastAt, answer.lastAt);
           resolve();
         } else if (answer.kind === 'refused') reject(errorOf(answer.error));
-        else this.#hear(answer);
+        else this.#handle(answer);
     });
     worker.on('error', (error) => (why = error instanceof Error ? error.message : String(error)));
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
@@ -366,7 +366,7 @@ class ThreadStore implements SqliteStore {
     if (this.#pending.size === 0) worker.unref();
   }
 
-  #hear(answer: Exclude<Answer, { kind: 'ready' | 'refused' }>): void {
+  #handle(answer: Exclude<Answer, { kind: 'ready' | 'refused' }>): void {
     switch (answer.kind) {
       case 'done':
         this.#lastAt = Math.max(this.#lastAt, answer.lastAt);
@@ -393,7 +393,7 @@ class ThreadStore implements SqliteStore {
 }
 
 /**
- * The environment of the thread, which stores Node's compiled code only if the environment names a folder. Node makes a subfolder
+ * The environment of the thread. A thread caches its compiled code only if its environment names a folder. Node makes a subfolder
  * for each of its versions.
  */
 const compiledIn = (folder: string | undefined): NodeJS.ProcessEnv =>

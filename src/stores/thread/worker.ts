@@ -7,7 +7,7 @@ import { openSqliteStore, type OwnedStore } from '../sqlite/store.ts';
 import { outbox } from './outbox.ts';
 import { type Answer, type Ask, failureOf, type Setup } from './protocol.ts';
 
-/** The most messages that are taken before the first is answered, so that a busy caller does not delay the others too long. */
+/** The most messages that are taken before the first is answered, so that a busy caller does not delay other callers too long. */
 const MOST_AT_ONCE = 64;
 
 const { path, busyMs, now, quiet, fault } = workerData as Setup;
@@ -35,9 +35,9 @@ try {
     ...(now === undefined ? {} : { clock: { now: () => time as number } }),
   });
   parentPort?.on('message', (asks: readonly Ask[]) => {
-    for (const ask of asks) hear(store, ask);
+    for (const ask of asks) handle(store, ask);
     // Messages that already wait share the transaction.
-    for (const ask of waiting()) hear(store, ask);
+    for (const ask of waiting()) handle(store, ask);
   });
   say({ kind: 'ready', name: store.name, path: store.path, lastAt: store.lastAt });
 } catch (error) {
@@ -54,7 +54,7 @@ function* waiting(): Iterable<Ask> {
   }
 }
 
-function hear(store: OwnedStore, ask: Ask): void {
+function handle(store: OwnedStore, ask: Ask): void {
   if (ask.now !== undefined) time = ask.now;
   switch (ask.kind) {
     case 'call':

@@ -113,7 +113,7 @@ export function append({ test }: Suite): void {
       swaps: [first, { key: 'b', from: ['another'], to: undefined }],
     });
     equal(stale, { kind: 'stale', key: 'b' }, 'append returns stale, with the key, if a setting differs from its `from`');
-    // A store that refuses the records does not change the settings.
+    // If the store refuses the records, it does not change the settings.
     const swap = { swaps: [first] };
     matches(await store.append(LOG, [queued('n3'), queued('n1')], swap), { kind: 'duplicate', id: 'n1' });
     await append(closed(['n1'], 'withdrawn'));

@@ -1,4 +1,4 @@
-/** A store closes, and calls are aborted. */
+/** Closed stores and aborted calls. */
 import { equal, refuses } from '../check.ts';
 import { LOG, said } from '../drafts.ts';
 import type { Suite } from '../suite.ts';

@@ -73,7 +73,7 @@ export function many({ test }: Suite): void {
   });
 }
 
-/** A longer wait means that the store lost a record. */
+/** If a wait lasts longer, the store has lost a record. */
 const PATIENCE_MS = 60_000;
 
 async function waitFor(store: Store, condition: () => Promise<boolean>): Promise<void> {

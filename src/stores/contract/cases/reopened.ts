@@ -14,7 +14,7 @@ const Y = { log: LOG, conversation: conversation('y') };
 const REOPENED = 'after close(), a store that is opened again has';
 
 export function reopened({ testWhere }: Suite): void {
-  /** Writes, closes and opens again. `seen` must return the same before and after, and include `expected`. */
+  /** Writes data, and closes and reopens the store. `seen` must return the same before and after, including `expected`. */
   const keeps = (what: string, write: (stage: Stage) => Promise<unknown>, seen: Seen, expected: unknown, after?: After): void =>
     testWhere('survives-restart', `has ${what}`, async (stage) => {
       const { store, also } = stage;
@@ -338,7 +338,7 @@ async function everything(store: Store, log = LOG): Promise<unknown> {
   return { head, records, items };
 }
 
-/** Writes data of each kind that erase removes, with the secret text wherever the data can hold a text. */
+/** Writes data of each kind that erase removes, with the secret text in each field that can hold a text. */
 async function fill(store: Store, log: LogKey, now: number): Promise<void> {
   const main = { log, conversation: X.conversation };
   await store.append(log, [queued('secret-note', { message: SECRET }), said(SECRET, 'x')]);

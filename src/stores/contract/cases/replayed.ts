@@ -8,7 +8,10 @@ import { type Step, stepsOf } from '../random-drafts.ts';
 import { expectedAppend, expectIndexEqualsReplay } from '../reference.ts';
 import type { Stage, Suite } from '../suite.ts';
 
-/** A check asks for thirty lists, which takes a database of another process long. */
+/**
+ * The index is checked after this many appends. A check requests thirty lists, which takes a long time if the database runs in
+ * another process.
+ */
 const CHECK_EVERY = 5;
 
 export function replayed({ test }: Suite): void {

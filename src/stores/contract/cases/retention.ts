@@ -174,7 +174,7 @@ export function forget({ test }: Suite): void {
     equal(await store.items(LOG, { kind: 'latest', limit: 9 }), before);
     equal(await store.forget([2, 4]), true);
     equal((await append(fact(5))).records[0]?.seq, 9);
-    // The store no longer has a log without records.
+    // The store does not list a log whose records were all forgotten.
     await store.append(ELSEWHERE, [fact(6)]);
     await append(fact(7));
     equal(await store.forget([10]), true);

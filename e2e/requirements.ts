@@ -971,6 +971,10 @@ export const REQUIREMENTS = {
   'follow:problems': {
     behaviour: 'Problem matchers name file, line, test and message of the errors that common tools print.',
   },
+  'follow:matchers': {
+    behaviour:
+      'A problem matcher of `earpiece.toml` reads the errors of a command, in linear time. One of a project waits for trust.',
+  },
   'follow:told-once': {
     behaviour:
       'After a crash at any write of a follower, nothing is reported twice, and nothing is lost that the source still has.',

@@ -20,6 +20,7 @@ import {
 import { openInbox, type UserInbox } from '../user-inbox.ts';
 import { addressIn } from './context.ts';
 import type { FollowOptions } from './commands/follow.ts';
+import { matchersOf } from './matchers.ts';
 import { complain } from './terminal.ts';
 
 /** Runs and follows the command; resolves with its exit code. */
@@ -27,11 +28,13 @@ export async function followCommand(words: readonly string[], options: FollowOpt
   const [command = '', ...args] = words;
   const label = (options.name ?? commandLine(command, args)).slice(0, 200);
   // The configuration and the address are checked before the command runs.
-  const to = formatAddress(addressIn(loadConfig({ cwd: process.cwd(), env: process.env }), options.to));
+  const config = loadConfig({ cwd: process.cwd(), env: process.env });
+  const to = formatAddress(addressIn(config, options.to));
+  const matchers = matchersOf(config, options.matcher);
   const ear = await openInbox({ ...(options.db === undefined ? {} : { flags: { db: options.db } }), thread: true });
   const followed = await begun(ear, label, to);
   const untold: Error[] = [];
-  const output = followOutput({ store: ear.store, emitter: ear.emitter, now: () => Date.now() }, followed, (error) =>
+  const output = followOutput({ store: ear.store, emitter: ear.emitter, now: () => Date.now(), matchers }, followed, (error) =>
     untold.push(error),
   );
   const last = new LastLines(EXCERPT_FROM);
@@ -75,7 +78,7 @@ export async function followCommand(words: readonly string[], options: FollowOpt
         outcome,
         durationMs: performance.now() - startedAt,
         lastLines: excerpt(lines, SHOWN, isFailure(outcome)),
-        problems: problemsIn(lines),
+        problems: problemsIn(lines, matchers.matchers),
         levelOnFailure: 'error',
       }),
       { id: randomUUID(), now: Date.now() },

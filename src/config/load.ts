@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { defined } from '../core/defined.ts';
 import { readLimited } from '../input/index.ts';
+import type { MatcherForm } from '../core/matcher-form.ts';
 import type { Policy } from '../core/policy.ts';
 import { checkConfigText, MAX_BYTES, type Entry } from './check.ts';
 import { gatewayOf, type GatewayConfig } from './gateway.ts';
@@ -68,6 +69,8 @@ export type Config = {
   readonly tools: Readonly<Record<string, ToolConfig>>;
   /** The senders of webhooks, by name; `to` is a whole address. */
   readonly webhooks: Readonly<Record<string, WebhookEntry>>;
+  /** The user's problem matchers, by name. */
+  readonly matchers: Readonly<Record<string, MatcherForm>>;
   /** The files that were read, the file with the higher priority first. */
   readonly files: readonly { readonly scope: 'project' | 'user'; readonly file: string }[];
   /** Parts of a project's file that are ignored until `earpiece trust`. */
@@ -169,6 +172,9 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     sources: sourcesOf(layers),
     tools: toolsOf(layers),
     webhooks: webhooksOf(layers, project),
+    matchers: Object.fromEntries(
+      winnersBelow(layers, 'matchers').map(({ path, said }) => [path[1] ?? '', said.value as MatcherForm]),
+    ),
     files,
     untrusted: sifted.untrusted,
     layers,

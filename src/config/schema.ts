@@ -6,6 +6,7 @@ import { nameFrom } from '../core/address.ts';
 import { LEVELS, parseKind, type Level } from '../core/notification.ts';
 import { DEFAULT_POLICY } from '../core/policy.ts';
 import { VIEW_NAMES } from '../core/records.ts';
+import { matcher } from './matchers.ts';
 import { askedFor, profile, server, type ProfileEntry, type ServerEntry } from './servers.ts';
 import {
   address,
@@ -258,6 +259,10 @@ export const SETTINGS = {
   webhook: many('webhooks.*', webhook(), undefined, {
     needsTrust: (entry: WebhookEntry) => `takes webhooks for ${entry.to}`,
   }),
+
+  matcher: many('matchers.*', matcher(), undefined, {
+    needsTrust: () => 'decides which printed lines agents read as errors',
+  }),
 } as const;
 
 /** All settings in one list, in the order of the table. */
@@ -294,6 +299,8 @@ export function nameProblem(pattern: readonly string[], name: string, asTable: b
         : 'is not a valid source: letters, digits, "_" and "-", at most 64, or "*" for the rest';
     case 'gateway.servers.*':
       return PART.test(name) ? undefined : 'is not a valid server name: letters, digits, "_" and "-", at most 64';
+    case 'matchers.*':
+      return PART.test(name) ? undefined : 'is not a valid name of a matcher: letters, digits, "_" and "-", at most 64';
     case 'webhooks.*':
       return PART.test(name) ? undefined : 'is not a valid webhook name: letters, digits, "_" and "-", at most 64';
     default:

@@ -36,7 +36,7 @@ describe("a user's pattern", () => {
 
   it.each(['(?=a)b', '(?!a)b', '(?<=a)b', 'x(?<!a)b'])('%s is refused, with the way out', (source) => {
     expect(problemOf(source)).toBe(
-      'lookahead and lookbehind are not supported, since every pattern must run in linear time; match the text around the secret as well, or write one pattern for each case',
+      'lookahead and lookbehind are not supported, since every pattern must run in linear time; match the text around it as well, or write one pattern for each case',
     );
   });
 
@@ -50,7 +50,7 @@ describe("a user's pattern", () => {
 
   it.each([
     ['(', 'it is not a regular expression (missing closing ))'],
-    ['x*', 'it matches the empty text, so everything would be redacted'],
+    ['x*', 'it matches the empty text, and so every text; write + instead of *'],
     ['x'.repeat(1001), 'it has 1001 characters; write at most 1000'],
   ])('%s is told', (source, problem) => {
     expect(problemOf(source)).toBe(problem);

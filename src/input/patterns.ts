@@ -28,6 +28,10 @@ export interface Pattern {
   replaceAll(text: string, by: string): string;
   /** Whether the pattern matches anywhere in the text. */
   test(text: string): boolean;
+  /** The number of groups. */
+  readonly groups: number;
+  /** The first match and its groups; a group that took no part is undefined. Returns undefined if nothing matches. */
+  find(text: string): readonly (string | undefined)[] | undefined;
 }
 
 /** The read patterns by their source. They are kept because a policy is read before every notification. */
@@ -54,10 +58,16 @@ function compile(source: string): PatternRead {
     const pattern = RE2.compile(RE2.translateRegExp(asRe2(source)));
     const size = pattern.programSize();
     if (size > MAX_SIZE) return problem(TOO_LARGE);
-    if (pattern.test('')) return problem('it matches the empty text, so everything would be redacted');
+    if (pattern.test('')) return problem('it matches the empty text, and so every text; write + instead of *');
     const replaceAll = (text: string, by: string): string =>
       pattern.test(text) ? pattern.matcher(text).replaceAll(by.replaceAll('$', '$$$$')) : text;
-    return { kind: 'pattern', pattern: { size, replaceAll, test: (text) => pattern.test(text) } };
+    const groups = pattern.groupCount();
+    const find = (text: string): readonly (string | undefined)[] | undefined => {
+      const matcher = pattern.matcher(text);
+      if (!matcher.find()) return undefined;
+      return Array.from({ length: groups + 1 }, (_, group) => matcher.group(group) ?? undefined);
+    };
+    return { kind: 'pattern', pattern: { size, groups, replaceAll, find, test: (text) => pattern.test(text) } };
   } catch (cause) {
     const said = (cause as Error).message
       .replace('error parsing regexp: ', '')
@@ -71,7 +81,7 @@ const problem = (text: string): PatternRead => ({ kind: 'problem', problem: text
 
 const TOO_LARGE = `it is too large: write at most ${MAX_SIZE} repetitions in all, e.g. {20,} instead of {500}`;
 
-const SIMPLER = 'match the text around the secret as well, or write one pattern for each case';
+const SIMPLER = 'match the text around it as well, or write one pattern for each case';
 
 /** Finds syntax of JavaScript that is impossible in linear time. RE2 would give some of this syntax another meaning. */
 function unsupportedIn(source: string): string | undefined {

@@ -15,6 +15,7 @@ import { EarpieceError } from '../../core/errors.ts';
 import type { Answer, CommandLine } from '../command-line.ts';
 import { onlyAPerson, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
+import { matcherProblems } from '../matchers.ts';
 import { secretProblems } from '../webhooks.ts';
 import { table } from '../table.ts';
 import { paint, plain, print, printJson } from '../terminal.ts';
@@ -138,7 +139,7 @@ type Checked = {
 function ofHere(options: GlobalOptions): Checked {
   const { config: current, problems } = readConfig(here(options));
   return {
-    problems: [...problems, ...secretProblems(current, process.env)],
+    problems: [...problems, ...secretProblems(current, process.env), ...matcherProblems(current)],
     files: current.files.map((f) => f.file),
     untrusted: current.untrusted,
   };

@@ -17,6 +17,7 @@ export type FollowOptions = GlobalOptions & {
   readonly every?: string;
   readonly level?: NonNullable<Followed['level']>;
   readonly name?: string;
+  readonly matcher?: string;
   readonly look?: string;
   readonly until?: Until;
 };
@@ -50,6 +51,7 @@ export function follow(command: CommandLine, answer: Answer): void {
       ),
     )
     .option('--name <label>', 'the name of a command in notifications')
+    .option('--matcher <names>', 'problem matchers of earpiece.toml for a command, separated by commas, beside the shipped ones')
     .option('--look <project>', 'check what this project follows; the other commands start this')
     .onMistake('write -- before the command: earpiece follow -- <command>, earpiece follow lsp -- <command>')
     .example(
@@ -121,7 +123,7 @@ function everyOf(text: string): number {
 async function whatOf(
   kind: Kind,
   words: readonly string[],
-  { match, value, until }: FollowOptions,
+  { match, value, until, matcher }: FollowOptions,
   ear: UserInbox,
 ): Promise<What> {
   const [first, second] = words;
@@ -131,6 +133,7 @@ async function whatOf(
       `follow ${kind} takes one thing, got ${JSON.stringify(words.join(' ').slice(0, 80))}`,
     );
   if (match !== undefined && kind !== 'log') throw new EarpieceError('bad_argument', '--match belongs to follow log <file>');
+  if (matcher !== undefined) throw new EarpieceError('bad_argument', '--matcher belongs to follow -- <command>');
   if (until !== undefined && kind !== 'agent') throw new EarpieceError('bad_argument', '--until belongs to follow agent <agent>');
   if (value !== undefined && kind !== 'url') throw new EarpieceError('bad_argument', '--value belongs to follow url <url>');
   if (kind === 'pr') {

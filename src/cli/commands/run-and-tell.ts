@@ -19,6 +19,7 @@ type Options = GlobalOptions & {
   levelOnFailure: Level;
   timeout?: string;
   name?: string;
+  matcher?: string;
 };
 
 export function runAndTell(command: CommandLine, answer: Answer): void {
@@ -34,6 +35,7 @@ export function runAndTell(command: CommandLine, answer: Answer): void {
     .option('--name <label>', 'a name, used instead of the command line')
     .option('--lines <n>', 'how many lines of output the agent reads: those about the failure, and the end; 0: none', '20')
     .addOption(choice('--level-on-failure <level>', LEVELS, 'the level of a failure', { fallback: 'error' }))
+    .option('--matcher <names>', 'problem matchers of earpiece.toml, separated by commas, beside the shipped ones')
     .option('--timeout <duration>', 'end the command after this time')
     .option(...SERVER_OPTION)
     .onMistake('put the options of the command after --: earpiece run-and-tell -- <command>')
@@ -47,10 +49,13 @@ earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
       const timeoutMs = options.timeout === undefined ? undefined : durationOption('--timeout', options.timeout);
       // The configuration and the address are checked before the command runs. The store is opened only after the command has
       // ended.
-      const to = addressIn(loadConfig({ cwd: process.cwd(), env: process.env }), options.to);
+      const current = loadConfig({ cwd: process.cwd(), env: process.env });
+      const to = addressIn(current, options.to);
       const source = await import('../../sources/processes/index.ts');
+      const { matchersOf } = await import('../matchers.ts');
+      const { matchers } = matchersOf(current, options.matcher);
       const [program = '', ...args] = words;
-      const ran = await source.runAndTell({
+      const ran = await source.runAndReport({
         command: program,
         args,
         subject: formatAddress(to),
@@ -64,6 +69,7 @@ earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
             'the command runs without a terminal, so its colours and progress may differ; to give it one: npm install @lydell/node-pty, beside earpiece',
           ),
         emitter: { emit: (event) => emitTo(options, event) },
+        matchers,
       });
       const { outcome, telling } = ran;
       if (outcome.kind === 'not_started') complain(`${program}: ${outcome.reason}`);

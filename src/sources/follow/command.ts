@@ -5,7 +5,7 @@
 import { defined } from '../../core/defined.ts';
 import { checksum, type Emitter } from '../../core/event.ts';
 import { fault } from '../../core/faults.ts';
-import { fingerprintOf, linesOf, OpenProblems, sayProblem, type Open } from '../problems/index.ts';
+import { fingerprintOf, linesOf, OpenProblems, sayProblem, type Matchers, type Open } from '../problems/index.ts';
 import type { Standing } from './follower.ts';
 import { keepState, stateOf, type Followed, type State } from './list.ts';
 import type { Surroundings } from './look-after.ts';
@@ -26,11 +26,11 @@ export type Output = {
   readonly ended: (well: boolean) => Promise<void>;
 };
 
-type Place = Pick<Surroundings, 'store' | 'now'> & { readonly emitter: Emitter };
+type Place = Pick<Surroundings, 'store' | 'now'> & { readonly emitter: Emitter; readonly matchers: Matchers };
 
 /** Follows the output of a program, and never throws. `onTrouble` gets the error if the last report fails. */
 export function followOutput(place: Place, followed: Followed, onTrouble: (error: Error) => void): Output {
-  const problems = new OpenProblems();
+  const problems = new OpenProblems(place.matchers.matchers, place.matchers.rounds);
   const telling = new Telling(place, followed);
   let together: NodeJS.Timeout | undefined;
   let silent: NodeJS.Timeout | undefined;

@@ -139,7 +139,7 @@ describe('a look', () => {
     },
   );
 
-  /** What the source has before a crash, and after it: the messages by key. */
+  /** The states of the source after a crash: the fingerprints by key. */
   const WORLDS: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
     ['everything is fixed', {}],
     ['only the old state is back', { old: 'old' }],

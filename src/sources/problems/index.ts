@@ -1,4 +1,5 @@
 /** Problem matchers, which find the errors that compilers, test runners and servers print. */
+export { matchersWith, type Matchers } from './own.ts';
 export { problemsIn } from './reader.ts';
 export { fingerprintOf, placeOf, sayProblem, type Problem } from './problem.ts';
 export { OpenProblems, type Open } from './rounds.ts';

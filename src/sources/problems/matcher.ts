@@ -26,12 +26,14 @@ export type Matcher = { readonly tool: string; readonly steps: readonly [Step, .
 /** The lines by which a tool that keeps running shows where a round begins and ends. */
 export type Rounds = {
   /** Matches the beginning of a round. Earlier problems belong to an earlier round. */
-  readonly begins?: RegExp;
+  readonly begins?: LineTest;
   /** Matches the end of a round. The problems of this round are then the only open ones. */
-  readonly ends?: RegExp;
+  readonly ends?: LineTest;
   /** Matches a line that says that there are no problems. */
-  readonly clean?: RegExp;
+  readonly clean?: LineTest;
 };
+
+type LineTest = Pick<RegExp, 'test'>;
 
 /** Makes a step from a JavaScript regular expression. Use this for patterns of this package, which run in linear time. */
 export function step(pattern: RegExp, more: Omit<Step, 'match'> = {}): Step {

@@ -5,7 +5,7 @@ import type { Problem } from './problem.ts';
 import { SHIPPED } from './shipped.ts';
 
 /** The most characters of a line that are matched. A longer line is cut. */
-const LINE_CHARS = 2_000;
+export const LINE_CHARS = 2_000;
 const MESSAGE_CHARS = 400;
 
 /** A problem whose first lines were read. More lines may follow. */
@@ -118,7 +118,7 @@ function problemOf(tool: string, parts: Parts): Problem | undefined {
   const [line, column] = [numberOf(parts.line), numberOf(parts.column)];
   return {
     tool,
-    severity: severity?.toLowerCase() === 'warning' ? 'warning' : 'error',
+    severity: severity !== undefined && HARMLESS.test(severity) ? 'warning' : 'error',
     message: said.length > MESSAGE_CHARS ? `${said.slice(0, MESSAGE_CHARS - 1).toWellFormed()}…` : said,
     ...(test === undefined ? {} : { test: test.trim().slice(0, MESSAGE_CHARS) }),
     ...defined({ code }),
@@ -126,5 +126,8 @@ function problemOf(tool: string, parts: Parts): Problem | undefined {
     ...defined({ line, column }),
   };
 }
+
+/** The words, and the letters of some tools, for everything below an error. */
+const HARMLESS = /^(?:w|warn|warning|i|info|information|note|hint|help)$/iu;
 
 const numberOf = (digits: string | undefined): number | undefined => (digits === undefined ? undefined : Number(digits));

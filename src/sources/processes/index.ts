@@ -1,5 +1,5 @@
 /** Runs commands and notifies an agent of their end. */
-export { catchSignals, exitCodeOf, runAndTell, type RanAndTold, type RunAndTellOptions } from './run-and-tell.ts';
+export { catchSignals, exitCodeOf, runAndReport, runAndTell, type RanAndTold, type RunAndTellOptions } from './run-and-tell.ts';
 export { excerpt, EXCERPT_FROM } from './excerpt.ts';
 export { LastLines } from './last-lines.ts';
 export { commandLine, eventOf, isFailure, type Outcome } from './outcome.ts';

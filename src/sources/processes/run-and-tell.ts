@@ -10,7 +10,7 @@ import type { Writable } from 'node:stream';
 import { EarpieceError } from '../../core/errors.ts';
 import { makeEvent, type Emitted, type Emitter, type Event } from '../../core/event.ts';
 import type { Level } from '../../core/notification.ts';
-import { problemsIn } from '../problems/index.ts';
+import { problemsIn, type Matchers } from '../problems/index.ts';
 import { LastLines } from './last-lines.ts';
 import { excerpt, EXCERPT_FROM } from './excerpt.ts';
 import { eventOf, isFailure, type Outcome } from './outcome.ts';
@@ -60,7 +60,12 @@ export type RanAndTold = {
   readonly telling: { readonly kind: 'told'; readonly emitted: Emitted } | { readonly kind: 'untold'; readonly error: unknown };
 };
 
-export async function runAndTell(options: RunAndTellOptions): Promise<RanAndTold> {
+export const runAndTell = (options: RunAndTellOptions): Promise<RanAndTold> => runAndReport(options);
+
+/** Does the same, with the matchers of the user. */
+export async function runAndReport(
+  options: RunAndTellOptions & { readonly matchers?: Matchers['matchers'] },
+): Promise<RanAndTold> {
   const {
     command,
     args = [],
@@ -98,7 +103,7 @@ export async function runAndTell(options: RunAndTellOptions): Promise<RanAndTold
         outcome,
         durationMs: performance.now() - startedAt,
         lastLines: excerpt(lines, options.lines ?? 20, isFailure(outcome)),
-        problems: isFailure(outcome) ? problemsIn(lines) : [],
+        problems: isFailure(outcome) ? problemsIn(lines, options.matchers) : [],
         levelOnFailure: options.levelOnFailure ?? 'error',
       }),
       { id: randomUUID(), now: Date.now() },

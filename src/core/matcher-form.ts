@@ -1,0 +1,23 @@
+/** A problem matcher as a user writes it, after the form of VS Code. The numbers are those of groups; 0 is the whole match. */
+export type MatcherForm = {
+  /** The severity of problems whose line does not say it. */
+  readonly severity?: MatcherSeverity;
+  /** The patterns of consecutive lines. */
+  readonly pattern: readonly LinePattern[];
+  readonly background?: BackgroundForm;
+};
+
+export const MATCHER_SEVERITIES = ['error', 'warning'] as const;
+type MatcherSeverity = (typeof MATCHER_SEVERITIES)[number];
+
+/** The parts of a problem that a group may have. */
+export const GROUPS = ['file', 'line', 'column', 'severity', 'code', 'message'] as const;
+
+export type LinePattern = {
+  readonly regexp: string;
+  /** Whether each further line of this form is another problem. Only the last of several patterns may have this. */
+  readonly loop?: boolean;
+} & { readonly [Part in (typeof GROUPS)[number]]?: number };
+
+/** The lines by which a program that keeps running shows where a build begins and ends. */
+export type BackgroundForm = { readonly beginsPattern?: string; readonly endsPattern?: string };

@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest';
+import { proves } from '../../../e2e/verifies.ts';
+import type { MatcherForm } from '../../core/matcher-form.ts';
+import { matchersWith } from './own.ts';
+import { sayProblem } from './problem.ts';
+import { problemsIn } from './reader.ts';
+import { OpenProblems } from './rounds.ts';
+
+const LINT: MatcherForm = {
+  pattern: [
+    { regexp: String.raw`^((?:[a-zA-Z]:)*[./\\]+.*?)\s*$`, file: 1 },
+    {
+      regexp: String.raw`^\s+(\d+):(\d+)\s+(error|warning|info)\s+(.+?)(?:\s\s+(.*))?$`,
+      line: 1,
+      column: 2,
+      severity: 3,
+      message: 4,
+      code: 5,
+      loop: true,
+    },
+  ],
+};
+const one = (regexp: string, more: object = {}): MatcherForm => ({ pattern: [{ regexp, message: 1, ...more }] });
+
+it('reads the lines of a form of VS Code, before the shipped matchers', () => {
+  proves('follow:matchers');
+  const { matchers } = matchersWith({ lint: LINT });
+  const lines = ['./a.foo', '  1:7  error  no price  rule/a', '  2:1  info  no name', './b.foo', '  3:1  error  no cart', 'done'];
+  expect(problemsIn(lines, matchers).map((each) => `${each.tool} ${each.severity}: ${sayProblem(each)}`)).toEqual([
+    'lint error: rule/a: no price (./a.foo:1:7)',
+    'lint warning: no name (./a.foo:2:1)',
+    'lint error: no cart (./b.foo:3:1)',
+  ]);
+  const tsc = 'a.ts(1,7): error TS2322: no.';
+  expect(problemsIn([tsc], matchers)[0]).toMatchObject({ tool: 'tsc' });
+  expect(problemsIn([tsc], matchersWith({ mine: one('error (.+)$') }).matchers)).toMatchObject([
+    { tool: 'mine', message: 'TS2322: no.' },
+  ]);
+  expect(problemsIn(['x: y'], matchersWith({ mine: { severity: 'warning', ...one('^x: (.+)$') } }).matchers)).toMatchObject([
+    { severity: 'warning', message: 'y' },
+  ]);
+});
+
+it('keeps the problems of the last build, by the patterns of the background', () => {
+  proves('follow:matchers');
+  const form = { ...one('^bad (.+)$'), background: { beginsPattern: '^begin', endsPattern: '^end' } };
+  const { matchers, rounds } = matchersWith({ mine: form });
+  const problems = new OpenProblems(matchers, rounds);
+  const open = (): readonly string[] => [...problems.open().values()].map(({ problem }) => problem.message);
+  for (const line of ['begin', 'bad a', 'bad b', 'end']) problems.read(line);
+  expect(open()).toEqual(['a', 'b']);
+  for (const line of ['begin', 'bad b', 'end']) problems.read(line);
+  expect(open()).toEqual(['b']);
+});
+
+it('a pattern on which a backtracking engine takes hours is read at once', () => {
+  proves('follow:matchers');
+  const { matchers } = matchersWith({ mine: one('^((a+)+)+$') });
+  const began = performance.now();
+  expect(problemsIn([`${'a'.repeat(1_900)}!`], matchers)).toEqual([]);
+  expect(performance.now() - began).toBeLessThan(5_000);
+});
+
+it.each([
+  [one('('), 'matchers.x.pattern[0].regexp is "(": it is not a regular expression'],
+  [one('(?<=a)(b)'), 'lookahead and lookbehind are not supported'],
+  [one('(.*)'), 'it matches the empty text'],
+  [one('(a)', { file: 2 }), 'matchers.x.pattern[0].file is 2, but regexp has 1 groups; write the number of one of them'],
+  [{ ...one('(a)'), background: { beginsPattern: '[' } }, 'matchers.x.background.begins_pattern is "[": it is not a regular'],
+])('%j is refused with its key', (form, message) => {
+  expect(() => matchersWith({ x: form })).toThrow(message);
+});

@@ -1,0 +1,70 @@
+/** Makes matchers of the forms that users write. Their patterns run in linear time. */
+import { EarpieceError } from '../../core/errors.ts';
+import { GROUPS, type LinePattern, type MatcherForm } from '../../core/matcher-form.ts';
+import { readPattern, type Pattern } from '../../input/index.ts';
+import type { Matcher, Rounds, Step } from './matcher.ts';
+import { LINE_CHARS } from './reader.ts';
+import { ROUNDS, SHIPPED } from './shipped.ts';
+
+/** Matchers, and the rounds of their tools. */
+export type Matchers = { readonly matchers: readonly Matcher[]; readonly rounds: Readonly<Record<string, Rounds>> };
+
+/**
+ * The shipped matchers after those of these forms, by their names. Throws `bad_config` with the key of a pattern that is not
+ * valid.
+ */
+export function matchersWith(forms: Readonly<Record<string, MatcherForm>>): Matchers {
+  const own = Object.entries(forms).map(([name, form]) => ({ name, ...made(name, form) }));
+  return {
+    matchers: [...own.map(({ matcher }) => matcher), ...SHIPPED],
+    rounds: {
+      ...ROUNDS,
+      ...Object.fromEntries(own.flatMap(({ name, rounds }) => (rounds === undefined ? [] : [[name, rounds]]))),
+    },
+  };
+}
+
+function made(name: string, form: MatcherForm): { readonly matcher: Matcher; readonly rounds?: Rounds } {
+  const key = `matchers.${name}`;
+  const [first, ...more] = form.pattern.map((line, i) => stepOf(line, form, `${key}.pattern[${i}]`));
+  if (first === undefined) throw wrong(`${key}.pattern`, 'is empty');
+  const matcher: Matcher = { tool: name, steps: [first, ...more] };
+  if (form.background === undefined) return { matcher };
+  const { beginsPattern, endsPattern } = form.background;
+  const rounds: Rounds = {
+    ...(beginsPattern === undefined ? {} : { begins: lineTest(compiled(beginsPattern, `${key}.background.begins_pattern`)) }),
+    ...(endsPattern === undefined ? {} : { ends: lineTest(compiled(endsPattern, `${key}.background.ends_pattern`)) }),
+  };
+  return { matcher, rounds };
+}
+
+function stepOf(line: LinePattern, { severity }: MatcherForm, key: string): Step {
+  const pattern = compiled(line.regexp, `${key}.regexp`);
+  const parts = GROUPS.flatMap((part) => {
+    const group = line[part];
+    if (group === undefined) return [];
+    if (group > pattern.groups)
+      throw wrong(`${key}.${part}`, `is ${group}, but regexp has ${pattern.groups} groups; write the number of one of them`);
+    return [[part, group] as const];
+  });
+  return {
+    match: (text) => {
+      const found = pattern.find(text);
+      if (found === undefined) return undefined;
+      const named = parts.flatMap(([part, group]) => (found[group] === undefined ? [] : [[part, found[group]] as const]));
+      return { ...(severity === undefined ? {} : { severity }), ...Object.fromEntries(named) };
+    },
+    ...(line.loop === true ? { loop: true as const } : {}),
+  };
+}
+
+/** Rounds test whole lines. A very long one is cut, as for the patterns. */
+const lineTest = (pattern: Pattern): Pick<RegExp, 'test'> => ({ test: (line) => pattern.test(line.slice(0, LINE_CHARS)) });
+
+function compiled(source: string, key: string): Pattern {
+  const read = readPattern(source);
+  if (read.kind === 'problem') throw wrong(key, `is ${JSON.stringify(source.slice(0, 200))}: ${read.problem}`);
+  return read.pattern;
+}
+
+const wrong = (key: string, problem: string): EarpieceError => new EarpieceError('bad_config', `${key} ${problem}`);

@@ -1,6 +1,7 @@
 /** Hooks whose surroundings change: another Node, a cleaned cache of npx, an upgrade in place. The tests show what hooks carry then, and the doctor's findings. */
 import { execFile, type ExecFileException } from 'node:child_process';
 import { constants, copyFileSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { clonedInto } from '../cloned.ts';
@@ -58,6 +59,21 @@ function hook(home: Home, event: string, more: Readonly<Record<string, string>> 
   const line = hooks[event]?.[0]?.hooks.find(({ command }) => command !== undefined)?.command ?? '';
   const input = JSON.stringify({ hook_event_name: event, session_id: 'session-1', cwd: home.project, prompt: 'x' });
   return ran(home, ['/bin/sh', '-c', line], { ...more, input });
+}
+
+/** A registry that closes each connection, as one behind a broken network. */
+async function deadRegistry(): Promise<AsyncDisposable & { readonly url: string; asked(): number }> {
+  let asked = 0;
+  const server = createServer((socket) => {
+    asked++;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked: () => asked,
+    [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
+  };
 }
 
 const heard = (word: string): unknown => ({ code: 0, stdout: expect.stringContaining(word) as string, stderr: '' });
@@ -164,6 +180,12 @@ describe('hooks after the cache of npx was cleaned', () => {
     expect(await ran(home, [command, ...args.slice(0, -1), '--version'], npm)).toMatchObject({ stdout: `${registry.version}\n` });
     expect(fromClone()).toEqual([]);
     for (const name of ['node_modules', 'package.json', '.npmrc']) rmSync(join(home.project, name), { recursive: true });
+
+    // Without a network the hook does not hold its agent: npx asks once.
+    rmSync(join(home.home, '.npm'), { recursive: true });
+    await using dead = await deadRegistry();
+    expect((await hook(home, 'UserPromptSubmit', { ...npm, npm_config_registry: dead.url })).code).not.toBe(2);
+    expect(dead.asked()).toBe(1);
     expect(about(await npx('doctor', '--json'))).toMatchObject([{ ok: true }]);
   });
 });

@@ -30,9 +30,16 @@ export type Ours = {
 /**
  * Returns the arguments with which npx fetches this version. An agent starts npx in a project's folder. There, npx would run the
  * project's own `node_modules/earpiece` and use the registry of its `.npmrc`. A cloned repository must not choose the program, so
- * npx works in the user's home instead.
+ * npx works in the user's home instead. Without a network npx gives up at once: its default, two more tries after 10 s and 60 s,
+ * would hold each hook of the agent until the agent ends the hook.
  */
-export const fetching = (version: string, home: string): readonly string[] => ['--prefix', home, '-y', `earpiece@${version}`];
+export const fetching = (version: string, home: string): readonly string[] => [
+  '--prefix',
+  home,
+  '--fetch-retries=0',
+  '-y',
+  `earpiece@${version}`,
+];
 
 /**
  * Makes the line for hosts that pass a command to a shell. If this Node no longer exists because a version manager removed it,

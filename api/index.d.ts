@@ -799,7 +799,7 @@ type Event = {
   readonly origin?: Partial<Origin>;
 };
 type EventInput = Pick<Event, 'type' | 'source' | 'subject'> & Partial<Event>;
-type Heard = {
+type Handled = {
   readonly subscriber: string;
   readonly kind: 'queued' | 'folded' | 'duplicate';
   readonly id: string;
@@ -815,7 +815,7 @@ type Heard = {
 };
 type Emitted = {
   readonly event: Event;
-  readonly heard: readonly Heard[];
+  readonly heard: readonly Handled[];
 };
 type Policy = {
   readonly enable: boolean;

@@ -568,7 +568,7 @@ type Event = {
   readonly origin?: Partial<Origin>;
 };
 type EventInput = Pick<Event, 'type' | 'source' | 'subject'> & Partial<Event>;
-type Heard = {
+type Handled = {
   readonly subscriber: string;
   readonly kind: 'queued' | 'folded' | 'duplicate';
   readonly id: string;
@@ -584,7 +584,7 @@ type Heard = {
 };
 type Emitted = {
   readonly event: Event;
-  readonly heard: readonly Heard[];
+  readonly heard: readonly Handled[];
 };
 interface Emitter {
   emit(event: EventInput): Promise<Emitted>;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { proves } from '../../e2e/verifies.ts';
-import type { Emitted, EventInput, Heard } from '../core/event.ts';
+import type { Emitted, EventInput, Handled } from '../core/event.ts';
 import { makeEvent } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
 import { DEFAULT_POLICY } from '../core/policy.ts';
@@ -220,7 +220,7 @@ describe('whose it is', () => {
 });
 
 describe('through a bus', () => {
-  const bus = (heard: readonly Heard[]) => {
+  const bus = (heard: readonly Handled[]) => {
     const emitted: EventInput[] = [];
     const emit = async (event: EventInput): Promise<Emitted> => {
       emitted.push(event);

@@ -35,7 +35,7 @@ function subscriber({ id = 'tool_failure', events, batching, output, ...rest }: 
   };
 }
 
-/** Makes a bus on an in-memory store, and functions that read what an agent would get at a contact point. */
+/** Makes a bus on an in-memory store, with functions that read the lines of an agent at a contact point. */
 function stage(
   subscribers: readonly Subscriber[],
   options: Partial<BusDeps> & { lines?: LineRenderer; policy?: Partial<Policy> } = {},
@@ -944,7 +944,7 @@ describe('templates', () => {
       return encode(text.replaceAll(`ep ${mark}]`, 'ep k7f3]')).length;
     };
     const words = 'one two three four five six seven eight nine ten ';
-    /** A renderer that makes ten words, `tens` times, for each notification in the line. */
+    /** A renderer that makes `10 * tens` words for each notification in the line. */
     const wordy = (tens: number): LineRenderer => ({
       render: async ({ ids }) => ({ kind: 'text', text: ids.map((_, i) => `row ${i}: ${words.repeat(tens)}`).join('\n') }),
     });

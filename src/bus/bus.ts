@@ -1,16 +1,16 @@
 /**
- * Turns events into queued notifications. Each event goes to the subscribers of its subject's project that listen to its type.
+ * Turns events into queued notifications. Each event goes to those subscribers of its subject's project that listen to its type.
  * Their notifications are queued for that subject only. Each inbox has one bus. The buses of different processes share only the
  * log.
  */
 import { parseAddress, type Address } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
-import { makeEvent, type Emitted, type Emitter, type Event, type EventInput, type Heard } from '../core/event.ts';
+import { makeEvent, type Emitted, type Emitter, type Event, type EventInput, type Handled } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
 import { redactedJson, redactor, type Inbox } from '../inbox/index.ts';
 import { Channel, type Moment } from './channel.ts';
 import { InLog } from './in-log.ts';
-import { keyOf, TypeIndex, unheardBecause } from './matching.ts';
+import { keyOf, TypeIndex, excludedBecause } from './matching.ts';
 import { OrderedWriter } from './ordered-writer.ts';
 import { previewOf, type Preview } from './preview.ts';
 import { restKeyOf } from './shape.ts';
@@ -31,7 +31,7 @@ export type BusDeps = {
     expression: string,
     context: Json,
   ) => Promise<{ readonly kind: 'value'; readonly value: boolean } | { readonly kind: 'failed'; readonly reason: string }>;
-  /** Renders previews. Without it, a preview shows the event's own message. */
+  /** Renders previews. Without this engine, a preview shows the event's own message. */
   readonly templates?: Pick<TemplateEngine, 'render'>;
   /** Events of one key within this time are folded before they are queued. Default 100 ms. */
   readonly foldMs?: number;
@@ -40,9 +40,12 @@ export type BusDeps = {
 };
 
 const FOLD_MS = 100;
-/** The number of recent event ids that are remembered. An event with one of these ids is ignored. */
+/** The number of recent event ids that the bus remembers. A second event with one of these ids is ignored. */
 const IDS_KEPT = 10_000;
-/** The longest chain of causes: an agent's event leads to a notification, which leads to another event of an agent, and so on. */
+/**
+ * The longest chain of causes. In such a chain, an agent's event leads to a notification, and the notification leads to another
+ * event of an agent.
+ */
 const MAX_DEPTH = 4;
 const CHANNEL_IDLE_MS = 60_000;
 
@@ -67,7 +70,7 @@ export class Bus implements Emitter, AsyncDisposable {
   readonly #troubles = new Set<string>();
   readonly #writer = new OrderedWriter();
   readonly #subjects = new Map<string, Address>();
-  /** Prefix of the ids for events without an id. */
+  /** The prefix of the ids that this bus gives to events without an id. */
   readonly #name: string;
   #emitted = 0;
   #sweepAt = 1_024;
@@ -111,7 +114,7 @@ export class Bus implements Emitter, AsyncDisposable {
       this.#seen.add(seen);
     }
     try {
-      return { event, heard: await this.#hear(event, now) };
+      return { event, heard: await this.#handle(event, now) };
     } catch (error) {
       // The caller may send a failed event again.
       if (seen !== undefined) this.#seen.delete(seen);
@@ -120,7 +123,7 @@ export class Bus implements Emitter, AsyncDisposable {
   }
 
   async flush(): Promise<void> {
-    // This wait ends, because the worker that evaluates conditions has its own deadline.
+    // This wait has no time limit, because the worker that evaluates conditions has its own deadline.
     await this.#writer.answered();
     const now = this.#now();
     await Promise.all([...this.#channels.values()].map((channel) => channel.flush(now, true)));
@@ -137,29 +140,29 @@ export class Bus implements Emitter, AsyncDisposable {
     await this.close();
   }
 
-  #hear(event: Event, now: Moment): Promise<readonly Heard[]> | readonly Heard[] {
+  #handle(event: Event, now: Moment): Promise<readonly Handled[]> | readonly Handled[] {
     const address = this.#addressOf(event.subject);
     if ((event.origin?.depth ?? 0) > MAX_DEPTH)
       return [{ subscriber: '*', kind: 'skipped', because: `a chain of more than ${MAX_DEPTH} causes` }];
     const index = this.#indexOf(this.#deps.subscribers.of(address.project));
     const taking = index.withdrawing(event.type);
-    const hearing = index.hearing(event.type);
-    if (taking.length === 0 && hearing.length === 1) {
-      const only = hearing[0] as Subscriber;
-      return this.#offer(only, event, address, now).then((heard) => [heard]);
+    const listening = index.listening(event.type);
+    if (taking.length === 0 && listening.length === 1) {
+      const only = listening[0] as Subscriber;
+      return this.#offer(only, event, address, now).then((handled) => [handled]);
     }
-    // Withdrawals come first, because a notification that is queued now may have the same key. Nothing is awaited in between, so
-    // that the next event comes after all effects of this one.
+    // Withdrawals are started first, because a notification that is queued now may have the same key. No `await` is in between,
+    // so that the next event follows all effects of this event.
     const taken = taking.map((subscriber) => this.#takeBack(subscriber, event, address, now));
-    const heard = hearing.map((subscriber) => this.#offer(subscriber, event, address, now));
-    return Promise.all([...taken, ...heard]);
+    const handled = listening.map((subscriber) => this.#offer(subscriber, event, address, now));
+    return Promise.all([...taken, ...handled]);
   }
 
-  #offer(subscriber: Subscriber, event: Event, address: Address, now: Moment): Promise<Heard> {
-    const because = unheardBecause(subscriber, event);
+  #offer(subscriber: Subscriber, event: Event, address: Address, now: Moment): Promise<Handled> {
+    const because = excludedBecause(subscriber, event);
     if (because !== undefined) return Promise.resolve({ subscriber: subscriber.id, kind: 'skipped', because });
     const key = keyOf(subscriber, event);
-    // The usual case: no condition is being evaluated.
+    // Fast path for the usual case, in which no condition is being evaluated.
     if (subscriber.condition === undefined && !this.#writer.isAsking) return this.#put({ subscriber, event, address, key }, now);
     if (subscriber.condition === undefined)
       return this.#writer.whenAnswered({ address, key }, undefined, (_, waited) =>
@@ -169,15 +172,15 @@ export class Bus implements Emitter, AsyncDisposable {
     return this.#writer.whenAnswered({ address, key }, asked, (why) =>
       why === undefined
         ? this.#put({ subscriber, event, address, key }, this.#now())
-        : Promise.resolve<Heard>({ subscriber: subscriber.id, kind: 'skipped', because: why }),
+        : Promise.resolve<Handled>({ subscriber: subscriber.id, kind: 'skipped', because: why }),
     );
   }
 
-  #put({ subscriber, event, address, key }: Put, now: Moment): Promise<Heard> {
+  #put({ subscriber, event, address, key }: Put, now: Moment): Promise<Handled> {
     const channel = this.#channel(subscriber, event.subject, address, now);
-    const heard = channel.hear(event, key, now);
+    const handled = channel.receive(event, key, now);
     if (channel.dueAt < this.#timerAt) this.#wakeAt(channel.dueAt, now.tick);
-    return heard;
+    return handled;
   }
 
   /** Why the condition excludes this event. Undefined if the condition is true. */
@@ -200,23 +203,23 @@ export class Bus implements Emitter, AsyncDisposable {
     return because;
   }
 
-  #takeBack(subscriber: Subscriber, event: Event, address: Address, now: Moment): Promise<Heard> {
+  #takeBack(subscriber: Subscriber, event: Event, address: Address, now: Moment): Promise<Handled> {
     const key = keyOf(subscriber, event);
     if (key === undefined)
       return Promise.resolve({ subscriber: subscriber.id, kind: 'skipped', because: 'it has no dedupe_key to withdraw by' });
     return this.#writer.whenAnswered({ address, key }, undefined, (_, waited) => {
       const at = waited ? this.#now() : now;
       const channel = this.#channel(subscriber, event.subject, address, at);
-      const heard = channel.withdraw(key, event.type, at);
+      const handled = channel.withdraw(key, event.type, at);
       if (channel.dueAt < this.#timerAt) this.#wakeAt(channel.dueAt, at.tick);
-      return heard;
+      return handled;
     });
   }
 
   #channel(subscriber: Subscriber, subject: string, address: Address, now: Moment): Channel {
     const name = `${subscriber.id}\n${subject}`;
     const known = this.#channels.get(name);
-    // A changed subscriber gets a new channel. The old channel still writes the events that it holds back.
+    // A changed subscriber gets a new channel. The old channel still writes its held events.
     if (known !== undefined && known.subscriber === subscriber) return known;
     if (known?.pending) this.#channels.set(`${name}\n${this.#inbox.ids.make('c')}`, known);
     if (this.#channels.size >= this.#sweepAt) this.#sweep(now.tick);
@@ -239,7 +242,7 @@ export class Bus implements Emitter, AsyncDisposable {
         },
         withdraw: (key, reason) => inLog.withdraw(key, reason),
         open: () => inLog.open(),
-        untold: (key) => inLog.untold(key),
+        undelivered: (key) => inLog.undelivered(key),
         lately: (since) => inLog.lately(since),
         counted: async () => (subscriber.withdraw === undefined ? new Map() : inLog.counted(restKeyOf(subscriber))),
         recount: (over) => inLog.recount(restKeyOf(subscriber), over),

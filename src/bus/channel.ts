@@ -1,18 +1,18 @@
 /**
- * A channel queues the notifications of one subscriber for one address. It queues the first event of a key at once. It holds back
- * and counts later events of the key for `foldMs`, then queues them, and the inbox folds them into the first. In a storm (more
+ * A channel queues the notifications of one subscriber for one address. The first event of a key is queued at once. Later events
+ * of the key are held back and counted for `foldMs`, and then queued. The inbox folds them into the first. In a storm (more
  * different events at once than one line lists), further events are only counted. `ordered-writer.ts` defines the order of all
  * writes.
  */
 import type { Address } from '../core/address.ts';
-import type { Event, Heard } from '../core/event.ts';
+import type { Event, Handled } from '../core/event.ts';
 import type { Item } from '../core/items.ts';
 import type { Queued } from '../inbox/index.ts';
 import { DETAILS, Fold } from './fold.ts';
 import { levelFor, shape, shapeRest, type Shaped } from './shape.ts';
 import { shortName, Storm, type Counted, type Detail, type Tally } from './storm.ts';
 import type { Subscriber } from './subscriber.ts';
-import { byClock, detailOfEvent, toldBy, type Logged, type ToldDetails } from './told.ts';
+import { byClock, detailOfEvent, recentBy, type Logged, type RecentDetails } from './recent-details.ts';
 import type { Holder, OrderedWriter, Outlet } from './ordered-writer.ts';
 
 export type ChannelDeps = {
@@ -27,7 +27,7 @@ export type ChannelDeps = {
    */
   readonly lately: (since: number) => Promise<readonly Logged[]>;
   /** Finds the newest notification of the key that is open for this address, was never offered, and does not wait for a time. */
-  readonly untold: (key: string) => Promise<string | undefined>;
+  readonly undelivered: (key: string) => Promise<string | undefined>;
   /** Returns the event as the log keeps it, with secrets redacted. */
   readonly redacted: (event: Event) => Event;
   /** Reads the counts of surplus events of storms in open notifications of all processes. */
@@ -42,8 +42,8 @@ export type ChannelDeps = {
 
 export type Skipped = { readonly kind: 'skipped'; readonly because: string };
 
-/** The state of one key. `leadTick`: the start of the current fold. `told`: the details that this process queued recently. */
-type Key = { leadTick: number; readonly told: ToldDetails; waiting: Fold | undefined };
+/** The state of one key. `leadTick`: the start of the current fold. `recent`: the details that this process queued recently. */
+type Key = { leadTick: number; readonly recent: RecentDetails; waiting: Fold | undefined };
 
 /** Counted events whose state has ended. `done` resolves when the log no longer counts them. */
 type Over = { readonly counted: Map<string, number>; readonly done: PromiseWithResolvers<void> };
@@ -52,15 +52,15 @@ type Over = { readonly counted: Map<string, number>; readonly done: PromiseWithR
 export type Moment = { readonly at: number; readonly tick: number };
 
 /**
- * The maximum number of different events that are open at the same time, in addition to those that one line lists. Further events are only
- * counted. For errors, the list is longer.
+ * The most different events that may be open at the same time, in addition to the events that a storm lists. Further events are
+ * only counted. For errors, the limit is higher.
  */
 const BURST_OF_SINGLES = 20;
 const BURST_OF_ERRORS = 100;
 const isUrgent = ({ severity }: Event): boolean => severity === 'error' || severity === 'critical';
 
 /** The greatest share of time for reading the notifications of other processes. */
-const LOOKING = 1 / 20;
+const READING = 1 / 20;
 
 export class Channel implements Holder {
   readonly subscriber: Subscriber;
@@ -75,9 +75,9 @@ export class Channel implements Holder {
   #counted: { readonly tick: number; readonly counted: Counted } | undefined;
   /** Counted events whose state has ended and that the log still counts. */
   #over: Over | undefined;
-  /** The details that other processes queued recently. The log is read again after `#lookTick`. */
-  #lately = new Map<string, ToldDetails>();
-  #lookTick = Number.NEGATIVE_INFINITY;
+  /** The details that other processes queued recently. The log is read again after `#readTick`. */
+  #lately = new Map<string, RecentDetails>();
+  #readTick = Number.NEGATIVE_INFINITY;
   readonly #outlet: Outlet;
   /** The ticks of the last activity, and of the next flush. */
   usedAt: number;
@@ -98,40 +98,41 @@ export class Channel implements Holder {
     return this.#outlet.isWriting || this.dueAt < Number.POSITIVE_INFINITY;
   }
 
-  hear(event: Event, key: string | undefined, now: Moment): Promise<Heard> {
+  receive(event: Event, key: string | undefined, now: Moment): Promise<Handled> {
     this.usedAt = now.tick;
     if (levelFor(this.subscriber, event) !== 'critical') {
       const known = key === undefined ? undefined : this.#keys.get(key);
       if (key !== undefined && known !== undefined && now.tick - known.leadTick < this.#deps.foldMs)
         return this.#wait(known, key, event);
-      // A later event of a recently queued key folds into its notification or supersedes it, so it takes no room.
+      // A later event of a recently queued key needs no room in the list, because it folds into the key's notification or
+      // supersedes it.
       const behindOthers = key !== undefined && this.#storm?.details.has(key);
       if (behindOthers || (known === undefined && !this.#mayQueue(event))) return this.#count(event, key, now.tick);
     }
     // An earlier event of the key that is still held back goes first.
-    if (key !== undefined && this.heldBack(key) !== undefined) this.letGo(key);
-    return this.#tell({ event, count: 1 }, key, now);
+    if (key !== undefined && this.heldBack(key) !== undefined) this.putInLine(key);
+    return this.#begin({ event, count: 1 }, key, now);
   }
 
   heldBack(key: string): number | undefined {
     return this.#keys.get(key)?.waiting?.last ?? this.#storm?.details.get(key)?.last;
   }
 
-  letGo(key: string): void {
+  putInLine(key: string): void {
     const now = this.#deps.now();
     const known = this.#keys.get(key);
     if (known?.waiting !== undefined) this.#writeWaiting(key, known, now);
     const counted = this.#storm?.takeOut(key);
     if (counted === undefined) return;
     this.#outlet.release(key);
-    const told = this.#tell(counted, key, now);
+    const begun = this.#begin(counted, key, now);
     // Ignored, because the write of the storm reports the failure to the emitter.
-    told.catch(() => {});
-    this.#storm?.before.push(told);
+    begun.catch(() => {});
+    this.#storm?.before.push(begun);
   }
 
   /** Ends the state of a key: open notifications are withdrawn or subtracted from the count, and held events are dropped. */
-  withdraw(key: string, reason: string, now: Moment): Promise<Heard> {
+  withdraw(key: string, reason: string, now: Moment): Promise<Handled> {
     this.usedAt = now.tick;
     const known = this.#keys.get(key);
     this.#keys.delete(key);
@@ -145,7 +146,7 @@ export class Channel implements Holder {
       const ids = await this.#deps.withdraw(key, reason);
       // The state has ended, so the same event counts as new from now on.
       this.#lately.delete(key);
-      this.#keys.get(key)?.told.clear();
+      this.#keys.get(key)?.recent.clear();
       return { ids, counted: await this.#isOver(shortName(key)) };
     });
     return written.then(async ({ ids, counted }) => {
@@ -154,7 +155,7 @@ export class Channel implements Holder {
     });
   }
 
-  /** Subtracts the key from the count, after a short delay and together with other keys. */
+  /** Subtracts the key from the count of surplus events, after a short delay and together with other keys. */
   async #isOver(name: string): Promise<{ readonly done: Promise<void> } | undefined> {
     const { tick } = this.#deps.now();
     if (this.#counted === undefined || tick - this.#counted.tick > this.#deps.foldMs)
@@ -165,7 +166,7 @@ export class Channel implements Holder {
     over.counted.set(name, count);
     this.dueAt = Math.min(this.dueAt, tick + this.#deps.foldMs);
     this.#deps.wake(this);
-    // Wrapped in an object, so that the next write does not await the promise.
+    // Wrapped in an object, because the next write would await a bare promise.
     return { done: over.done.promise };
   }
 
@@ -190,7 +191,7 @@ export class Channel implements Holder {
     await this.#outlet.written();
   }
 
-  /** The earliest end of a fold with waiting events. */
+  /** Returns the earliest end of a fold with waiting events. */
   #foldsUntil(): number {
     let due = Number.POSITIVE_INFINITY;
     for (const { waiting, leadTick } of this.#keys.values())
@@ -206,24 +207,24 @@ export class Channel implements Holder {
   }
 
   /** Queues an event and begins a fold of its key. A failed or skipped event does not count as queued. */
-  #tell(detail: Detail, key: string | undefined, now: Moment, before?: number): Promise<Heard> {
+  #begin(detail: Detail, key: string | undefined, now: Moment, before?: number): Promise<Handled> {
     const known = key === undefined ? undefined : this.#lead(key, now);
     if (key !== undefined) this.#outlet.overtake(key, before);
     return this.#outlet.write(key === undefined ? [] : [key], async () => {
-      let heard: Heard | undefined;
+      let handled: Handled | undefined;
       try {
-        heard = await this.#queue(detail, { key, known }, now);
-        return heard;
+        handled = await this.#queue(detail, { key, known }, now);
+        return handled;
       } finally {
-        if (heard === undefined || heard.kind === 'skipped') known?.told.clear();
+        if (handled === undefined || handled.kind === 'skipped') known?.recent.clear();
       }
     });
   }
 
-  /** Begins a fold: later events of the key are held back from now on. */
+  /** Begins a fold. Later events of the key are held back from now on. */
   #lead(key: string, now: Moment): Key {
     if (this.#keys.size >= KEYS) this.#forget(now);
-    const known = this.#keys.get(key) ?? { leadTick: now.tick, told: new Map<string, number>(), waiting: undefined };
+    const known = this.#keys.get(key) ?? { leadTick: now.tick, recent: new Map<string, number>(), waiting: undefined };
     this.#keys.set(key, known);
     known.leadTick = now.tick;
     return known;
@@ -236,48 +237,51 @@ export class Channel implements Holder {
     { event, count }: Detail,
     { key, known }: { readonly key: string | undefined; readonly known: Key | undefined },
     now: Moment,
-  ): Promise<Heard> {
+  ): Promise<Handled> {
     const shaped = shape(this.subscriber, event, key);
     const input = count === 1 ? shaped.input : { ...shaped.input, count };
-    if (key === undefined || known === undefined) return this.#heard(await this.#deps.queue({ ...shaped, input }));
+    if (key === undefined || known === undefined) return this.#handledAs(await this.#deps.queue({ ...shaped, input }));
     const detail = detailOfEvent(event);
     const { dedupeWindowMs } = this.subscriber.batching;
-    const { told } = known;
+    const { recent } = known;
     const isOver = (at: number | undefined): boolean => at === undefined || at + dedupeWindowMs <= now.at;
-    let first = told.get(detail);
-    // Reads the log only if this process itself has not queued the detail recently.
-    if (dedupeWindowMs > 0 && isOver(first)) first = (await this.#toldByOthers(event, key, now)) ?? first;
+    let first = recent.get(detail);
+    // The log is read only if this process itself has not queued the detail recently.
+    if (dedupeWindowMs > 0 && isOver(first)) first = (await this.#queuedByAny(event, key, now)) ?? first;
     if (!isOver(first)) {
-      // A waiting repetition must not replace an equal state that is not delivered yet.
-      const untold = (event.supersede ?? this.subscriber.output.supersede) ? await this.#deps.untold(key) : undefined;
-      if (untold !== undefined)
-        return { subscriber: this.subscriber.id, kind: untold === input.id ? 'duplicate' : 'folded', id: untold };
+      // A waiting repetition must not supersede an equal state that is not delivered yet.
+      const undelivered = (event.supersede ?? this.subscriber.output.supersede) ? await this.#deps.undelivered(key) : undefined;
+      if (undelivered !== undefined)
+        return { subscriber: this.subscriber.id, kind: undelivered === input.id ? 'duplicate' : 'folded', id: undelivered };
       const level = input.level === 'critical' ? { level: 'error' as const } : {};
       const deliver = { at: (first ?? 0) + dedupeWindowMs };
-      told.set(detail, first ?? now.at);
-      return this.#heard(await this.#deps.queue({ ...shaped, input: { ...input, ...level, deliver } }));
+      recent.set(detail, first ?? now.at);
+      return this.#handledAs(await this.#deps.queue({ ...shaped, input: { ...input, ...level, deliver } }));
     }
     if (this.subscriber.output.supersede) {
-      told.clear();
+      recent.clear();
       this.#lately.delete(key);
     }
-    if (told.size >= DETAILS) told.delete(told.keys().next().value ?? '');
-    told.set(detail, now.at);
-    return this.#heard(await this.#deps.queue({ ...shaped, input }));
+    if (recent.size >= DETAILS) recent.delete(recent.keys().next().value ?? '');
+    recent.set(detail, now.at);
+    return this.#handledAs(await this.#deps.queue({ ...shaped, input }));
   }
 
-  /** When any process last queued the same detail. Undefined if none did recently, or if this is unknown. */
-  async #toldByOthers(event: Event, key: string, now: Moment): Promise<number | undefined> {
-    if (now.tick >= this.#lookTick) {
+  /**
+   * Returns the time at which a process queued the same detail, according to the log. Undefined if none did recently, or if the
+   * log cannot be read.
+   */
+  async #queuedByAny(event: Event, key: string, now: Moment): Promise<number | undefined> {
+    if (now.tick >= this.#readTick) {
       const began = performance.now();
       const items = await this.#deps.lately(now.at - this.subscriber.batching.dedupeWindowMs).catch(() => []);
-      this.#lately = toldBy(this.subscriber, byClock(items, now.at));
-      this.#lookTick = now.tick + Math.max(this.#deps.foldMs, (performance.now() - began) / LOOKING);
+      this.#lately = recentBy(this.subscriber, byClock(items, now.at));
+      this.#readTick = now.tick + Math.max(this.#deps.foldMs, (performance.now() - began) / READING);
     }
     return this.#lately.get(key)?.get(detailOfEvent(this.#deps.redacted(event)));
   }
 
-  #wait(known: Key, key: string, event: Event): Promise<Heard> {
+  #wait(known: Key, key: string, event: Event): Promise<Handled> {
     if (known.waiting === undefined) this.#outlet.hold(key);
     const waiting = (known.waiting ??= new Fold());
     const supersede = event.supersede ?? this.subscriber.output.supersede;
@@ -292,8 +296,8 @@ export class Channel implements Holder {
   }
 
   /**
-   * Writes an event that is still alone after one turn of the event loop, unless another write is under way. Otherwise the fold
-   * window would slow down a caller that awaits each `emit`.
+   * Writes an event that is still alone after one turn of the event loop, unless another write is running. Without this, the fold
+   * window would delay a caller that awaits each `emit`.
    */
   #soon(isAlone: () => boolean, write: () => void): void {
     setImmediate(() => {
@@ -308,14 +312,14 @@ export class Channel implements Holder {
     if (waiting === undefined) return;
     known.waiting = undefined;
     this.#outlet.release(key);
-    const told = [...waiting.details.values()].map((detail) => this.#tell(detail, key, now, waiting.last));
-    Promise.all(told).then((heard) => {
-      const last = heard.at(-1);
+    const begun = [...waiting.details.values()].map((detail) => this.#begin(detail, key, now, waiting.last));
+    Promise.all(begun).then((handled) => {
+      const last = handled.at(-1);
       if (last) waiting.done.resolve(last);
     }, waiting.done.reject);
   }
 
-  #count(event: Event, key: string | undefined, tick: number): Promise<Heard> {
+  #count(event: Event, key: string | undefined, tick: number): Promise<Handled> {
     const storm = (this.#storm ??= new Storm(event, this.#burst));
     if (storm.count(event, key, this.#deps.writer.arrived()) && key !== undefined) this.#outlet.hold(key);
     this.dueAt = Math.min(this.dueAt, tick + this.#deps.foldMs);
@@ -327,7 +331,7 @@ export class Channel implements Holder {
     return storm.done.promise;
   }
 
-  /** Queues as many events as one line can list, and counts the others. */
+  /** Queues as many events of the storm as one line can list, and counts the others. */
   #writeStorm({ details, more, last, before, done }: Storm, now: Moment): void {
     this.#storm = undefined;
     const keys = [...details.values()].flatMap(({ key }) => (key === undefined ? [] : [key]));
@@ -340,27 +344,27 @@ export class Channel implements Holder {
       const all = await this.#deps.open();
       const open = all.filter((item) => !item.notification.subscriber?.rest).length;
       this.#free = { urgent: Math.max(0, BURST_OF_ERRORS - open), other: Math.max(0, this.#burst - open) };
-      let heard: Heard | undefined;
+      let handled: Handled | undefined;
       for (const { event, count, key } of details.values()) {
         if (!this.#mayQueue(event)) {
           more.add(key, count);
           continue;
         }
-        heard = await this.#queue({ event, count }, { key, known: key === undefined ? undefined : this.#lead(key, now) }, now);
+        handled = await this.#queue({ event, count }, { key, known: key === undefined ? undefined : this.#lead(key, now) }, now);
       }
-      if (more.total > 0) heard = await this.#queueRest(last, more);
-      return heard;
+      if (more.total > 0) handled = await this.#queueRest(last, more);
+      return handled;
     });
-    const nothing: Heard = { subscriber: this.subscriber.id, kind: 'skipped', because: 'nothing left' };
+    const nothing: Handled = { subscriber: this.subscriber.id, kind: 'skipped', because: 'nothing left' };
     Promise.all([...before, written]).then(
-      (heard) => done.resolve(heard.findLast((each) => each !== undefined) ?? nothing),
+      (handled) => done.resolve(handled.findLast((each) => each !== undefined) ?? nothing),
       done.reject,
     );
   }
 
-  async #queueRest(event: Event, more: Tally): Promise<Heard> {
+  async #queueRest(event: Event, more: Tally): Promise<Handled> {
     this.#counted = undefined;
-    return this.#heard(await this.#deps.queue(shapeRest(this.subscriber, event, more)));
+    return this.#handledAs(await this.#deps.queue(shapeRest(this.subscriber, event, more)));
   }
 
   /** Updates the counts in the log: events that have ended are subtracted. */
@@ -373,7 +377,7 @@ export class Channel implements Holder {
     written.then(over.done.resolve, over.done.reject);
   }
 
-  /** Whether the event still has room in the list, by the last count of open notifications. */
+  /** Whether the event may be queued: by the last count of open notifications, the line has room for it. */
   #mayQueue(event: Event): boolean {
     const kind = isUrgent(event) ? 'urgent' : 'other';
     if (this.#free[kind] < 1) return false;
@@ -381,7 +385,7 @@ export class Channel implements Holder {
     return true;
   }
 
-  #heard(queued: Queued | Skipped): Heard {
+  #handledAs(queued: Queued | Skipped): Handled {
     const { id: subscriber } = this.subscriber;
     if (queued.kind === 'skipped') return { subscriber, ...queued };
     return { subscriber, kind: queued.kind, id: queued.kind === 'folded' ? queued.into : queued.id };

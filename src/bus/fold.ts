@@ -1,7 +1,7 @@
 /** Collects events of one key until the end of its fold window: each different detail once, with its count. */
-import type { Event, Heard } from '../core/event.ts';
+import type { Event, Handled } from '../core/event.ts';
 import type { Detail } from './storm.ts';
-import { detailOfEvent } from './told.ts';
+import { detailOfEvent } from './recent-details.ts';
 
 export class Fold {
   /** Details by their text, the newest last. */
@@ -11,7 +11,7 @@ export class Fold {
   /** The number (`OrderedWriter.arrived`) of the newest event. */
   last = 0;
   /** Resolves for every caller that emitted one of these events. */
-  readonly done = Promise.withResolvers<Heard>();
+  readonly done = Promise.withResolvers<Handled>();
   #newest = '';
 
   add(event: Event, { last, supersede }: { readonly last: number; readonly supersede: boolean }): void {
@@ -27,7 +27,7 @@ export class Fold {
       detail.count++;
       return;
     }
-    // Moved to the end, because the last detail is the current state.
+    // The detail moves to the end, because the last detail is the current state.
     details.delete(name);
     details.set(name, { event, count: (detail?.count ?? 0) + 1 });
     this.#newest = name;

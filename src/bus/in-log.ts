@@ -1,4 +1,4 @@
-/** Reads the notifications that one subscriber has queued for one address from the log, including those of other processes. */
+/** Reads from the log the notifications that one subscriber has queued for one address, in any process. */
 import { logOf, splitLog, type Address, type LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
 import { ANYONE, type Item } from '../core/items.ts';
@@ -6,8 +6,8 @@ import type { NotificationId } from '../core/notification.ts';
 import { fromRecord, isType, queuedRecord, type Draft } from '../core/records.ts';
 import type { Inbox } from '../inbox/index.ts';
 import { countedKeys } from '../core/unlisted.ts';
-import { countedIn, dataOf, stillCounted, withoutOver, type Counted } from './storm.ts';
-import type { Logged } from './told.ts';
+import { countedIn, dataOf, stillCounted, withoutEnded, type Counted } from './storm.ts';
+import type { Logged } from './recent-details.ts';
 
 /** How many recent notifications are searched. */
 const PAGE = 100;
@@ -45,8 +45,8 @@ export class InLog {
   }
 
   /**
-   * The counts in open notifications of all processes under `restKey`. If several notifications count a key, the highest count is
-   * used.
+   * Reads the counts in open notifications under `restKey`, of all processes. If several notifications count a key, the highest
+   * count is used.
    */
   async counted(restKey: string): Promise<Counted> {
     const most = new Map<string, number>();
@@ -74,11 +74,11 @@ export class InLog {
   }
 
   #without(item: Item, over: Counted): readonly Draft[] {
-    const { left, gone } = withoutOver(countedIn(item), over);
-    if (gone === 0) return [];
+    const { left, subtracted } = withoutEnded(countedIn(item), over);
+    if (subtracted === 0) return [];
     const to = item.audience === ANYONE ? {} : { conversation: item.audience };
-    const count = item.count - gone;
-    const reason = `${gone} of them have ended`;
+    const count = item.count - subtracted;
+    const reason = `${subtracted} of them have ended`;
     const closed: Draft = {
       type: 'notification_closed',
       ...to,
@@ -95,7 +95,7 @@ export class InLog {
     return [closed, queuedRecord({ ...notification, id, count, firstAt: notification.firstAt ?? at, data }, to)];
   }
 
-  /** The open notifications under `restKey` that no model has read yet. */
+  /** Reads the open notifications under `restKey` that no model has read yet. */
   async #rests(log: LogKey, restKey: string): Promise<readonly Item[]> {
     const address = this.#address;
     const open = await this.#inbox.store.items(log, { kind: 'key', key: restKey });
@@ -108,7 +108,7 @@ export class InLog {
     );
   }
 
-  /** The open notifications. One that is for several conversations is returned once. */
+  /** Reads the open notifications. A notification for several conversations is returned once. */
   async open(): Promise<readonly Item[]> {
     const found = new Map<string, Item>();
     for (const log of await this.#logs())
@@ -117,10 +117,10 @@ export class InLog {
   }
 
   /**
-   * The newest notification of the key that was never offered and does not wait for a time. Always undefined for a whole project,
-   * because its agents may have read different ones.
+   * Finds the newest notification of the key that was never offered and does not wait for a time. Always undefined for a whole
+   * project, because its agents may have read different notifications.
    */
-  async untold(key: string): Promise<string | undefined> {
+  async undelivered(key: string): Promise<string | undefined> {
     if (this.#address.kind === 'project') return undefined;
     const open = await this.#inbox.store.items(logOf(this.#address), { kind: 'key', key });
     const newest = open.findLast((item) => this.#isIts(item));
@@ -128,7 +128,7 @@ export class InLog {
     return isUntold ? newest.id : undefined;
   }
 
-  /** The notifications that were queued after `since` (epoch ms), newest first. */
+  /** Reads the notifications that were queued after `since` (epoch ms), newest first. */
   async lately(since: number): Promise<readonly Logged[]> {
     const address = this.#address;
     if (address.kind === 'project') return this.#fannedOut(since);
@@ -144,7 +144,7 @@ export class InLog {
     return found;
   }
 
-  /** The notifications that went to all agents of the project, from the project's own log. */
+  /** Reads the notifications to all agents of the project, from the project's own log. */
   async #fannedOut(since: number): Promise<readonly Logged[]> {
     const records = await this.#inbox.store.read({
       log: logOf(this.#address),

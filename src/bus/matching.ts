@@ -1,20 +1,20 @@
-/** Decides which subscribers get an event, and the key that identifies it. Pure. */
+/** Decides which subscribers get an event, and which key the event has. Pure. */
 import { checksum, severityRank, type Event } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
 import type { Subscriber, SubscriberSet } from './subscriber.ts';
 
 /** Finds the subscribers of a type without scanning all of them. */
 export class TypeIndex {
-  readonly #heard: ByType;
+  readonly #listening: ByType;
   readonly #withdrawn: ByType;
 
   constructor(set: SubscriberSet) {
-    this.#heard = new ByType(set.subscribers, (subscriber) => subscriber.events.types);
+    this.#listening = new ByType(set.subscribers, (subscriber) => subscriber.events.types);
     this.#withdrawn = new ByType(set.subscribers, (subscriber) => subscriber.withdraw?.types ?? []);
   }
 
-  hearing(type: string): readonly Subscriber[] {
-    return this.#heard.of(type);
+  listening(type: string): readonly Subscriber[] {
+    return this.#listening.of(type);
   }
 
   withdrawing(type: string): readonly Subscriber[] {
@@ -23,7 +23,7 @@ export class TypeIndex {
 }
 
 const NOBODY: readonly Subscriber[] = [];
-/** The maximum number of types that are remembered. A source may invent new types without end. */
+/** The maximum number of cached types. A source may emit any number of different types. */
 const TYPES_KEPT = 1_000;
 
 class ByType {
@@ -50,8 +50,8 @@ class ByType {
 export const matchesType = (pattern: string, type: string): boolean =>
   pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1)) && type.length >= pattern.length);
 
-/** Why a subscriber that listens to this type does not get the event. Undefined if it gets the event. */
-export function unheardBecause({ events }: Subscriber, event: Event): string | undefined {
+/** Returns the reason why a subscriber that listens to this type does not get the event. Undefined if it gets the event. */
+export function excludedBecause({ events }: Subscriber, event: Event): string | undefined {
   if (severityRank(event.severity) < severityRank(events.severityFilter))
     return `severity ${event.severity} is below ${events.severityFilter}`;
   if (events.sources !== undefined && !events.sources.includes(event.source))
@@ -60,8 +60,8 @@ export function unheardBecause({ events }: Subscriber, event: Event): string | u
 }
 
 /**
- * The key that identifies an event. Events with the same key are counted, superseded and withdrawn together. The event's own key
- * is used unchanged. An event without any key is never counted with others.
+ * Returns the dedupe key of an event. Events with the same key are counted, superseded and withdrawn together. The event's own
+ * key is used unchanged. An event without any key is never counted with others.
  */
 export function keyOf({ id, batching }: Subscriber, event: Event): string | undefined {
   if (event.key !== undefined) return event.key;

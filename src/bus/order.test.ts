@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { proves } from '../../e2e/verifies.ts';
 import { logOf, parseAddress, type LogKey } from '../core/address.ts';
-import type { EventInput, Heard } from '../core/event.ts';
+import type { EventInput, Handled } from '../core/event.ts';
 import type { Item } from '../core/items.ts';
 import { DEFAULT_POLICY } from '../core/policy.ts';
 import { isType, notificationOf } from '../core/records.ts';
@@ -31,8 +31,8 @@ type Rule = Pick<Subscriber, 'id'> & {
 };
 
 /**
- * Subscribers to alerts that are withdrawn, to states of which the newest counts, to plain events, and to events with a
- * condition. Two of them listen to alerts, and their notifications share a key.
+ * Subscribers to alerts that are withdrawn, to states that supersede each other, to plain events, and to events with a condition.
+ * Two subscribers listen to alerts, and their notifications share a key.
  */
 const RULES: readonly Rule[] = [
   { id: 'alert', types: ['alert.firing', 'alert.resolved'], over: ['alert.resolved'] },
@@ -78,7 +78,7 @@ async function stage(
     inbox,
     subscribers: { of: () => ({ subscribers, problems: [] }) },
     foldMs,
-    // The results arrive in another order than the questions.
+    // The results of conditions arrive in another order than their questions.
     evaluate: async (_, context) => {
       const { payload } = context as { payload: { n: number } };
       for (let turns = (payload.n * 7) % 5; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
@@ -90,7 +90,7 @@ async function stage(
     await inbox.close();
   });
   for (const there of ['shop/claude#a', 'shop/claude#b', 'shop/codex#c']) await inbox.conversation(there).seen();
-  const emit = ({ n, type, key, subject, critical, message }: Happened): Promise<readonly Heard[]> => {
+  const emit = ({ n, type, key, subject, critical, message }: Happened): Promise<readonly Handled[]> => {
     const event: EventInput = {
       type,
       subject,
@@ -141,7 +141,7 @@ const setting = fc.record({
   family: fc.constantFrom(...(Object.keys(FAMILIES) as Family[])),
 });
 
-/** Emits all events in one turn of the event loop, except where a step lets the bus write in between. */
+/** Emits all events in one turn of the event loop. Only the steps `flush`, `yield` and `block` let the bus write in between. */
 async function run(sequence: readonly Step[], { foldMs, maxSize, family }: Setting) {
   const { inbox, bus, emit } = await stage(foldMs, maxSize);
   const happened: Happened[] = [];
@@ -165,7 +165,7 @@ const numberOf = (message: string): number => Number(/ (\d+)$/.exec(message)?.[1
 
 type Written = { readonly key: string; readonly by: string; readonly n: number };
 
-/** The writes in the log, in order: key, subscriber and receiver of each. */
+/** Reads the writes in the log, in order: key, subscriber and receiver of each. */
 async function written(inbox: Inbox, log: LogKey): Promise<readonly Written[]> {
   const found: Written[] = [];
   const of = new Map<string, Omit<Written, 'n'>>();
@@ -264,7 +264,7 @@ describe('writes for one key happen in the order in which their events arrived',
                 mine.map(({ n }) => n),
                 `${key} by ${by}`,
               ).toSatisfy(isGrowing);
-            // Only the newest state counts, for every receiver.
+            // Each receiver must get the newest state, because newer states supersede older ones.
             if (how.family === 'build')
               expect(
                 ofKey.map(({ n }) => n),

@@ -1,7 +1,7 @@
 /**
- * Decides when the bus writes; no other code does. Writes for one key in one agent's log happen in the order in which the events
- * arrived. This holds across subscribers, and for writes to the agent, to one of its conversations or to the whole project.
- * Writes for other keys do not wait. An arrived event is in one of these states:
+ * Decides when the bus writes. No other code decides this. Writes for one key in one agent's log happen in the order in which the
+ * events arrived. This holds across subscribers, and for writes to the agent, to one of its conversations or to the whole
+ * project. Writes for other keys do not wait. An arrived event is in one of these states:
  *
  *   arrived ──has a condition──▶ asked ──answered──▶ held or in line
  *   arrived ──its key was written less than a fold ago, or in a storm──▶ held
@@ -16,13 +16,13 @@
  */
 import type { Address } from '../core/address.ts';
 
-/** Holds events back for one address. A channel implements this. */
+/** Holds events back for one address. Channels implement this interface. */
 export interface Holder {
   readonly address: Address;
   /** The number (`arrived`) of the newest held event of the key. Undefined if none is held. */
   heldBack(key: string): number | undefined;
   /** Puts the held events of the key in line now. */
-  letGo(key: string): void;
+  putInLine(key: string): void;
 }
 
 /** The unwritten events of one key in one project. */
@@ -50,7 +50,7 @@ class Lanes {
     return lane;
   }
 
-  /** Records that an event of the lane's key is done. */
+  /** Removes the lane if no event of its key is unwritten. */
   leave(lane: Lane): void {
     const { name, asked, holding, inLine } = lane;
     if (asked === undefined && holding.size === 0 && inLine.size === 0 && this.#byName.get(name) === lane)
@@ -84,8 +84,8 @@ export class OrderedWriter {
   }
 
   /**
-   * Calls `act` at once, unless a condition must be evaluated first: `question`, or an earlier one under the same key. `act` gets
-   * the result, and whether it had to wait.
+   * Calls `act` at once, unless a condition must be evaluated first: `question`, or an earlier condition under the same key.
+   * `act` gets the condition's result, and whether `act` was delayed.
    */
   whenAnswered<A, T>(
     { address, key }: { readonly address: Address; readonly key: string | undefined },
@@ -94,8 +94,8 @@ export class OrderedWriter {
   ): Promise<T> {
     const before = key === undefined ? undefined : this.#lanes.find(address, key)?.asked;
     if (question === undefined && before === undefined) return act(undefined, false);
-    // The result is wrapped in an object, so that `acted` resolves when `act` has begun. A flush awaits `acted`, and then the
-    // writes.
+    // The result is wrapped in an object, so that `acted` resolves when `act` has begun and not when its promise resolves. A
+    // flush awaits `acted`, and then the writes.
     const acted = Promise.all([question, before]).then(([answer]) => ({ result: act(answer, true) }));
     const over: Promise<void> = acted.then(
       () => undefined,
@@ -114,7 +114,7 @@ export class OrderedWriter {
   }
 }
 
-/** Runs the writes of one holder one after the other. */
+/** Runs the writes of one holder in sequence. */
 export class Outlet {
   readonly #lanes: Lanes;
   readonly holder: Holder;
@@ -146,7 +146,10 @@ export class Outlet {
     if (lane?.holding.delete(this)) this.#lanes.leave(lane);
   }
 
-  /** Puts events of the key that other holders keep back in line, oldest first, if they arrived before number `before`. */
+  /**
+   * Puts the events of the key that other holders hold in line, oldest first. Takes only events that arrived before number
+   * `before`.
+   */
   overtake(key: string, before = Number.POSITIVE_INFINITY): void {
     const lane = this.#lanes.find(this.holder.address, key);
     if (lane === undefined || lane.holding.size === 0 || (lane.holding.size === 1 && lane.holding.has(this))) return;
@@ -154,7 +157,7 @@ export class Outlet {
       const at = holder === this.holder || !overlap(holder.address, this.holder.address) ? undefined : holder.heldBack(key);
       return at === undefined || at >= before ? [] : [{ holder, at }];
     });
-    for (const { holder } of earlier.toSorted((a, b) => a.at - b.at)) holder.letGo(key);
+    for (const { holder } of earlier.toSorted((a, b) => a.at - b.at)) holder.putInLine(key);
   }
 
   /** Runs `work` after this holder's earlier writes, and after other holders' writes under these keys. */
@@ -174,7 +177,7 @@ export class Outlet {
 
   #joins(lane: Lane, done: Promise<unknown>): void {
     const agent = agentOf(this.holder.address);
-    // A write for all agents waits for each agent's last write, so it replaces them as the last one.
+    // A write for all agents waits for each agent's last write, so it is now the last write of all agents.
     if (agent === '*') lane.inLine.clear();
     const last = { by: this, done };
     lane.inLine.set(agent, last);

@@ -27,7 +27,7 @@ export type Preview = {
   readonly level: Level;
   /** The text for the model, without the frame. */
   readonly words: string;
-  /** Why the template failed. If it did, `words` are the event's own message. */
+  /** The reason why the template failed. `words` is then the event's own message. */
   readonly failed?: string;
   /** The notification that the bus would queue for the event. */
   readonly real: { readonly input: NotificationInput; readonly subscribed: Subscribed };
@@ -44,7 +44,7 @@ export async function previewOf(
   const notification = { ...makeNotification(input, { id: 'preview', now, ttlMs }), subscriber: subscribed };
   const made = settle(queuedRecord(notification, {}), { seq: 1, at: now }, []);
   const items: readonly Item[] = made.kind === 'settled' ? made.items : [];
-  // At this contact point every moment is due, except moments of a later turn, which a preview ignores.
+  // At this contact point every moment is due, except moments of a later turn. A preview ignores those.
   const { lines } = plan(
     items.map((item) => ({ ...item, audience: ANYONE, notification: { ...item.notification, deliver: 'next' } })),
     'tool_batch_end',
@@ -82,12 +82,12 @@ export async function previewOf(
   };
 }
 
-/** The source in the kind of every test notification. People and models see it, and filters and mutes can name it. */
+/** The source in the kind of every test notification. People and models see this source, and filters and mutes can name it. */
 export const TEST_SOURCE = 'test';
 
 /**
- * Makes a test notification that first says that nothing happened, and then quotes the text. At its level, it neither interrupts
- * nor wakes an agent.
+ * Makes a test notification. Its message first says that nothing happened, and then quotes the text. Its level is so low that it
+ * neither interrupts nor wakes an agent.
  */
 export function testNotification(subscriber: Subscriber, { kind, words }: Preview, by: string): NotificationInput {
   const deliver = MOMENT_OF[subscriber.output.injectAt];

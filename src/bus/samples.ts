@@ -1,4 +1,7 @@
-/** A sample event of each known type, as its source emits it. Trials of subscribers and the page of subscribers use these. */
+/**
+ * A sample event of each known type, as its source emits the event. Trials of subscribers and `docs/subscribers.md` use these
+ * samples.
+ */
 import type { EventInput } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
 import { EVENT_TYPES, type KnownType } from './event-types.ts';
@@ -269,7 +272,7 @@ export const SAMPLES: Readonly<Record<KnownType, Sample>> = {
 };
 
 /**
- * A sample event for a subscriber: of the first known type of its list, or of an unknown type, with a message only. The
+ * Makes a sample event for a subscriber: of the first known type in its list, or with only a message if no type is known. The
  * subscriber's condition may still exclude it.
  */
 export function sampleEvent({

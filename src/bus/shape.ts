@@ -1,4 +1,4 @@
-/** Makes the notification that a subscriber queues for an event. Pure. */
+/** Makes the notifications that a subscriber queues for events. Pure. */
 import { defined } from '../core/defined.ts';
 import { checksum, kindOf, levelOf, messageOf, notificationIdOf, type Event } from '../core/event.ts';
 import { levelRank, LIMITS, type Deliver, type Level, type NotificationInput, type Subscribed } from '../core/notification.ts';
@@ -16,8 +16,8 @@ export const MOMENT_OF: Readonly<Record<InjectAt, Exclude<Deliver, object>>> = {
 };
 
 /**
- * `key`: the result of `keyOf`. The payload's `priority` and `inject_at` override the subscriber's; invalid values are ignored.
- * Events of webhooks and agents never make critical notifications.
+ * Makes the notification of one event. `key`: the result of `keyOf`. The payload's `priority` and `inject_at` override the
+ * subscriber's values. Invalid values are ignored. Events of webhooks and agents never make critical notifications.
  */
 export function shape(subscriber: Subscriber, event: Event, key: string | undefined): Shaped {
   const { output, batching } = subscriber;
@@ -52,7 +52,7 @@ export function levelFor({ output }: Subscriber, event: Event): Level {
   return capped(priority === 'critical' ? 'critical' : levelOf(event.severity), event);
 }
 
-/** Makes the notification that counts the surplus events of a storm, under one key. */
+/** Makes the notification that counts the surplus events of a storm. All such notifications of a subscriber have one key. */
 export function shapeRest(subscriber: Subscriber, event: Event, more: Tally): Shaped {
   const { input, subscribed } = shape(subscriber, event, undefined);
   const { data: _data, about: _about, id = '', ...rest } = input;

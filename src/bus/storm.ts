@@ -1,12 +1,9 @@
-/**
- * A storm is more events at once than one line lists. The first events, as many as a line lists, are queued. The others are only
- * counted.
- */
-import type { Event, Heard } from '../core/event.ts';
+/** A storm: more events at once than one line lists. As many events as one line lists are queued. The others are only counted. */
+import type { Event, Handled } from '../core/event.ts';
 import type { Item } from '../core/items.ts';
 import type { Json } from '../core/json.ts';
 
-/** One detail of a key, and how often it occurred. */
+/** One detail of a key, and the number of its occurrences. */
 export type Detail = { event: Event; count: number };
 
 /** `last`: the number of the detail's newest event. */
@@ -19,8 +16,8 @@ export class Storm {
   /** The number of counted events. */
   events = 0;
   /** The results of events that had to be queued before the storm's other events. */
-  readonly before: Promise<Heard>[] = [];
-  readonly done = Promise.withResolvers<Heard>();
+  readonly before: Promise<Handled>[] = [];
+  readonly done = Promise.withResolvers<Handled>();
   readonly #listed: number;
 
   constructor(first: Event, listed: number) {
@@ -87,12 +84,12 @@ export class Tally {
     this.#byKey.delete(key);
   }
 
-  /** Some of the keys for people, without the prefix of the subscriber `id`. */
+  /** Returns some of the keys for people, without the prefix of the subscriber `id`. */
   names(id: string): readonly string[] {
     return namesOf(this.#byKey.keys(), id);
   }
 
-  /** The counts by key for the log, so that any process can subtract events that have ended. */
+  /** Returns the counts by key for the log, so that any process can subtract events that have ended. */
   counted(): Counted {
     return new Map([...this.#byKey].map(([key, count]) => [shortName(key), count]));
   }
@@ -111,17 +108,17 @@ export function countedIn({ notification, differs }: Pick<Item, 'notification' |
   return counted;
 }
 
-/** Subtracts `over`: each key at most as often as it was counted. */
-export function withoutOver(counted: Counted, over: Counted): { readonly left: Counted; readonly gone: number } {
+/** Subtracts the counts of `over` from `counted`. A key is subtracted at most as often as it was counted. */
+export function withoutEnded(counted: Counted, over: Counted): { readonly left: Counted; readonly subtracted: number } {
   const left = new Map(counted);
-  let gone = 0;
+  let subtracted = 0;
   for (const [name, count] of over) {
     const known = counted.get(name) ?? 0;
-    gone += Math.min(known, count);
+    subtracted += Math.min(known, count);
     if (known > count) left.set(name, known - count);
     else left.delete(name);
   }
-  return { left, gone };
+  return { left, subtracted };
 }
 
 function namesOf(keys: Iterable<string>, id: string): readonly string[] {
@@ -133,11 +130,14 @@ function namesOf(keys: Iterable<string>, id: string): readonly string[] {
   return names;
 }
 
-/** The names that are still counted. */
+/** Returns the names that are still counted. */
 export const stillCounted = (names: readonly string[], counted: Counted, id: string): readonly string[] =>
   names.filter((name) => counted.has(shortName(name)) || counted.has(shortName(`${id}:${name}`)));
 
-/** Makes the data of a counting notification. `write` makes each one differ, because a fold keeps equal data only once. */
+/**
+ * Makes the data of a counting notification. `write` makes the data of each notification different, because a fold keeps equal
+ * data only once.
+ */
 export const dataOf = (counted: Counted, write: string, keys: readonly string[]): Json => ({
   counted: Object.fromEntries(counted),
   write,
@@ -147,7 +147,7 @@ export const dataOf = (counted: Counted, write: string, keys: readonly string[])
 const isTable = (data: Json | undefined): data is Readonly<Record<string, Json>> =>
   typeof data === 'object' && data !== null && !Array.isArray(data);
 
-/** A 64-bit hash of a key in few characters, because one record may hold thousands of keys. */
+/** Returns a 64-bit hash of a key in few characters, because one record may hold thousands of keys. */
 export function shortName(key: string): string {
   let a = 0x811c9dc5;
   let b = 0x9dc5811c;

@@ -9,8 +9,8 @@ export const PRIORITIES = ['critical', 'high', 'normal', 'low'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
 /**
- * The values of `inject_at`, which are an earlier design's words for moments: `immediate` means now, `turn_start` the next cycle,
- * and `turn_end` the end of a cycle.
+ * The values of `inject_at`. Three of them are an earlier design's words for moments: `immediate` means now, `turn_start` means
+ * the next cycle, and `turn_end` means the end of a cycle.
  */
 export const INJECTION_POINTS = ['immediate', 'turn_start', 'after_tool', 'turn_end'] as const;
 export type InjectAt = (typeof INJECTION_POINTS)[number];
@@ -30,8 +30,7 @@ export type Subscriber = {
   };
   readonly batching: {
     /**
-     * With 0, each event is a separate line. Otherwise events are grouped, and the waking of an idle agent is delayed by this
-     * time.
+     * With 0, each event is a separate line. With another value, events are grouped, and an idle agent is woken after this time.
      */
     readonly windowMs: number;
     /** The most notifications in one line. */

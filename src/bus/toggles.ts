@@ -1,6 +1,6 @@
 /**
- * Subscribers that a user or a project has switched off. The store keeps the list, so every process applies a change at the next
- * event.
+ * Switches subscribers off and on, for a user or a project. The store keeps the list, so every process applies a change at the
+ * next event.
  */
 import { logOf, parseAddress } from '../core/address.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
@@ -15,7 +15,10 @@ export type ToggleScope = { readonly kind: 'user' } | { readonly kind: 'project'
 export type Toggled = { readonly user: readonly string[]; readonly project: readonly string[] };
 
 export type SubscriberToggles = {
-  /** All ids that are off in a project. A core subscriber stays on even if the list includes it, because it became core later. */
+  /**
+   * Returns all ids that are off in a project. A core subscriber stays on even if the list includes it. It may have become core
+   * after it was switched off.
+   */
   disabled(project: string): Promise<ReadonlySet<string>>;
   lists(project: string): Promise<Toggled>;
   /**
@@ -45,7 +48,7 @@ export function subscriberToggles(inbox: Inbox): SubscriberToggles {
       const on = old.filter((id) => !list.includes(id));
       if (off.length === 0 && on.length === 0) return { changed: false, list };
       const swap = { key, from, to: list.length === 0 ? undefined : list };
-      // If another process changes the list first, this change applies to its list.
+      // If another process changes the list first, this change applies to the changed list.
       if (scope.kind === 'user') {
         if (!(await inbox.store.swapSetting(key, swap.from, swap.to))) continue;
         return { changed: true, list };
@@ -111,5 +114,5 @@ function checkMayBeOff(id: string, set: SubscriberSet): void {
   throw new EarpieceError('bad_subscriber', `${id} (${name}) cannot be disabled: ${WHY_LOCKED}`, { data: { id } });
 }
 
-/** Tells people why a core subscriber stays on. */
+/** The reason, for people, why a core subscriber stays on. */
 export const WHY_LOCKED = 'it is a core subscriber: an agent must not miss its notifications';

@@ -1,6 +1,6 @@
 /** Describes the effect of an emitted event. */
 import { knownTypeNear } from '../bus/event-types.ts';
-import type { Emitted, Heard } from '../core/event.ts';
+import type { Emitted, Handled } from '../core/event.ts';
 import { plain } from './terminal.ts';
 
 /** Whether a subscriber acted on the event: queued, counted or withdrew a notification, or already knew the event. */
@@ -17,7 +17,7 @@ export function whatBecame({ event, heard }: Emitted): string[] {
   return heard.map((one) => `${plain(one.subscriber)}: ${byOne(one, plain(event.subject))}`);
 }
 
-function byOne(one: Heard, to: string): string {
+function byOne(one: Handled, to: string): string {
   switch (one.kind) {
     case 'queued':
       return `queued ${plain(one.id)} for ${to}`;

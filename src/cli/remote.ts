@@ -6,7 +6,7 @@ import { createClient, type ApiError, type Client, type CloudEventInput, type St
 import { formatAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
 import type { EmittedReply, NotificationView, QueuedReply, ReceiptReply, StoryItem, TokenInfo } from '../wire/api.ts';
 import { EarpieceError, type ErrorCode } from '../core/errors.ts';
-import type { Emitted, Event, Heard } from '../core/event.ts';
+import type { Emitted, Event, Handled } from '../core/event.ts';
 import type { Item } from '../core/items.ts';
 import { parseKind, type Deliver, type NotificationId, type NotificationInput } from '../core/notification.ts';
 import type { Stored } from '../core/records.ts';
@@ -242,7 +242,7 @@ function tellLowered(asked: string | undefined, loweredTo: string | null | undef
     complain(`the token in EARPIECE_TOKEN allows ${loweredTo} at most; ${asked} is lowered to that`);
 }
 
-function heardOf({ subscriber, kind, ids, because }: EmittedReply['events'][number]['heard'][number]): Heard {
+function heardOf({ subscriber, kind, ids, because }: EmittedReply['events'][number]['heard'][number]): Handled {
   if (kind === 'skipped') return { subscriber, kind, because: because ?? '' };
   if (kind === 'withdrew') return { subscriber, kind, ids };
   const known = kind === 'folded' || kind === 'duplicate' ? kind : 'queued';

@@ -42,13 +42,13 @@ export type Event = {
 export type EventInput = Pick<Event, 'type' | 'source' | 'subject'> & Partial<Event>;
 
 /** How one subscriber handled an event. */
-export type Heard =
+export type Handled =
   | { readonly subscriber: string; readonly kind: 'queued' | 'folded' | 'duplicate'; readonly id: string }
   /** The event withdrew these open notifications. */
   | { readonly subscriber: string; readonly kind: 'withdrew'; readonly ids: readonly string[] }
   | { readonly subscriber: string; readonly kind: 'skipped'; readonly because: string };
 
-export type Emitted = { readonly event: Event; readonly heard: readonly Heard[] };
+export type Emitted = { readonly event: Event; readonly heard: readonly Handled[] };
 
 /**
  * Takes events from sources. `emit` resolves when all results of the event are durable. It rejects with `bad_event` for an

@@ -1,4 +1,4 @@
-/** Finds problems that a parser cannot find: templates and conditions that do not compile, or that fail for a sample event. */
+/** Finds problems that the parser cannot find: templates and conditions that do not compile, or that fail for a sample event. */
 import { dirname, join } from 'node:path';
 import { defined } from '../../core/defined.ts';
 import type { Json } from '../../core/json.ts';

@@ -1,5 +1,5 @@
 /**
- * Reads one folder of subscribers. It has no timer and no file watch: its caller triggers each check. Unchanged files are not
+ * Reads one folder of subscribers. There is no timer and no file watch: the caller triggers each check. Unchanged files are not
  * parsed again.
  */
 import { isUtf8 } from 'node:buffer';
@@ -20,7 +20,7 @@ export type SubscriberFile = Parsed & { readonly file: string };
  * subscribers.
  */
 export type FolderState = {
-  /** The files in use, by file name; each id once. */
+  /** The files in use, by file name. Each id occurs once. */
   readonly files: readonly (SubscriberFile & Required<Pick<Parsed, 'subscriber'>>)[];
   readonly problems: readonly SubscriberProblem[];
 };
@@ -31,7 +31,7 @@ export type FolderOptions = {
   /** Whether the folder may be missing without a problem. */
   readonly optional: boolean;
   /** The shortest time between two checks, in milliseconds. With Infinity, the folder is checked once. */
-  readonly lookEveryMs: number;
+  readonly checkEveryMs: number;
 };
 
 export const MAX_FILES = 1_000;
@@ -44,26 +44,29 @@ export class Folder {
   #files = new Map<string, Known>();
   #templates = new Map<string, KnownTemplate>();
   #state: FolderState = { files: [], problems: [] };
-  #nextLook = Number.NEGATIVE_INFINITY;
+  #nextCheck = Number.NEGATIVE_INFINITY;
 
   constructor(options: FolderOptions) {
     this.#options = options;
   }
 
-  /** Checks the folder if it is time to. `now`: milliseconds of a monotonic clock. Must not throw. */
-  look(now: number): FolderState {
-    if (now < this.#nextLook) return this.#state;
-    const { lookEveryMs } = this.#options;
+  /**
+   * Returns the folder's state, after a check if the last check is old enough. `now`: milliseconds of a monotonic clock. Must not
+   * throw.
+   */
+  check(now: number): FolderState {
+    if (now < this.#nextCheck) return this.#state;
+    const { checkEveryMs } = this.#options;
     const began = performance.now();
     const unchanged = this.#stamps.size > 0 && [...this.#stamps].every(([path, stamp]) => isSame(stamp, stampOf(path)));
     if (!unchanged) this.#read();
     // A very large folder is read less often, so that checks take at most a twentieth of the time.
     const took = unchanged ? performance.now() - began : 0;
-    this.#nextLook = now + lookEveryMs * Math.max(1, took / HALF_MS);
+    this.#nextCheck = now + checkEveryMs * Math.max(1, took / HALF_MS);
     return this.#state;
   }
 
-  /** One of the folder's files, under any name. Undefined if it does not exist. */
+  /** Reads one of the folder's files, under any name. Undefined if the file does not exist. */
   file(name: string): SubscriberFile | undefined {
     return this.#file(name, new Map())?.parsed;
   }
@@ -168,12 +171,12 @@ export class Folder {
 
   /** Reads the text of a file. Undefined if it no longer exists. */
   #text(path: string, { stat }: Stamp): Text | undefined {
-    // Without rights on the folder, the file's state is unknown, and reading the file gives the reason.
+    // Without rights on the folder, the file's state is unknown. The read below then fails with the reason.
     if (stat !== undefined && !stat.isFile()) return { kind: 'refused', why: 'is not a file' };
     if (stat !== undefined && stat.size > LIMITS.fileBytes)
       return { kind: 'refused', why: `has ${stat.size} bytes, at most ${LIMITS.fileBytes} are read` };
     try {
-      // A cloned repository must not bring the user's own files to a model. A user's own links are allowed.
+      // A link in a cloned repository must not bring the user's own files to a model. Links in the user's folder are allowed.
       if (this.#options.name === 'project' && !realpathSync(path).startsWith(realpathSync(this.#options.path) + sep))
         return { kind: 'refused', why: 'is a link that leaves the folder' };
       return decoded(readLimited(path, LIMITS.fileBytes));
@@ -217,7 +220,7 @@ export class Folder {
 
 /** Reads a single file with the templates of its folder. Undefined if the file does not exist. */
 export const readSubscriber = (path: string): SubscriberFile | undefined =>
-  new Folder({ path: dirname(path), name: 'user', optional: false, lookEveryMs: 0 }).file(basename(path));
+  new Folder({ path: dirname(path), name: 'user', optional: false, checkEveryMs: 0 }).file(basename(path));
 
 type Text = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'refused'; readonly why: string };
 type Known = {
@@ -250,7 +253,10 @@ type Stamp = {
   readonly fresh: boolean;
 };
 
-/** The time stamps of file systems have steps of some milliseconds. Within a step, only reading the file shows a change. */
+/**
+ * The time stamps of file systems have steps of some milliseconds. A change within one step is visible only in the file's
+ * content.
+ */
 const STEP_MS = 100;
 
 function stampOf(path: string): Stamp {

@@ -32,11 +32,11 @@ type World = {
   readonly problems: () => string[];
   readonly find: (id: string) => Subscriber | undefined;
   /** The problems that `onProblem` got, one list for each call. */
-  readonly told: string[][];
+  readonly reported: string[][];
   readonly short: (text: string) => string;
 };
 
-/** Makes folders with these files. Every request reads all files again, unless `more` says otherwise. */
+/** Makes folders with these files. By default, every request reads all files again. */
 function world(files: Readonly<Record<string, string>> = {}, more: Partial<SubscriberFoldersOptions> = {}): World {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'earpiece-folders-')));
   onTestFinished(() => {
@@ -60,7 +60,7 @@ function world(files: Readonly<Record<string, string>> = {}, more: Partial<Subsc
     return file;
   };
   for (const [path, text] of Object.entries(files)) write(path, text);
-  const told: string[][] = [];
+  const reported: string[][] = [];
   const short = (text: string): string => text.replaceAll(place['web'] ?? '', 'web').replaceAll(`${root}/`, '');
   const line = (problem: SubscriberProblem): string =>
     `${problem.severity === 'warning' ? 'warning: ' : ''}${short(formatProblem(problem))}`;
@@ -68,8 +68,8 @@ function world(files: Readonly<Record<string, string>> = {}, more: Partial<Subsc
     shipped: join(root, 'shipped'),
     user: join(root, 'user'),
     projectRoot: (project) => (project === 'web' ? join(root, 'web') : undefined),
-    onProblem: (problems) => told.push(problems.map(line)),
-    lookEveryMs: 0,
+    onProblem: (problems) => reported.push(problems.map(line)),
+    checkEveryMs: 0,
     ...more,
   });
   return {
@@ -80,7 +80,7 @@ function world(files: Readonly<Record<string, string>> = {}, more: Partial<Subsc
     names: () => source.of('web').subscribers.map(({ id, name }) => `${id} ${name}`),
     problems: () => source.of('web').problems.map(line),
     find: (id) => source.of('web').subscribers.find((subscriber) => subscriber.id === id),
-    told,
+    reported,
     short,
   };
 }
@@ -278,12 +278,12 @@ describe('without a restart', () => {
   });
 
   test('a problem is reported once per state, for any project', () => {
-    const { source, told, write } = world({ 'user/a.toml': '[a', 'web/b.toml': '[b' });
+    const { source, reported, write } = world({ 'user/a.toml': '[a', 'web/b.toml': '[b' });
     for (const project of ['web', 'other', 'web', 'other']) source.of(project);
-    expect(told.flat().map((line) => line.slice(0, line.indexOf(': ')))).toEqual(['user/a.toml:1:2', 'web/b.toml:1:2']);
+    expect(reported.flat().map((line) => line.slice(0, line.indexOf(': ')))).toEqual(['user/a.toml:1:2', 'web/b.toml:1:2']);
     write('user/c.toml', '[c');
     for (const project of ['web', 'other', 'web']) source.of(project);
-    expect(told.flat().map((line) => line.slice(0, line.indexOf(': ')))).toEqual([
+    expect(reported.flat().map((line) => line.slice(0, line.indexOf(': ')))).toEqual([
       'user/a.toml:1:2',
       'web/b.toml:1:2',
       'user/c.toml:1:2',
@@ -325,7 +325,7 @@ describe('an unchanged subscriber', () => {
   });
 
   test('costs little: 100,000 events check the folders only now and then', async () => {
-    const { source } = world({ 'shipped/a.toml': toml('a'), 'web/b.toml': toml('b') }, { lookEveryMs: 10 });
+    const { source } = world({ 'shipped/a.toml': toml('a'), 'web/b.toml': toml('b') }, { checkEveryMs: 10 });
     const set = source.of('web');
     const asked = async (): Promise<number> => {
       const began = performance.now();

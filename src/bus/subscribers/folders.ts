@@ -12,18 +12,22 @@ import { Folder, type FolderState } from './folder.ts';
 
 export type SubscriberFoldersOptions = {
   /**
-   * The package's folder, see `shippedFolder`. It is read once, so a running process keeps the shipped subscribers of its start.
+   * The package's folder, see `shippedFolder`. It is read once, so a running process keeps the shipped subscribers that it read
+   * first.
    */
   readonly shipped: string;
   readonly user?: string;
   /** Returns the project's root folder. Undefined if it is unknown. */
   readonly projectRoot?: (project: string) => string | undefined;
-  /** Decides which of a project's own subscribers may be used. Default: all. `state` changes with the permissions. */
+  /**
+   * Decides which of a project's own subscribers may be used. Default: all. The value of `state` changes when the decision may
+   * change.
+   */
   readonly projectTrust?: ProjectTrust;
   /** Called with new problems, once for each state of a folder. Exceptions of this function are ignored. */
   readonly onProblem?: (problems: readonly SubscriberProblem[]) => void;
   /** The shortest time between two checks of a folder. Default 10 ms. */
-  readonly lookEveryMs?: number;
+  readonly checkEveryMs?: number;
 };
 
 export type ProjectTrust = { readonly state: () => string; readonly allows: (subscriber: Subscriber) => boolean };
@@ -37,9 +41,9 @@ export const projectFolder = (root: string): string => join(root, '.earpiece', '
 const MAX_PROJECTS = 1_000;
 
 export function subscriberFolders(options: SubscriberFoldersOptions): SubscriberSource {
-  const { shipped, user, projectRoot, projectTrust, lookEveryMs = 10 } = options;
-  const ours = new Folder({ path: shipped, name: 'shipped', optional: false, lookEveryMs: Number.POSITIVE_INFINITY });
-  const theirs = user === undefined ? undefined : new Folder({ path: user, name: 'user', optional: true, lookEveryMs });
+  const { shipped, user, projectRoot, projectTrust, checkEveryMs = 10 } = options;
+  const ours = new Folder({ path: shipped, name: 'shipped', optional: false, checkEveryMs: Number.POSITIVE_INFINITY });
+  const theirs = user === undefined ? undefined : new Folder({ path: user, name: 'user', optional: true, checkEveryMs });
   const roots = new Map<string, Folder>();
   const projects = new Map<string, Project>();
   const reporter = new Reporter(options.onProblem);
@@ -49,7 +53,7 @@ export function subscriberFolders(options: SubscriberFoldersOptions): Subscriber
     if (root === undefined) return undefined;
     const path = projectFolder(root);
     let folder = roots.get(path);
-    if (folder === undefined) roots.set(path, (folder = new Folder({ path, name: 'project', optional: true, lookEveryMs })));
+    if (folder === undefined) roots.set(path, (folder = new Folder({ path, name: 'project', optional: true, checkEveryMs })));
     return folder;
   };
 
@@ -65,12 +69,12 @@ export function subscriberFolders(options: SubscriberFoldersOptions): Subscriber
           projects.set(project, known);
         }
         known.folder = folder;
-        known.nextLook = now + lookEveryMs;
+        known.nextLook = now + checkEveryMs;
         const trust = projectTrust?.state() ?? '';
         if (trust !== known.trust) known.states = [];
         known.trust = trust;
       }
-      const states = [ours.look(now), theirs?.look(now), known.folder?.look(now)];
+      const states = [ours.check(now), theirs?.check(now), known.folder?.check(now)];
       if (known.states.length === states.length && states.every((state, i) => state === known.states[i])) return known.set;
       known.states = states;
       const { set, about } = merge(
@@ -97,7 +101,7 @@ type Project = {
 };
 
 /**
- * Drops the oldest projects. Their names come from outside, so the number of remembered projects is limited. A dropped project is
+ * Drops the oldest projects. Project names come from outside, so the number of cached projects is limited. A dropped project is
  * read again at its next use.
  */
 function forget(projects: Map<string, Project>, roots: Map<string, Folder>): void {
@@ -156,21 +160,21 @@ function withCore(subscriber: Subscriber, core: boolean): Subscriber {
 }
 const OTHERWISE = new WeakMap<Subscriber, Subscriber>();
 
-/** Reports for each file or folder only the problems that its previous state did not have. */
+/** Reports problems. For each file or folder, only those that its previous state did not have are reported. */
 class Reporter {
   readonly #onProblem: SubscriberFoldersOptions['onProblem'];
-  readonly #told = new Map<string, ReadonlySet<string>>();
+  readonly #reported = new Map<string, ReadonlySet<string>>();
 
   constructor(onProblem: SubscriberFoldersOptions['onProblem']) {
     this.#onProblem = onProblem;
   }
 
   report(place: string, problems: readonly SubscriberProblem[] = []): void {
-    const told = this.#told.get(place);
+    const reported = this.#reported.get(place);
     const now = new Set(problems.map((problem) => JSON.stringify(problem)));
-    if (now.size > 0) this.#told.set(place, now);
-    else this.#told.delete(place);
-    const news = problems.filter((problem) => told?.has(JSON.stringify(problem)) !== true);
+    if (now.size > 0) this.#reported.set(place, now);
+    else this.#reported.delete(place);
+    const news = problems.filter((problem) => reported?.has(JSON.stringify(problem)) !== true);
     if (news.length > 0) quiet(() => this.#onProblem?.(news));
   }
 }
@@ -179,14 +183,14 @@ function quiet<T>(work: () => T): T | undefined {
   try {
     return work();
   } catch {
-    // An event must not be lost because a project cannot be found.
+    // An event must not be lost because its project cannot be found.
     return undefined;
   }
 }
 
 /**
- * The package's folder `subscribers`. It is next to `src` and `dist`, so it is searched upward from this file, which may be a
- * nested chunk.
+ * The package's folder `subscribers`. This folder is next to `src` and `dist`. It is searched upward from this file, which may be
+ * a nested chunk.
  */
 export function shippedFolder(from: string = dirname(fileURLToPath(import.meta.url))): string {
   for (let folder = from; ; folder = dirname(folder)) {

@@ -12,12 +12,12 @@ import { FIELDS, LIMITS } from './fields.ts';
 /** The file under a template's name in the subscriber's folder. */
 export type TemplateFound =
   | { readonly kind: 'template'; readonly template: Template }
-  /** No such file. The generic view then renders the line. */
+  /** The file does not exist. The generic view then renders the line. */
   | { readonly kind: 'missing' }
   | { readonly kind: 'refused'; readonly why: string };
 
 export type ParseOptions = {
-  /** The name of the file that problems show. */
+  /** The name of the file, as problems show it. */
   readonly file: string;
   readonly folder: FolderName;
   readonly template: (name: string) => TemplateFound;
@@ -33,7 +33,7 @@ export type Parsed = {
   readonly core?: boolean;
 };
 
-/** Never throws. */
+/** Parses a subscriber's file. Never throws. */
 export function parseSubscriber(text: string, options: ParseOptions): Parsed {
   const { file } = options;
   const size = Buffer.byteLength(text);

@@ -1,6 +1,6 @@
 /**
- * Decides whether a project's subscribers may be used. They choose texts that its agents read and believe, so the user must first
- * trust the project's folder. After that, new and changed files of the folder are used too.
+ * Decides whether a project's subscribers may be used. Subscribers choose texts that agents read and believe, so the user must
+ * first trust the project's folder. New and changed files of a trusted folder are used too.
  */
 import { dirname } from 'node:path';
 import type { Surroundings } from '../../config/places.ts';

@@ -10,7 +10,9 @@ export type Words = {
 };
 
 const MESSAGE_CHARS = 300;
-/** The place in an error of minijinja: `<kind>: <what> (in <name>:<line>)`. For some errors, the source follows. */
+/**
+ * Matches the place in an error of minijinja: `<kind>: <what> (in <name>:<line>)`. In some errors, the template's source follows.
+ */
 const PLACE = / \(in (?:template|<expression>):(?<line>\d+)\)/u;
 const UNKNOWN = /^unknown (?<what>filter|test|function): (?:filter |test )?(?<name>\S+) is unknown$/u;
 
@@ -45,7 +47,10 @@ export function unknownWord(kind: keyof Words, name: string, words: Words): stri
   return `unknown ${kind} ${name}${near === undefined ? '' : `; did you mean ${near}?`}`;
 }
 
-/** Explains a trap of the engine's WebAssembly module. `panic`: the module's last output; undefined if it ran out of memory. */
+/**
+ * Explains a trap of the engine's WebAssembly module. `panic`: the module's last output. Undefined if the module ran out of
+ * memory.
+ */
 export function trapOf(error: unknown, panic: string | undefined, { memoryMb }: Limits): Complaint {
   const said = String(error);
   if (error instanceof RangeError || said.includes('out of bounds')) return { message: 'is nested too deeply' };
@@ -58,8 +63,8 @@ export function trapOf(error: unknown, panic: string | undefined, { memoryMb }: 
 }
 
 /**
- * Finds the first unknown filter or test. minijinja itself finds it only at run time, which is too late for a checker. `text`
- * must have compiled already. Functions are not checked, because they may be macros.
+ * Finds the first unknown filter or test. minijinja itself finds an unknown name only at run time, which is too late for a
+ * checker. `text` must have compiled already. Functions are not checked, because they may be macros.
  */
 export function unknownIn(text: string, words: Words): Complaint | undefined {
   for (const tag of text.matchAll(TAG)) {

@@ -8,7 +8,9 @@ import { LISTED_EVENTS } from '../../core/unlisted.ts';
 /** The most characters of a text in a payload, and of a message. */
 const TEXT_CHARS = 500;
 const MESSAGE_CHARS = 2_000;
-/** The most characters of one event's payload, and of all payloads and messages of a line. The rest is replaced by "…". */
+/**
+ * The most characters of one event's payload, and of all payloads and messages of a line. Text beyond a limit is replaced by "…".
+ */
 const EVENT_CHARS = 20_000;
 const LINE_CHARS = 100_000;
 const MAX_DEPTH = 50;
@@ -17,8 +19,8 @@ const MAX_DEPTH = 50;
  * - `notification`: `{subscriber_id, kind, level}`.
  * - `events`, oldest first, one for each different detail: `{type, source, severity, timestamp, payload, data, message, count}`.
  *   `data` is `payload`, `timestamp` is ISO. `event` is the first event; missing if there is none.
- * - `count`: the number of all events, including unlisted ones. A template need not state the number of unlisted events: Earpiece
- *   adds it (`core/unlisted.ts`).
+ * - `count`: the number of all events, including unlisted ones. A template need not state the number of unlisted events, because
+ *   Earpiece adds this number (`core/unlisted.ts`).
  * - `timestamp`: the time of the last event. `time_zone`: the zone for `format_time`.
  *
  * For events that were counted together, the count of each detail is unknown. The first detail gets the remainder, and every
@@ -58,7 +60,7 @@ function eventOf(item: Grouped, at: number, purse: Purse): Json {
     type: event.type,
     source: event.source,
     severity: event.severity,
-    // The log does not keep the times of later details. The time of the last one is their upper bound.
+    // The log does not keep the times of later details. Each of them gets the time of the last, which is an upper bound.
     timestamp: isoOf(at === 0 ? event.time : item.lastAt),
     payload,
     data: payload,

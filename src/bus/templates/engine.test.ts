@@ -40,8 +40,8 @@ const CONTEXT = {
 const named = (text: string, name = 'test.toon.j2'): { name: string; text: string } => ({ name, text });
 
 /**
- * The longest time that this thread worked without returning to its event loop. It is measured in ms of processor time, so that
- * the load of the machine does not count.
+ * Measures the longest time that this thread worked without returning to its event loop. The result is in ms of processor time,
+ * so that the load of the machine does not count.
  */
 async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   const spent = (): number => {
@@ -63,7 +63,7 @@ async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   return longest;
 }
 
-/** For tests that must find a problem before the deadline even on a busy machine. */
+/** A long deadline, for tests that must find a problem first even on a busy machine. */
 const PATIENT = { deadlineMs: 20_000 };
 
 describe('the result of a template', () => {
@@ -236,11 +236,11 @@ describe('attacks', () => {
     let outcome: Awaited<ReturnType<Run>> = { kind: 'none' };
     let ms = Number.POSITIVE_INFINITY;
     const blockedMs = await longestTurn(async () => {
-      // Processor time, because the clock would also count the load of the machine.
+      // Measured in processor time, because the clock would also count the load of the machine.
       const from = usedMs();
       outcome = await run();
       ms = usedMs() - from;
-      // Includes work that the attack causes later in this thread.
+      // The measured time includes work that the attack causes later in this thread.
       expect(await engine.render(named('next {{ n }}'), { n: 1 })).toEqual({ kind: 'text', text: 'next 1' });
     });
     return { outcome, ms, blockedMs };
@@ -337,7 +337,7 @@ describe('attacks', () => {
     '{% set event.__proto__ = {"polluted": 1} %}{{ polluted }}',
   ])('code: %s', async (text) => {
     const made = await engine.render(named(text), CONTEXT);
-    // The template cannot call or reach anything: it fails, or finds nothing.
+    // The template cannot reach anything outside of its context: it fails, or its result is empty.
     expect(made.kind === 'failed' || made.text === '', JSON.stringify(made)).toBe(true);
     expect(await engine.render(named('{{ polluted }}{{ event.polluted }}ok'), CONTEXT)).toEqual({ kind: 'text', text: 'ok' });
   });

@@ -3,8 +3,8 @@
  * The engine ends a worker that exceeds its time or that a template broke. The next question starts a new worker.
  *
  * States: *idle* (no worker: before the first question, and after a worker was lost), *starting*, *ready* (a worker waits,
- * without keeping the process alive), *asked*, *closed*. Questions queue. Only `#answer`, which runs once at a time, and `close`
- * change the state.
+ * without keeping the process alive), *asked*, *closed*. Questions wait in a queue. Only `#answer`, which runs once at a time,
+ * and `close` change the state.
  */
 import type { Json } from '../../core/json.ts';
 import type { Rendered } from '../../core/ports.ts';
@@ -19,7 +19,7 @@ export interface TemplateEngine extends AsyncDisposable {
   render(template: { readonly name: string; readonly text: string }, context: Json): Promise<Rendered>;
   /** Evaluates whether an expression is true in a context. As in Jinja, empty, zero and missing values are false. */
   evaluate(expression: string, context: Json): Promise<Evaluated>;
-  /** Finds problems of a template that show without a context. Undefined if there is none. */
+  /** Finds a problem of a template that needs no context to find. Undefined if there is none. */
   check(template: { readonly text: string }): Promise<Complaint | undefined>;
   checkExpression(expression: string): Promise<Complaint | undefined>;
   /** Whether a question is still unanswered. */
@@ -39,7 +39,7 @@ export type TemplateEngineOptions = {
   readonly startMs?: number;
   /** The longest result, in characters. Default 16,384. */
   readonly maxChars?: number;
-  /** About the most characters of a context as JSON. Default 524,288. */
+  /** The approximate maximum of characters of a context as JSON. Default 524,288. */
   readonly maxContextChars?: number;
   /** The most steps of one render. Default 1,000,000, which takes about 50 ms. */
   readonly fuel?: number;
@@ -165,7 +165,7 @@ class WorkerEngine implements TemplateEngine {
         return this.#closed ? CLOSED : this.#lost(what, answer);
       case 'broken':
         this.#giveUp();
-        this.#tell(`${short(what)} ${answer.complaint.message}`);
+        this.#report(`${short(what)} ${answer.complaint.message}`);
         return { kind: 'failed', complaint: answer.complaint };
       case 'wrong':
         return { kind: 'failed', complaint: answer.complaint };
@@ -181,7 +181,7 @@ class WorkerEngine implements TemplateEngine {
   #giveUp(): void {
     const thread = this.#thread;
     this.#thread = undefined;
-    // Only the next question waits for the worker's end.
+    // The worker's end is not awaited here, but by the next question.
     if (thread) this.#leaving = thread.end();
   }
 
@@ -190,11 +190,11 @@ class WorkerEngine implements TemplateEngine {
       reason === 'late'
         ? `took longer than ${this.#options.deadlineMs.toLocaleString('en')} ms`
         : `lost its worker: ${reason.died}`;
-    this.#tell(`${short(what)} ${message}`);
+    this.#report(`${short(what)} ${message}`);
     return failure(message);
   }
 
-  #tell(reason: string): void {
+  #report(reason: string): void {
     try {
       this.#options.onTrouble?.(reason);
     } catch {
@@ -226,8 +226,8 @@ function reasonOf(verdict: Verdict, expression?: string): string {
 }
 
 /**
- * Whether a value has at most about this many characters of JSON. Stops as soon as there are more. Small values also count,
- * because each of them takes time.
+ * Whether the JSON of a value has at most about this many characters. Stops when the limit is exceeded. Each small value also
+ * counts, because it takes time.
  */
 function isWithin(value: Json, maxChars: number): boolean {
   let left = maxChars;

@@ -45,8 +45,8 @@ export const nameOf = (object: Readonly<Record<string, Json>>): string =>
   JSON.stringify(Object.entries(object).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
 /**
- * Gives rows of plain values the same fields, with null for missing ones: one table instead of a list that repeats each name.
- * Only done if most cells exist, because otherwise a list is shorter.
+ * Gives rows of plain values the same fields, with null for missing fields. The rows then become one table instead of a list that
+ * repeats each name. If most cells would be missing, the rows stay unchanged, because a list is shorter.
  */
 function asTable(rows: readonly Json[]): readonly Json[] {
   const flat = rows.filter(
@@ -88,7 +88,7 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
   return clock.format;
 }
 
-/** The prefix for a severity, for an event, or for a notification. */
+/** Returns the prefix for the severity of an event or a notification, or for a severity itself. */
 export function severityPrefix(value: unknown): string {
   const severity: unknown = value instanceof Map ? (value.get('severity') ?? value.get('level')) : value;
   return severity === 'critical' || severity === 'error' || severity === 'warning' ? `!${severity}:` : '';

@@ -1,4 +1,7 @@
-/** The messages between the engine and its worker: one question at a time, each answered once. */
+/**
+ * The messages between the engine and its worker. The engine asks one question at a time, and the worker answers each question
+ * once.
+ */
 
 /** `context` is JSON text, because its encoding also checks its size. */
 export type Question =

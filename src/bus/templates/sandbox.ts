@@ -17,7 +17,10 @@ export type Sandbox = { readonly answer: (question: Question) => Answer };
 export function sandbox(limits: Limits): Sandbox {
   const compiled = new Map<string, Environment>();
   let timeZone = 'UTC';
-  /** The first error of a filter. An exception would break minijinja permanently, so the render fails after it ends. */
+  /**
+   * The first error of a filter. A thrown exception would break minijinja permanently, so the render runs to its end and then
+   * fails.
+   */
   let trouble: Error | undefined;
   const takeTrouble = (): Error | undefined => {
     const taken = trouble;
@@ -27,7 +30,7 @@ export function sandbox(limits: Limits): Sandbox {
   let panic: string | undefined;
   let words: Words | undefined;
 
-  /** See `plainFor`. */
+  /** The null fields that `plainFor` removed from the current context. */
   let nulls = new Map<string, readonly string[]>();
   const safely =
     (filter: Filter) =>
@@ -64,14 +67,14 @@ export function sandbox(limits: Limits): Sandbox {
     // minijinja reports the reason for a panic only after it has had a first error.
     plain.evalExpr('!', {});
   } catch {
-    // The error is intended.
+    // This error is intended.
   }
 
   const compile = (text: string): Environment => {
     const known = compiled.get(text);
     if (known) compiled.delete(text);
     const made = known ?? environment();
-    // A name without an extension turns escaping off.
+    // A template name without an extension turns escaping off.
     if (!known) made.addTemplate(NAME, text);
     compiled.set(text, made);
     const [oldest] = compiled.keys();
@@ -82,20 +85,20 @@ export function sandbox(limits: Limits): Sandbox {
     return made;
   };
 
-  const told = (): Words => (words ??= wordsOf(plain));
+  const knownWords = (): Words => (words ??= wordsOf(plain));
 
   const attempt = (source: string, run: () => Answer): Answer => {
     takeTrouble();
     panic = undefined;
     const say = console.error;
-    // minijinja prints its panics here. The second line has the reason.
+    // minijinja prints its panics with `console.error`. The second line has the reason.
     console.error = (text: unknown) => (panic ??= String(text).split('\n')[1] ?? String(text));
     try {
       const answer = run();
       const failed = takeTrouble();
       return failed ? { kind: 'wrong', complaint: { message: failed.message } } : answer;
     } catch (error) {
-      if (isComplaint(error)) return { kind: 'wrong', complaint: complaintOf(error, source, limits, told) };
+      if (isComplaint(error)) return { kind: 'wrong', complaint: complaintOf(error, source, limits, knownWords) };
       return { kind: 'broken', complaint: trapOf(error, panic, limits) };
     } finally {
       console.error = say;
@@ -128,19 +131,19 @@ export function sandbox(limits: Limits): Sandbox {
         case 'check':
           return attempt(question.text, () => {
             compile(question.text);
-            const unknown = unknownIn(question.text, told());
+            const unknown = unknownIn(question.text, knownWords());
             return unknown ? { kind: 'wrong', complaint: unknown } : { kind: 'fine' };
           });
         case 'check_expression':
           return attempt(question.expression, () => {
-            // minijinja cannot only compile an expression, so it gets too little fuel to run.
+            // minijinja cannot compile an expression without running it. So the expression gets too little fuel to run.
             plain.fuel = 1;
             try {
               plain.evalExpr(question.expression, {});
             } catch (error) {
               if (!isComplaint(error) || error.message.startsWith('syntax error')) throw error;
             }
-            const unknown = unknownIn(`{{${question.expression}}}`, told());
+            const unknown = unknownIn(`{{${question.expression}}}`, knownWords());
             return unknown ? { kind: 'wrong', complaint: unknown } : { kind: 'fine' };
           });
         default:
@@ -151,7 +154,7 @@ export function sandbox(limits: Limits): Sandbox {
 }
 
 /**
- * Prepares a value for minijinja, which always prints null as "none". A null field is removed, so that it prints as nothing, and
+ * Prepares a value for minijinja, which always prints null as "none". A null field is removed, so that its output is empty, and
  * `default` and `is defined` work. `nulls` keeps it for tables. In a list, null becomes the empty text. A whole number that
  * minijinja would print with ".0" becomes a text.
  */

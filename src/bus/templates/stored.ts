@@ -1,5 +1,5 @@
 /**
- * Stores templates, so that any process can render the notifications of another process, even after the template's file has
+ * Stores templates, so that any process can render the notifications of any other process, even after the template's file has
  * changed.
  */
 import type { Json } from '../../core/json.ts';

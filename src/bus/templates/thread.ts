@@ -1,11 +1,14 @@
-/** Starts a worker, asks it one question at a time, each with a deadline, and ends it. */
+/** Starts a worker, asks it one question at a time with a deadline, and ends the worker. */
 import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { GONE, isGone } from '../../core/errors.ts';
 import type { Answer, Limits, Question, WorkerData } from './protocol.ts';
 
 export type Thread = {
-  /** Asks one question at a time. After `lost` or `broken`, end the worker. The deadline counts from the start of the work. */
+  /**
+   * Asks one question. Ask the next question only after the answer. After `lost` or `broken`, end the worker. The deadline counts
+   * from the start of the work.
+   */
   ask(question: Question, deadlineMs: number): Promise<Answer | Lost>;
   /** Ends the worker, and resolves when it has exited. Later questions are `lost`. May be called repeatedly. */
   end(): Promise<void>;
@@ -31,7 +34,8 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
       execArgv: [],
       stdout: true,
       stderr: true,
-      // This stack is smaller than the engine's own stack in WebAssembly memory, so that this one overflows first.
+      // The thread's stack is smaller than the engine's own stack in WebAssembly memory, so that the thread's stack overflows
+      // first.
       resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 1 },
     });
   } catch (error) {
@@ -41,16 +45,16 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
   /** Called with the next message, or when the worker has ended. */
   let waiting: ((message: unknown) => void) | undefined;
   let last: string | undefined;
-  const heard = (message: unknown): void => {
+  const onMessage = (message: unknown): void => {
     const settle = waiting;
     waiting = undefined;
     settle?.(message);
   };
-  worker.on('message', heard);
+  worker.on('message', onMessage);
   worker.on('error', (error) => (last = messageOf(error)));
   const ended = new Promise<void>((resolve) => {
     worker.once('exit', (code) => {
-      heard(died(last ?? `it ended with code ${code}`));
+      onMessage(died(last ?? `it ended with code ${code}`));
       resolve();
     });
   });
@@ -60,8 +64,8 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
   };
 
   /**
-   * Waits for the next message. Returns `late` if `left` returns no time and `grace` adds none. The worker keeps the process
-   * alive only during this wait.
+   * Waits for the next message. Returns `late` if `left` returns no remaining time and `grace` adds none. The worker keeps the
+   * process alive only during this wait.
    */
   const next = async (left: () => number, grace: () => Promise<number> = async () => 0): Promise<unknown> => {
     let timer: NodeJS.Timeout | undefined;
@@ -74,7 +78,7 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
           const more = ms > 0 ? ms : await grace();
           if (waiting !== resolve) return;
           // Waits one more turn of the loop, because a message that arrived while this thread was busy must not count as late.
-          if (more <= 0) setImmediate(() => waiting === resolve && heard(LATE));
+          if (more <= 0) setImmediate(() => waiting === resolve && onMessage(LATE));
           else timer = setTimeout(() => void watch(), more);
         };
         void watch();
@@ -118,9 +122,9 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
   };
 }
 
-/** On a busy machine, a question may take up to this multiple of its deadline. This also limits a question that never ends. */
+/** On a busy machine, a question may take up to this multiple of its deadline. So a question that never ends is limited too. */
 const BUSY = 40;
-/** If a smaller share of the deadline is left, it is not checked again. */
+/** If a smaller share of the deadline remains, the processor time is not checked again. */
 const NEARLY = 0.1;
 
 /** The worker's processor time. Undefined if it is unknown, as before Node 24.6 or after the worker has ended. */

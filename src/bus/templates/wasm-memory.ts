@@ -26,7 +26,7 @@ export function withMaximum(source: Bytes, pages: number): Uint8Array<ArrayBuffe
   while (at < bytes.length) {
     const [size, body] = readNumber(bytes, at + 1);
     if (bytes[at] === MEMORY_SECTION) {
-      // One memory: its count, its flags, its initial pages. Existing limits are replaced.
+      // The section holds the count of memories (one), its flags, and its initial pages. Existing limits are replaced.
       const [count, flags] = readNumber(bytes, body);
       const [initial] = readNumber(bytes, flags + 1);
       if (count !== 1) throw new Error(`the WebAssembly module must have one memory, got ${count}`);
@@ -42,7 +42,7 @@ export function withMaximum(source: Bytes, pages: number): Uint8Array<ArrayBuffe
   throw new Error('the WebAssembly module must have a memory section');
 }
 
-/** Reads an unsigned LEB128 number: the value and the position after it. */
+/** Reads an unsigned LEB128 number. Returns the value and the position after the number. */
 function readNumber(bytes: Uint8Array, start: number): readonly [value: number, end: number] {
   let value = 0;
   let at = start;

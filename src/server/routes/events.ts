@@ -1,7 +1,7 @@
 /** Receives events from outside: CloudEvents with a token, and webhooks with a signature. */
 import { parseAddress } from '../../core/address.ts';
 import type { EmittedReply } from '../../wire/api.ts';
-import type { Emitted, EventInput, Heard, Severity } from '../../core/event.ts';
+import type { Emitted, EventInput, Handled, Severity } from '../../core/event.ts';
 import { makeEvent } from '../../core/event.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { nestsDeeper, type Json } from '../../core/json.ts';
@@ -262,7 +262,7 @@ const emittedReply = (done: readonly Emitted[], lowerings: readonly (Severity | 
   })),
 });
 
-function idsOf(heard: Heard): readonly string[] {
+function idsOf(heard: Handled): readonly string[] {
   if (heard.kind === 'withdrew') return heard.ids;
   return heard.kind === 'skipped' ? [] : [heard.id];
 }

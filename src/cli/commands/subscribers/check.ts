@@ -39,14 +39,14 @@ function ofHere(): readonly Checkable[] {
   return (['shipped', 'user', 'project'] as const)
     .map((name) => ({
       name: paths[name],
-      files: new Folder({ path: paths[name], name, optional: name !== 'shipped', lookEveryMs: 0 }).look(0).files,
+      files: new Folder({ path: paths[name], name, optional: name !== 'shipped', checkEveryMs: 0 }).check(0).files,
       problems: problems.filter(({ file }) => file === paths[name] || dirname(file) === paths[name]),
     }))
     .filter(({ name, problems: wrong }) => wrong.length > 0 || existsSync(name));
 }
 
 function checkable(path: string): Checkable {
-  if (isFolder(path)) return { name: path, ...new Folder({ path, name: 'user', optional: false, lookEveryMs: 0 }).look(0) };
+  if (isFolder(path)) return { name: path, ...new Folder({ path, name: 'user', optional: false, checkEveryMs: 0 }).check(0) };
   const { subscriber, problems: own, ...rest } = fileAt(path);
   // A duplicate id or a replaced core subscriber is found only if all files of a folder that applies here are read.
   const { project, source } = here();

@@ -24,6 +24,20 @@ export const INTERRUPTS: readonly BrokenRow[] = [
     /c5 of tim/,
   ],
   [
+    'gate',
+    'a call that passes at once after a critical one, although its host is killed',
+    () =>
+      history(
+        sent(N1, TO, 30, { level: 'critical' }),
+        [
+          new Recorded(0).call('c1', undefined, { at: 20, ms: 30 }).unanswered('c2', { reached: true, afterMs: 200 }),
+          new Recorded(1_500, { pid: 11 }).refused('c3', N1).over(),
+        ],
+        [killed(10, 100)],
+      ),
+    /c2 of anna/,
+  ],
+  [
     'uncalled',
     'a critical one to all in a session that began when it had been taken back',
     () =>

@@ -3,7 +3,7 @@ import type { History } from '../history.ts';
 import { heldUntil, isAnyones, isCopied, mayBeUnread } from './held.ts';
 import { agentOf, conversationOf, isBroadcast, isInterrupt, missableFrom, type Notification } from './notifications.ts';
 import { agentsIn, seenIn, type Call, type Reading, type Seen } from './reading.ts';
-import { overlaps, runsOf, unreachable } from './spans.ts';
+import { endOf, overlaps, runsOf, unreachable } from './spans.ts';
 
 /** A call that starts this long after the last refusal lowers the gate of a `critical` or a `cancel`. */
 const ASKED_AGAIN_MS = 1_000;
@@ -38,7 +38,8 @@ export function throughGate(
         }
         // Only the gateway that made an unrecorded refusal knows of it.
         const from = one.action === 'pause' ? call.sentAt : Math.min(call.sentAt, refusedAt);
-        if (overlaps(out, Math.max(from, call.sentAt - ASKED_AGAIN_MS), call.receivedAt ?? Number.POSITIVE_INFINITY)) {
+        const wasOut = overlaps(out, Math.max(from, call.sentAt - ASKED_AGAIN_MS), call.receivedAt ?? Number.POSITIVE_INFINITY);
+        if (wasOut || isUnreported(call, reading, storm)) {
           excused.add(call.call);
           continue;
         }
@@ -52,6 +53,16 @@ export function throughGate(
   }
   return { problems, excused: excused.size };
 }
+
+/** The time that a gateway gives its store to answer. */
+const STORE_WITHIN_MS = 250;
+
+/**
+ * The call reached its server late enough for an unreachable store, and its host was killed first, so nobody was left to read the
+ * gateway's report of the outage.
+ */
+const isUnreported = ({ sentAt, reachedAt = 0, receivedAt }: Call, reading: Reading, storm: History['storm']): boolean =>
+  receivedAt === undefined && reachedAt - sentAt >= STORE_WITHIN_MS && endOf(reading, storm) <= reachedAt;
 
 /** An answer that was in flight at a crash is released when the crash is noticed. */
 const SETTLED_MS = 1_000;

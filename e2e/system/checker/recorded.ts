@@ -105,9 +105,9 @@ export class Recorded {
   }
 
   /** An unanswered call: the gateway died, or the host died before it read a refusal. */
-  unanswered(call: string, how: { reached: boolean } = { reached: true }): this {
+  unanswered(call: string, how: { reached: boolean; afterMs?: number } = { reached: true }): this {
     this.#sent('small', undefined, call);
-    if (how.reached) this.upstream.set(call, [{ t: this.t }]);
+    if (how.reached) this.upstream.set(call, [{ t: this.t + (how.afterMs ?? 0) }]);
     return this;
   }
 

@@ -156,6 +156,17 @@ export const SOUND: readonly [string, History][] = [
     ]),
   ],
   [
+    'a call that passes 250 ms after a critical one, when its host was killed and read no report of an outage',
+    history(
+      sent(N1, TO, 30, { level: 'critical' }),
+      [
+        new Recorded(0).call('c1', undefined, { at: 20, ms: 30 }).unanswered('c2', { reached: true, afterMs: 260 }),
+        new Recorded(1_500, { pid: 11 }).refused('c3', N1).over(),
+      ],
+      [killed(10, 280)],
+    ),
+  ],
+  [
     'a call right after an unanswered one, a second after a refusal with the critical one',
     history(sent(N1, TO, 50, { level: 'critical' }), [
       new Recorded(0)

@@ -129,7 +129,7 @@ function stdioGateway(options: GatewayOptions, front: Front & { kind: 'stdio' },
       send: (out) => client.send(out),
       pause: () => client.pause(),
       resume: () => client.resume(),
-      gone: (why) => void close('upstream_failed', why, 0),
+      ended: (why) => void close('upstream_failed', why, 0),
     },
   });
   endpoint.start();

@@ -73,7 +73,7 @@ export class Peer {
         send: (out) => this.#received(out),
         pause: options.pause,
         resume: options.resume,
-        gone: () => {
+        ended: () => {
           this.#gone = true;
           for (const answer of this.#asked.values()) answer(undefined);
           this.#asked.clear();

@@ -35,7 +35,7 @@ export type Channel = {
   readonly pause: () => void;
   readonly resume: () => void;
   /** Called when the server has ended for good. */
-  readonly gone: (why: string) => void;
+  readonly ended: (why: string) => void;
 };
 
 /** Makes the endpoint of a client. The caller starts the endpoint. */
@@ -92,7 +92,7 @@ export class Session implements Endpoint {
           `The MCP server "${server}" stopped during this call (${why}). It is being restarted; it is unknown whether the call took effect.`,
         );
       },
-      gone: (why) => void this.#gone(why),
+      failed: (why) => void this.#ended(why),
     });
   }
 
@@ -125,13 +125,13 @@ export class Session implements Endpoint {
     this.#relay.close();
   }
 
-  async #gone(why: string): Promise<void> {
+  async #ended(why: string): Promise<void> {
     const { channel, partOf, upstream } = this.#options;
     this.#relay.serverGone(`The MCP server "${upstream.name}" does not work: ${why}.`);
     // Before the client identifies itself, no conversation can be notified and no handshake can be answered.
     if (!partOf) await Promise.race([this.#relay.introduced, sleep(INTRODUCTION_MS, undefined, { ref: false })]);
     this.#tell('failed', why);
-    channel.gone(why);
+    channel.ended(why);
   }
 
   async #up(): Promise<void> {

@@ -10,7 +10,7 @@ export type StdioStreams = { readonly input: Readable; readonly output: Writable
 
 export type StdioClientEvents = {
   readonly frame: (frame: Frame) => void;
-  readonly tooLong: (gone: { readonly bytes: number; readonly head: Buffer; readonly tail: Buffer }) => void;
+  readonly tooLong: (frame: { readonly bytes: number; readonly head: Buffer; readonly tail: Buffer }) => void;
   /** Called when the client has closed its end of the pipe. */
   readonly end: (why: string) => void;
   /** Called when the output accepts more, after `send` returned false. */

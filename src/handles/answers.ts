@@ -15,7 +15,10 @@ export type Answer = {
     | { readonly error: { readonly message: string; readonly trace?: readonly string[]; readonly transient?: true } };
 };
 
-/** The answer about a handle, and the version that it shows. A change during the read thus does not count as shown. */
+/**
+ * Makes the answer about a handle, and returns the version that the answer shows. A change during the read thus does not count as
+ * shown.
+ */
 export async function answerOf(handle: Handle, range?: Range): Promise<{ answer: Answer; version: number }> {
   // The result of a stopped handle contains its output, so only a requested part of the output is read again.
   const reading = handle.active || range !== undefined ? await handle.read(range) : undefined;

@@ -8,8 +8,8 @@ import { isObject, show } from './command.ts';
 import type { Handle } from './handle.ts';
 
 /**
- * A handle by the model's name for it. `get` returns undefined until its spawn in the same batch begins, or a text if the spawn
- * fails.
+ * A handle by the model's name for it. `get` returns undefined until a call of the same batch spawns the handle, and the reason
+ * if the spawn fails.
  */
 export type Target = { readonly id: string; get(): Handle | undefined | string };
 
@@ -17,7 +17,7 @@ export type AwaitDeps = {
   /** Finds a handle by its name. Throws `bad_argument` for an unknown name. */
   target(id: string, call: ToolCall): Target;
   changed(signal: AbortSignal): Promise<void>;
-  told(handle: Handle, version: number, callId: string): void;
+  shown(handle: Handle, version: number, callId: string): void;
   /** Called when the call no longer watches the handle. */
   released(handle: Handle): void;
   settle(call: ToolCall): void;
@@ -30,8 +30,8 @@ const LONGEST_MS = 2 ** 31 - 1;
 
 /**
  * Makes the tool. A call returns when every handle of `all` and at least one of `any` has stopped. A handle that waits for input
- * has not stopped. If all handles that are still needed wait for an answer of the model, the call returns with their questions. A
- * question that the model has already read does not end the call again.
+ * has not stopped. If all handles that the call still needs wait for an answer of the model, the call returns with their
+ * questions. A question that the model has already read does not end the call again.
  */
 export function awaitTool(deps: AwaitDeps): Tool {
   return {
@@ -114,9 +114,9 @@ async function report(
       completed.push(answer);
       knows.push(handle.about);
     }
-    // Unlike the answer of a fetch, this one shows no progress, only the state and the question.
+    // This answer shows only the state and the question. Only `fetch` shows the progress of a handle.
     else pending.push({ id, state: answer.state, ...defined({ question: answer.question }) });
-    if (!call.signal.aborted) deps.told(handle, version, call.id);
+    if (!call.signal.aborted) deps.shown(handle, version, call.id);
   }
   return { content: JSON.stringify({ completed, pending, ...(timedOut ? { timed_out: true } : {}) }), knows };
 }
@@ -124,13 +124,17 @@ async function report(
 const isMet = (all: readonly string[], any: readonly string[], stopped: (id: string) => boolean): boolean =>
   all.every(stopped) && (any.length === 0 || any.some(stopped));
 
-/** Whether each handle that is still needed waits for the model's answer to a question that it has not read. */
+/**
+ * Whether all handles that the call still needs wait for the model's answer, and the model has not read all of their questions.
+ */
 function isStuck(all: readonly string[], any: readonly string[], handles: ReadonlyMap<string, Handle | undefined>): boolean {
   const open = all.filter((id) => handles.get(id)?.active !== false);
   const anyMet = any.length === 0 || any.some((id) => handles.get(id)?.active === false);
   const needed = [...open, ...(anyMet ? [] : any)];
   const waiting = needed.map((id) => handles.get(id)).filter((handle) => handle?.phase.type === 'waiting');
-  return waiting.length === needed.length && waiting.some((handle) => handle !== undefined && handle.told < handle.version);
+  return (
+    waiting.length === needed.length && waiting.some((handle) => handle !== undefined && handle.shownVersion < handle.version)
+  );
 }
 
 function parse(args: Json): Wanted | string {

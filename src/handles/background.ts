@@ -1,5 +1,6 @@
 /**
- * Runs tasks outside of the calls, one after the other: queueing, withdrawing and recording. Their failures never reach a caller.
+ * Runs tasks outside of the calls, in sequence. The tasks queue, withdraw and record notifications. Their failures never reach a
+ * caller.
  */
 export class Background {
   readonly #onTrouble: (error: unknown) => void;

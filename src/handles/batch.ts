@@ -1,4 +1,4 @@
-/** Knows which call of the current batch started which handle, because parallel calls may name each other's handles. */
+/** Records which call of the current batch started which handle, because parallel calls may name each other's handles. */
 import type { Target } from './await-tool.ts';
 import { spawnedId } from './command.ts';
 import { Handle } from './handle.ts';
@@ -29,7 +29,7 @@ export class BatchCalls {
     for (const known of this.#started.keys()) if (!ids.has(known)) this.#started.delete(known);
   }
 
-  /** The handle that a call of this batch starts under a name. Undefined if no call starts one. */
+  /** Finds the handle that a call of this batch starts under a name. Undefined if no call starts such a handle. */
   target(id: string, call: ToolCall): Target | undefined {
     const spawn = call.batch.find((other) => this.#spawns(other) === id);
     if (spawn === undefined) return undefined;
@@ -42,7 +42,7 @@ export class BatchCalls {
     };
   }
 
-  /** A name that two calls of this batch give to their handles. */
+  /** Returns the name that two calls of this batch give to their handles. Undefined if there is no such name. */
   namedTwice(call: ToolCall): string | undefined {
     const seen = new Set<string>();
     for (const other of call.batch) {

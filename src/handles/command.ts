@@ -60,7 +60,10 @@ export function parseCommand(tool: StatefulTool, raw: Json): Command {
   }
 }
 
-/** The name of the handle that a call of this tool would spawn. Undefined if the call spawns none or does not name it. */
+/**
+ * Returns the name of the handle that a call of this tool would spawn. Undefined if the call spawns no handle or does not name
+ * it.
+ */
 export function spawnedId(tool: StatefulTool, raw: Json): string | undefined {
   if (!isObject(raw) || typeof raw['id'] !== 'string') return undefined;
   const { action, id, ...args } = raw;

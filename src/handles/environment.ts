@@ -1,6 +1,6 @@
 /**
- * Makes the environment of a tool's process: the agent's environment without keys and tokens. A tool gets one of these if it
- * names the variable.
+ * Makes the environment of a tool's process: the agent's environment without keys and tokens. A tool gets a key or token only if
+ * it names the variable.
  */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -13,7 +13,7 @@ const SECRETS: readonly RegExp[] = [
 
 export const isSecret = (name: string): boolean => SECRETS.some((pattern) => pattern.test(name));
 
-/** The environment without secrets, except the variables that `pass` names. */
+/** Returns the environment without secrets, except those variables that `pass` names. */
 export function withoutSecrets(env: Environment, pass: readonly string[] = []): Environment {
   return Object.fromEntries(
     Object.entries(env).filter(([name, value]) => value !== undefined && (pass.includes(name) || !isSecret(name))),

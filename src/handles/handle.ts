@@ -23,14 +23,14 @@ export type HandleOptions = {
   readonly progress: (text: string) => void;
 };
 
-/** Listeners for changes of a handle. They are called synchronously, in the order of the changes. */
+/** Listeners for changes of a handle, called synchronously in the order of the changes. */
 export type HandleEvents = {
   entered(handle: Handle, before: Phase): void;
   produced(handle: Handle, lastLine: () => string | undefined): void;
   owns(handle: Handle, process: { readonly pid: number }): void;
 };
 
-/** How long a tool may take to end after its signal. Its processes get SIGKILL after 2 s, so they end well before that. */
+/** How long a tool may take to end after its signal. Its processes get SIGKILL after 2 s, and thus end before this limit. */
 const GIVEN_UP_MS = 10_000;
 
 export class Handle {
@@ -46,13 +46,13 @@ export class Handle {
   background: boolean;
   progress: (text: string) => void;
 
-  /** The number of calls that read the handle now. Their answers report a change, so no notification is needed. */
+  /** The number of calls that now read the handle. The answers of these calls report a change, so no notification is needed. */
   watchers = 0;
   /** Grows with each phase, and when a notification may be needed again. */
   version = 0;
-  /** The version that the model knows from an answer. `toldIn` is the call with that answer. */
-  told = -1;
-  toldIn: string | undefined;
+  /** The last version that an answer showed to the model. `shownIn` is the call with that answer. */
+  shownVersion = -1;
+  shownIn: string | undefined;
   /** The version of the last notification. */
   noticed = -1;
   /** Whether a notification about the handle is queued, and may have to be withdrawn. */
@@ -60,10 +60,11 @@ export class Handle {
   contentNoticed = false;
   contentNotices = 0;
   /**
-   * Whether the handle seemed to wait and then continued by itself. Later guesses are not notified until a call reads the handle.
+   * Whether the handle seemed to wait and then continued by itself. Further apparent waits are not notified until a call reads
+   * the handle.
    */
   flaps = false;
-  /** Whether the tool asked the question, rather than a guess from its output. */
+  /** Whether the tool itself asked the question. False if the question was guessed from the output. */
   asked = false;
   stoppedAt: number | undefined;
   ending: Ending | undefined;
@@ -101,7 +102,7 @@ export class Handle {
     return this.#phase.type !== 'stopped';
   }
 
-  /** The reason for which the agent ended the handle, if it did. */
+  /** The reason for which the agent ended the handle. Undefined if the agent did not end it. */
   get because(): string | undefined {
     return this.#because;
   }
@@ -144,7 +145,7 @@ export class Handle {
       throw new EarpieceError('bad_argument', 'the handle asks no question and takes no input now');
     const { phase } = this;
     await this.#serves.input({ ...input, answers });
-    // The handle got an answer, so its next wait may be for another question.
+    // The handle got an answer and continues. Its next wait may be for another question.
     if (phase.type === 'waiting' && this.#phase === phase) this.#enter({ type: 'running' });
   }
 

@@ -1,12 +1,12 @@
 /**
  * Notifies a model of changes to handles that it has not read. Rules:
- * - It never notifies of a change that an answer reports. While a call fetches or awaits a handle, a change of that handle is
- * held back. If the call is interrupted and has no answer, the change is notified.
- * - It notifies once for each state. If a handle seemed to wait and continued by itself, its next waits are not notified until a
- * call reads the handle.
+ * - A change that an answer reports is never notified. While a call fetches or awaits a handle, notifications of changes of that
+ *   handle are held back. If the call is interrupted and gets no answer, the change is notified.
+ * - Each state is notified once. If a handle seemed to wait and continued by itself, its next waits are not notified until a call
+ *   reads the handle.
  * - If an answer reports a change whose notification is open, the carrier of that answer closes the notification as known
- * (`ToolOutcome.knows`). If the carrier did not close the notification, the herald withdraws it afterwards. Withdrawing it
- * earlier could lose the change, because an answer may be lost with its process.
+ *   (`ToolOutcome.knows`). If the carrier did not close the notification, the herald withdraws the notification afterwards. An
+ *   earlier withdrawal could lose the change, because an answer may be lost with its process.
  */
 import { defined } from '../core/defined.ts';
 import type { NotificationInput } from '../core/notification.ts';
@@ -23,28 +23,28 @@ export type NoticeInbox = {
 
 export type HeraldDeps = {
   readonly inbox: NoticeInbox | undefined;
-  /** Sends a notice. Called only if there is an inbox. */
+  /** Queues a notice. Called only if there is an inbox. */
   readonly tell: (notice: Notice) => Promise<unknown>;
   readonly address: string;
   readonly ledger: Ledger;
   readonly owner: Owner;
-  /** Adds a task. Tasks run one after the other. A failure is reported and does not stop the others. */
+  /** Adds a task. Tasks run in sequence. A failure of a task is reported and does not stop other tasks. */
   readonly enqueue: (task: () => Promise<void>) => void;
   readonly withdrawAtOnce: boolean;
 };
 
 export class Herald {
   readonly #deps: HeraldDeps;
-  /** Handles that stopped or wait, and are not notified yet because the inbox failed. */
+  /** Handles whose end or wait is not notified yet. They stay here if the inbox fails. */
   #unsaid = new Set<Handle>();
-  /** Handles that an answer reports which may not be recorded yet. */
+  /** Handles whose end an answer reports. That answer may not be recorded yet. */
   #unsettled = new Set<Handle>();
 
   constructor(deps: HeraldDeps) {
     this.#deps = deps;
   }
 
-  /** Records handles for recovery after a crash. One-shot calls are recorded for their processes only. */
+  /** Records a handle for recovery after a crash. For a one-shot call, only its process matters. */
   remember(handle: Handle, process?: LedgerEntry['process']): void {
     const { ledger, owner } = this.#deps;
     const before = ledger.get(handle.uid);
@@ -62,7 +62,7 @@ export class Herald {
       startedAt: handle.startedAt,
       owner,
       ...defined({ process: owned, notice }),
-      ...(handle.toldIn === undefined || handle.told < handle.version ? {} : { toldIn: handle.toldIn }),
+      ...(handle.shownIn === undefined || handle.shownVersion < handle.version ? {} : { toldIn: handle.shownIn }),
     });
   }
 
@@ -70,7 +70,7 @@ export class Herald {
   consider(handle: Handle): void {
     const { inbox } = this.#deps;
     if (!handle.background || handle.watchers > 0 || handle.phase.type === 'running') return;
-    if (handle.told >= handle.version || handle.noticed >= handle.version) return;
+    if (handle.shownVersion >= handle.version || handle.noticed >= handle.version) return;
     if (handle.phase.type === 'waiting' && handle.flaps) return;
     const notice = noticeOf(handle);
     if (notice === undefined || inbox === undefined) return;
@@ -80,7 +80,7 @@ export class Herald {
     this.#unsaid.add(handle);
     this.#deps.enqueue(async () => {
       // While other notices were queued, the phase may have changed, or a call may have read the handle.
-      if (handle.version !== version || handle.told >= version) return void this.#unsaid.delete(handle);
+      if (handle.version !== version || handle.shownVersion >= version) return void this.#unsaid.delete(handle);
       try {
         await this.#deps.tell(notice);
       } catch (error) {
@@ -88,7 +88,7 @@ export class Herald {
         throw error;
       }
       this.#unsaid.delete(handle);
-      // The inbox has the notification now.
+      // The inbox now has the notification, so the handle needs no ledger entry.
       if (!handle.active) this.#deps.ledger.remove(handle.uid);
     });
   }
@@ -112,14 +112,15 @@ export class Herald {
   }
 
   /** Records that the answer to this call reports this version. */
-  told(handle: Handle, version: number, callId: string): void {
-    handle.told = Math.max(handle.told, version);
-    handle.toldIn = callId;
+  shown(handle: Handle, version: number, callId: string): void {
+    handle.shownVersion = Math.max(handle.shownVersion, version);
+    handle.shownIn = callId;
     handle.contentNoticed = false;
     handle.flaps = false;
-    if (handle.told < handle.version) return;
+    if (handle.shownVersion < handle.version) return;
     this.#unsaid.delete(handle);
-    // For an active handle the answer is enough: a crash that loses the answer loses the handle too, and that is notified.
+    // For an active handle the answer is enough. A crash that loses the answer also loses the handle, and a lost handle is
+    // notified.
     if (handle.active) return this.#withdraw(handle, 'the agent read the handle');
     if (!handle.background) return;
     this.#unsettled.add(handle);
@@ -133,7 +134,7 @@ export class Herald {
    */
   settle(callIds: ReadonlySet<string>): void {
     for (const handle of this.#unsettled) {
-      if (handle.toldIn !== undefined && callIds.has(handle.toldIn)) continue;
+      if (handle.shownIn !== undefined && callIds.has(handle.shownIn)) continue;
       this.#unsettled.delete(handle);
       this.#withdraw(handle, 'the agent read the handle');
       this.#deps.ledger.remove(handle.uid);

@@ -34,7 +34,9 @@ const NAMED: Readonly<Record<string, string>> = {
   f12: '\x1b[24~',
 };
 
-/** The bytes of a key: `enter`, `ctrl-c`, `alt-b`, `up`, or a single character. Throws `bad_argument` for any other name. */
+/**
+ * Returns the bytes of a key: `enter`, `ctrl-c`, `alt-b`, `up`, or a single character. Throws `bad_argument` for any other name.
+ */
 export function keyBytes(name: string): string {
   const key =
     name.length === 1

@@ -15,7 +15,7 @@ export type LedgerEntry = {
   readonly id: string;
   readonly about: string;
   readonly tool: string;
-  /** True if no call waits for the handle's end, so that a notification must report it. */
+  /** True if no call waits for the handle's end, so that a notification must report the end. */
   readonly background: boolean;
   /** Epoch ms. */
   readonly startedAt: number;
@@ -64,7 +64,7 @@ export class Ledger {
   }
 }
 
-/** Reads the file. An unreadable file is renamed, because the conversation can continue without its handles. */
+/** Reads the file. An unreadable file is renamed and ignored, because the conversation can continue without its handles. */
 function load(path: string): readonly LedgerEntry[] {
   let text: string;
   try {

@@ -6,7 +6,7 @@ import type { Handle } from './handle.ts';
 import type { ToolResult } from './state.ts';
 
 /**
- * The key of all notices about a handle. The newest notice replaces the others, because a wait no longer matters once the handle
+ * The key of all notices about a handle. The newest notice replaces the others, because a wait no longer matters after the handle
  * has stopped.
  */
 export const keyOf = (uid: string): string => `handle:${uid}`;
@@ -61,7 +61,7 @@ export function noticeOf(handle: Handle): Notice | undefined {
   }
 }
 
-/** The notice of a sub-agent that ended by itself. Its last message is its result. */
+/** Makes the notice of a sub-agent that ended by itself. The sub-agent's last message is its result. */
 function agentNotice(subject: Subject, result: ToolResult): Notice {
   const data = { task_id: subject.id, handle: subject.id, tool: subject.tool };
   if ('ok' in result)

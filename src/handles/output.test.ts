@@ -27,7 +27,7 @@ describe('the output of a process', () => {
     expect(output([]).text(100)).toBe('');
     expect(output(['one\n', 'two']).text(100)).toBe('one\ntwo');
     expect(output(['one\n', 'two']).lines).toBe(2);
-    // The text is longer than each kept end, but short enough for an answer.
+    // The text is longer than the kept beginning and the kept end, but short enough for an answer.
     const long = numbers(25_000);
     expect(output([long]).text(200_000)).toBe(long);
   });

@@ -12,7 +12,7 @@ export type OutputOptions = {
   readonly path?: string;
   /** The largest size of the file. Default 64 MiB. */
   readonly maxBytes?: number;
-  /** Returns the instruction with which a model reads the part that is cut out of the middle: `fetch … from 61`. */
+  /** Returns the instruction for reading the part that is cut out of the middle: `fetch … from 61`. */
   readonly how?: (from: Range) => string;
 };
 
@@ -65,19 +65,19 @@ export class Output {
     this.#keep(chunk);
   }
 
-  /** The last line with text. Undefined if there is none. */
+  /** Returns the last line with text. Undefined if no line has text. */
   lastLine(): string | undefined {
     return lastLineOf(readable(this.#tailBuffer().subarray(-4_096)));
   }
 
-  /** The text after the last line end: a prompt, or an unfinished line. */
+  /** Returns the text after the last line end: a prompt, or an unfinished line. */
   openLine(): string {
     if (!this.#endsOpen) return '';
     const text = readable(this.#tailBuffer().subarray(-1_024));
     return text.slice(text.lastIndexOf('\n') + 1);
   }
 
-  /** The whole output, with its middle cut out if it is longer than `maxChars`. */
+  /** Returns the whole output. If it is longer than `maxChars`, its middle is cut out. */
   text(maxChars: number): string {
     const head = Buffer.concat(this.#head);
     const tail = this.#tailBuffer();
@@ -148,7 +148,7 @@ export class Output {
     }
     this.#tail.push(chunk.length > TAIL_BYTES ? Buffer.from(chunk.subarray(-TAIL_BYTES)) : chunk);
     this.#tailBytes += Math.min(chunk.length, TAIL_BYTES);
-    // Now and then the chunks are copied into one, so that no slice keeps a large chunk in memory.
+    // From time to time, the chunks are copied into one chunk, so that no slice keeps a large chunk in memory.
     if (this.#tailBytes > 2 * TAIL_BYTES || this.#tail.length > 512) this.#tailBuffer();
   }
 
@@ -172,11 +172,11 @@ export class Output {
     const byLine = !endsOpen(kept) && to >= from;
     const how = this.#options.how?.(byLine ? { from, lines: Math.min(200, to - from + 1) } : { fromByte: kept.length });
     const what = `${byLine ? `lines ${count(from)}–${count(to)}, ` : ''}${count(left)} bytes are left out`;
-    const gone = this.#onDisk < this.#bytes ? `; ${this.#missing()}` : '';
-    return `${readable(kept)}${endsOpen(kept) ? '\n' : ''}[… ${what}${how === undefined ? '' : `; read them with ${how}`}${gone} …]\n${readable(rest)}`;
+    const lost = this.#onDisk < this.#bytes ? `; ${this.#missing()}` : '';
+    return `${readable(kept)}${endsOpen(kept) ? '\n' : ''}[… ${what}${how === undefined ? '' : `; read them with ${how}`}${lost} …]\n${readable(rest)}`;
   }
 
-  /** The offset of a line. Undefined if the line was not kept. */
+  /** Returns the offset of a line. Undefined if the line was not kept. */
   async #lineStart(line: number): Promise<number | undefined> {
     const block = Math.min(Math.floor((line - 1) / INDEX_LINES), this.#index.length - 1);
     let offset = this.#index[block] ?? 0;
@@ -191,7 +191,7 @@ export class Output {
     return offset;
   }
 
-  /** Bytes from memory if possible, otherwise from the file. Empty after the end, and for output that was not kept. */
+  /** Reads bytes from memory if possible, otherwise from the file. Empty after the end, and for output that was not kept. */
   async #bytesAt(from: number, length: number): Promise<Buffer> {
     const tail = this.#tailBuffer();
     const tailStart = this.#bytes - tail.length;
@@ -214,7 +214,7 @@ export class Output {
   }
 }
 
-/** The end of the first `wanted` lines, or of all lines if there are fewer. */
+/** Finds the end of the first `wanted` lines, or of all lines if there are fewer. */
 function endOfLines(bytes: Buffer, wanted: number): { end: number; lines: number } {
   let lines = 0;
   let end = 0;

@@ -1,5 +1,5 @@
 /**
- * Makes a stateful tool that runs a shell command, with pipes or in a terminal. `run` is such a tool, and a program may make
+ * Makes stateful tools that run a shell command, with pipes or in a terminal. `run` is such a tool, and a program may make
  * others.
  */
 import { join } from 'node:path';
@@ -14,14 +14,14 @@ import { ToolFailure, type Ending } from './state.ts';
 import { lastLineOf } from './text.ts';
 
 /**
- * The command to run. The command is ended after `timeoutMs`, or after `callTimeoutMs` if a call still waits for it. With
- * `stdin`, the command takes input without a terminal.
+ * The command to run. The command is ended after `timeoutMs`, or after `callTimeoutMs` if a call then waits for it. With `stdin`,
+ * the command takes input without a terminal.
  */
 export type CommandLine = {
   readonly command: string;
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Names of variables that the process still gets, although they look like provider keys or Earpiece tokens. */
+  /** Names of variables that the process gets although they look like provider keys or Earpiece tokens. */
   readonly passEnv?: readonly string[];
   readonly shell?: string;
   readonly pty?: boolean;
@@ -41,9 +41,9 @@ export type ProcessToolOptions = Omit<StatefulTool, 'run'> & {
   readonly maxOutputBytes?: number;
   /** The time from SIGTERM to SIGKILL. Default 2 s. */
   readonly graceMs?: number;
-  /** In a terminal: silence after which the screen counts as steady. Default 100 ms. */
+  /** In a terminal: the time without output after which the screen counts as steady. Default 100 ms. */
   readonly settleMs?: number;
-  /** In a terminal: silence after which a line that looks like a prompt counts as one. Default 300 ms. */
+  /** In a terminal: the time without output after which a line that looks like a prompt counts as a prompt. Default 300 ms. */
   readonly promptMs?: number;
 };
 
@@ -83,7 +83,7 @@ export function processTool(options: ProcessToolOptions): StatefulTool {
         ...line,
         ...limits,
         mark: handle.uid,
-        // After a crash, the conversation's next run ends a background process and reports that.
+        // A background process may outlive a crash. The conversation's next run ends it and reports that.
         endsWithUs: !handle.background,
         output,
         produced: (chunk: Buffer) => {
@@ -123,7 +123,8 @@ export function processTool(options: ProcessToolOptions): StatefulTool {
 }
 
 /**
- * Waits for the end of the process. Ends the process if its handle is aborted or a time limit is reached, and returns that limit.
+ * Waits for the end of the process. Ends the process if its handle is aborted or a time limit is reached. Returns the reached
+ * limit in ms.
  */
 async function timeOver(running: RunningProcess, line: CommandLine, handle: HandleSide): Promise<number | undefined> {
   const { signal } = handle;
@@ -153,7 +154,7 @@ async function timeOver(running: RunningProcess, line: CommandLine, handle: Hand
   }
 }
 
-/** Returns the ending of a successful process, and throws a `ToolFailure` for any other. */
+/** Returns the ending of a successful process. Throws `ToolFailure` for a failed process. */
 function endingOf({ exit, text, more, timedOutMs }: { exit: Exit; text: string; more: boolean; timedOutMs?: number }): Ending {
   const lastLine = lastLineOf(text) ?? '';
   const behind =

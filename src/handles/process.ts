@@ -1,6 +1,6 @@
 /**
- * Runs a shell command as a process in a separate session, with its output in one stream. This file is for pipes and `pty.ts` for
- * terminals. Both end processes in the same way.
+ * Runs a shell command as a process in a separate session, with its output in one stream. This file is for pipes, and `pty.ts` is
+ * for terminals. Both end processes in the same way.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
@@ -38,7 +38,7 @@ export type ProcessOptions = {
 
 /**
  * How a process ended. `signal` is the signal that ended it, if any. `leftBehind` is the number of processes that it had left
- * running; these were ended too.
+ * running. These were ended too.
  */
 export type Exit = { readonly code: number | null; readonly signal: string | null; readonly leftBehind: number };
 
@@ -52,11 +52,11 @@ export interface RunningProcess {
   stop(): Promise<Exit>;
 }
 
-/** Starts the process. Throws `ToolFailure` if that fails. */
+/** Starts the process. Throws `ToolFailure` if the process cannot start. */
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
   const { output, stdin = false, graceMs = GRACE_MS } = options;
   const shell = startable(options);
-  // stdout and stderr go into one stream, which keeps their order. The inner shell reads the command.
+  // stdout and stderr go into one stream, so that their order is kept. The inner shell reads the command.
   const dog = options.endsWithUs ? watchdog() : undefined;
   const child = spawn('/bin/sh', ['-c', 'exec "$0" -c "$1" 2>&1', shell, options.command], {
     detached: true,
@@ -96,7 +96,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
     if (leftBehind > 0) await endSession(pid, graceMs);
     unguard();
     dog?.over();
-    // A process that left the session may keep the stream open. Then 500 ms without output count as the end.
+    // A process that left the session may keep the stream open. In that case, 500 ms without output count as the end.
     while (!(await within(closed, 100)) && performance.now() - lastAt < 500);
     stdout.destroy();
     child.stdin?.destroy();
@@ -125,7 +125,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
   };
 }
 
-/** The shell for the command. If the command cannot run, throws `ToolFailure` with what to do. */
+/** Returns the shell for the command. Throws `ToolFailure` with the way out if the command cannot run. */
 export function startable({ command, cwd, shell }: Pick<ProcessOptions, 'command' | 'cwd' | 'shell'>): string {
   if (command.includes('\0')) throw new ToolFailure('the command contains a NUL character; remove it');
   if (!existsSync(cwd)) throw new ToolFailure(`the folder ${JSON.stringify(cwd)} does not exist`);
@@ -133,7 +133,7 @@ export function startable({ command, cwd, shell }: Pick<ProcessOptions, 'command
   return shell ?? (existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh');
 }
 
-/** The bytes of a key that also works without a terminal. */
+/** Returns the bytes of a key that also works without a terminal. */
 function typed(key: string): string {
   const bytes = keyBytes(key);
   if (bytes === '\r') return '\n';

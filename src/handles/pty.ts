@@ -1,6 +1,6 @@
 /**
- * Runs a shell command in a terminal of 24 rows and 80 columns. The two packages for terminals are optional, and loaded for the
- * first one.
+ * Runs a shell command in a terminal of 24 rows and 80 columns. The two packages for terminals are optional, and are loaded for
+ * the first terminal.
  */
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -37,13 +37,13 @@ export interface Terminal extends RunningProcess {
 const SETTLE_AT_MOST_MS = 3_000;
 /**
  * How long to wait for output after the start and after input, because a program may be slow. The echo of the input does not
- * count.
+ * count as output.
  */
 const FIRST_MS = 1_000;
-/** The most bytes that may wait for the screen. Beyond that, the program has to wait. */
+/** The most bytes that may wait for the screen. Beyond this number, the program is paused. */
 const AHEAD_BYTES = 1_048_576;
 
-/** Starts the command. Throws `ToolFailure` if that fails. */
+/** Starts the command. Throws `ToolFailure` if the command cannot start. */
 export async function startTerminal(options: PtyOptions): Promise<Terminal> {
   const { output, graceMs = GRACE_MS, settleMs = 100, promptMs = 300 } = options;
   const shell = startable(options);
@@ -69,13 +69,15 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
 
   let lastAt = performance.now();
   let waits = false;
-  /** The number of bytes since the start or the last input. `echo` is how many of them repeat the input. */
-  let came = 0;
+  /**
+   * The number of bytes of output since the start or the last input. `echo` is the number of these bytes that repeat the input.
+   */
+  let received = 0;
   let echo = 0;
   let over = false;
   let ahead = 0;
   let timer: NodeJS.Timeout | undefined;
-  const look = (): void => {
+  const checkPrompt = (): void => {
     const line = screen.cursorLine();
     if (over || waits || ahead > 0 || !looksLikePrompt(line)) return;
     waits = true;
@@ -85,9 +87,9 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
     lastAt = performance.now();
     clearTimeout(timer);
     if (over) return;
-    timer = setTimeout(look, promptMs);
+    timer = setTimeout(checkPrompt, promptMs);
   };
-  const goesOn = (): void => {
+  const continues = (): void => {
     if (!waits) return;
     waits = false;
     options.prompted?.(undefined);
@@ -96,14 +98,14 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
     // With `encoding: null` the data are buffers, although the types say text.
     const chunk = data as unknown as Buffer;
     output.append(chunk);
-    came += chunk.length;
+    received += chunk.length;
     ahead += chunk.length;
     if (ahead > AHEAD_BYTES) pty.pause();
     void screen.write(chunk).then(() => {
       ahead -= chunk.length;
       if (ahead <= AHEAD_BYTES / 2) pty.resume();
     });
-    goesOn();
+    continues();
     active();
     options.produced?.(chunk);
   });
@@ -134,12 +136,12 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
     input: ({ text, keys, answers }) => {
       if (over) throw new EarpieceError('bad_argument', 'the process has ended and takes no input');
       const pressed = keys.map(keyBytes).join('');
-      // On a terminal, Enter is a carriage return. It completes an answer.
+      // On a terminal, Enter is a carriage return, which completes an answer.
       const entered = text.replaceAll(/\r?\n/gu, '\r');
       const enter = answers && keys.length === 0 && !entered.endsWith('\r') ? '\r' : '';
       waits = false;
       const sent = `${entered}${enter}${pressed}`;
-      came = 0;
+      received = 0;
       // A carriage return is echoed as two characters.
       echo = Buffer.byteLength(sent.replaceAll('\r', '\r\n'));
       active();
@@ -148,15 +150,15 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
     settle: async () => {
       const deadline = performance.now() + SETTLE_AT_MOST_MS;
       while (!over && !waits && performance.now() < deadline) {
-        const needed = came <= echo ? FIRST_MS : looksLikePrompt(screen.cursorLine()) ? promptMs : settleMs;
+        const needed = received <= echo ? FIRST_MS : looksLikePrompt(screen.cursorLine()) ? promptMs : settleMs;
         const left = Math.max(needed - (performance.now() - lastAt), ahead > 0 ? 5 : 0);
         if (left <= 0) break;
-        // The wait is in steps, because new output changes the remaining time.
+        // Waits in steps, because new output changes the remaining time.
         await Promise.race([sleep(Math.min(left, settleMs)), ended]);
       }
       // The prompt's timer may end at the same moment. Check for a prompt now, so that the answer says `waiting` and not
       // `running`.
-      look();
+      checkPrompt();
       // A process that has just ended must be reported as ended.
       if (!over && membersOf(pid).length === 0) await within(ended, 500);
     },

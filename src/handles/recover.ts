@@ -8,7 +8,7 @@ import type { Ledger, LedgerEntry } from './ledger.ts';
 import { lostNotice, type Notice } from './notices.ts';
 import { endSession, markOfProcess, membersOf } from './sessions.ts';
 
-/** A lost handle. `ended`: its process still ran and has been ended now. */
+/** A lost handle. `ended`: its process was still running and was ended now. */
 export type Recovered = { readonly uid: string; readonly id: string; readonly tool: string; readonly ended: boolean };
 
 export type RecoverDeps = {
@@ -23,17 +23,17 @@ export type RecoverDeps = {
   readonly trouble: (error: unknown) => void;
 };
 
-/** How long outputs are kept after a crash. They may contain secrets, so they are deleted after a day. */
+/** How long outputs are kept after a crash. Outputs may contain secrets, so they are deleted after a day. */
 const KEEP_MS = 24 * 3_600_000;
 
 /**
  * Returns the handles that were running. Must be called once. If a handle had ended without a notification, the notification is
- * sent now.
+ * queued now.
  */
 export async function recoverHandles(deps: RecoverDeps): Promise<readonly Recovered[]> {
   const lost: Recovered[] = [];
   for (const entry of deps.ledger.entries()) {
-    if (deps.own(entry.uid) || isSomebodyElses(entry, deps.owner)) continue;
+    if (deps.own(entry.uid) || isOfAnotherAgent(entry, deps.owner)) continue;
     const ended = await endLeftover(entry);
     const known = entry.toldIn !== undefined && deps.answered(entry.toldIn);
     const notice = entry.notice ?? (entry.background ? lostNotice(entry, ended) : undefined);
@@ -41,7 +41,7 @@ export async function recoverHandles(deps: RecoverDeps): Promise<readonly Recove
       // The notice's id prevents a duplicate if the notice was queued before the crash.
       if (notice !== undefined && !known) await deps.tell(notice);
     } catch (error) {
-      // The entry stays in the ledger for the next run.
+      // The notice could not be queued, so the entry stays in the ledger for the next run.
       deps.trouble(error);
       continue;
     }
@@ -58,7 +58,7 @@ export const ownedProcess = (pid: number): { pid: number; startedAt: string } =>
   startedAt: systemProcesses.get(pid)?.startedAt ?? 'unknown',
 });
 
-const isSomebodyElses = (entry: LedgerEntry, self: Owner): boolean => {
+const isOfAnotherAgent = (entry: LedgerEntry, self: Owner): boolean => {
   const { owner } = entry;
   const mine = owner.machine === self.machine && owner.pid === self.pid && owner.startedAt === self.startedAt;
   // A process on another machine cannot be checked from here, so it is not ended.
@@ -66,8 +66,8 @@ const isSomebodyElses = (entry: LedgerEntry, self: Owner): boolean => {
 };
 
 /**
- * Ends the session of a handle's process. The process is identified by its start time, or its session by the mark in other
- * processes.
+ * Ends the session of a handle's process. The process is identified by its start time. If it has exited, the session is
+ * identified by the mark of its other processes.
  */
 async function endLeftover({ uid, process: owned }: LedgerEntry): Promise<boolean> {
   if (owned === undefined) return false;

@@ -7,9 +7,9 @@ import type { NoticeInbox } from './herald.ts';
 import type { StatefulTool } from './stateful-tool.ts';
 
 export type HandleRegistryOptions = HandleSettings & {
-  /** The inbox for notifications. If it is missing, none are sent. */
+  /** The inbox for notifications. Without an inbox, no notification is queued. */
   readonly inbox?: NoticeInbox;
-  /** Emits the events of handles. If it is missing, each event is queued as a notification. */
+  /** Emits the events of handles. Without an emitter, each event is queued as a notification. */
   readonly emitter?: Emitter;
   readonly ids?: Ids;
   readonly clock?: Clock;
@@ -29,8 +29,9 @@ export type HandleSettings = {
   /** Called with errors outside of the handles, such as those of the inbox or the log. Default: a warning of the process. */
   readonly onTrouble?: (error: unknown) => void;
   /**
-   * Whether to withdraw a notification before the answer that replaces it is recorded. Set this for a host that does not pass
-   * `ToolOutcome.knows` to its carrier. A crash between withdrawal and record then loses the notification. Default false.
+   * Whether to withdraw a notification before the answer that reports the same change is recorded. Set this for a host that does
+   * not pass `ToolOutcome.knows` to its carrier. A crash between withdrawal and record then loses the notification. Default
+   * false.
    */
   readonly withdrawAtOnce?: boolean;
 };

@@ -81,7 +81,7 @@ export class HandleRegistry implements AsyncDisposable {
             awaitTool({
               target: (id, call) => this.#target(id, call),
               changed: (signal) => this.#changes.next(signal),
-              told: (handle, version, callId) => this.#herald.told(handle, version, callId),
+              shown: (handle, version, callId) => this.#herald.shown(handle, version, callId),
               released: (handle) => this.#herald.consider(handle),
               settle: (call) => this.#settle(call),
             }),
@@ -114,9 +114,9 @@ export class HandleRegistry implements AsyncDisposable {
         case 'spawn':
           return await this.#spawn(tool, command.args, command.id, call);
         case 'fetch':
-          return await this.#look(tool, command.id, call, defined({ range: command.range }));
+          return await this.#act(tool, command.id, call, defined({ range: command.range }));
         case 'apply':
-          return await this.#look(tool, command.id, call, {
+          return await this.#act(tool, command.id, call, {
             first: (handle) => {
               if (!handle.active) throw new EarpieceError('bad_argument', `handle ${handle.id} has stopped and takes no input`);
               this.#chronicle.answered(handle, command.text);
@@ -124,7 +124,7 @@ export class HandleRegistry implements AsyncDisposable {
             },
           });
         case 'abort':
-          return await this.#look(tool, command.id, call, { first: (handle) => handle.abort('aborted') });
+          return await this.#act(tool, command.id, call, { first: (handle) => handle.abort('aborted') });
       }
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
@@ -142,9 +142,9 @@ export class HandleRegistry implements AsyncDisposable {
   }
 
   /**
-   * Handles the end of a turn; call this when the turn is about to end. For each handle that still runs, the model is asked, or
-   * the handle is awaited or ended, as its tool defines. `again` is true if a handle stopped for which the model chose to wait.
-   * Its notification needs another cycle.
+   * Handles the end of a turn. Call this when the turn is about to end. For each active handle, the model is asked, or the handle
+   * is awaited or ended, as its tool defines. `again` is true if a handle stopped for which the model chose to wait. The
+   * notification of that handle needs another cycle.
    */
   async endOfTurn(options: TurnEndOptions = {}): Promise<TurnEnd> {
     this.#herald.settle(new Set());
@@ -164,9 +164,9 @@ export class HandleRegistry implements AsyncDisposable {
   }
 
   /**
-   * Reports the handles that ran when the conversation's last agent died as lost, and ends their processes after a check of their
-   * identity. Call this once, before the first tool call. `answered` returns whether the transcript has the answer of a call;
-   * such handles are not notified again. If `answered` is missing, a handle may be notified twice.
+   * Recovers after a crash of the conversation's last agent. Reports its running handles as lost, and ends their processes after
+   * a check of their identity. Call this once, before the first tool call. `answered` returns whether the transcript has the
+   * answer of a call. The handles in such answers are not notified again. Without `answered`, a handle may be notified twice.
    */
   async recover(options: { readonly answered?: (callId: string) => boolean } = {}): Promise<readonly Recovered[]> {
     const recovered = await recoverHandles({
@@ -184,7 +184,7 @@ export class HandleRegistry implements AsyncDisposable {
     return recovered;
   }
 
-  /** Resolves when all queueing, withdrawing and recording is done. */
+  /** Resolves when all notifications and records so far are written. */
   idle(): Promise<void> {
     return this.#background.idle();
   }
@@ -219,7 +219,7 @@ export class HandleRegistry implements AsyncDisposable {
         return { content: 'interrupted', isError: true };
       }
       if (handle.phase.type === 'stopped') {
-        this.#told(handle, handle.version, call);
+        this.#recordShown(handle, handle.version, call);
         this.#shelf.forget(handle);
         return outcomeOf(handle.phase, handle.ending?.text ?? '');
       }
@@ -228,7 +228,7 @@ export class HandleRegistry implements AsyncDisposable {
         this.#shelf.forget(handle);
         return { content: `${tool.name} asks a question, but takes no answers: ${question}`, isError: true };
       }
-      // The call asks a question, so its handle becomes an ordinary one, and the model can answer.
+      // The call asks a question, so its handle becomes a background handle, and the model can answer.
       handle.background = true;
       this.#herald.remember(handle);
       this.#chronicle.spawned(handle);
@@ -259,8 +259,8 @@ export class HandleRegistry implements AsyncDisposable {
     }
   }
 
-  /** Runs fetch, apply or abort: first the action, then the answer with the state. */
-  async #look(
+  /** Runs fetch, apply or abort, and then makes the answer with the handle's state. */
+  async #act(
     tool: StatefulTool,
     id: string,
     call: ToolCall,
@@ -281,14 +281,15 @@ export class HandleRegistry implements AsyncDisposable {
 
   async #answer(handle: Handle, call: ToolCall, range?: Range): Promise<ToolOutcome> {
     const { answer, version } = await answerOf(handle, range);
-    this.#told(handle, version, call);
-    // The answer closes a notification only if the handle has stopped. An active one may stop before the model reads this answer.
+    this.#recordShown(handle, version, call);
+    // The answer closes a notification only if the handle has stopped. An active handle may stop before the model reads this
+    // answer.
     return { content: JSON.stringify(answer), ...(answer.state === 'stopped' ? { knows: [handle.about] } : {}) };
   }
 
-  #told(handle: Handle, version: number, call: ToolCall): void {
-    // The call was interrupted, so the model will not see its answer.
-    if (!call.signal.aborted) this.#herald.told(handle, version, call.id);
+  #recordShown(handle: Handle, version: number, call: ToolCall): void {
+    // The model does not see the answer of an interrupted call.
+    if (!call.signal.aborted) this.#herald.shown(handle, version, call.id);
   }
 
   #release(handle: Handle): void {
@@ -344,7 +345,8 @@ export class HandleRegistry implements AsyncDisposable {
   }
 
   /**
-   * The target of an id in `await`: the handle that this batch spawns under this name, otherwise the newest handle with the name.
+   * Returns the target of an id in `await`: the handle that this batch spawns under this name, otherwise the newest handle with
+   * the name.
    */
   #target(id: string, call: ToolCall): Target {
     const spawned = this.#calls.target(id, call);

@@ -6,11 +6,11 @@ export interface Screen {
   /** Writes output of the program. Resolves when the screen shows it. */
   write(chunk: Uint8Array): Promise<void>;
   flushed(): Promise<void>;
-  /** The current rows, without trailing blanks and blank rows at the end. */
+  /** Returns the current rows, without trailing blanks and without blank rows at the end. */
   text(): string;
-  /** The lines that have scrolled off (up to 1,000 rows) and the current rows, with wrapped lines joined. */
+  /** Returns the lines that have scrolled off (up to 1,000 rows) and the current rows, with wrapped lines joined. */
   all(): string;
-  /** The text before the cursor in its line. */
+  /** Returns the text before the cursor in its line. */
   cursorLine(): string;
   /** Calls the listener with the terminal's answers to a program's queries. */
   onAnswer(listener: (text: string) => void): { dispose(): void };
@@ -33,8 +33,8 @@ export async function openScreen(rows: number, columns: number): Promise<Screen>
     },
     all: () => {
       const { active, normal } = terminal.buffer;
-      // For a program that uses the whole screen, such as an editor, only that screen counts. The text below it is not the
-      // program's output.
+      // A program that uses the whole screen, such as an editor, has a separate screen. The text of the normal screen is not its
+      // output.
       const buffer = active.type === 'alternate' ? active : normal;
       return unwrapped(buffer).join('\n').trimEnd();
     },

@@ -10,25 +10,27 @@ import { HANDLE_VARIABLE } from '../inbox/index.ts';
 
 export type Member = { readonly pid: number; readonly group: number };
 
-/** The environment variable that marks a handle's processes. It distinguishes them from other processes with a reused number. */
+/**
+ * The environment variable that marks a handle's processes. It distinguishes these from other processes with a reused process id.
+ */
 export const MARK = HANDLE_VARIABLE;
 
 /** How long a session may take to end after SIGTERM. */
 export const GRACE_MS = 2_000;
 const KILLED_MS = 1_000;
 
-/** The living processes of a session, without zombies. */
+/** Returns the living processes of a session, without zombies. */
 export function membersOf(session: number): readonly Member[] {
   return process.platform === 'linux' ? fromProc(session) : fromPs(session);
 }
 
-/** Ends a session: sends SIGTERM, then SIGKILL to the processes left after `graceMs`. Resolves to whether all have ended. */
+/** Ends a session: sends SIGTERM, and after `graceMs` SIGKILL to the remaining processes. Resolves to true if all have ended. */
 export async function endSession(session: number, graceMs: number = GRACE_MS): Promise<boolean> {
   if (await signalUntilGone(session, 'SIGTERM', graceMs)) return true;
   return signalUntilGone(session, 'SIGKILL', KILLED_MS);
 }
 
-/** The mark in the environment of a process. Undefined if it has none or its environment cannot be read. */
+/** Reads the mark in the environment of a process. Undefined if the process has no mark, or if its environment cannot be read. */
 export function markOfProcess(pid: number): string | undefined {
   try {
     const found = readFileSync(`/proc/${pid}/environ`, 'utf8')
@@ -43,7 +45,7 @@ export function markOfProcess(pid: number): string | undefined {
 /** Sessions that get SIGTERM if they still run when this process exits. */
 const guarded = new Set<number>();
 
-/** Sends SIGTERM to a session when this process exits. Returns a function that cancels this. */
+/** Makes a session get SIGTERM when this process exits. Returns a function that cancels this. */
 export function endAtExit(session: number): () => void {
   if (guarded.size === 0) process.on('exit', endGuarded);
   guarded.add(session);

@@ -14,17 +14,17 @@ export class Shelf {
   readonly #uses = new Map<string, number>();
   #made = 0;
 
-  /** `used` holds the names from before a restart. They stay reserved for those handles. */
+  /** `used` holds the names of handles from before a restart. These names stay reserved. */
   constructor(used: Iterable<string>) {
     for (const id of used) this.#uses.set(id, (this.#uses.get(id) ?? 0) + 1);
   }
 
-  /** Every handle, oldest first. */
+  /** Returns every handle, oldest first. */
   all(): Handle[] {
     return [...this.#handles.values()];
   }
 
-  /** The handles that run or wait. */
+  /** Returns the handles that run or wait. */
   active(): Handle[] {
     return this.all().filter((handle) => handle.active);
   }

@@ -21,7 +21,10 @@ export type ToolError = {
 
 export type ToolResult = { readonly ok: string } | { readonly error: ToolError };
 
-/** The state of a handle. `content` is the content so far. `question` is the handle's open question; there is one at a time. */
+/**
+ * The state of a handle. `content` is the content so far. `question` is the handle's open question. A handle has at most one open
+ * question.
+ */
 export type ToolState =
   | { readonly type: 'running'; readonly content?: string }
   | { readonly type: 'waiting'; readonly content?: string; readonly question: string }
@@ -45,8 +48,8 @@ export function assertTransition(id: string, from: Phase, to: Phase): void {
 }
 
 /**
- * The error that a failing tool throws. `text` is its output, still readable; `exitCode` and `lastLine` go into the
- * notification.
+ * The error that a failing tool throws. `text` is the output of the tool, which the model can read. `exitCode` and `lastLine` go
+ * into the notification.
  */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure';
@@ -82,7 +85,7 @@ export type Ending = {
   readonly text: string;
   readonly exitCode?: number;
   readonly lastLine?: string;
-  /** Whether there is more output than `text` shows. The model can read the rest by range. */
+  /** Whether the output is longer than `text`. The model can read the rest by range. */
   readonly more?: boolean;
 };
 

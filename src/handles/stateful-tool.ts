@@ -25,7 +25,7 @@ export type Args = { readonly [key: string]: Json };
 /** An action of a stateful tool. `spawn` is always possible. */
 export type Action = 'spawn' | 'fetch' | 'apply' | 'abort';
 
-/** The treatment of a handle that still runs when the turn ends: the model is asked, or the handle is awaited or ended. */
+/** The treatment of an active handle at the end of a turn: the model is asked, or the handle is awaited or ended. */
 export type OnTurnEnd = 'inquire' | 'await' | 'abort';
 
 /** The part of the content to read: lines from 1 (negative: from the end), or bytes from 0. */
@@ -42,11 +42,11 @@ export type StatefulTool = {
   readonly description: string;
   /** The arguments of a spawn and of a one-shot call. Must not use the names in {@link RESERVED}. */
   readonly parameters: { readonly properties: Readonly<Record<string, Json>>; readonly required?: readonly string[] };
-  /** The actions of its handles in addition to `spawn`. Default: `fetch` and `abort`. */
+  /** The actions of the tool's handles in addition to `spawn`. Default: `fetch` and `abort`. */
   readonly actions?: readonly Exclude<Action, 'spawn'>[];
   /** Whether the model may call the tool without `action`, as an ordinary tool. Default true. */
   readonly oneShot?: boolean;
-  /** Default `inquire`. */
+  /** The treatment of an active handle at the end of a turn. Default `inquire`. */
   readonly onTurnEnd?: OnTurnEnd;
   /** How many seconds the end of a turn waits for a handle. Default 60. */
   readonly turnEndSecs?: number;
@@ -55,16 +55,16 @@ export type StatefulTool = {
    * tool.
    */
   readonly isAgent?: boolean;
-  /** Whether to notify of new output (`tool.content`) too, at most once until a call reads it. Default false. */
+  /** Whether to also notify of new output (`tool.content`), at most once until a call reads the output. Default false. */
   readonly notifyContent?: boolean;
   /** Returns an error message about the arguments, or undefined if they are valid. */
   check?(args: Args): string | undefined;
   /** Whether these arguments ask for a spawn even without an `action` (`background: true`). */
   spawns?(args: Args): boolean;
   /**
-   * Does the work of a handle, and is called once for each. The returned value is the result. A thrown error is the failure; a
-   * `ToolFailure` has the most details. It should end soon after `handle.signal` aborts. After 10 s, the handle counts as
-   * stopped.
+   * Does the work of a handle. Called once for each handle. The returned value is the result. A thrown error is the failure. A
+   * `ToolFailure` has the most details. The function should end soon after `handle.signal` aborts. After 10 s, the handle counts
+   * as stopped.
    */
   run(args: Args, handle: HandleSide): Promise<string | Ending>;
 };
@@ -73,19 +73,20 @@ export type StatefulTool = {
 export interface HandleSide {
   /** The model's name for the handle. */
   readonly id: string;
-  /** Never reused. */
+  /** An id that is never reused. */
   readonly uid: string;
   readonly signal: AbortSignal;
   /** Whether no call waits for the handle's end, because it was spawned or waits for input. */
   readonly background: boolean;
   /** A folder for the handle's files. It is made on first use with mode 0700, and exists as long as the handle can be fetched. */
   readonly folder: string;
-  /** Replaces the content that a fetch shows. For content longer than an answer, serve `read`. */
+  /** Replaces the content that a fetch shows. If the content may be longer than an answer, serve `read` instead. */
   show(content: string): void;
   /** Shows progress to a person while the call that started the handle runs. The model never reads this. */
   progress(text: string): void;
   /**
-   * Records that there is new content to read; `show` calls this. `lastLine` is called when a notification needs the last line.
+   * Records that there is new content to read. `show` calls this too. `lastLine` is called when a notification needs the last
+   * line.
    */
   produced(lastLine?: () => string | undefined): void;
   /** Asks the model a question, and waits for the answer (`apply`). A handle may ask one question at a time. */
@@ -102,11 +103,14 @@ export interface HandleSide {
 }
 
 export type Serves = {
-  /** Returns the content for a fetch, or the part of it in the range. */
+  /** Returns the content for a fetch, or the part of the content in the range. */
   readonly read?: (range?: Range) => Reading | Promise<Reading>;
   /** Takes input while the tool runs or seems to wait. Throws `EarpieceError` for input that the tool does not accept. */
   readonly input?: (input: Input) => void | Promise<void>;
-  /** Resolves when the content is steady, or after a while. Spawn, fetch and apply wait for this before they answer. */
+  /**
+   * Resolves when the content is steady, or after a time limit of the tool. Spawn, fetch and apply wait for this before they
+   * answer.
+   */
   readonly settle?: () => Promise<void>;
 };
 
@@ -131,9 +135,9 @@ export function checkDefinition(tool: StatefulTool): void {
 }
 
 /**
- * The JSON Schema for the model. The `oneOf` is on `action` and not over whole schemas. Anthropic refuses a `oneOf` at the top
- * level ("input_schema does not support oneOf, allOf, or anyOf at the top level"), and so does OpenAI ("must … not have 'oneOf'
- * … at the top level"): every request that lists the tool would fail.
+ * Makes the JSON Schema for the model. The `oneOf` is on `action` and not over whole schemas. Anthropic refuses a `oneOf` at the
+ * top level ("input_schema does not support oneOf, allOf, or anyOf at the top level"). OpenAI refuses it too ("must … not have
+ * 'oneOf' … at the top level"). With such a schema, every request that lists the tool would fail.
  */
 export function schemaOf(tool: StatefulTool): { readonly [key: string]: Json } {
   const actions = actionsOf(tool);

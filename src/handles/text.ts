@@ -1,12 +1,12 @@
 /**
- * Makes text for a model from a process's bytes: valid UTF-8, without escape sequences, and of a progress bar only the last
- * state.
+ * Makes text for a model from a process's bytes: valid UTF-8, without escape sequences, and with only the last state of a
+ * progress bar.
  */
 import { stripVTControlCharacters } from 'node:util';
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** The text of these bytes. Incomplete characters at the beginning and the end are left out. */
+/** Returns the text of these bytes. Incomplete characters at the beginning and the end are omitted. */
 export function readable(bytes: Uint8Array): string {
   const whole = wholeCharacters(bytes);
   if (isBinary(whole)) return `[binary, ${whole.length.toLocaleString('en')} bytes]`;
@@ -29,7 +29,7 @@ function overwritten(line: string): string {
   return text;
 }
 
-/** The bytes without incomplete UTF-8 characters at the beginning and the end. */
+/** Removes incomplete UTF-8 characters at the beginning and the end. */
 export function wholeCharacters(bytes: Uint8Array): Uint8Array {
   let start = 0;
   while (start < 3 && start < bytes.length && isContinuation(bytes[start])) start += 1;
@@ -56,7 +56,7 @@ function isBinary(bytes: Uint8Array): boolean {
   return broken > 16 && broken > head.length / 10;
 }
 
-/** The last line with text, shortened. */
+/** Returns the last line with text, shortened. */
 export function lastLineOf(text: string): string | undefined {
   const line = text
     .split('\n')
@@ -66,8 +66,8 @@ export function lastLineOf(text: string): string | undefined {
 }
 
 /**
- * Whether an unfinished line looks like a question that waits for an answer. In doubt the answer is no, because a progress line
- * must not count as a question.
+ * Whether an unfinished line looks like a question that waits for an answer. False in doubt, because a progress line must not
+ * count as a question.
  */
 export function looksLikePrompt(line: string): boolean {
   const text = line.trimEnd();

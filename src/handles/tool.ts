@@ -1,6 +1,6 @@
 /**
- * A tool for the agent's loop. All tools for a model have this type: built-in ones, a program's own, an MCP server's, and
- * stateful ones with handles.
+ * A tool for the agent's loop. All tools for a model have this type: built-in tools, a program's own tools, tools of MCP servers,
+ * and stateful tools with handles.
  */
 import type { Json } from '../core/json.ts';
 
@@ -12,8 +12,9 @@ export type Tool = {
   /** The time limit of a call. After it, `signal` aborts, and the model gets an error. Default: no limit. */
   readonly timeoutMs?: number;
   /**
-   * Runs the tool. The arguments are JSON, but not checked. For a mistake of the model, return an outcome with `isError`; a
-   * thrown error becomes such an outcome. It should end soon after `signal` aborts, because its outcome is then ignored.
+   * Runs the tool. The arguments are JSON, but not checked. For a mistake of the model, return an outcome with `isError`. A
+   * thrown error becomes such an outcome. The function should end soon after `signal` aborts, because its outcome is then
+   * ignored.
    */
   execute(args: Json, call: ToolCall): Promise<ToolOutcome>;
 };
@@ -30,7 +31,10 @@ export type ToolCall = {
 export type ToolOutcome = {
   readonly content: string;
   readonly isError?: boolean;
-  /** The kind of failure, for listeners; one type is "timeout". Set it with `isError`. The model reads only `content`. */
+  /**
+   * The kind of failure, for listeners. One type is "timeout". Set this field together with `isError`. The model reads only
+   * `content`.
+   */
   readonly failure?: { readonly type: string; readonly message?: string; readonly timeoutMs?: number };
   /** The facts that this result shows to the agent, such as `handle:build` or `file:/a/b`. No notification repeats them. */
   readonly knows?: readonly string[];

@@ -1,8 +1,9 @@
 /**
- * Treats the handles that still run at the end of a turn as their tools define:
- * - `inquire`: the model is asked for each: wait for it (which adds a cycle), abort it, or leave it running;
- * - `await`: it is awaited for up to `turnEndSecs`, then aborted; its notification rides at the start of the next turn;
- * - `abort`: it is aborted.
+ * Treats the handles that are active at the end of a turn as their tools define:
+ * - `inquire`: the model is asked whether to wait for the handle (which adds a cycle), abort it, or leave it running;
+ * - `await`: the handle is awaited for up to `turnEndSecs` and then aborted, and its notification rides at the start of the next
+ *   turn;
+ * - `abort`: the handle is aborted.
  */
 import type { Draft } from '../core/records.ts';
 import { within } from './process.ts';
@@ -39,16 +40,16 @@ export type TurnEndOptions = {
     inquiries: readonly Inquiry[],
     options: { readonly signal: AbortSignal },
   ) => Promise<Readonly<Record<string, TurnEndAnswer>>>;
-  /** Aborts when the person stops the turn. Then no question is asked and no handle is awaited. */
+  /** Aborts when the person stops the turn. No question is then asked, and no handle is awaited. */
   readonly signal?: AbortSignal;
 };
 
-/** The result for the handles, by their names. */
+/** The names of the handles, by the result of the turn's end. */
 export type TurnEnd = {
   readonly waited: readonly string[];
   readonly aborted: readonly string[];
   readonly left: readonly string[];
-  /** True if a handle stopped for which the model chose to wait. Its notification is queued and needs a cycle. */
+  /** True if a handle stopped for which the model chose to wait. Its notification is queued and needs another cycle. */
   readonly again: boolean;
 };
 

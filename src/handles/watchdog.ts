@@ -23,15 +23,15 @@ end CONT; sleep 2; end KILL
 `;
 
 export interface Watchdog {
-  /** Sets the session to end with this process. */
+  /** Sets the session that ends with this process. */
   owns(session: number): void;
   /** Ends the watch, because the command has ended or could not be started. */
   over(): void;
 }
 
 /**
- * Starts a watchdog. Make it before the command starts, so that the command is always watched. If there is no shell, no command
- * is watched.
+ * Starts a watchdog. Call this before the command starts, so that the command is always watched. Without a shell, the command is
+ * not watched.
  */
 export function watchdog(): Watchdog {
   const shell = spawn('/bin/sh', ['-c', SCRIPT], {

@@ -16,7 +16,7 @@ export function readLimited(path: string, maxBytes: number): Buffer {
     if (stat.isDirectory()) throw refusal(path, 'EISDIR');
     if (!stat.isFile()) throw refusal(path, 'not a regular file');
     if (stat.size > maxBytes) throw refusal(path, tooLarge(stat.size, maxBytes));
-    // The stated size is not reliable: a file of /proc has size 0, and any file may grow meanwhile.
+    // The size from `fstat` is not reliable: a file of /proc has size 0, and any file may grow during the read.
     const parts: Buffer[] = [];
     for (let total = 0; ;) {
       const part = Buffer.allocUnsafe(Math.min(65_536, maxBytes + 1 - total));

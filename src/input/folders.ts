@@ -3,8 +3,8 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 
 import { dirname, join } from 'node:path';
 
 /**
- * Makes a folder and its parents with mode 0700. Node's option `recursive` is not used, because it never ends if the parent
- * accepts no folders (`/proc`).
+ * Makes a folder and its parents with mode 0700. Node's option `recursive` is not used, because with it `mkdir` never ends if the
+ * parent accepts no folders (`/proc`).
  */
 export function makeFolders(folder: string): void {
   try {
@@ -19,8 +19,8 @@ export function makeFolders(folder: string): void {
 }
 
 /**
- * Removes the rights of other users from an existing folder. Returns false if that is impossible: the folder belongs to another
- * user, or another user may replace the folder in its parent. Returns true on systems without such rights.
+ * Removes the rights of other users from an existing folder. Returns false if the folder belongs to another user, or if another
+ * user may replace the folder in its parent. Returns true on systems without such rights.
  */
 export function keepPrivate(folder: string): boolean {
   const uid = process.getuid?.();

@@ -11,8 +11,8 @@ const re2 = (): typeof Re2.RE2JS => (engine ??= (createRequire(import.meta.url)(
 
 const MAX_CHARS = 1_000;
 /**
- * The maximum size of a pattern in instructions of RE2; `\w{40}` has about 40. The time for a text grows with the length of the
- * text times the size of the pattern.
+ * The maximum size of a pattern in instructions of RE2. `\w{40}` has about 40. The time for a text is proportional to the text's
+ * length times the pattern's size.
  */
 const MAX_SIZE = 300;
 /** The maximum number of expressions in one list. */
@@ -34,11 +34,11 @@ export interface Pattern {
   find(text: string): readonly (string | undefined)[] | undefined;
 }
 
-/** The read patterns by their source. They are kept because a policy is read before every notification. */
+/** A cache of the read patterns, by their source. A policy is read before every notification. */
 const READ = new Map<string, PatternRead>();
 const READ_KEPT = 256;
 
-/** Reads a pattern and never throws. The problem of an invalid pattern says what to write instead. */
+/** Reads a pattern. Never throws. The problem of an invalid pattern names the way out. */
 export function readPattern(source: string): PatternRead {
   const known = READ.get(source);
   if (known !== undefined) return known;
@@ -83,7 +83,7 @@ const TOO_LARGE = `it is too large: write at most ${MAX_SIZE} repetitions in all
 
 const SIMPLER = 'match the text around it as well, or write one pattern for each case';
 
-/** Finds syntax of JavaScript that is impossible in linear time. RE2 would give some of this syntax another meaning. */
+/** Finds JavaScript syntax that cannot run in linear time. RE2 would give some of this syntax another meaning. */
 function unsupportedIn(source: string): string | undefined {
   const tokens = source.match(TOKENS) ?? [];
   if (tokens.some((token) => /^\(\?(?:=|!|<=|<!)/u.test(token)))

@@ -20,8 +20,8 @@ const EOF_GRACE_MS = 300;
  * goes to this process's stderr, and its last lines explain why the server ended. If this process is killed, the server reads the
  * end of its stdin.
  *
- * States: running → exits by itself → waiting (backoff) → running …; a process that never wrote a message leads to gone; `stop`
- * leads from any state to stopped.
+ * States: running → exits by itself → waiting (backoff) → running …. If the first process never wrote a message, the link fails
+ * instead of restarting. `stop` leads from any state to stopped.
  */
 export class ChildServer implements Link {
   readonly #command: Command;
@@ -35,7 +35,7 @@ export class ChildServer implements Link {
   #restart: NodeJS.Timeout | undefined;
   #stopped: Promise<void> | undefined;
 
-  /** `running` is the server's first process, if it was started earlier. */
+  /** `running`: the server's first process, if it was started before this link. */
   constructor(command: Command & { readonly running?: Spawned }, events: LinkEvents) {
     this.#command = command;
     this.#first = command.running;
@@ -53,7 +53,7 @@ export class ChildServer implements Link {
     this.#child = child;
     const lines = new LineReader({
       line: (bytes) => {
-        // A helper process may keep the stdout of an ended server open and write to it.
+        // A helper process may keep the stdout of an ended server open and write to it. Such output is dropped.
         const line = this.#child === child ? wholeLine(bytes) : undefined;
         if (line === undefined) return;
         this.#spoke = true;
@@ -63,7 +63,7 @@ export class ChildServer implements Link {
     });
     const words = new LastWords();
     let ended: (() => void) | undefined;
-    running.hear({
+    running.listen({
       stdout: (chunk) => lines.push(chunk),
       stdoutEnd: () => lines.end(),
       stderr: (chunk) => words.push(chunk),
@@ -78,7 +78,7 @@ export class ChildServer implements Link {
           const said = words.text();
           this.#ended(child, said === undefined ? how : `${how}; its stderr: "${said}"`, startedAt);
         };
-        // Wait for the last output, but not for a helper process that keeps the output open.
+        // Waits for the last output, but not for a helper process that keeps the output open.
         const timer = setTimeout(ended, 200);
       },
       closed: () => ended?.(),
@@ -86,7 +86,7 @@ export class ChildServer implements Link {
   }
 
   /**
-   * Sends a frame. Returns false if the server's stdin is full; `drain` is called when it accepts more. A frame is lost if no
+   * Sends a frame. Returns false if the server's stdin is full. `drain` is called when stdin accepts more. A frame is lost if no
    * process runs.
    */
   send({ bytes }: Frame): boolean {
@@ -132,7 +132,7 @@ export class ChildServer implements Link {
     if (this.#child !== child || this.#stopped) return;
     this.#child = undefined;
     if (child.pid !== undefined) void endGroup(child.pid, 0);
-    if (!this.#spoke) return this.#events.gone(why);
+    if (!this.#spoke) return this.#events.failed(why);
     if (performance.now() - startedAt > WELL_AFTER_MS) this.#failures = 0;
     const delay = Math.min(FIRST_DELAY_MS * 2 ** this.#failures, MAX_DELAY_MS);
     this.#failures += 1;

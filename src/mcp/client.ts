@@ -2,7 +2,8 @@
  * A client of one MCP server, for a program that calls the server's tools itself. The client speaks the protocol generation that
  * the server supports. After a restart of the server, the client repeats the handshake, and requests wait up to 5 s for it.
  *
- * States: starting → ready → down (the process ended) → ready again …; gone: it never worked, or the client is closed.
+ * States: starting → ready → down (the process ended) → ready again …. The client has ended for good if the server never worked,
+ * or after `close`.
  */
 import { errorFrame, frameOf, resultFrame, type Failure, type Frame, type Success } from './frames/frame.ts';
 import { parsed, stringAt, textOf, valueAt } from './frames/json.ts';
@@ -47,7 +48,7 @@ export class McpClient {
   /** Resolves when the server can be used. */
   #ready = open();
   /** The reason why the server will never answer, if there is one. */
-  #gone: string | undefined;
+  #whyEnded: string | undefined;
   #up = false;
   #asked = 0;
 
@@ -55,7 +56,7 @@ export class McpClient {
     const { name } = options.upstream;
     this.#options = options;
     this.#link = options.link(options.upstream, {
-      frame: (frame) => this.#heard(frame),
+      frame: (frame) => this.#receive(frame),
       tooLong: ({ bytes, head, tail }) => {
         const why = tooLongMessage(`the MCP server "${name}"`, bytes);
         options.report(why);
@@ -75,14 +76,14 @@ export class McpClient {
         );
       },
       up: () => void this.#greetAgain(),
-      gone: (why) => {
+      failed: (why) => {
         this.#tell('failed', why);
         this.#end(`The MCP server "${name}" does not work: ${why}.`);
       },
     });
   }
 
-  /** Resolves when the server can be used. Rejects if it refuses, ends, or `signal` aborts. */
+  /** Resolves when the server can be used. Rejects if the server refuses the client or ends, or if `signal` aborts. */
   async start(signal: AbortSignal): Promise<void> {
     this.#link.start();
     await this.#shakeHands(signal);
@@ -161,7 +162,7 @@ export class McpClient {
 
   async #ask(method: string, params: object, signal: AbortSignal): Promise<Success | Failure> {
     signal.throwIfAborted();
-    if (this.#gone !== undefined) throw new Unanswered(this.#gone);
+    if (this.#whyEnded !== undefined) throw new Unanswered(this.#whyEnded);
     this.#asked += 1;
     const number = this.#asked;
     const id = String(number);
@@ -185,7 +186,7 @@ export class McpClient {
     this.#link.send(frameOf(Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)));
   }
 
-  #heard(frame: Frame): void {
+  #receive(frame: Frame): void {
     switch (frame.kind) {
       case 'request':
         // An agent does not support roots, sampling or elicitation.
@@ -203,7 +204,7 @@ export class McpClient {
         this.#waiting.delete(frame.id);
         return;
       case 'batch':
-        for (const { start, end } of frame.elements) this.#heard(frameOf(frame.bytes.subarray(start, end)));
+        for (const { start, end } of frame.elements) this.#receive(frameOf(frame.bytes.subarray(start, end)));
         return;
       case 'note':
       case 'opaque':
@@ -219,7 +220,7 @@ export class McpClient {
   }
 
   #end(why: string): void {
-    this.#gone ??= why;
+    this.#whyEnded ??= why;
     this.#ready.reject(new Unanswered(why));
     this.#loseAll(why);
   }
@@ -240,7 +241,7 @@ export class McpClient {
   }
 }
 
-/** A promise with its functions. Its rejection does not count as unhandled if no caller waits. */
+/** Makes a promise with its functions. If no caller waits, a rejection of this promise does not count as unhandled. */
 function open(): PromiseWithResolvers<void> {
   const ready = Promise.withResolvers<void>();
   ready.promise.catch(() => undefined);

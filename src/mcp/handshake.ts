@@ -4,10 +4,10 @@ import { LEGACY_VERSION, META_CAPABILITIES, META_CLIENT, META_VERSION, STATELESS
 /** A generation of the protocol. `legacy` begins with `initialize`. In `stateless`, each request names the client. */
 export type Generation = 'legacy' | 'stateless';
 
-/** How long a server may take to answer `server/discover`. A server of the older generation may ignore it. */
+/** How long a server may take to answer `server/discover`. A server of the older generation may ignore this request. */
 export const DISCOVER_MS = 2_000;
 
-/** The params of initialize. They declare no capability, so the server sends no requests. */
+/** Makes the params of `initialize`. They declare no capability, so the server sends no requests. */
 export const initializeParams = (clientInfo: unknown): object => ({
   protocolVersion: LEGACY_VERSION,
   capabilities: {},

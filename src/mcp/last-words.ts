@@ -15,21 +15,21 @@ export class LastWords {
     if (process.stderr.writableLength < MAX_WAITING) process.stderr.write(chunk);
   }
 
-  /** The most informative line, or the last three lines. Undefined if the server wrote nothing. */
+  /** Returns the most informative line, or the last three lines. Undefined if the server wrote nothing. */
   text(): string | undefined {
     const lines = plain(this.#tail.toString())
       .split('\n')
       .map((line) => line.trim())
       .filter((line) => line !== '');
-    const told = lines.findLast((line) => TELLS.test(line)) ?? lines.slice(-3).join(' / ');
-    return told === '' ? undefined : told.slice(0, MAX_CHARS);
+    const line = lines.findLast((each) => INFORMATIVE.test(each)) ?? lines.slice(-3).join(' / ');
+    return line === '' ? undefined : line.slice(0, MAX_CHARS);
   }
 }
 
 /** Matches an informative line: `Error: …`, `ModuleNotFoundError: …`, `npm error 404 …`, `fatal: …`. */
-const TELLS = /^(?:[\w.]*(?:Error|Exception)\b.*:|(?:npm )?(?:error|fatal|panic)\b)/i;
+const INFORMATIVE = /^(?:[\w.]*(?:Error|Exception)\b.*:|(?:npm )?(?:error|fatal|panic)\b)/i;
 
-/** The text without colours and other control characters. */
+/** Removes colours and other control characters from the text. */
 const plain = (text: string): string =>
   // oxlint-disable-next-line no-control-regex
   text.replaceAll(/\u001B\[[\d;?]*[ -/]*[@-~]/g, '').replaceAll(/[^\P{C}\n\t]/gu, '');

@@ -5,16 +5,16 @@ export interface Link {
   /** Starts the link, once. Errors arrive as events. */
   start(): void;
   /**
-   * Sends one frame, whose bytes end with a line break. Returns false if the server does not read fast enough; `drain` is called
-   * when it does. A frame is lost if no server runs.
+   * Sends one frame, whose bytes end with a line break. Returns false if the server does not read fast enough. `drain` is called
+   * when the link accepts frames again. A frame is lost if no server runs.
    */
   send(frame: Frame): boolean;
   /** Stops the server's output, for a client that does not read fast enough. `resume` continues it. */
   pause(): void;
   resume(): void;
   /**
-   * Ends the server if this process started it, and resolves when none of its processes runs. May be called again with a shorter
-   * grace.
+   * Ends the server if this process started it. Resolves when none of the server's processes runs. May be called again with a
+   * shorter grace time.
    */
   stop(options?: StopOptions): Promise<void>;
 }
@@ -26,16 +26,16 @@ export type LinkEvents = {
   /** Called with each frame from the server. Its bytes end with a line break. */
   readonly frame: (frame: Frame) => void;
   /** Called for a frame that is too long to hold. */
-  readonly tooLong: (gone: TooLong) => void;
-  /** Called when a server runs again after `down`, without its earlier state. */
+  readonly tooLong: (frame: TooLong) => void;
+  /** Called when a server runs again after `down`. The server has lost its earlier state. */
   readonly up: () => void;
   /** Called when the server has ended. Open requests get no answer. The link tries again in `againInMs`. */
   readonly down: (why: string, againInMs: number) => void;
   /** Called when the server never worked, and the link does not try again. */
-  readonly gone: (why: string) => void;
-  /** Called when one request will get no answer. Other requests still may. */
+  readonly failed: (why: string) => void;
+  /** Called when one request will get no answer. Other requests may still get theirs. */
   readonly lost: (requestId: string, why: string) => void;
-  /** Called when the server cannot be reached for now. It keeps its state. */
+  /** Called when the server cannot be reached for now. The server keeps its state. */
   readonly away: (why: string) => void;
   readonly back: () => void;
   /** Called when `send` accepts frames again. */
@@ -45,8 +45,8 @@ export type LinkEvents = {
 export type TooLong = { readonly bytes: number; readonly head: Buffer; readonly tail: Buffer };
 
 /** Makes the link for a server that cannot be started. */
-export const absentLink = (why: string, events: Pick<LinkEvents, 'gone'>): Link => ({
-  start: () => events.gone(why),
+export const absentLink = (why: string, events: Pick<LinkEvents, 'failed'>): Link => ({
+  start: () => events.failed(why),
   send: () => true,
   pause: () => {},
   resume: () => {},

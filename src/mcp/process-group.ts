@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
  */
 const TERM_GRACE_MS = 1_500;
 
-/** Ends a process group. Waits `graceMs` for its own end, then sends SIGTERM, then SIGKILL. */
+/** Ends a process group. Waits `graceMs` for the group to end by itself, then sends SIGTERM, and later SIGKILL. */
 export async function endGroup(pid: number, graceMs: number): Promise<void> {
   if (await groupEnds(pid, graceMs)) return;
   signalGroup(pid, 'SIGTERM');

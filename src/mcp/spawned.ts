@@ -18,19 +18,19 @@ export type SpawnedEvents = {
   /** Called when the process could not be started. */
   readonly failed: (error: NodeJS.ErrnoException) => void;
   readonly exited: (code: number | null, signal: NodeJS.Signals | null) => void;
-  /** Called when the process has exited, and every process that kept its output open too. */
+  /** Called when the process and every other process with its output open have exited. */
   readonly closed: () => void;
 };
 
 /**
  * The process of a server, in a separate process group. The process may start before its link exists, so that the server starts
- * as early as possible. Its events are kept until then.
+ * as early as possible. Its events are kept for the link.
  */
 export class Spawned {
   readonly child: ChildProcess;
   readonly startedAt = performance.now();
   #events: SpawnedEvents | undefined;
-  readonly #unheard: ((events: SpawnedEvents) => void)[] = [];
+  readonly #unsent: ((events: SpawnedEvents) => void)[] = [];
 
   constructor({ command, args = [], env, cwd }: Command) {
     const child = spawn(command, [...args], {
@@ -51,9 +51,9 @@ export class Spawned {
   }
 
   /** Sets the listener, once. The listener gets all earlier events at once, in their order. */
-  hear(events: SpawnedEvents): void {
+  listen(events: SpawnedEvents): void {
     this.#events = events;
-    for (const tell of this.#unheard.splice(0)) tell(events);
+    for (const tell of this.#unsent.splice(0)) tell(events);
   }
 
   /** Ends a process that no link uses. */
@@ -66,7 +66,7 @@ export class Spawned {
   }
 
   #tell(tell: (events: SpawnedEvents) => void): void {
-    if (this.#events === undefined) this.#unheard.push(tell);
+    if (this.#events === undefined) this.#unsent.push(tell);
     else tell(this.#events);
   }
 }

@@ -6,7 +6,7 @@ export function tooLongMessage(who: string, bytes: number): string {
   return `${who} sent a frame of ${mib(bytes)}; frames above ${mib(MAX_FRAME_BYTES)} are not passed on`;
 }
 
-/** The id of a frame whose middle was dropped. The known SDKs write the id near the beginning or the end. */
+/** Finds the id of a frame whose middle was dropped. The known SDKs write the id near the beginning or the end of a frame. */
 export function idIn(head: Buffer, tail: Buffer): string | undefined {
   const id = /"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)/;
   const start = head.toString('latin1');

@@ -6,7 +6,8 @@ import type { Command, Spawned } from './spawned.ts';
 export type Upstream = StdioUpstream | HttpUpstream | AbsentUpstream;
 
 /**
- * A stdio server. `running` is its first process, if it was started before the gateway. Such a process serves one client only.
+ * A stdio server. `running` is the server's first process, if it was started before the gateway. Such a process serves one client
+ * only.
  */
 export type StdioUpstream = { readonly kind: 'stdio'; readonly name: string; readonly running?: Spawned } & Command;
 

@@ -161,7 +161,7 @@ class HttpSession {
   #kept: Buffer[] = [];
   #seenAt = performance.now();
   #made = 0;
-  #gone: string | undefined;
+  #whyEnded: string | undefined;
 
   constructor(options: {
     readonly id: string;
@@ -177,7 +177,7 @@ class HttpSession {
         send: (out) => this.#send(out),
         pause: () => {}, // Requests come on separate connections, and the server's stdin buffers them.
         resume: () => {},
-        gone: (why) => this.#end(why),
+        ended: (why) => this.#end(why),
       },
     });
   }
@@ -358,8 +358,8 @@ class HttpSession {
 
   /** Ends the session after its server has ended. Open requests were already answered. */
   #end(why: string): void {
-    if (this.#gone !== undefined) return;
-    this.#gone = why;
+    if (this.#whyEnded !== undefined) return;
+    this.#whyEnded = why;
     this.#options.ended();
     void this.close(0);
   }

@@ -14,8 +14,8 @@ import {
 } from './json.ts';
 
 /**
- * One JSON-RPC message as bytes. `bytes` includes its line ending (if it has one); the ranges point into it. `id` is the id's
- * JSON text in one canonical spelling, so that ids can be compared.
+ * One JSON-RPC message as bytes. `bytes` includes the line ending, if there is one. The ranges are positions in `bytes`. `id` is
+ * the id's JSON text in one canonical spelling, so that ids can be compared.
  */
 export type Frame = Request | Note | Success | Failure | Batch | Opaque;
 
@@ -30,13 +30,13 @@ export type Note = { readonly kind: 'note'; readonly bytes: Buffer; readonly met
 export type Success = { readonly kind: 'success'; readonly bytes: Buffer; readonly result: Range } & Identified;
 export type Failure = { readonly kind: 'failure'; readonly bytes: Buffer; readonly error: Range } & Identified;
 export type Batch = { readonly kind: 'batch'; readonly bytes: Buffer; readonly elements: readonly Range[] };
-/** Bytes that are not a valid message. They are passed on if there is only one possible receiver. */
+/** Bytes that are not a valid message. Such bytes are passed on if there is only one possible receiver. */
 export type Opaque = { readonly kind: 'opaque'; readonly bytes: Buffer; readonly reason: string };
 
 type Identified = { readonly id: string; readonly idAt: Range };
 
 /**
- * Classifies bytes without parsing the strings in them, which suffices to pass the bytes on unchanged. To change or answer a
+ * Classifies bytes without parsing the strings in them. This is enough to pass the bytes on unchanged. To change or answer a
  * frame, use `soundFrameOf`.
  */
 export function frameOf(bytes: Buffer): Frame {
@@ -68,7 +68,7 @@ export function soundFrameOf(bytes: Buffer): Frame {
   return isJson(bytes) ? frameOf(bytes) : { kind: 'opaque', bytes, reason: 'not JSON' };
 }
 
-/** The frame, or an opaque one if `JSON.parse` refuses its bytes. */
+/** Returns the frame, or an opaque frame if `JSON.parse` refuses its bytes. */
 export function sound(frame: Frame): Frame {
   return isJson(frame.bytes) ? frame : { kind: 'opaque', bytes: frame.bytes, reason: 'not JSON' };
 }
@@ -83,7 +83,7 @@ export function editedRequest(request: Request, edits: readonly Edit[]): Request
   return { ...request, bytes, id: idOf(bytes, idAt), idAt, params: moved(request.params, edits) };
 }
 
-/** The position of a range after the edits. */
+/** Returns the position of a range after the edits. */
 function moved({ start, end }: Range, edits: readonly Edit[]): Range {
   const growth = (of: (edit: Edit) => boolean): number =>
     edits.filter(of).reduce((sum, { at, put }) => sum + Buffer.byteLength(put) - (at.end - at.start), 0);
@@ -93,19 +93,19 @@ function moved({ start, end }: Range, edits: readonly Edit[]): Range {
   };
 }
 
-/** The id's JSON text. Different spellings of one value (`"\u0041"` and `"A"`, `1.0` and `1`) give the same text. */
+/** Returns the id's JSON text. Different spellings of one value (`"\u0041"` and `"A"`, `1.0` and `1`) give the same text. */
 export function idOf(bytes: Buffer, at: Range): string {
   const text = textOf(bytes, at);
   const plain = text.startsWith('"') ? !text.includes('\\') : /^-?\d+$/.test(text);
   return plain ? text : (JSON.stringify(parsed(bytes, at)) ?? text);
 }
 
-/** The JSON text of a member below `params`, or undefined. */
+/** Returns the range of a member below `params`. Undefined if there is no such member. */
 export function param(frame: Request | Note, ...path: readonly string[]): Range | undefined {
   return frame.params && valueAt(frame.bytes, frame.params.start, path);
 }
 
-/** Replaces every line break between JSON tokens with a space and ends with a line break: the frame then fits into a line. */
+/** Makes a frame one line: replaces every line break between JSON tokens by a space, and adds a line break at the end. */
 export function asLine(bytes: Buffer): Buffer {
   const trimmed = bytes.at(-1) === 0x0a ? bytes.subarray(0, -1) : bytes;
   const line = Buffer.allocUnsafe(trimmed.length + 1);
@@ -117,8 +117,8 @@ export function asLine(bytes: Buffer): Buffer {
 }
 
 /**
- * The line, or undefined if it must not be passed on. A stream that ends within a frame leaves bytes without a line ending, and
- * the next write would continue that line.
+ * Returns the line, or undefined if it must not be passed on. A stream that ends within a frame leaves bytes without a line
+ * ending. The next write would continue that line.
  */
 export function wholeLine(bytes: Buffer): Buffer | undefined {
   if (bytes.at(-1) === 0x0a) return bytes;
@@ -135,7 +135,7 @@ export function errorFrame(id: string, code: number, message: string, data?: unk
   );
 }
 
-/** The id of the request that a `notifications/cancelled` names. */
+/** Returns the id of the request that a `notifications/cancelled` names. Undefined for any other frame. */
 export function cancelledBy(frame: Frame): string | undefined {
   if (frame.kind !== 'note' || frame.method !== 'notifications/cancelled') return undefined;
   const at = param(frame, 'requestId');

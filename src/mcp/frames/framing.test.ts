@@ -37,11 +37,11 @@ describe('lines', () => {
 
   test('a line that is too long is dropped, its ends are kept, and the next line is complete', () => {
     const lines: string[] = [];
-    const gone: { bytes: number; head: string; tail: string }[] = [];
+    const dropped: { bytes: number; head: string; tail: string }[] = [];
     const reader = new LineReader(
       {
         line: (line) => lines.push(line.toString()),
-        tooLong: ({ bytes, head, tail }) => gone.push({ bytes, head: head.toString(), tail: tail.toString() }),
+        tooLong: ({ bytes, head, tail }) => dropped.push({ bytes, head: head.toString(), tail: tail.toString() }),
       },
       10_000,
     );
@@ -49,10 +49,10 @@ describe('lines', () => {
     for (let index = 0; index < 10; index += 1) reader.push(Buffer.from('y'.repeat(1_000)));
     reader.push(Buffer.from('"end"}\nafter\n'));
     expect(lines).toEqual(['before\n', 'after\n']);
-    expect(gone).toHaveLength(1);
-    expect(gone[0]!.bytes).toBe(8 + 9_000 + 10_000 + 7);
-    expect(gone[0]!.head.startsWith('{"id":7,x')).toBe(true);
-    expect(gone[0]!.tail.endsWith('y"end"}\n')).toBe(true);
+    expect(dropped).toHaveLength(1);
+    expect(dropped[0]!.bytes).toBe(8 + 9_000 + 10_000 + 7);
+    expect(dropped[0]!.head.startsWith('{"id":7,x')).toBe(true);
+    expect(dropped[0]!.tail.endsWith('y"end"}\n')).toBe(true);
   });
 
   test('a line of exactly the limit passes', () => {
@@ -63,11 +63,11 @@ describe('lines', () => {
   });
 
   test('a stream that ends within a line that is too long is reported', () => {
-    const gone: number[] = [];
-    const reader = new LineReader({ line: () => expect.unreachable(), tooLong: ({ bytes }) => gone.push(bytes) }, 10);
+    const dropped: number[] = [];
+    const reader = new LineReader({ line: () => expect.unreachable(), tooLong: ({ bytes }) => dropped.push(bytes) }, 10);
     reader.push(Buffer.from('x'.repeat(11)));
     reader.end();
-    expect(gone).toEqual([11]);
+    expect(dropped).toEqual([11]);
   });
 });
 

@@ -1,14 +1,14 @@
-/** The largest frame. Longer ones are refused, because a frame must fit in memory. */
+/** The largest frame. Longer frames are refused, because a frame must fit in memory. */
 export const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 
 export type LineSink = {
-  /** Called with each line and its line ending, which the last line may lack. Empty lines are included. */
+  /** Called with each line, including its line ending and including empty lines. The last line may lack the line ending. */
   readonly line: (bytes: Buffer) => void;
   /**
-   * Called when a line is longer than `maxBytes` and is dropped. `head` and `tail` are its first and last bytes, which may
-   * contain its id.
+   * Called when a line is longer than `maxBytes` and is dropped. `head` and `tail` are the line's first and last bytes. They may
+   * contain the id.
    */
-  readonly tooLong: (gone: { readonly bytes: number; readonly head: Buffer; readonly tail: Buffer }) => void;
+  readonly tooLong: (line: { readonly bytes: number; readonly head: Buffer; readonly tail: Buffer }) => void;
 };
 
 /** How many bytes are kept from the beginning and the end of a line that is too long. */
@@ -18,10 +18,10 @@ const KEEP_BYTES = 4096;
 export class LineReader {
   readonly #sink: LineSink;
   readonly #maxBytes: number;
-  /** Chunks of the line that has not ended yet. */
+  /** The chunks of the current, unfinished line. */
   #parts: Buffer[] = [];
   #held = 0;
-  #gone: { bytes: number; head: Buffer; tail: Buffer } | undefined;
+  #dropped: { bytes: number; head: Buffer; tail: Buffer } | undefined;
 
   constructor(sink: LineSink, maxBytes: number = MAX_FRAME_BYTES) {
     this.#sink = sink;
@@ -42,21 +42,21 @@ export class LineReader {
 
   /** Ends the stream. The remaining bytes count as a line. */
   end(): void {
-    if (this.#held > 0 || this.#gone) this.#emit();
+    if (this.#held > 0 || this.#dropped) this.#emit();
   }
 
   #hold(part: Buffer): void {
-    if (this.#gone) {
-      this.#gone.bytes += part.length;
-      this.#gone.tail = lastOf(this.#gone.tail, part);
+    if (this.#dropped) {
+      this.#dropped.bytes += part.length;
+      this.#dropped.tail = lastOf(this.#dropped.tail, part);
       return;
     }
     this.#parts.push(part);
     this.#held += part.length;
     if (this.#held <= this.#maxBytes) return;
     const all = Buffer.concat(this.#parts);
-    // These are copies, because a slice would keep the whole chunk in memory.
-    this.#gone = {
+    // `head` and `tail` are copies, because a slice would keep the whole chunk in memory.
+    this.#dropped = {
       bytes: all.length,
       head: Buffer.from(all.subarray(0, KEEP_BYTES)),
       tail: Buffer.from(all.subarray(-KEEP_BYTES)),
@@ -66,12 +66,12 @@ export class LineReader {
   }
 
   #emit(): void {
-    const gone = this.#gone;
+    const dropped = this.#dropped;
     const line = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts);
     this.#parts = [];
     this.#held = 0;
-    this.#gone = undefined;
-    if (gone) this.#sink.tooLong(gone);
+    this.#dropped = undefined;
+    if (dropped) this.#sink.tooLong(dropped);
     else this.#sink.line(line);
   }
 }
@@ -81,8 +81,8 @@ function lastOf(tail: Buffer, part: Buffer): Buffer {
 }
 
 /**
- * One server-sent event. `data` joins its data lines with line breaks. `raw` is the whole event with the empty line that ends
- * it, so that it can be passed on unchanged.
+ * One server-sent event. `data` is the event's data lines, joined with line breaks. `raw` is the whole event including its final
+ * empty line, so that it can be passed on unchanged.
  */
 export type SseEvent = {
   readonly data: Buffer | undefined;
@@ -106,14 +106,17 @@ export class SseReader {
     maxBytes: number = MAX_FRAME_BYTES,
   ) {
     this.#sink = sink.event;
-    this.#lines = new LineReader({ line: (line) => this.#line(line), tooLong: (gone) => sink.tooLong(gone.bytes) }, maxBytes);
+    this.#lines = new LineReader({ line: (line) => this.#line(line), tooLong: (line) => sink.tooLong(line.bytes) }, maxBytes);
   }
 
   push(chunk: Buffer): void {
     this.#lines.push(chunk);
   }
 
-  /** Ends the stream. An event without its empty line counts too, because some servers omit that line before they disconnect. */
+  /**
+   * Ends the stream. An event without its final empty line also counts, because some servers omit that line before they
+   * disconnect.
+   */
   end(): void {
     this.#lines.end();
     if (this.#held > 0) this.#emit();
@@ -159,7 +162,7 @@ export class SseReader {
   }
 }
 
-/** The event with `bytes` in place of its data. */
+/** Makes the event with `bytes` in place of its data. */
 export function sseEvent(
   bytes: Buffer,
   like: { readonly event?: string; readonly id?: string; readonly retry?: string } = { event: 'message' },

@@ -85,7 +85,7 @@ describe('finds what JSON.parse finds', () => {
       });
     fc.assert(
       fc.property(damaged, (text) => {
-        // A lone surrogate becomes U+FFFD in bytes, here as for JSON.parse.
+        // A lone surrogate becomes U+FFFD when the text is converted to bytes, so JSON.parse also gets U+FFFD.
         const json = bytes(text);
         expect(isJson(json)).toBe(parses(json.toString()));
         const start = skipSpace(json, 0);

@@ -1,14 +1,14 @@
 /**
- * Finds positions in JSON bytes. Parsing and printing again would change the bytes (1.0, big integers, duplicate keys, escapes,
- * order), so the gateway finds byte ranges and cuts between them.
+ * Finds positions in JSON bytes. Parsing and printing would change the bytes (1.0, big integers, duplicate keys, escapes, order).
+ * So the gateway finds byte ranges and changes only these.
  *
- * The search skips over strings, so it misses a broken escape. A check of each byte in JavaScript would cost more than the rest
- * of a call. Before bytes are changed, `isJson` checks the whole document.
+ * The search skips strings, so it does not detect a broken escape. A check of each byte in JavaScript would cost more than the
+ * rest of a call. Before bytes are changed, `isJson` checks the whole document.
  */
 /** The bytes from `start` to `end`, without the byte at `end`. */
 export type Range = { readonly start: number; readonly end: number };
 
-/** One `"key": value`: the value without the white space around it, the key with its quotes. */
+/** One `"key": value`. The range of the value excludes the white space around it. The range of the key includes its quotes. */
 export type Member = Range & { readonly keyStart: number; readonly keyEnd: number };
 
 /** A container with its brackets, and its entries in their order. */
@@ -25,7 +25,7 @@ export function isJson(json: Buffer): boolean {
   }
 }
 
-/** The object that starts at `start`, or undefined if there is none or it is malformed. */
+/** Returns the object that starts at `start`. Undefined if there is no object, or if it is malformed. */
 export function objectAt(json: Buffer, start: number): ObjectAt | undefined {
   if (json[start] !== OPEN_BRACE) return undefined;
   const members: Member[] = [];
@@ -47,7 +47,7 @@ export function objectAt(json: Buffer, start: number): ObjectAt | undefined {
   }
 }
 
-/** The array that starts at `start`, or undefined if there is none or it is malformed. */
+/** Returns the array that starts at `start`. Undefined if there is no array, or if it is malformed. */
 export function arrayAt(json: Buffer, start: number): ArrayAt | undefined {
   if (json[start] !== OPEN_BRACKET) return undefined;
   const elements: Range[] = [];
@@ -64,7 +64,7 @@ export function arrayAt(json: Buffer, start: number): ArrayAt | undefined {
   }
 }
 
-/** The value of a member. If several members have the name, the last one counts, as with `JSON.parse`. */
+/** Returns the value of a member. If several members have the name, the last member counts, as with `JSON.parse`. */
 export function member(json: Buffer, object: ObjectAt, name: string): Range | undefined {
   for (let index = object.members.length - 1; index >= 0; index -= 1) {
     const candidate = object.members[index]!;
@@ -73,7 +73,7 @@ export function member(json: Buffer, object: ObjectAt, name: string): Range | un
   return undefined;
 }
 
-/** The value at a path of member names below an object that starts at `start`. */
+/** Returns the value at a path of member names below the object that starts at `start`. */
 export function valueAt(json: Buffer, start: number, path: readonly string[]): Range | undefined {
   let range: Range | undefined = { start, end: start };
   for (const name of path) {
@@ -88,7 +88,7 @@ export function textOf(json: Buffer, range: Range): string {
   return json.toString('utf8', range.start, range.end);
 }
 
-/** The string at a range, or undefined if the range holds another value. */
+/** Returns the string at a range. Undefined if the range holds another value. */
 export function stringAt(json: Buffer, range: Range | undefined): string | undefined {
   if (range === undefined || json[range.start] !== QUOTE) return undefined;
   const inner = json.toString('utf8', range.start + 1, range.end - 1);
@@ -97,7 +97,7 @@ export function stringAt(json: Buffer, range: Range | undefined): string | undef
   return typeof text === 'string' ? text : undefined;
 }
 
-/** The value at a range, as far as JavaScript can represent it. Undefined if it is malformed. */
+/** Returns the value at a range, as far as JavaScript can represent the value. Undefined if it is malformed. */
 export function parsed(json: Buffer, range: Range): unknown {
   try {
     return JSON.parse(textOf(json, range)) as unknown;
@@ -134,21 +134,21 @@ export function edited(json: Buffer, edits: readonly Edit[]): Buffer {
   return Buffer.concat(parts);
 }
 
-/** The edit that adds a member after the last one. */
+/** Makes the edit that adds a member after the last member. */
 export function addMember(object: ObjectAt, name: string, value: string): Edit {
   const last = object.members.at(-1);
   const entry = `${JSON.stringify(name)}:${value}`;
   return last === undefined ? insert(object.start + 1, entry) : insert(last.end, `,${entry}`);
 }
 
-/** The edits that add elements after the last one. */
+/** Makes the edits that add elements after the last element. */
 export function addElements(array: ArrayAt, values: readonly string[]): Edit {
   const last = array.elements.at(-1);
   const text = values.join(',');
   return last === undefined ? insert(array.start + 1, text) : insert(last.end, `,${text}`);
 }
 
-/** The edits that remove every member of that name, each with one comma. */
+/** Makes the edits that remove every member of that name, each with one comma. */
 export function removeMembers(json: Buffer, object: ObjectAt, name: string): Edit[] {
   const kept = object.members.filter((candidate) => !keyIs(json, candidate, name));
   if (kept.length === object.members.length) return [];
@@ -171,8 +171,8 @@ function keyIs(json: Buffer, { keyStart, keyEnd }: Member, name: string): boolea
     while (index < length && json[keyStart + 1 + index] === name.charCodeAt(index)) index += 1;
     if (index === length) return true;
   }
-  // Escapes can spell the same name differently, and names that are not ASCII must be decoded. Other names differ if their bytes
-  // differ.
+  // A longer spelling can have the same meaning, because it has escapes or because the name is not ASCII. Only such names are
+  // decoded.
   return length > name.length && stringAt(json, { start: keyStart, end: keyEnd }) === name;
 }
 
@@ -198,15 +198,15 @@ export function skipSpace(json: Buffer, from: number): number {
   }
 }
 
-/** The end of the value that starts at `from`, or -1. */
+/** Returns the end of the value that starts at `from`, or -1. */
 export function skipValue(json: Buffer, from: number): number {
   const byte = json[from];
   return byte === OPEN_BRACE || byte === OPEN_BRACKET ? skipContainer(json, from) : skipScalar(json, from);
 }
 
 /**
- * The end of an object or array, or -1. A stack in memory is used, because a frame of a million brackets would overflow the call
- * stack.
+ * Returns the end of an object or array, or -1. Uses an explicit stack, because a frame of a million brackets would overflow the
+ * call stack.
  */
 function skipContainer(json: Buffer, from: number): number {
   const open: number[] = [];
@@ -244,7 +244,7 @@ function skipContainer(json: Buffer, from: number): number {
   }
 }
 
-/** From a key to the start of its value, or -1. */
+/** Returns the start of the value that follows the key at `from`, or -1. */
 function skipKey(json: Buffer, from: number): number {
   const end = skipString(json, from);
   if (end === -1) return -1;
@@ -262,7 +262,7 @@ function skipScalar(json: Buffer, from: number): number {
       return skipWord(json, from, 'false');
     case 0x6e:
       return skipWord(json, from, 'null');
-    // These values are not JSON, but Python writes and reads them. For Python, a frame with such a value is a valid call or
+    // NaN and Infinity are not JSON, but Python writes and reads them. For Python, a frame with such a value is a valid call or
     // answer.
     case 0x4e:
       return skipWord(json, from, 'NaN');

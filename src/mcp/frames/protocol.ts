@@ -5,13 +5,13 @@ import { parsed, stringAt, type Range } from './json.ts';
 /** The name and version of a client, from `initialize` or from a request of the stateless generation. */
 export type ClientInfo = { readonly name: string; readonly version?: string };
 
-/** The fields with which each request of the stateless generation (2026-07-28 and later) repeats the data of initialize. */
+/** The fields in which each request of the stateless generation (2026-07-28 and later) repeats the data of initialize. */
 export const META_VERSION = 'io.modelcontextprotocol/protocolVersion';
 export const META_CLIENT = 'io.modelcontextprotocol/clientInfo';
 
 export const META_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
 
-/** The field with the subscription that a frame belongs to, as the id of its `subscriptions/listen`. */
+/** The field that names the subscription of a frame, by the id of its `subscriptions/listen`. */
 export const META_SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 
 /** The first version without initialize. Versions are dates, so they compare as text. */
@@ -31,7 +31,7 @@ export function staysOpen({ method }: { readonly method: string }): boolean {
   return method === 'subscriptions/listen' || method === 'events/stream';
 }
 
-/** The version that a request names: in the params of `initialize`, or in the envelope of a stateless request. */
+/** Returns the version that a request names: in the params of `initialize`, or in the envelope of a stateless request. */
 export function versionOf(request: Request): string | undefined {
   const at = request.method === 'initialize' ? param(request, 'protocolVersion') : param(request, '_meta', META_VERSION);
   return stringAt(request.bytes, at);
@@ -53,7 +53,7 @@ export function toolOf(request: Request | Note): string | undefined {
   return stringAt(request.bytes, param(request, 'name'));
 }
 
-/** The `_meta` envelope of a client's request, for the gateway's own requests in the stateless generation. */
+/** Returns the `_meta` envelope of a client's request, for the gateway's own requests in the stateless generation. */
 export function envelopeOf(request: Request): Record<string, unknown> | undefined {
   const at = param(request, '_meta');
   if (at === undefined || !isStateless(request)) return undefined;

@@ -36,7 +36,7 @@ export function headerValue(text: string): string {
   return plain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
 }
 
-/** The text of a header value, or undefined if it is malformed. */
+/** Decodes the text of a header value. Undefined if the value is malformed. */
 export function headerText(value: string): string | undefined {
   const trimmed = value.trim();
   if (!trimmed.startsWith('=?base64?')) return trimmed;

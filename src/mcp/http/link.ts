@@ -24,16 +24,16 @@ const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
 
 /**
- * How many GETs ask for the missing part of an interrupted answer while the client waits. A server that has ended cannot send
+ * How many GETs request the missing part of an interrupted answer while the client waits. A server that has ended cannot send
  * that part.
  */
 const RESUME_TRIES = 2;
 
 /**
- * The link to a server over streamable HTTP. Each frame is sent in a separate POST; answers come as JSON or as events. In the
+ * The link to a server over streamable HTTP. Each frame is sent in a separate POST. Answers arrive as JSON or as events. In the
  * older generation, the server sends its own frames in the response to a GET that stays open. If the server has lost the session,
- * the link makes a new one. It also resumes broken event streams. In the stateless generation, the link cancels a request by
- * aborting its POST.
+ * the link begins a new session. The link also resumes broken event streams. In the stateless generation, the link cancels a
+ * request by aborting its POST.
  */
 export class HttpLink implements Link {
   readonly #name: string;
@@ -45,7 +45,7 @@ export class HttpLink implements Link {
   readonly #headerParams = new Map<string, readonly HeaderParam[]>();
   #handshake: { initialize?: Request; initialized?: Frame; session?: string; version?: string } = {};
   #renewing: Promise<boolean> | undefined;
-  /** Resolves when the handshake has ended. POSTs may overtake each other, but wait for this. */
+  /** Resolves when the handshake has ended. POSTs may overtake each other, but wait for the handshake. */
   #ready: Promise<void> | undefined;
   #listening = false;
   #away = false;
@@ -164,7 +164,7 @@ export class HttpLink implements Link {
     }
     const frame = lineFrom(body);
     if (frame.kind === 'failure' && request && frame.id !== request.id) {
-      // The server refused before it read the id, so the id of the client's request is put in.
+      // The server refused the request before it read the id, so the answer gets the id of the client's request.
       const { bytes, error } = frame;
       const code = valueAt(bytes, error.start, ['code']);
       const message = stringAt(bytes, valueAt(bytes, error.start, ['message']));
@@ -325,7 +325,7 @@ export class HttpLink implements Link {
   }
 }
 
-/** A frame of an HTTP message, without line breaks inside. */
+/** Makes a frame of an HTTP message, without line breaks inside. */
 const lineFrom = (bytes: Buffer): Frame => frameOf(asLine(bytes));
 
 function sessionOf(response: IncomingMessage): { session?: string } {

@@ -9,13 +9,13 @@ export type HttpRequest = {
 };
 
 /**
- * Sends requests to an HTTP server over connections that are kept. `fetch` is not used, because it adds headers and unpacks
+ * Sends requests to an HTTP server over connections that stay open. `fetch` is not used, because it adds headers and unpacks
  * bodies.
  */
 export class HttpTarget {
   readonly url: URL;
   readonly #headers: Readonly<Record<string, string>>;
-  /** `import` would read every export and so load undici, which costs 55 ms and 5 MB. */
+  /** An `import` would read every export and thereby load undici, which costs 55 ms and 5 MB. */
   readonly #http: Pick<typeof http, 'Agent' | 'request'>;
   readonly #agent: http.Agent;
 
@@ -26,12 +26,12 @@ export class HttpTarget {
     this.#agent = new this.#http.Agent({ keepAlive: true });
   }
 
-  /** Sends a request and resolves to its answer, with the body still to read. Rejects if no answer comes. */
+  /** Sends a request and resolves to its answer, whose body is not read yet. Rejects if no answer comes. */
   async send(request: HttpRequest): Promise<IncomingMessage> {
     try {
       return await this.#sendOnce(request);
     } catch (error) {
-      // The server closed a kept connection just when it was reused, and has received nothing of this request.
+      // The server closed an open connection when it was reused. The server has received no part of this request.
       if (error instanceof StaleConnection) return this.#sendOnce(request);
       throw error;
     }
@@ -60,7 +60,7 @@ export class HttpTarget {
 
 class StaleConnection extends Error {}
 
-/** The whole body, or undefined if it is longer than `maxBytes`. */
+/** Reads the whole body. Undefined if it is longer than `maxBytes`. */
 export async function bodyOf(message: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   const parts: Buffer[] = [];
   let length = 0;

@@ -1003,7 +1003,7 @@ export const REQUIREMENTS = {
   },
   'follow:tool': {
     behaviour:
-      'The tool `follow` reaches pull requests of this repository, logs inside the project and addresses of this machine, and ends only its own followers.',
+      'The tool `follow` reaches pull requests of this repository, logs and files inside the project, its repository, its agents and addresses of this machine, and ends only its own followers.',
   },
   'follow:limits': { behaviour: 'A project follows at most 50 things, and an agent adds at most 10.' },
   'sources:sub-agents': {

@@ -1,14 +1,17 @@
 /** The tool `follow` of `earpiece mcp`, before a real MCP client. */
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { CLI } from '../built.ts';
+import { estimateTokens } from '../../src/core/tokens.ts';
 import type { LoadedInbox } from '../../src/loaded-inbox.ts';
-import { add, looker } from '../../src/sources/follow/index.ts';
+import { add, following, looker, stateOf } from '../../src/sources/follow/index.ts';
 import { Shell } from '../cli/shell.ts';
 import { proves, verifies } from '../verifies.ts';
 
@@ -30,7 +33,7 @@ afterEach(async () => {
   await shell[Symbol.asyncDispose]();
 });
 
-async function follow(args: Record<string, string> = {}): Promise<string> {
+async function follow(args: Record<string, string | boolean> = {}): Promise<string> {
   const { content } = await client.callTool({ name: 'follow', arguments: args });
   return (content as { text: string }[]).map(({ text }) => text).join('\n');
 }
@@ -76,14 +79,55 @@ it('does not leave the project, this machine and this repository, and ends nothi
     [{ url: 'http://localhost.example.com/' }, 'is not an address of this machine'],
     [{ url: 'http://127.0.0.1@example.com/' }, 'is not an address of this machine'],
     [{ pull_request: 'https://github.com/acme/other/pull/1' }, 'is a number or a branch'],
-    [{ url: 'http://localhost/', log: 'app.log' }, 'takes one of pull_request, log and url'],
+    [{ url: 'http://localhost/', log: 'app.log' }, 'takes one of pull_request, log, url, files, git and agent at a time'],
+    [{ files: '../secrets/**' }, 'leads out of the folder'],
+    [{ files: '/etc/*' }, 'leads out of the folder'],
+    [{ files: '!docs/**' }, 'excludes files'],
+    [{ git: false }, 'git must be true'],
+    [{ agent: 'other/coder' }, 'belongs to another project; you can follow only agents of shop'],
+    [{ agent: 'coder' }, 'is you'],
+    [{ agent: 'nobody' }, 'no agent "nobody" has been seen in shop'],
     [{ stop: 'f1' }, 'was not asked for by you'],
     [{ stop: 'f9' }, 'is not followed'],
     [{ command: 'rm' }, 'has no argument "command"'],
   ] as const)
-    expect(await follow(args as unknown as Record<string, string>), JSON.stringify(args)).toContain(why);
+    expect(await follow(args), JSON.stringify(args)).toContain(why);
   expect(JSON.parse(await follow())).toMatchObject({ following: [{ id: 'f1' }] });
 }, 30_000);
+
+it('follows files of the project, its repository and another agent, and reports what others do', async () => {
+  proves('follow:tool');
+  const git = (...args: string[]): unknown =>
+    execFileSync('git', ['-c', 'user.name=ann', '-c', 'user.email=a@b', ...args], { cwd: shell.folder, stdio: 'pipe' });
+  mkdirSync(join(shell.folder, 'docs'));
+  git('init', '-qb', 'main');
+  git('commit', '-qm', 'one', '--allow-empty');
+  await shell.says(['hook', 'claude', '--as', 'reviewer'], {
+    input: JSON.stringify({ hook_event_name: 'SessionStart', source: 'startup', session_id: 'r1', cwd: shell.folder }),
+  });
+  expect(await follow({ files: 'docs/**' })).toContain('"follows":"files docs/**"');
+  expect(await follow({ git: true })).toContain(`"follows":"git in ${shell.folder}"`);
+  expect(await follow({ agent: 'reviewer' })).toContain('"follows":"agent shop/reviewer until blocked"');
+  for (const { uid } of await following(ear.store, 'shop'))
+    while ((await stateOf(ear.store, uid)).lookedAt === undefined) await pause(50);
+  writeFileSync(join(shell.folder, 'docs/plan.md'), 'the plan');
+  git('switch', '-qc', 'other');
+  await shell.says(['send', 'Hold on', '--to', 'reviewer', '--action', 'pause']);
+  const heard = async (): Promise<readonly string[]> =>
+    (await ear.open('shop/coder')).map(({ notification: { message } }) => message).toSorted();
+  while ((await heard()).length < 3) await pause(100);
+  expect(await heard()).toEqual([
+    '`docs/plan.md` was created',
+    'reviewer is blocked: Hold on',
+    'the branch is now `other`, it was `main`',
+  ]);
+}, 60_000);
+
+it('costs a session at most 290 tokens', async () => {
+  proves('follow:tool');
+  const { tools } = await client.listTools();
+  expect(estimateTokens(JSON.stringify(tools.find(({ name }) => name === 'follow')))).toBeLessThanOrEqual(290);
+});
 
 it('offers the pull request to an agent that opens one or pushes to it', async () => {
   proves('follow:tool');

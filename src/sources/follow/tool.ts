@@ -4,10 +4,13 @@
  */
 import { realpathSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
+import { logOf, parseAddress } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Emitter } from '../../core/event.ts';
 import type { Inbox } from '../../inbox/index.ts';
+import { checkKnown } from '../../talk/index.ts';
+import { globProblem } from '../files/index.ts';
 import { CannotLook } from './follower.ts';
 import { add, following, stateOf, type What } from './list.ts';
 import { patternOf } from './log.ts';
@@ -22,7 +25,7 @@ export type FollowCall = {
   readonly log: string;
   readonly folder: string;
   readonly project: string;
-  readonly inbox: Pick<Inbox, 'store' | 'ids'>;
+  readonly inbox: Inbox;
   readonly emitter: Emitter;
   /** Starts the process that runs the followers. */
   readonly start: () => Promise<unknown>;
@@ -69,7 +72,9 @@ async function ended({ inbox, project, log, emitter }: FollowCall, id: string): 
   return { success: true, id, message: 'It is no longer followed.' };
 }
 
-type Asked = Readonly<Partial<Record<'pull_request' | 'log' | 'match' | 'url' | 'stop', string>>>;
+type Asked = Readonly<Partial<Record<'pull_request' | 'log' | 'match' | 'url' | 'files' | 'agent' | 'stop', string>>> & {
+  readonly git?: true;
+};
 
 function argumentsIn(args: unknown): Asked {
   const known = Object.keys(FOLLOW_TOOL.inputSchema.properties);
@@ -79,7 +84,9 @@ function argumentsIn(args: unknown): Asked {
         'bad_argument',
         `follow has no argument ${JSON.stringify(key.slice(0, 80))}; it takes ${known.join(', ')}`,
       );
-    if (typeof value !== 'string' || value.trim() === '' || value.length > MAX_CHARS)
+    if (key === 'git') {
+      if (value !== true) throw new EarpieceError('bad_argument', 'git must be true; stop ends a follower by its id');
+    } else if (typeof value !== 'string' || value.trim() === '' || value.length > MAX_CHARS)
       throw new EarpieceError('bad_argument', `${key} must be a text of 1 to ${MAX_CHARS} characters`);
   }
   return args ?? {};
@@ -87,9 +94,10 @@ function argumentsIn(args: unknown): Asked {
 
 const MAX_CHARS = 1_000;
 
-async function whatOf({ folder }: FollowCall, { pull_request: pr, log, match, url }: Asked): Promise<What> {
-  if ([pr, log, url].filter((each) => each !== undefined).length !== 1)
-    throw new EarpieceError('bad_argument', 'follow takes one of pull_request, log and url at a time');
+async function whatOf(call: FollowCall, { pull_request: pr, log, match, url, files, git, agent }: Asked): Promise<What> {
+  const { folder } = call;
+  if ([pr, log, url, files, git, agent].filter((each) => each !== undefined).length !== 1)
+    throw new EarpieceError('bad_argument', 'follow takes one of pull_request, log, url, files, git and agent at a time');
   if (pr?.includes('/pull/'))
     throw new EarpieceError(
       'not_trusted',
@@ -105,7 +113,29 @@ async function whatOf({ folder }: FollowCall, { pull_request: pr, log, match, ur
     patternOf(match);
     return { kind: 'log', file: inside(folder, log), match };
   }
+  if (files !== undefined) return { kind: 'files', folder, globs: [usable(files)] };
+  if (git !== undefined) return { kind: 'git', folder };
+  if (agent !== undefined) return { kind: 'agent', log: await otherAgent(call, agent), until: 'blocked' };
   return { kind: 'url', url: ofThisMachine(url ?? '') };
+}
+
+function usable(glob: string): string {
+  const problem = glob.startsWith('!') ? 'excludes files; name those to follow' : globProblem(glob);
+  if (problem === undefined) return glob;
+  throw new EarpieceError('bad_argument', `files ${JSON.stringify(glob.slice(0, 200))} ${problem}`);
+}
+
+/** The log of another agent of this project. */
+async function otherAgent({ project, log: own, inbox }: FollowCall, name: string): Promise<string> {
+  const shown = JSON.stringify(name.slice(0, 80));
+  const address = parseAddress(name.includes('/') ? name : `${project}/${name}`);
+  if (address.kind === 'project') throw new EarpieceError('bad_address', `agent ${shown} is a whole project; name one agent`);
+  if (address.project !== project)
+    throw new EarpieceError('not_trusted', `agent ${shown} belongs to another project; you can follow only agents of ${project}`);
+  const log = logOf(address);
+  if (log === own) throw new EarpieceError('bad_argument', `agent ${shown} is you; list_agents has the names of the others`);
+  await checkKnown(inbox, log, project, shown);
+  return log;
 }
 
 /**

@@ -1,12 +1,12 @@
 /**
- * Writes the answer of a route to the socket. A `Response` turns its text into a stream, and the adapter reads the stream again.
- * For queueing over HTTP, that cost more than the write to the log. So for the listener of this server (`direct`), a JSON answer
- * is a `JsonAnswer`, which the listener writes at once. Any other caller of `app.fetch` gets a `Response`.
+ * Writes the answer of a route to the socket. A `Response` turns its text into a stream, which the HTTP adapter then reads: for a
+ * queued notification, this takes longer than the write to the log. So a JSON answer for this server's listener (`direct`) is a
+ * `JsonAnswer`, which the listener writes in one step. Any other caller of `app.fetch` gets a `Response`.
  */
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 
-/** The data of the HTTP adapter about a request. Another listener passes only the data that it has. */
+/** The HTTP adapter's data about a request. Another listener may leave out data that it does not have. */
 export type Bindings = Partial<HttpBindings> & { readonly direct?: true };
 
 /** The page may load files only from this server, runs no inline script, and is not shown in frames. */
@@ -23,7 +23,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Headers of every answer, also of errors and files. */
+/** Headers of every answer, including errors and files. */
 const ALWAYS = {
   'content-security-policy': CONTENT_SECURITY_POLICY,
   'x-content-type-options': 'nosniff',

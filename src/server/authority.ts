@@ -32,12 +32,12 @@ export function mustLead(who: Principal, scope: Scope): void {
   throw refused(who, `changing ${described(scope)}`);
 }
 
-/** Throws unless the principal may mark as read. An agent's token may do that too, for its own agent. */
+/** Throws unless the principal may mark as read. An agent's token may mark its agent's notifications. */
 export function mustMarkRead(who: Principal, scope: Scope): void {
   if (who.kind === 'agent' ? !mayRead(who, scope) : !mayLead(who, scope)) throw refused(who, `reading for ${described(scope)}`);
 }
 
-/** Returns the requested scope. By default, a token for one project or agent gets everything that it may see. */
+/** Returns the requested scope. The default scope of a token for one project or agent is everything that the token may see. */
 export function scopeOf(
   who: Principal,
   asked: { log?: string | undefined; project?: string | undefined; conversation?: string | undefined },
@@ -99,8 +99,8 @@ export const maySeeItem = (who: Principal, item: Item): boolean =>
   (item.audience === ANYONE && (item.takenBy === undefined || item.takenBy === who.conversation));
 
 /**
- * Returns the notification as this principal may queue it: the level is lowered to the principal's limit, and the origin names
- * only the principal.
+ * Returns the notification in the form that this principal may queue: the level is at most the principal's limit, and the origin
+ * names only the principal.
  */
 export function mustQueue(who: Principal, to: Address, input: NotificationInput): NotificationInput {
   if (who.kind === 'admin') return input;
@@ -114,7 +114,7 @@ export function mustQueue(who: Principal, to: Address, input: NotificationInput)
   return {
     ...input,
     level: lowered(input.level ?? 'info'),
-    // An invalid key stays unchanged, so that its error shows the sent text.
+    // An invalid key stays unchanged, so that the error shows the text that the client sent.
     ...(input.key === undefined || input.key.trim() === '' || input.key.length > LIMITS.keyChars
       ? {}
       : { key: ownKey(who, input.key) }),
@@ -124,8 +124,8 @@ export function mustQueue(who: Principal, to: Address, input: NotificationInput)
 }
 
 /**
- * Adds a prefix to the key of an agent or a send-only token. So they cannot count into, replace or withdraw the notifications of
- * others.
+ * Adds a prefix to a key that an agent's token or a send-only token sets. The prefix keeps these tokens from changing the counts
+ * of other producers' notifications, and from replacing or withdrawing them.
  */
 export function ownKey({ id }: Principal, key: string): string {
   const named = `token/${id}:${key}`;

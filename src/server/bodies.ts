@@ -5,7 +5,7 @@ import type { Env } from './context.ts';
 import { ProblemError } from './problems.ts';
 
 const MAX_BODY_BYTES = 1_048_576;
-/** The maximum size of bodies with events and webhooks, which come in batches. */
+/** The maximum size of a body with events or a webhook, which may be a batch. */
 const MAX_EVENT_BODY_BYTES = 5 * 1_048_576;
 
 const isEvent = (path: string): boolean => path === '/api/events' || path.startsWith('/api/webhooks/');
@@ -17,7 +17,7 @@ export const bodies: MiddlewareHandler<Env> = async (c, next) => {
   const told = c.req.header('content-length');
   if (told !== undefined && !(Number(told) <= max)) throw tooLarge(max);
   const encoding = c.req.header('content-encoding') ?? 'identity';
-  // Compressed bodies are refused, because a small one may unpack to a huge body.
+  // Compressed bodies are refused, because a small body may decompress to a huge body.
   if (!/^identity$/iu.test(encoding.trim()))
     throw new ProblemError(
       'unsupported_media_type',
@@ -27,7 +27,7 @@ export const bodies: MiddlewareHandler<Env> = async (c, next) => {
   const body = await (told === undefined ? wholeOf(c.req.raw, max) : ofLength(c.req.raw));
   // Hono stores promises here, contrary to its types.
   c.req.bodyCache.arrayBuffer = Promise.resolve(body) as never;
-  // The routes for events check the body themselves, and report errors in their own words.
+  // The routes for events check the body themselves, with error messages about events.
   if (isEvent(path)) return next();
   // All other bodies are JSON, even if the content type says otherwise.
   const text = textOf(body);
@@ -43,7 +43,7 @@ const tooLarge = (max: number): ProblemError =>
     headers: { connection: 'close' },
   });
 
-/** Reads a body whose length is in the header. The HTTP parser enforces that length. */
+/** Reads a body whose length the header states. The HTTP parser enforces that length. */
 async function ofLength(request: Request): Promise<ArrayBuffer> {
   try {
     return await request.arrayBuffer();

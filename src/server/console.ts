@@ -1,6 +1,6 @@
 /**
- * Serves the files of the console. At its start, the server reads the files of the folder, and it serves only these, by exact
- * name. No path of a request can reach any other file.
+ * Serves the files of the console. The server reads the files of the folder at its start, and serves only these files, by their
+ * exact names. So no request path can reach any other file.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 type File = { readonly body: Encoded; readonly type: string; readonly fixed: boolean };
 
-/** Answers a request; returns undefined if neither a file nor a page has its path. */
+/** Answers a request; returns undefined if the path names neither a file nor a page. */
 export type Console = (c: Context<Env>) => Response | undefined;
 
 export function consoleFrom(folder: string | undefined, version: string): Console {
@@ -40,7 +40,7 @@ export function consoleFrom(folder: string | undefined, version: string): Consol
     // All pages of the console are one file, which chooses its view by the address.
     const page = browser && !/\.[a-z0-9]+$/iu.test(path);
     if (page && index !== undefined) return answer(index, accepts);
-    // Other clients get a text at `/`, and so do browsers if the console has no page.
+    // At `/`, other clients get a text. Browsers get the same text if the console is not built.
     return page || path === '/' ? told(words) : undefined;
   };
 }

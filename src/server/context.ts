@@ -22,7 +22,7 @@ import type { Principal, Tokens } from './tokens.ts';
 export type Env = {
   Bindings: Bindings;
   Variables: {
-    /** The id of the answer in problems and in the server's log. */
+    /** The id of the answer, which problems and the server's log name. */
     answer: string;
     /** The caller. The guards set it on every route that is not public. */
     who: Principal;
@@ -80,8 +80,8 @@ export const jsonBody = <S extends z.ZodType>(schema: S): { required: true; cont
 });
 
 /**
- * Makes the answer of a route. The type of the body comes from `wire/api.ts`, which infers it from the schema as readonly. The
- * types of the schemas themselves would demand mutable arrays.
+ * Makes the answer of a route. The type of the body is a readonly type from `wire/api.ts`, because the types of the schemas would
+ * demand mutable arrays.
  */
 // oxlint-disable-next-line typescript/no-explicit-any, typescript/no-unnecessary-type-parameters -- stands for the typed response of any route; T is said at the call
 export const reply = <T>(c: Context<Env>, body: T, status: 200 | 201 = 200): any =>
@@ -102,8 +102,8 @@ export const seqQuery = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEG
 export const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1');
 
 /**
- * Describes a name or an id in a path. If a path cannot hold the value (`.`, `..`), or a route has the same name, the client puts
- * a space before the value. No name and no id begins with a space.
+ * Describes a name or an id in a path. The client puts a space before a value that a path cannot contain (`.`, `..`) or that
+ * equals the name of a route. No name or id begins with a space.
  */
 export const inPath = (max: number) =>
   z
@@ -128,7 +128,7 @@ export function notBefore(from: number, to: number): ProblemError {
 }
 const LAST_TIME = 8.64e15;
 
-/** Returns the period. Throws if its end is not after its beginning. */
+/** Returns the period. Throws if the end is not after the beginning. */
 export function timesOf(from = 0, to = Number.MAX_SAFE_INTEGER): { readonly from: number; readonly to: number } {
   if (from >= to) throw notBefore(from, to);
   return { from, to };

@@ -1,4 +1,7 @@
-/** Holds the bytes of a file, and compresses them as the client accepts. Each encoding is made once, at its first request. */
+/**
+ * Holds the bytes of a file, and compresses them in an encoding that the client accepts. Each encoding is made once, when the
+ * first client requests it.
+ */
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -35,7 +38,9 @@ export class Encoded {
   }
 }
 
-/** Whether the client accepts an encoding. `gzip;q=0` is a refusal; `*` accepts every encoding that is not refused. */
+/**
+ * Whether the client accepts an encoding. `gzip;q=0` is a refusal; `*` accepts every encoding that the header does not refuse.
+ */
 function accepted(accepts: string, encoding: Encoding): boolean {
   const weights = new Map(
     accepts.split(',').map((part) => {

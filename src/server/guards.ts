@@ -1,7 +1,7 @@
 /**
- * Checks every request before its route, in this order. The Host header must name this server, which stops pages whose host name
- * resolves to this machine. The address must not contain a token. The Origin must not be another site, which stops its pages and
- * forms. Then the token and the rate limit are checked.
+ * Checks every request before its route, in this order. The Host header must name this server: this stops web pages whose host
+ * name resolves to this machine. The URL must not contain a token. The Origin must not be another site: this stops pages and
+ * forms of other sites. Then the token and the rate limit are checked.
  */
 import { hostname } from 'node:os';
 import type { HttpBindings } from '@hono/node-server';
@@ -27,7 +27,8 @@ const WILDCARD = new Set(['0.0.0.0', '::', '[::]', '']);
 export const isLoopbackHost = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/iu.test(host);
 
 /**
- * Whether a name is a numeric address. A server that listens on all addresses accepts any of them, and the name of the machine.
+ * Whether a host name is a numeric address. A server that listens on all addresses accepts every numeric address, and the name of
+ * the machine.
  */
 const isNumeric = (name: string): boolean => /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/iu.test(name);
 
@@ -113,8 +114,8 @@ export class Guards {
   };
 
   /**
-   * Returns the answer to a wrong token, code or signature: `why`, or `rate_limited` after several failures from one address. A
-   * valid token is still accepted then, because all processes of this machine have the same address.
+   * Returns the error for a wrong token, code or signature: `why`, or `rate_limited` after several failures from one address. A
+   * valid token is still accepted after such failures, because all processes of this machine have the same address.
    */
   failed(c: Context<Env>, why: ProblemError): ProblemError {
     const wait = this.#rates.failures.take(addressOf(c));
@@ -137,8 +138,8 @@ export class Guards {
 }
 
 /**
- * Throws unless a request with a cookie comes from a page of this server. Browsers send cookies by themselves, but only such a
- * page can send the header of a change.
+ * Throws unless a request with a cookie comes from a page of this server. Browsers send cookies with every request, but only a
+ * page of this server can set the header that changes need.
  */
 function mustBeOwnPage(c: Context<Env>, refuse: (code: 'bad_origin', detail: string) => Error): void {
   if (c.req.method === 'GET' || c.req.method === 'HEAD') {
@@ -168,7 +169,7 @@ export function cookieOf(header: string, name: string): string | undefined {
   return undefined;
 }
 
-/** Returns the address of the connection. The headers of a proxy about another address are ignored. */
+/** Returns the address of the connection. Headers in which a proxy names another address are ignored. */
 export function addressOf(c: Context<Env>): string {
   const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
   return incoming?.socket.remoteAddress ?? 'unknown';
@@ -185,7 +186,8 @@ function nameOf(url: string): string | undefined {
 }
 
 /**
- * Returns the name and port of an origin, in the form of a Host header. Returns undefined for a page without an origin (`null`).
+ * Returns the name and port of an origin, in the form of a Host header. Returns undefined for the origin `null`, which a page
+ * without an origin sends.
  */
 function hostOf(origin: string): string | undefined {
   const parsed = URL.parse(origin);

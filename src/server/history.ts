@@ -1,4 +1,4 @@
-/** Reads records page by page. The work for one page is limited, so a page may be short although there is a next one. */
+/** Reads records page by page. The work for one page is limited, so a page may be short although more records follow. */
 import type { LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
 import type { RecordsPage } from '../wire/api.ts';
@@ -7,7 +7,7 @@ import type { Inbox } from '../inbox/index.ts';
 import { Chunks, PageBytes } from './page-bytes.ts';
 
 export type HistoryQuery = {
-  /** The log to read. Without it, the query goes through the positions of the whole store. */
+  /** The log to read. Without a log, the query reads the positions of the whole store. */
   readonly log?: LogKey | undefined;
   readonly project?: string | undefined;
   /** Exclusive. */

@@ -5,7 +5,7 @@ import { LIMITS } from '../core/notification.ts';
 import type { Env } from './context.ts';
 import { ProblemError } from './problems.ts';
 
-/** The header in the API document; add it to a route. */
+/** The description of the header in the API document. Each route with this header includes it. */
 export const idempotency: { parameters: NonNullable<RouteConfig['parameters']> } = {
   parameters: [
     {
@@ -19,8 +19,8 @@ export const idempotency: { parameters: NonNullable<RouteConfig['parameters']> }
 };
 
 /**
- * Returns the key. It is read without a schema, because Hono would then read all headers, which takes as long as checking the
- * body.
+ * Returns the key. The header is read without a schema, because with a schema Hono reads all headers, which takes as long as
+ * checking the body.
  */
 export function idempotencyKey(c: Context<Env>): string | undefined {
   const key = c.req.header('idempotency-key');

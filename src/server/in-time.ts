@@ -1,6 +1,6 @@
 /**
- * Lists notifications that were queued, delivered or waiting within a time, page by page. A page reads a limited number of them
- * near that time, no matter how many came later.
+ * Lists notifications that were queued, delivered or waiting in a period, page by page. One page reads a limited number of
+ * notifications, regardless of how many were queued after the period.
  */
 import type { LogKey } from '../core/address.ts';
 import type { Item } from '../core/items.ts';
@@ -8,7 +8,7 @@ import type { Inbox } from '../inbox/index.ts';
 import { Chunks, PageBytes } from './page-bytes.ts';
 
 export const TIMED_BY = ['queued', 'delivered', 'waiting'] as const;
-/** The meaning of the time: queued from `from` to `to`, delivered from `from` to `to`, or waiting, which means open at `to`. */
+/** The meaning of the period: queued from `from` to `to`, delivered from `from` to `to`, or waiting (open at `to`). */
 export type TimedBy = (typeof TIMED_BY)[number];
 
 export type Timed = {
@@ -18,7 +18,7 @@ export type Timed = {
   /** Epoch ms, exclusive. */
   readonly to: number;
   readonly limit: number;
-  /** The `next` of the previous page. */
+  /** The value `next` of the previous page. */
   readonly before?: Place | undefined;
   readonly wants: (item: Item) => boolean;
 };
@@ -41,7 +41,7 @@ export async function positionAt(inbox: Inbox, log: LogKey, time: number): Promi
   let low = 1;
   let high = head + 1;
   if (time > inbox.store.now()) {
-    // Most requests ask for a period that ends now, and the newest item then gives the answer.
+    // Most requests ask for a period that ends now. If the newest record is older than `time`, no search is needed.
     const [last] = await inbox.store.read({ log, newestFirst: true, limit: 1 });
     if (last === undefined || last.at < time) return high;
   }
@@ -71,9 +71,7 @@ export async function listInTime(inbox: Inbox, logs: readonly LogKey[], query: T
   return page;
 }
 
-/**
- * Adds a log to the page. If a log was not read to its end, the page shows nothing older than the point where reading stopped.
- */
+/** Adds the items of a log to the page. If a log was not read to its end, the page ends where the reading of that log stopped. */
 function merged(page: TimedPage, more: readonly Found[], stopped: Place | null, { by, limit }: Timed): TimedPage {
   const place = ({ item }: Found): Place => placeOf(item, by);
   const floor = page.next === null || (stopped !== null && isAfter(stopped, page.next)) ? stopped : page.next;
@@ -82,7 +80,7 @@ function merged(page: TimedPage, more: readonly Found[], stopped: Place | null, 
     .toSorted((a, b) => (isAfter(place(a), place(b)) ? -1 : isAfter(place(b), place(a)) ? 1 : 0));
   const room = new PageBytes();
   const found: Found[] = [];
-  // A notification is not split: all of its audiences are on one page.
+  // A notification is never split: the page has its items for all audiences.
   for (const group of Map.groupBy(sorted, ({ item }) => item.seq).values()) {
     const last = found.at(-1);
     if (last !== undefined && (found.length >= limit || !room.take(group.map(sizedAs)))) return { found, next: place(last) };
@@ -123,7 +121,7 @@ async function oneLog(
         : await inbox.store.items(log, { kind: 'latest', limit: chunk, before: before.seq });
     const last = page.at(-1);
     if (last === undefined) return { items, stopped: null };
-    // The last notification may have more audiences than were read, so all of them are read.
+    // The last notification may have more items for other audiences, so all its items are read.
     const whole =
       page.length < chunk
         ? page

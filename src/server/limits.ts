@@ -1,6 +1,6 @@
 /**
- * Limits the rate of requests, with a bucket for each token, or for each address without a token. A bucket fills at a constant
- * rate.
+ * Limits the rate of requests with buckets that fill at a constant rate. Each token has a bucket, and so does each address that
+ * sends no token.
  */
 
 export type Rate = { readonly perSecond: number; readonly burst: number };
@@ -9,9 +9,9 @@ export type Rates = {
   /** The rate of one admin or project token, including its agent tokens and sessions. */
   readonly token: Rate;
   readonly sendToken: Rate;
-  /** The rate of one address, for requests that need no token. */
+  /** The rate of requests without a token from one address. */
   readonly anonymous: Rate;
-  /** The rate of one address, for wrong tokens and codes. */
+  /** The rate of wrong tokens and codes from one address. */
   readonly failures: Rate;
 };
 
@@ -40,7 +40,7 @@ export class Buckets {
     return this.#buckets.size;
   }
 
-  /** Takes one request. Returns the seconds to wait if none is left. */
+  /** Takes one request from the bucket. Returns the seconds to wait if the bucket is empty. */
   take(caller: string): number | undefined {
     const bucket = this.#bucket(caller);
     if (bucket.left < 1) return Math.max(1, Math.ceil((1 - bucket.left) / this.#rate.perSecond));

@@ -27,7 +27,7 @@ type ListQuery = {
   readonly wants: (item: Item) => boolean;
 };
 
-/** Returns the text of a notification in which a filter searches for words. */
+/** Returns the text in which a filter searches for words. */
 export function wordsOf({ notification }: Item): string {
   const { kind, message, instruction = '', data, origin } = notification;
   const more = data === undefined ? '' : JSON.stringify(data);
@@ -47,7 +47,7 @@ export async function listOf(inbox: Inbox, log: LogKey, query: ListQuery): Promi
     const chunk = chunks.next();
     looked += chunk;
     const page = await inbox.store.items(log, { kind: 'latest', limit: chunk, before, ...(state === 'all' ? {} : { state }) });
-    // The last notification may have more audiences than were read, so all of them are read.
+    // The last notification may have more items for other audiences, so all its items are read.
     const last = page.at(-1);
     const whole =
       page.length < chunk || last === undefined

@@ -26,7 +26,7 @@ export class Metrics {
     timed.count++;
   }
 
-  /** Adds to a counter, whose name and labels have the form of Prometheus: `earpiece_queued_total{kind="queued"}`. */
+  /** Adds to a counter. The counter's name and labels are in the format of Prometheus: `earpiece_queued_total{kind="queued"}`. */
   count(name: string, with_: Readonly<Record<string, string>> = {}, by = 1): void {
     count(this.#counters, `${name}${labels(with_)}`, by);
   }

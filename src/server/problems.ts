@@ -1,4 +1,4 @@
-/** Answers every error with an RFC 9457 problem. One table maps codes to statuses. */
+/** Answers every error with an RFC 9457 problem. One table maps error codes to HTTP statuses. */
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { defined } from '../core/defined.ts';
@@ -49,7 +49,7 @@ export const OF_SERVER = {
 export type ServerCode = keyof typeof OF_SERVER;
 export type ProblemCode = ErrorCode | ServerCode;
 
-/** An error of a route or a guard. The answer gets the `headers`. */
+/** An error of a route or a guard. `headers` are added to the answer. */
 export class ProblemError extends Error {
   readonly code: ProblemCode;
   readonly headers: Readonly<Record<string, string>>;
@@ -73,7 +73,7 @@ type Told = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** Converts an error to the parts of a problem. `body` is the body of the request, if known. */
+/** Converts an error to the parts of a problem. `body` is the body of the request, if it is known. */
 export function toldOf(error: unknown, body = ''): Told {
   if (error instanceof ProblemError)
     return { code: error.code, detail: error.message, field: error.field, headers: error.headers };
@@ -101,7 +101,7 @@ export function toldOf(error: unknown, body = ''): Told {
 export const beginning = (body: string): string =>
   body === '' ? ': it is empty' : `; it begins with ${JSON.stringify(body.slice(0, 40))}`;
 
-/** Makes the answer. `at` identifies it, so that a person can find its line in the server's log. */
+/** Makes the answer to an error. `at` is the id of the answer, with which a person finds its line in the server's log. */
 export function problemResponse(error: unknown, at: string, given?: string): Response {
   const { code, detail, field, retryable, headers } = toldOf(error, given);
   const { status, title } = rowOf(code);

@@ -1,4 +1,4 @@
-/** Describes a schema's refusal in one sentence: the field, its value, the allowed values, and a likely correction. */
+/** Describes in one sentence why a schema refuses a value: the field, its value, the allowed values, and a likely correction. */
 import type { z } from '@hono/zod-openapi';
 import { didYouMean } from '../core/errors.ts';
 import { ProblemError } from './problems.ts';
@@ -40,7 +40,7 @@ function rule(issue: Issue, value: unknown): string {
     case 'too_big':
       return `must ${amount('at most', issue.maximum, issue)}`;
     case 'invalid_format':
-      // A custom message of the schema is used as it is.
+      // A custom message of the schema is used unchanged.
       if (!issue.message.startsWith('Invalid ')) return issue.message;
       return 'pattern' in issue && issue.pattern !== undefined
         ? `must match ${issue.pattern.replace(/^\/(.*)\/[a-z]*$/u, '$1')}`
@@ -57,7 +57,7 @@ function rule(issue: Issue, value: unknown): string {
   }
 }
 
-/** Describes the amount that a limit refers to: the value of a number, or the length of a text or list. */
+/** Describes the amount that exceeds a limit: the value of a number, or the length of a text or list. */
 function amount(
   bound: string,
   limit: number | bigint,
@@ -96,7 +96,7 @@ function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-/** Finds the error to report. In a union, it is the error of the branch that matched furthest. */
+/** Finds the error to report. For a union, this is the error of the branch that matched furthest. */
 function deepest(issue: Issue): Issue {
   if (issue.code !== 'invalid_union') return issue;
   const best = issue.errors

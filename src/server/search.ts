@@ -1,6 +1,6 @@
 /**
- * Searches words in the log, newest first. The work for one answer is limited, in records and in characters. The answer says how
- * far back the search went, and the next request continues there.
+ * Searches the log for words, newest records first. One answer reads a limited number of records and characters. It says how far
+ * back the search went, and the next request continues there.
  */
 import type { LogKey } from '../core/address.ts';
 import type { Hit, SearchPage } from '../wire/api.ts';
@@ -13,7 +13,7 @@ import { positionAt } from './in-time.ts';
 export type SearchQuery = {
   readonly log: LogKey;
   readonly words: Words;
-  /** The period in which a record must be written, in epoch ms: `from` inclusive, `to` exclusive. */
+  /** The period in which a record was written, in epoch ms: `from` inclusive, `to` exclusive. */
   readonly from: number;
   readonly to: number;
   /** Exclusive. */
@@ -64,14 +64,14 @@ export async function search(inbox: Inbox, query: SearchQuery): Promise<SearchPa
   return page(true);
 }
 
-/** Returns the time of the record at or before a position. It says how far back a search has come. */
+/** Returns the time of the record at a position or before it, which shows how far back a search went. */
 export async function timeAt(inbox: Inbox, at: number, { log, project }: Scope): Promise<number | null> {
   const within = log !== undefined ? { log } : project !== undefined ? { project } : {};
   const [record] = await inbox.store.read({ ...within, upTo: at, limit: 1, newestFirst: true });
   return record?.at ?? null;
 }
 
-/** The words of a search. All must occur, in any order and in any case. */
+/** The words of a search. A text matches if it contains all words, in any order; case is ignored. */
 export class Words {
   readonly #words: readonly string[];
 
@@ -88,7 +88,7 @@ export class Words {
     return this.#words.every((word) => lower.includes(word));
   }
 
-  /** Whether the search is for this id. An id matches only as a whole. */
+  /** Whether the only word is this id. An id matches only as a whole. */
   are(id: string | null): boolean {
     return this.#words.length === 1 && this.#words[0] === id?.toLowerCase();
   }
@@ -104,8 +104,8 @@ export class Words {
 type SaidHere = { readonly name: string | null; readonly id: string | null; readonly text: string; readonly also?: string };
 
 /**
- * Returns the part of a record that a person reads. The text of a carrier is left out, because the queue records already contain
- * it.
+ * Returns the text of a record that a person reads. The text of a carrier is left out, because the records of its notifications
+ * already contain it.
  */
 function saidIn({ body }: Stored): SaidHere | undefined {
   if (isType(body, 'chat_request')) return { name: body.author ?? null, id: null, text: body.content };

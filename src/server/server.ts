@@ -75,7 +75,7 @@ export type ServerOptions = ServerSettings & {
 export type ServerSettings = {
   /** The folder of the built console. Without it, the server has only the API. */
   readonly consoleFolder?: string;
-  /** Names that requests may give for the server, in addition to the loopback names and its own address. */
+  /** Host names that requests may use for the server, in addition to the loopback names and the server's address. */
   readonly allowedHosts?: readonly string[];
   readonly rates?: Partial<Rates>;
   /** Reports errors that no client sees: one line each, safe to print. */
@@ -94,12 +94,12 @@ const MAX_HEADER_BYTES = 16_384;
 export type Listening = { readonly url: string; readonly host: string; readonly port: number };
 
 export interface Server {
-  /** The app, for tests and for programs that call `app.fetch` from a server of their own. */
+  /** The app, for tests and for programs that call `app.fetch` from another HTTP server. */
   readonly app: OpenAPIHono<Env>;
   readonly tokens: Tokens;
   /** Starts to listen. Throws `bad_argument` for a port that is in use, and for a public address while no token exists. */
   listen(at?: { readonly host?: string; readonly port?: number }): Promise<Listening>;
-  /** Makes an address that logs in one browser, once. */
+  /** Makes a URL that logs in one browser, once. */
   loginUrl(): Promise<string>;
   /** Ends the streams, finishes the requests in flight, and resolves. */
   stop(): Promise<void>;
@@ -172,7 +172,7 @@ export function createServer(options: ServerOptions): Server {
       await next();
       const route = routeOf(c.req.routePath, path);
       set({ 'http.route': route, 'http.response.status_code': c.res.status });
-      // Hono has turned the error into an answer, so no exception arrives here.
+      // Hono has already converted the error to an answer, so `next` throws no exception.
       if (c.res.status >= 500) failed(`answered ${c.res.status}`);
       const seconds = (performance.now() - startedAt) / 1_000;
       metrics.request(known(method), route, c.res.status, seconds);
@@ -258,13 +258,16 @@ export function createServer(options: ServerOptions): Server {
   };
 }
 
-/** Runs Node's server for the app. It limits the time of a client, and finishes requests in flight when it stops. */
+/**
+ * Runs Node's server for the app. The server limits the time that a client may take, and finishes requests in flight when it
+ * stops.
+ */
 class Running {
   readonly #server: NodeServer;
   readonly #timeouts: Timeouts;
   /**
-   * All open connections. They are kept here, because Node's `closeIdleConnections` skips connections that have had no request
-   * yet, which browsers hold in reserve.
+   * All open connections. This set is needed because Node's `closeIdleConnections` skips connections without a first request,
+   * which browsers keep in reserve.
    */
   readonly #open = new Set<Socket>();
   readonly #busy = new Set<Socket>();
@@ -339,7 +342,10 @@ async function sentText(c: Context<Env>): Promise<string | undefined> {
   }
 }
 
-/** Notes that a route calls `c.header`. A `JsonAnswer` would ignore these headers, so `reply` then uses Hono's answer. */
+/**
+ * Records that a route calls `c.header`. A `JsonAnswer` would ignore these headers, so `reply` uses Hono's answer for such a
+ * route.
+ */
 function noteHeaders(c: Context<Env>): void {
   const { header } = c;
   c.header = (...said) => {
@@ -367,7 +373,10 @@ const safe = (text: string): string =>
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 const known = (method: string): string => (METHODS.includes(method) ? method : 'OTHER');
 
-/** Returns the label of a request in the metrics: the path of its route, because labels with ids would grow without end. */
+/**
+ * Returns the label of a request in the metrics. The label is the path of the route, because a label for each id would be
+ * unbounded.
+ */
 const routeOf = (route: string, path: string): string =>
   route === '*' || route === '/*' ? (path.startsWith('/api/') ? 'unknown' : 'console') : route;
 
@@ -382,7 +391,7 @@ function methodsOf(app: OpenAPIHono<Env>, path: string): string[] {
 
 const patternOf = (path: string): RegExp => new RegExp(`^${path.replaceAll(/:[a-z]+/gu, '[^/]+')}$`, 'u');
 
-/** Lists the keys that the route takes, for "did you mean". */
+/** Lists the keys that the route accepts, to suggest a correction for a misspelled key. */
 function knownKeys(app: Api, c: Context<Env>, target: string): readonly string[] {
   const path = c.req.routePath.replaceAll(/:([a-z]+)/gu, '{$1}');
   for (const definition of app.openAPIRegistry.definitions) {

@@ -12,14 +12,14 @@ const CODES = 'login codes';
 type Codes = Readonly<Record<string, number>>;
 const MAX_CODES = 50;
 
-/** Makes a code that logs in one browser. The code is in the fragment of an address, which browsers send to no server. */
+/** Makes a code that logs in one browser. The code is in the fragment of a URL, which browsers never send to a server. */
 export async function makeCode(store: Store): Promise<string> {
   const code = randomBytes(16).toString('base64url');
   await changeCodes(store, (codes) => ({ codes: { ...codes, [hashOf(code)]: store.now() + CODE_LASTS_MS }, answer: true }));
   return code;
 }
 
-/** Returns the address that `earpiece serve` and `earpiece token login` print. */
+/** Returns the URL that `earpiece serve` and `earpiece token login` print. */
 export const loginUrl = (base: string, code: string): string => `${base}/#code=${code}`;
 
 export class Sessions {
@@ -55,8 +55,8 @@ export class Sessions {
 export type Session = { readonly id: string; readonly token: string; readonly maxAgeS: number };
 
 /**
- * Changes the codes in one step that is atomic among all processes. The newest codes are kept without checking a clock, because
- * the clock of this process may be wrong.
+ * Changes the codes atomically among all processes. Old codes are removed by number and not by time, because the clock of this
+ * process may be wrong.
  */
 async function changeCodes<T>(store: Store, change: (codes: Codes) => { codes: Codes; answer: T }): Promise<T> {
   for (;;) {

@@ -42,7 +42,10 @@ export async function agentSummary(inbox: Inbox, overview: AgentOverview): Promi
   };
 }
 
-/** Finds the interrupt that refuses calls; if the agent has active conversations, only theirs count. */
+/**
+ * Finds the interrupt that refuses calls. If the agent has active conversations, only interrupts of these conversations are
+ * considered.
+ */
 async function heldOf(inbox: Inbox, log: LogKey, conversations: readonly ConversationSummary[]): Promise<Held | null> {
   const active = conversations.filter((each) => each.active).map(({ conversation }) => conversation);
   const holder = (item: Item): string => item.takenBy ?? item.audience;
@@ -68,7 +71,7 @@ async function heldOf(inbox: Inbox, log: LogKey, conversations: readonly Convers
 const MAX_HISTORY = 300;
 const ABOUT_CHARS = 200;
 
-/** Whether the agent waits for a person's consent to wake. Only Earpiece's own agent does. */
+/** Whether the agent waits for a person's consent before it wakes. Only Earpiece's own agent waits for consent. */
 function asks({ policies }: Inbox, { log, open, paused }: AgentOverview, conversations: readonly ConversationSummary[]): boolean {
   if (paused || !conversations.some(({ active, host }) => active && host === 'earpiece')) return false;
   const { wake } = policies.policy(splitLog(log).project);
@@ -76,7 +79,7 @@ function asks({ policies }: Inbox, { log, open, paused }: AgentOverview, convers
 }
 
 const NOTHING: Doing = { kind: 'nothing', what: null, since: null, conversation: null };
-/** Describes what the agent does now, by its newest record: a call, or a carrier on a result, which ends the call. */
+/** Describes the agent's current work from its newest record: a running call, or a carrier on a result, which ends the call. */
 function doingOf({ last }: AgentOverview): Doing {
   if (last === undefined) return NOTHING;
   const of = (kind: Doing['kind']): Doing => ({
@@ -131,7 +134,7 @@ function forceOf(known: Presence, active: boolean): Force {
   return carriers.some((carrier) => carrier.startsWith('gateway')) ? 'refuses_wrapped_call' : 'next_contact';
 }
 
-/** Describes the effect of an interrupt on each of its conversations. */
+/** Describes the effect of an interrupt on one conversation. */
 export function effectOf(known: Presence | undefined, address: string, active: boolean, action: string): Effect {
   const force = known === undefined ? 'waits' : forceOf(known, active);
   return { address, host: known?.host ?? null, force, says: SAYS[force](action) };

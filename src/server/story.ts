@@ -1,4 +1,4 @@
-/** Converts the story of one notification and of its deliveries to the types of the API. */
+/** Converts the history of one notification and its deliveries to the types of the API. */
 import type { Sent, Story, StoryItem } from '../wire/api.ts';
 import type { Item } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';
@@ -9,7 +9,7 @@ import { notificationView } from './shown.ts';
 /** The maximum number of records that are read for one item of a story. Repeated refusals may have written many. */
 const MAX_HISTORY = 300;
 
-/** Decides which parts of a story its reader may see. The view of a carrier also contains other notifications. */
+/** Decides which parts of a story its reader may see, because the view of a carrier also contains other notifications. */
 export type Sight = {
   readonly item: (item: Item) => boolean;
   readonly record: (record: Stored) => boolean;
@@ -25,7 +25,7 @@ export async function storyOf(inbox: Inbox, why: Why, sees: Sight): Promise<Stor
       items.map(async ({ item, verdict, steps, now }): Promise<StoryItem> => {
         const records = await inbox.store.read({ log: why.log, seqs: item.history.slice(-MAX_HISTORY), limit: MAX_HISTORY });
         const others = new Set(records.flatMap((record) => (sees.record(record) ? [] : [record.seq])));
-        // If not all records were read, one of the others may have delivered the notification.
+        // If some records were not read, one of them may have delivered the notification.
         const isWhole = item.history.length <= MAX_HISTORY;
         return {
           notification: notificationView(why.log, item, inbox.store.now()),
@@ -60,7 +60,7 @@ type Before = {
 
 function sentIn({ seq, at, body }: Stored, { id }: Pick<Item, 'id'>, { last, sentBefore }: Before): Sent[] {
   const base = { seq, at, record: body.type, conversation: body.conversation ?? null };
-  // A frame is marked as repeated if one of its items is. This item may still be new.
+  // A frame is marked as repeated if any of its items is repeated, so this item may still be new.
   const shown = (view: SentView): Pick<Sent, 'format' | 'item' | 'text' | 'repeated'> => ({
     format: view.format,
     item: itemText(view.items, id),
@@ -79,7 +79,8 @@ function sentIn({ seq, at, body }: Stored, { id }: Pick<Item, 'id'>, { last, sen
 }
 
 /**
- * Whether the refusal repeats the offer before it: the first refusal is written as an offer and a refusal, which are one answer.
+ * Whether the refusal belongs to the offer before it. The first refusal is written as two records, an offer and a refusal, which
+ * are one answer.
  */
 const isOfferOf = (last: Stored | undefined, seq: number, text: string): boolean =>
   last?.seq === seq - 1 && isType(last.body, 'carrier_offered') && last.body.view.text === text;

@@ -1,4 +1,4 @@
-/** Reports to OpenTelemetry, if the host program uses it: `@opentelemetry/api` is an optional peer, loaded if it is installed. */
+/** Reports to OpenTelemetry if the host program uses it. `@opentelemetry/api` is an optional peer dependency. */
 import type * as api from '@opentelemetry/api';
 
 type OpenTelemetry = Pick<typeof api, 'trace' | 'metrics' | 'SpanStatusCode'>;
@@ -30,9 +30,9 @@ export const NO_TELEMETRY: Telemetry = {
 };
 
 /**
- * Loads OpenTelemetry; returns undefined if the package is not installed. Without a registered SDK, calls have no effect, as
- * OpenTelemetry defines. `load` returns the package. The declaration does not name the type of the package, because programs
- * without the package could not compile with it.
+ * Loads OpenTelemetry; returns undefined if the package is not installed. Without a registered SDK, OpenTelemetry ignores all
+ * calls. `load` imports the package. Its return type is `unknown`, because a program without the package could not compile a
+ * declaration that names the package's types.
  */
 export async function openTelemetry(load: () => Promise<unknown> = () => import('@opentelemetry/api')): Promise<Telemetry> {
   let loaded: OpenTelemetry;

@@ -1,6 +1,6 @@
 /**
- * Creates, checks and revokes tokens. A token is `ep_<id>_<secret>`. The store keeps its SHA-256 and its target under `token
- * <id>`, and the list of ids under `tokens`. Revoking deletes a token from the store, so every process refuses it at once.
+ * Creates, checks and revokes tokens. A token is `ep_<id>_<secret>`. The setting `token <id>` holds its SHA-256 and its target;
+ * the setting `tokens` lists the ids. Revoking deletes the token from the store, so every process refuses it at once.
  */
 import { hash, randomInt, timingSafeEqual } from 'node:crypto';
 import { nameFrom } from '../core/address.ts';
@@ -9,12 +9,12 @@ import type { CreatedToken, TokenInfo, TokenRequest } from '../wire/api.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Store } from '../core/ports.ts';
 
-/** The caller, as its token describes it. */
+/** The caller of a request, as described by its token. */
 export type Principal = Pick<TokenInfo, 'id' | 'kind' | 'name' | 'project' | 'agent' | 'conversation' | 'session' | 'expiresAt'>;
 
 type Kept = TokenInfo & {
   readonly hash: string;
-  /** The id of the token with which the session was made. The session ends with that token. */
+  /** The id of the token that created the session. The session ends with that token. */
   readonly parent?: string;
 };
 
@@ -23,7 +23,7 @@ const SHAPE = /^ep_([0-9a-z]{12})_[0-9a-z]{40}$/;
 /** The minimum time between two writes of the time of the last use. */
 const USED_EVERY_MS = 60_000;
 const MAX_TOKENS = 1_000;
-/** The maximum number of browser sessions of one token. Beyond it, the oldest session is logged out. */
+/** The maximum number of browser sessions of one token. A further login logs out the oldest session. */
 const MAX_SESSIONS = 20;
 const MAX_NAME_CHARS = 100;
 const LASTS_AT_LEAST_MS = 1_000;
@@ -47,10 +47,10 @@ export class Tokens {
     return this.#make(checked(request), {});
   }
 
-  /** Makes the session of a browser. It has the permissions of `of`, until it expires or until `of` is revoked. */
+  /** Makes the session of a browser. The session has the permissions of `of` until it expires or `of` is revoked. */
   async session(of: Principal | undefined, lastsMs: number): Promise<CreatedToken> {
     const expiresInMs = of?.expiresAt == null ? lastsMs : Math.min(lastsMs, of.expiresAt - this.#store.now());
-    // A session that was made with another session belongs to the same token.
+    // A session that another session created belongs to the same token.
     const parent = of?.session ? ((await this.#kept(of.id))?.parent ?? of.id) : of?.id;
     if (parent !== undefined) await this.#makeRoom(parent);
     return this.#make(
@@ -67,8 +67,8 @@ export class Tokens {
   }
 
   /**
-   * Returns the principal of a token; undefined for an invalid or expired token. It takes the same time for every wrong secret of
-   * an id.
+   * Returns the principal of a token; undefined for an invalid or expired token. The check takes the same time for every wrong
+   * secret.
    */
   async check(text: string): Promise<Principal | undefined> {
     const id = SHAPE.exec(text)?.[1];
@@ -91,12 +91,12 @@ export class Tokens {
     return all.flatMap((kept) => (kept === undefined || isOver(kept, now) ? [] : [infoOf(kept)]));
   }
 
-  /** Whether a token exists that gives access from another machine. */
+  /** Whether any token exists, apart from the tokens of browser sessions. */
   async any(): Promise<boolean> {
     return (await this.list()).some(({ session }) => !session);
   }
 
-  /** Revokes a token, and the sessions that were made with it. Returns false if the token does not exist. */
+  /** Revokes a token and its browser sessions. Returns false if the token does not exist. */
   async revoke(id: string): Promise<boolean> {
     const kept = await this.#kept(id);
     if (kept === undefined) return false;
@@ -144,7 +144,7 @@ export class Tokens {
         return [...ids, id];
       });
     } catch (error) {
-      // Nobody has the token yet, so it is removed.
+      // No caller has the token yet, so the token is removed.
       await this.#store.setSetting(`token ${id}`, undefined);
       throw error;
     }
@@ -248,8 +248,8 @@ const principalOf = ({ id, kind, name, project, agent, conversation, session, ex
 });
 
 const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
-/** The hash with which an unknown token is compared. It belongs to no token. */
+/** The hash that an unknown token is compared with, so that the check takes the same time. No token has this hash. */
 const NOBODYS = digest('').toString('hex');
 
-/** Makes random characters. Each has 5.17 bits of randomness, so 40 of them have 206. */
+/** Makes random characters. Each character has 5.17 bits of randomness, so 40 characters have 206 bits. */
 const letters = (n: number): string => Array.from({ length: n }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');

@@ -1,4 +1,4 @@
-/** Counts notifications for a chart: queued, delivered and waiting, with their delay and their cost. */
+/** Counts queued, delivered and waiting notifications for a chart, with their delay and their cost. */
 import type { ActivityReply, Delivery } from '../../wire/api.ts';
 import type { LogKey } from '../../core/address.ts';
 import type { Item } from '../../core/items.ts';
@@ -14,7 +14,7 @@ import { activity, logParam, nameParam } from '../../wire/schemas.ts';
 import type { Principal } from '../tokens.ts';
 
 const HOUR = 3_600_000;
-/** The maximum number of items for one answer. Further items are not read, and the answer says so. */
+/** The maximum number of items for one answer. If more items exist, the answer says that it is incomplete. */
 const MAX_ITEMS = 20_000;
 const MAX_LOGS = 1_000;
 const MAX_BUCKETS = 500;
@@ -119,7 +119,7 @@ async function activityOf(inbox: Inbox, who: Principal, asked: Asked): Promise<A
       const took = Math.max(0, deliveredAt - item.at);
       times.push(took);
       delivered.times.push(took);
-      // Several notifications may share a line. Its cost is counted only for the first of them.
+      // Several notifications may share a line. The cost of the line is counted only for the first of these notifications.
       if (item.text !== undefined && (item.group === undefined || item.group[0] === item.id)) {
         const cost = estimateTokens(item.text);
         delivered.tokens += cost;
@@ -158,8 +158,8 @@ function deliveryOf(times: readonly number[]): Delivery {
 }
 
 /**
- * Reads the items that closed in the period or were open at its end. Only these can have been queued, delivered or waiting in the
- * period. Returns true if more items exist than were read.
+ * Reads the items that were closed in the period or open at its end: only these items can have been queued, delivered or waiting
+ * in the period. Returns true if more items exist than were read.
  */
 async function eachItem(inbox: Inbox, asked: Asked, look: (item: Item) => void): Promise<boolean> {
   const { log, project, to } = asked;
@@ -195,7 +195,7 @@ async function closedIn(walk: Walk, log: LogKey): Promise<void> {
 }
 
 /**
- * Reads the items that were open at the end of the period, back to those queued a week before the period. This limit keeps a
+ * Reads the items that were open at the end of the period and were queued at most a week before the period. This limit keeps a
  * chart fast.
  */
 async function openAt(walk: Walk, log: LogKey, state: 'open' | 'closed'): Promise<void> {

@@ -28,7 +28,7 @@ export function agentRoutes(api: Api, { inbox }: Deps): void {
     async (c) => {
       const who = principalOf(c);
       const { after, limit, ...asked } = c.req.valid('query');
-      // By default, a token for one project or agent asks for everything that it may see.
+      // By default, a request lists everything that its token may see.
       const project = asked.project ?? who.project ?? undefined;
       if (who.kind === 'agent') {
         const log = `${who.project}/${who.agent}` as LogKey;

@@ -170,7 +170,7 @@ const MESSAGES: Readonly<Record<Exclude<Action, 'resume'>, string>> = {
   pause: 'Pause: finish this step and wait.',
 };
 
-/** Returns the name of the person. A browser session has the name of the person whose token created it. */
+/** Returns the name of the person. A browser session has the name of the person whose token created the session. */
 export const personOf = ({ name, session }: Principal): string =>
   session ? (/^browser of (.+)$/u.exec(name)?.[1] ?? 'a person in the console') : name;
 

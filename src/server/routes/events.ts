@@ -18,8 +18,8 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
   const { inbox, emitter, metrics, webhooks } = deps;
 
   /**
-   * Emits all events in their order. It does not wait for each, so that repeated events can be folded. A failed event does not
-   * stop the others.
+   * Emits all events in their order, without waiting for each result, so that repeated events can be folded. A failed event does
+   * not stop the others.
    */
   const emitAll = async (events: readonly EventInput[], from: 'token' | 'webhook'): Promise<readonly Emitted[]> => {
     const to = emitter ?? refuseEvents();
@@ -69,7 +69,7 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
       const who = principalOf(c);
       if (emitter === undefined) refuseEvents();
       const given = eventsIn(c.req.header(), Buffer.from(await c.req.arrayBuffer()), subjectFor(who, deps.project));
-      // All events are checked for errors that the bus would refuse, before the first one is emitted.
+      // Before the first event is emitted, all events are checked for errors that the bus would refuse.
       const events = given.map((each, i) => {
         try {
           const event = allowed(who, each);
@@ -154,7 +154,10 @@ function inBatch(error: unknown, i: number, of: number, others?: string): unknow
   return new EarpieceError(code, message, { data, retryable, cause: error });
 }
 
-/** Reads the events in structured, batch or binary mode, as the specification defines. Plain JSON counts as structured mode. */
+/**
+ * Reads events in structured, batch or binary mode, as the CloudEvents specification defines. Plain JSON counts as structured
+ * mode.
+ */
 function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer, subject: string): readonly EventInput[] {
   const type = headers['content-type'] ?? '';
   if (headers['ce-specversion'] !== undefined) return [binary(headers, body, { type, subject })];
@@ -178,7 +181,7 @@ function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer, subje
     try {
       return eventFromCloudEvent(each, { subject });
     } catch (error) {
-      // All events are read before the first one is emitted.
+      // All events are parsed before the first event is emitted, so an invalid event rejects the whole batch.
       throw inBatch(error, i, list.length);
     }
   });
@@ -227,8 +230,9 @@ function jsonOf(body: Buffer): Json {
 }
 
 /**
- * Limits an event to the permissions of the token. Events of agents and send-only tokens are treated like webhooks: a prefix
- * marks their source and keys. They cannot count into, replace or withdraw the notifications of others.
+ * Limits an event to the permissions of the token. Events of agents and send-only tokens are treated like webhooks: their source
+ * and keys get a prefix. The prefix keeps them from changing the counts of other producers' notifications, and from replacing or
+ * withdrawing them.
  */
 function allowed(who: Principal, event: EventInput): EventInput {
   const to = parseAddress(event.subject);

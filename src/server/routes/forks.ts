@@ -9,7 +9,7 @@ import { forks } from '../../wire/schemas.ts';
 import { agentIn } from '../shown.ts';
 import { agentParams } from './agents.ts';
 
-/** The maximum number of the agent's conversations that are read, the last seen first. */
+/** The maximum number of the agent's conversations that are read, the most recently active first. */
 const MAX_LOOKED_AT = 500;
 
 export function forkRoutes(api: Api, { inbox }: Deps): void {
@@ -51,7 +51,7 @@ export function forkRoutes(api: Api, { inbox }: Deps): void {
   );
 }
 
-/** Finds the conversation from which this one was forked. */
+/** Finds the conversation from which this conversation was forked. */
 async function originOf(inbox: Inbox, log: LogKey, id: ConversationId): Promise<ForksReply['origin']> {
   const { conversation, upTo } = (await inbox.lineage({ log, id })).at(-2) ?? {};
   return conversation === undefined || upTo === undefined ? null : { conversation, upTo };

@@ -89,7 +89,7 @@ export function metaRoutes(api: Api, deps: Deps): void {
       security: [],
       responses: { 200: { description: 'OpenAPI 3.1', content: { 'application/json': { schema: z.looseObject({}) } } } },
     }),
-    // The document is made at the request, so it includes the routes of tasks and every route that was added later.
+    // The document is made for each request, so it includes routes that were added after this one, such as the routes of tasks.
     (c) => c.json(documentOf(api, version) as never, 200) as never,
   );
 }

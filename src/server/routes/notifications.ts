@@ -1,4 +1,4 @@
-/** The routes of notifications: queue, list, explain, withdraw, mark as read, queue again, wait for a receipt. */
+/** The routes of notifications: queue, list, explain, withdraw, mark as read, requeue, wait for a receipt. */
 import { parseAddress, type LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import type { NotificationsPage, QueuedReply, ReceiptReply, Story, WithdrawReply } from '../../wire/api.ts';

@@ -1,4 +1,4 @@
-/** Searches for words in the whole log of a conversation, of which a page has loaded only a part. */
+/** Searches the whole log of a conversation for words. A page of the console has loaded only a part of the log. */
 import type { ConversationId } from '../../core/address.ts';
 import type { SearchPage } from '../../wire/api.ts';
 import type { Stored } from '../../core/records.ts';

@@ -1,7 +1,7 @@
 /**
  * Shows the configuration and the source of each value, and changes the settings that people change while agents work. A change
- * is written to the file that also people edit. The command line shows the same values, and running processes use them from their
- * next carrier on.
+ * is written to the configuration file, so the command line shows it. Running processes use the new value from their next carrier
+ * on.
  */
 import { existsSync } from 'node:fs';
 import type { SettingChange, SettingScope, SettingsReply } from '../../wire/api.ts';
@@ -60,7 +60,7 @@ export function settingsRoutes(api: Api, deps: Deps): void {
   );
 }
 
-/** Throws for a setting that cannot be changed over the network. Otherwise a token could run commands or move the log. */
+/** Throws for a setting that cannot be changed over the network: such a change could run commands or move the database. */
 function mustBeChangeable(key: string): void {
   if (takesEffect(key) !== undefined && changeOf(key) === undefined)
     throw new ProblemError('bad_argument', `${key} cannot be changed over HTTP; use earpiece config set, or its file`, {
@@ -80,7 +80,7 @@ function replyOf({ config, configWriter, project }: Deps): SettingsReply {
     problems: configWriter?.problems() ?? [],
     settings: (said?.kind === 'table' ? said.settings : []).map((each) => ({
       key: each.key,
-      // A value may contain passwords or secrets of servers, so its text is used, and a table has no value here.
+      // A value may contain passwords or secrets, so the answer contains its masked text, and no tables.
       value: typeof each.value === 'string' ? each.text : isPlain(each.value) ? each.value : null,
       text: each.text,
       decidedBy: each.decidedBy,

@@ -1,4 +1,4 @@
-/** Sends records as they are written, as server-sent events. */
+/** Sends new records as server-sent events. */
 import type { HttpBindings } from '@hono/node-server';
 import { conversationId } from '../../core/address.ts';
 import { scopeOf } from '../authority.ts';
@@ -56,7 +56,7 @@ export function streamRoutes(api: Api, { hub }: Deps): void {
         'cache-control': 'no-store, no-transform',
         'x-accel-buffering': 'no',
       };
-      // A HEAD request gets no stream, because it has no reader that could end one.
+      // A HEAD request gets no stream, because its client would never end the stream.
       if (c.req.method === 'HEAD') return c.body(null, 200, headers) as never;
       const from = lastId === undefined ? after : Number(lastId);
       const { outgoing } = (c.env ?? {}) as Partial<HttpBindings>;

@@ -1,7 +1,4 @@
-/**
- * The routes of subscribers: their files, how often each notified this week, and whether each is on. Paths and names of fields
- * keep their first form.
- */
+/** The routes of subscribers: their files, how many notifications each has queued this week, and whether each is on. */
 import { WHY_LOCKED } from '../../bus/toggles.ts';
 import { testNotification, type Subscriber } from '../../bus/index.ts';
 import type { SubscriberItem, SubscribersReply, SubscriberTestReply } from '../../wire/api.ts';
@@ -209,7 +206,7 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
       try {
         await toggles.set({ kind: 'project', project }, ids, who.name, bus.subscribers(project));
       } catch (error) {
-        // An unknown id in a body is a wrong argument, and not a missing resource.
+        // An unknown id in a body is an invalid argument, and not a missing resource.
         if (error instanceof EarpieceError && error.code === 'not_found')
           throw new ProblemError('bad_argument', error.message, { field: 'disabled_subscribers' });
         throw error;
@@ -237,7 +234,7 @@ function itemOf(of: Subscriber, off: ReadonlySet<string>, spoke: ReadonlyMap<str
   };
 }
 
-/** Describes the result of a test by its verdict, as `why` does. */
+/** Describes what will become of a test notification, in the same words as `why`. */
 function sentSays(verdict: Verdict | null, now: number): string {
   if (verdict === null) return 'sent as a test';
   const says = sayVerdict(verdict, {
@@ -248,7 +245,7 @@ function sentSays(verdict: Verdict | null, now: number): string {
   return `sent as a test. ${says}`;
 }
 
-/** Parses an address that must name one agent of the project, or one of its conversations. */
+/** Parses an address, which must name one agent of the project or one of the agent's conversations. */
 function oneOf(project: string, text: string, field: 'to' | 'for'): Exclude<Address, { readonly kind: 'project' }> {
   const address = parseAddress(text);
   if (address.kind === 'project')
@@ -260,7 +257,9 @@ function oneOf(project: string, text: string, field: 'to' | 'for'): Exclude<Addr
   return address;
 }
 
-/** The maximum number of positions that are read to count this week's events, and the time for which a count is reused. */
+/**
+ * Limits of counting this week's events: the maximum number of positions that are read, and the time for which a count is reused.
+ */
 const MAX_POSITIONS = 20_000;
 const GOOD_FOR_MS = 5_000;
 

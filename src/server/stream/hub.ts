@@ -1,13 +1,13 @@
 /**
  * Feeds all streams of one server from one watch of the store. Each stream is in one mode:
  *
- * - **catching up**: the stream reads the store page by page, as fast as its reader takes it, from its last position.
- *   The stream becomes *live* in the same step in which it reaches the hub's position, so no record is missed.
- * - **live**: the hub pushes each matching record to it, encoded once for all streams.
- * - **ended**: its reader disconnected or did not keep up (`MAX_BEHIND_BYTES`), its token was revoked, the log was replaced, or
- *   the server stops.
+ * - **catching up**: the stream reads the store page by page from its last position, as fast as its reader takes the data.
+ *   When it reaches the hub's position, it becomes *live* in the same step, so it misses no record.
+ * - **live**: the hub pushes each matching record to the stream. A record is encoded once for all streams.
+ * - **ended**: the reader disconnected or did not keep up (`MAX_BEHIND_BYTES`), the token was revoked, the log was replaced, or
+ * the server stops.
  *
- * A reader that was cut off reconnects with the last id that it saw, so the hub stores nothing for it.
+ * A disconnected reader reconnects with the last id that it received, so the hub stores nothing for it.
  */
 import { EarpieceError } from '../../core/errors.ts';
 import type { Store } from '../../core/ports.ts';
@@ -37,17 +37,20 @@ export type HubOptions = {
 const HEARTBEAT_MS = 10_000;
 const MAX_STREAMS = 5_000;
 /**
- * The maximum number of bytes that all streams hold for slow readers. Beyond it, each stream that is behind is cut off at its
- * next record.
+ * The maximum number of bytes that all streams hold for slow readers. Above this limit, each stream that is behind is
+ * disconnected at its next record.
  */
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
 /**
- * The maximum number of streams that are written to in one turn of the event loop, so that thousands of them do not delay the
+ * The maximum number of streams that the hub writes to in one turn of the event loop, so that thousands of streams do not delay
  * requests.
  */
 const WRITES_A_TURN = 64;
 const PAGE = 200;
-/** The maximum number of streams that read the store at the same time. Thousands that reconnect together take turns. */
+/**
+ * The maximum number of streams that read the store at the same time. If thousands of streams reconnect at the same time, they
+ * wait for each other.
+ */
 const READERS = 16;
 /** The interval at which tokens are checked, so that a revocation by another process also ends an idle stream. */
 const CHECK_TOKENS_MS = 1_000;
@@ -62,7 +65,7 @@ export class Hub implements Streams {
   readonly #tokenCheck: NodeJS.Timeout;
   readonly #forgetRevoked: () => void;
   readonly #stopping = new AbortController();
-  /** The position up to which records were pushed; undefined until the first answer of the store. */
+  /** The position up to which records were pushed; undefined until the store has answered for the first time. */
   #position: number | undefined;
   #ready: Promise<void> | undefined;
   #running: Promise<void> | undefined;
@@ -97,7 +100,7 @@ export class Hub implements Streams {
     return this.#position ?? 0;
   }
 
-  /** Throws `too_many_streams` if no more stream may be opened. */
+  /** Throws `too_many_streams` if no further stream may be opened. */
   mustHavePlace(who: Principal): void {
     this.#places.mustHaveOne(who);
   }
@@ -111,7 +114,7 @@ export class Hub implements Streams {
     try {
       await this.#places.turn();
       await this.#run();
-      // Without the position, no stream could know whether it is complete.
+      // Without the store's position, no stream could know whether it has all records.
       if (this.#position === undefined)
         throw new EarpieceError('store_unavailable', 'the log cannot be read at the moment; try again', { retryable: true });
       const head = await this.#options.store.head();
@@ -131,7 +134,7 @@ export class Hub implements Streams {
     }
   }
 
-  /** Sends each stream its last record, then ends it. */
+  /** Sends the last records to each stream, and ends the stream. */
   async stop(): Promise<void> {
     if (this.stopped) return this.#running;
     this.#stopping.abort();
@@ -142,18 +145,20 @@ export class Hub implements Streams {
     await this.#running;
   }
 
-  /** Runs one read of a stream. Streams call it. */
+  /** Runs one read of a stream when it is that stream's turn. Streams call this method. */
   reading<T>(work: () => Promise<T>): Promise<T> {
     return this.#turns.take(work);
   }
 
-  /** Counts a change in the queue of a stream. Returns true if all queues together hold too much. Streams call it. */
+  /**
+   * Counts a change in the queue of a stream. Returns true if all queues together hold too many bytes. Streams call this method.
+   */
   holds(more: number): boolean {
     this.#held += more;
     return this.#held > (this.#options.maxHeldBytes ?? MAX_HELD_BYTES);
   }
 
-  /** Makes a stream live that has every record up to the position. Streams call it. */
+  /** Makes a stream live; it must have every record up to the position. Streams call this method. */
   join(stream: Stream): void {
     this.#live.add(stream);
   }
@@ -164,13 +169,13 @@ export class Hub implements Streams {
     stream.leave();
   }
 
-  /** Starts to watch the store. Resolves after the first request, even if the store did not answer. */
+  /** Starts to watch the store. Resolves after the first request to the store, even if that request failed. */
   #run(): Promise<void> {
     this.#ready ??= new Promise((started) => (this.#running = this.#watch(started)));
     return this.#ready;
   }
 
-  /** Watches the store until the hub stops. After an error of the store, it reports the error and tries again. */
+  /** Watches the store until the hub stops. After an error of the store, the hub reports the error and tries again. */
   async #watch(started: () => void): Promise<void> {
     const { store, report } = this.#options;
     const { signal } = this.#stopping;
@@ -196,7 +201,7 @@ export class Hub implements Streams {
     }
   }
 
-  /** Ends all streams after an older log has replaced this one. A client that reconnects with an unknown id gets an error. */
+  /** Ends all streams after an older copy has replaced the log. A client that reconnects with an unknown id gets an error. */
   async #anew(): Promise<void> {
     this.#position = await this.#options.store.head();
     for (const stream of this.#all) stream.cut('the log was replaced');
@@ -207,7 +212,7 @@ export class Hub implements Streams {
     await this.#checkTokens();
     const encoded = new Map<Stored, Uint8Array>();
     let written = 0;
-    // The loop includes a stream that joins in the meantime; it skips the records that it already has.
+    // The loop includes streams that join meanwhile; such a stream skips the records that it already has.
     for (const stream of this.#live) {
       stream.push(page, encoded);
       if (++written % WRITES_A_TURN === 0) await nextTurn();
@@ -233,7 +238,7 @@ export class Hub implements Streams {
       try {
         if (!(await this.#options.tokens.lives(id))) this.#endOf(id);
       } catch {
-        // The store does not answer, so the streams could not read records either.
+        // The store does not answer. Streams could not read records either, so the tokens are checked later.
       }
     }
   }

@@ -9,7 +9,7 @@ import type { Principal } from '../tokens.ts';
 const PART_OF_ADMIN = 0.8;
 const PART_OF_ONE = 0.2;
 /**
- * The maximum number of streams that are opened in one turn of the event loop, so that a burst of them does not delay the
+ * The maximum number of streams that are opened in one turn of the event loop, so that a burst of new streams does not delay
  * requests.
  */
 const OPENED_A_TURN = 64;
@@ -25,7 +25,7 @@ export class Places {
     this.#max = max;
   }
 
-  /** Throws `too_many_streams` if no place is free. */
+  /** Throws `too_many_streams` if this principal cannot open a further stream. */
   mustHaveOne(who: Principal): void {
     const own = this.#takenBy.get(who.id) ?? 0;
     const ofOne = Math.ceil(this.#max * (who.kind === 'admin' ? PART_OF_ADMIN : PART_OF_ONE));

@@ -8,17 +8,17 @@ import type { Principal } from '../tokens.ts';
 
 const MAX_BEHIND_BYTES = 512 * 1024;
 /**
- * The approximate maximum size of a page that is read for one stream. The pages of thousands of idle readers must fit into
+ * The approximate maximum size of a page that is read for one stream. The pages of thousands of slow readers must fit into
  * memory.
  */
 const PAGE_BYTES = 64 * 1024;
 /** The maximum number of bytes that a stream holds for its reader before it reads more. */
 const HELD_BYTES = 64 * 1024;
-/** The number of records on the first page of a stream. It is small, because the size of the records is still unknown. */
+/** The number of records on the first page of a stream. The number is small, because the size of the records is still unknown. */
 const FIRST_PAGE = 16;
 /** The time that a client waits before it reconnects. */
 const RETRY_MS = 1_000;
-/** The number of heartbeats after which a reader that takes no data is cut off. */
+/** The number of heartbeats after which a reader that takes no data is disconnected. */
 const STUCK_BEATS = 6;
 /** The number of records on a page. */
 const PAGE = 200;
@@ -36,11 +36,11 @@ export type StreamQuery = Scope & {
 export type Streams = {
   /** The position up to which every record was pushed to the live streams. */
   readonly position: number;
-  /** Runs one read of a stream. */
+  /** Runs one read of a stream when it is that stream's turn. */
   reading<T>(work: () => Promise<T>): Promise<T>;
-  /** Counts a change in the queue of a stream. Returns true if all queues together hold too much. */
+  /** Counts a change in the queue of a stream. Returns true if all queues together hold too many bytes. */
   holds(more: number): boolean;
-  /** Makes a stream live that has every record up to the position. */
+  /** Makes a stream live; it must have every record up to the position. */
   join(stream: Stream): void;
   leave(stream: Stream): void;
 };
@@ -52,7 +52,7 @@ type Asked = {
   readonly query: StreamQuery;
   readonly after: number;
   readonly hangUp: (() => void) | undefined;
-  /** Frees the place of the stream. */
+  /** Frees the stream's place under the limit of streams. */
   readonly leave: () => void;
 };
 
@@ -67,7 +67,7 @@ export class Stream {
   readonly #options: StreamOptions;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #mode: 'catching_up' | 'live' | 'ended' = 'catching_up';
-  /** The position up to which every record was sent, or does not match this stream. */
+  /** The position up to which every matching record was sent. */
   #at: number;
   /** The number of records on the next page that the stream reads itself. */
   #page = FIRST_PAGE;
@@ -99,7 +99,7 @@ export class Stream {
     );
   }
 
-  /** Sends the matching records of a page. The hub calls it. */
+  /** Sends the matching records of a page. The hub calls this method. */
   push(page: readonly Stored[], encoded: Map<Stored, Uint8Array>): void {
     for (const record of page) {
       if (this.#mode !== 'live') return;
@@ -114,7 +114,7 @@ export class Stream {
 
   beat(): void {
     if (this.#mode === 'ended') return;
-    // The reader has taken no data for several heartbeats, so it is cut off. If it still exists, it will reconnect.
+    // The reader has taken no data for several heartbeats, so it is disconnected. A living client reconnects.
     this.#account();
     const room = this.#controller?.desiredSize ?? 0;
     const taken = this.#sent - (HELD_BYTES - room);
@@ -136,7 +136,7 @@ export class Stream {
     }
   }
 
-  /** Reads the next page of a stream that catches up, because its reader has room. */
+  /** Reads the next page of a stream that is catching up, when its reader can take more data. */
   async #pull(): Promise<void> {
     try {
       while (this.#mode === 'catching_up') {
@@ -166,7 +166,7 @@ export class Stream {
     const sentBefore = this.#sent;
     for (const record of page) {
       if (this.#sent - sentBefore >= PAGE_BYTES) {
-        // The remaining records follow when the reader has taken these.
+        // The remaining records are sent when the reader has taken these records.
         this.#page = Math.max(1, page.indexOf(record));
         return true;
       }
@@ -197,7 +197,7 @@ export class Stream {
     this.#send(bytes, asked);
   }
 
-  /** Puts bytes into the queue. `asked` says that the reader had room for these records; only pushed records can be too many. */
+  /** Puts bytes into the queue. If `asked` is set, the reader has requested these bytes, so they never count as too many. */
   #send(bytes: Uint8Array, asked = false): void {
     if (this.#mode === 'ended' || this.#controller === undefined) return;
     this.#controller.enqueue(bytes);
@@ -216,7 +216,7 @@ export class Stream {
     return this.#hub.holds(more);
   }
 
-  /** Cuts the reader off. `close` would wait until the reader takes data, which this reader does not do. */
+  /** Disconnects the reader. `close` would wait until the reader takes the remaining data, which this reader may never do. */
   cut(why: string): void {
     if (this.#mode === 'ended') return;
     this.#mode = 'ended';

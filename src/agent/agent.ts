@@ -24,7 +24,7 @@ import { Watcher } from './watcher.ts';
 const CUT_OFF = 'The program ended while you answered. Go on.';
 const WOKEN = 'The following happened since your last turn.';
 
-/** Opens a conversation for writing. Throws `store_refused` if another process is writing it. */
+/** Opens a conversation for writing. Throws `store_refused` if another process is writing the conversation. */
 export async function createAgent(options: AgentOptions): Promise<Agent> {
   const parsed = parseAddress(options.address);
   if (parsed.kind === 'project')
@@ -43,7 +43,7 @@ export class Agent implements AsyncDisposable {
   readonly inbox: Inbox;
   readonly conversation: Conversation;
   readonly options: AgentOptions;
-  /** Receives the agent's events. Undefined if nothing listens. */
+  /** Receives the agent's events; undefined if there is no receiver. */
   readonly emitter: Emitter | undefined;
   readonly #self: SelfWatch;
   readonly #requests: Requests;
@@ -102,7 +102,7 @@ export class Agent implements AsyncDisposable {
     return this.#mode;
   }
 
-  /** Whether a pause is in force, which is neither withdrawn nor resumed. During a pause, nothing wakes the agent. */
+  /** Whether a pause is in force. During a pause, nothing wakes the agent. */
   async paused(): Promise<boolean> {
     return (await this.conversation.gate()).some((item) => item.notification.action === 'pause');
   }
@@ -112,7 +112,7 @@ export class Agent implements AsyncDisposable {
     return this.#transcript.records;
   }
 
-  /** The origin of notifications that this agent queues now. The depth in it ends chains of agents that wake each other. */
+  /** The origin of notifications that this agent queues now. Its `depth` limits chains of agents that wake each other. */
   origin(): Origin {
     return { agent: this.conversation.log, depth: this.#transcript.depth + 1 };
   }
@@ -137,8 +137,8 @@ export class Agent implements AsyncDisposable {
   }
 
   /**
-   * Runs a turn: `text` goes to the model with the due notifications. A failure of the model is a result; the promise rejects
-   * only for a bug of Earpiece. If the signal is already aborted, the result is `stopped`, and nothing is written or requested.
+   * Runs a turn: `text` goes to the model with the due notifications. A failure of the model is a result; only a bug in Earpiece
+   * rejects the promise. If the signal is already aborted, the result is `stopped`, and the agent writes and requests nothing.
    */
   async send(text: string, options: { readonly author?: string; readonly signal?: AbortSignal } = {}): Promise<TurnResult> {
     if (this.#turn) throw new EarpieceError('bad_argument', 'a turn is running: reply() adds to it, stop() ends it');
@@ -182,7 +182,7 @@ export class Agent implements AsyncDisposable {
     }
   }
 
-  /** Runs a turn about the notifications that are due now. No person asked for it. */
+  /** Runs a turn about the notifications that are due now, without a message from a person. */
   async wake(ids: readonly NotificationId[], at: 'idle' | 'forced'): Promise<TurnResult | undefined> {
     if (this.#turn || this.#closed) return undefined;
     return this.#run('notification', at === 'forced' ? FORCED : WOKEN, async () => {
@@ -192,7 +192,7 @@ export class Agent implements AsyncDisposable {
     });
   }
 
-  /** Adds a person's words to the running turn: the current answer or tools end. */
+  /** Adds a person's words to the running turn, and ends the current answer or tools. */
   reply(text: string): void {
     this.#turn?.reply(text);
   }
@@ -214,8 +214,8 @@ export class Agent implements AsyncDisposable {
   }
 
   /**
-   * Releases the conversation, so that a later agent can continue it. With `over`, no agent will continue it, so the agent's
-   * notes for itself are closed too.
+   * Releases the conversation, so that a later agent can continue the conversation. `over` says that no agent will continue it:
+   * then the agent's notes for itself are closed too.
    */
   async close({ over = false }: { readonly over?: boolean } = {}): Promise<void> {
     if (this.#closed) return;
@@ -272,7 +272,7 @@ export class Agent implements AsyncDisposable {
     } finally {
       this.#turn = undefined;
       if (this.#mode !== 'idle') {
-        // The turn threw, which only a bug of Earpiece causes. The next turn starts from the log.
+        // The turn threw an error, which only a bug in Earpiece causes. The next turn starts from the log.
         if (this.#mode !== 'complete' && this.#mode !== 'aborted') this.#mode = 'aborted';
         this.#enter('idle');
       }
@@ -280,7 +280,7 @@ export class Agent implements AsyncDisposable {
     }
   }
 
-  /** Keeps the open notifications from waking the agent until a person continues the conversation, and returns them. */
+  /** Returns the open notifications, and keeps them from waking the agent until a person continues the conversation. */
   async #handBack(): Promise<readonly NotificationId[]> {
     const { log, id } = this.conversation;
     const open = await this.inbox.store.items(log, { kind: 'open', conversation: id });

@@ -15,8 +15,8 @@ import type { ChatResponseRecord, ToolCallRequestRecord } from '../core/records.
 export type AnswerRecord = ChatResponseRecord | ToolCallRequestRecord;
 
 /**
- * How the model ended a whole answer. `cut`: the answer reached the limit of output tokens. `refused`: the model or a filter of
- * its provider declined. `raw` is the provider's own name for the reason.
+ * How the model ended a whole answer. `cut` means that the answer reached the limit of output tokens. `refused` means that the
+ * model or a filter of its provider declined to answer. `raw` is the provider's own name for the reason.
  */
 export type Finish = { readonly kind: 'whole' | 'cut' | 'refused'; readonly raw?: string };
 
@@ -31,8 +31,8 @@ export type Answer =
       readonly headers?: Readonly<Record<string, string>>;
     }
   /**
-   * `reason` is the signal's reason. `records` is empty if the model had produced nothing to keep. `started`: the provider had
-   * accepted the request.
+   * `reason` is the signal's reason. `records` is empty if the model had produced nothing to keep. `started` says whether the
+   * provider had accepted the request.
    */
   | {
       readonly kind: 'aborted';
@@ -89,7 +89,8 @@ export async function askModel(
       }
       if (read.done) return { kind: 'failed', error: new IncompleteAnswer('the stream ended before the answer was complete') };
       const part = read.value;
-      // The provider's package sends `stream-start` before the provider has sent anything.
+      // The provider's package sends `stream-start` by itself, so that part does not show that the provider has accepted the
+      // request.
       if (!started && part.type !== 'stream-start' && part.type !== 'error') {
         started = true;
         onTaken();
@@ -150,7 +151,7 @@ export async function askModel(
           return signal.aborted ? aborted() : { kind: 'failed', error: part.error };
         case 'finish': {
           const { unified, raw } = part.finishReason;
-          // Gateways to other models end a chat completion with custom reasons.
+          // Some model gateways report an error as a custom finish reason.
           if (unified === 'error' || raw === 'error')
             return {
               kind: 'failed',
@@ -187,7 +188,8 @@ const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, st
 const FINISHES: Readonly<Record<string, Finish['kind']>> = { length: 'cut', 'content-filter': 'refused' };
 
 /**
- * The records of an answer that reached its token limit, without reasoning at the end: a later request must not end in reasoning.
+ * The records of an answer that reached its token limit. Reasoning at the end is dropped, because a later request must not end in
+ * reasoning.
  */
 function cutOf(parts: readonly Part[]): readonly AnswerRecord[] {
   const last = parts.at(-1);
@@ -203,25 +205,25 @@ function cutOf(parts: readonly Part[]): readonly AnswerRecord[] {
  */
 function keptOf(parts: readonly Part[]): { records: readonly AnswerRecord[]; calls: readonly ToolCallRequestRecord[] } {
   const records = parts.flatMap((part, i) => recordsOf(part, true, i === parts.length - 1));
-  // Reasoning belongs to the part after it. Providers that check reasoning refuse a request in which that part is missing.
+  // Reasoning belongs to the part that follows. Providers that check reasoning refuse a request in which that part is missing.
   while (records.at(-1)?.type === 'chat_response' && (records.at(-1) as ChatResponseRecord).reasoning !== undefined)
     records.pop();
   const last = records.at(-1);
-  // The answer continued after this part, even if the part is complete. After a restart, `truncated` shows that the turn had not
-  // ended.
+  // The answer would have continued after this part, even if the part is complete. After a restart, `truncated` shows that the
+  // turn had not ended.
   if (last?.type === 'chat_response') records[records.length - 1] = { ...last, truncated: true };
   return { records, calls: callsOf(records) };
 }
 
 /**
- * The records of one part. `last`: no part follows, so without an end event this part may be incomplete. `cut`: the answer
- * reached its limit of output tokens in this part.
+ * The records of one part. `last` says that no part follows: without an end event, this part may then be incomplete. `cut` says
+ * that the answer reached its limit of output tokens in this part.
  */
 function recordsOf(part: Part, partial: boolean, last = false, cut = false): AnswerRecord[] {
   const metadata = part.metadata === undefined ? {} : { metadata: { provider: part.metadata as unknown as Json } };
   if (part.kind === 'call') {
-    // Here no argument has arrived yet, which differs from a call without arguments. Anthropic's package turns missing arguments
-    // into {}.
+    // An interrupted call without any text of its arguments is incomplete, unlike a call that has no arguments. Anthropic's
+    // package turns missing arguments into {}.
     const unheard = cut ? /^(\{\})?$/.test(part.input.trim()) : partial && !part.ended && part.input.trim() === '';
     const args = unheard ? undefined : parsed(part.input);
     if (args === undefined)

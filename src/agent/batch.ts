@@ -14,8 +14,7 @@ export type Batch = {
   /** Called when each call begins, and when it ends, before its result is written. */
   readonly watch: { began(call: ToolUse): void; ended(call: ToolUse, end: CallEnd): void };
   /**
-   * Writes one result. Called for one result at a time, in the order in which they arrive. `last` is true for the last result of
-   * the batch.
+   * Writes one result. Called for one result at a time, in the order of arrival. `last` is true for the last result of the batch.
    */
   readonly land: (call: ToolCallRequestRecord, outcome: ToolOutcome, last: boolean) => Promise<void>;
 };
@@ -69,7 +68,7 @@ async function outcomeOf(
   using deadline = new Deadline(context.signal, tool.timeoutMs);
   const { signal } = deadline;
   try {
-    // If the tool ends soon after the abort, its own result is better than the deadline's.
+    // If the tool ends soon after the abort, its result replaces the deadline's outcome.
     const outcome = tool.execute(call.arguments, { ...context, signal }).then(spoken);
     const first = await Promise.race([outcome, deadline.over.then((late) => Promise.race([outcome, graceful(late)]))]);
     return deadline.passed && first.isError === true ? { ...deadline.timedOut, content: first.content } : first;
@@ -84,7 +83,7 @@ async function outcomeOf(
 /** Aborts a call when its batch is aborted, or after its time limit. */
 class Deadline implements Disposable {
   readonly signal: AbortSignal;
-  /** Resolves to the outcome that replaces the tool's after the abort. */
+  /** Resolves, after the abort, to the outcome of a tool that has not ended. */
   readonly over: Promise<ToolOutcome>;
   passed = false;
   readonly #own = new AbortController();
@@ -124,7 +123,7 @@ class Deadline implements Disposable {
   }
 }
 
-/** How a call ended, for listeners. If the agent aborted the call, a failure proves nothing about the tool. */
+/** Returns how a call ended, for listeners. If the agent aborted the call, a failure says nothing about the tool. */
 function endOf({ content, isError, failure }: ToolOutcome, signal: AbortSignal): CallEnd {
   if (isError !== true) return { kind: 'success', resultLength: content.length };
   if (signal.aborted) return { kind: 'interrupted' };
@@ -134,7 +133,7 @@ function endOf({ content, isError, failure }: ToolOutcome, signal: AbortSignal):
 const GRACE_MS = 250;
 const graceful = (late: ToolOutcome): Promise<ToolOutcome> =>
   new Promise((resolve) => setTimeout(resolve, GRACE_MS, late).unref());
-/** The outcome with a text in any case, because Anthropic refuses an error without text. */
+/** Adds a text to an error without text, because Anthropic refuses such an error. */
 const spoken = (outcome: ToolOutcome): ToolOutcome =>
   outcome.isError && outcome.content.trim() === '' ? { ...outcome, content: 'Failed, without a reason.' } : outcome;
 const wrong = (content: string, failure?: ToolOutcome['failure']): ToolOutcome => ({

@@ -3,8 +3,8 @@
  * request, and searches at most 20 blocks before a mark for cached text.
  *
  * Anthropic allows four marks, and three are used. The first follows tools and system prompt. The second is at the end of the
- * last answered request, so that its cache is found even after a long batch. The third is at the end, for the next request. The
- * marks move forward; the text before them never changes.
+ * last answered request, so that its cached text is found even after a long batch. The third is at the end of this request, for
+ * the next one. The marks move forward; the text before a mark never changes.
  */
 import type { LanguageModelV4Message, LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { Family } from './placement.ts';
@@ -28,7 +28,7 @@ export function withCacheMarks(
   return prompt.map((message, i) => (places.has(i) ? marked(message) : message));
 }
 
-/** Whether a message can have a mark. An answer that ends in thinking cannot. */
+/** Whether a message can have a mark. An answer cannot, because it may end in thinking. */
 const takesMark = ({ role, content }: LanguageModelV4Message): boolean =>
   (role === 'user' || role === 'tool') && content.length > 0;
 

@@ -12,7 +12,7 @@ type Sized<T> = { readonly policy: T; readonly over: number };
 type TurnPolicy = { summary?: Summary; reasoning?: Sized<'strip'>; toolCalls?: Sized<ToolCalls> };
 
 /**
- * A range of turns, including both ends. The first turn has the number 0, and records before the first `turn_start` belong to it.
+ * A range of turns, including both ends. The first turn has the number 0, and includes the records before the first `turn_start`.
  */
 export type CompactionRecord = {
   readonly type: 'compaction';
@@ -25,7 +25,7 @@ export type CompactionRecord = {
 
 export const SUMMARY_REQUEST = '[Summary of the conversation so far]';
 
-/** The records for a provider, after all compactions. Without a compaction, the same array. */
+/** Returns the records for a provider, after all compactions. Without a compaction, it returns the given array. */
 export function compacted(records: readonly Draft[]): readonly Draft[] {
   const compactions = records.filter((record): record is CompactionRecord & Draft => record.type === 'compaction');
   if (compactions.length === 0) return records;
@@ -121,7 +121,7 @@ function toolCallsOf(policy: string, spec: Json | undefined): ToolCalls | undefi
   return { kind: 'strip', request: request === true, response: response === true };
 }
 
-/** The bytes of each call: its arguments and result together. */
+/** The size of each call in bytes: the sum of its arguments and its result. */
 function sizesOf(records: readonly Draft[]): ReadonlyMap<string, number> {
   const sizes = new Map<string, number>();
   for (const record of records)

@@ -31,7 +31,7 @@ export type AgentEvent =
       readonly kind: string;
       readonly message: string;
     }
-  /** The agent ended the stream or the tools. */
+  /** The agent has ended the model's answer or the tools. */
   | { readonly type: 'aborted'; readonly what: 'answer' | 'tools'; readonly why: string }
   | { readonly type: 'retry'; readonly inMs: number; readonly why: string }
   /** The provider refused a request with these notifications and accepted it without them, so one line replaces them. */
@@ -43,7 +43,7 @@ export type AgentEvent =
       readonly type: 'turn_ended';
       readonly how: 'complete' | 'truncated' | 'refused' | 'stopped' | 'failed';
       readonly cycles: number;
-      /** Set unless the turn is complete or stopped. */
+      /** Missing if the turn is complete or stopped. */
       readonly error?: string;
     };
 

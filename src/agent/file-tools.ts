@@ -1,6 +1,7 @@
 /**
  * Tools that read and write files, so that the agent can follow those files. If another program changes a file that the agent has
- * read, the agent is notified. Its own writes do not notify it. Files that the agent reads or writes in a shell are unknown.
+ * read, the agent is notified. Its own writes do not notify it. The tools do not see files that the agent reads or writes in a
+ * shell.
  */
 import { mkdir, open, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -11,7 +12,7 @@ import type { Tool, ToolOutcome } from '../handles/tool.ts';
 export type FileToolsOptions = {
   /** The folder to which relative paths refer. */
   readonly root: string;
-  /** Follows the files that the tools read. If it is missing, no file is followed. */
+  /** Follows the files that the tools read. Without this option, no file is followed. */
   readonly files?: Followed | undefined;
 };
 
@@ -27,9 +28,9 @@ const unfollowed: Followed = {
   about: (path) => `file:${path}`,
 };
 
-/** The largest file that the tool reads. */
+/** The maximum size of a file that the tool reads. */
 const MAX_BYTES = 20 * 1_048_576;
-/** The most lines in one answer. */
+/** The maximum number of lines in one answer. */
 const MAX_LINES = 2_000;
 const MAX_CHARS = 50_000;
 
@@ -88,7 +89,7 @@ const writeFileTool = (root: string, files: Followed): Tool => ({
     } catch (error) {
       return wrong(`${path} cannot be written: ${reasonOf(error)}`);
     }
-    // A write does not show the agent earlier changes of others, so their notifications stay open.
+    // A write does not show the agent the earlier changes of other programs, so the notifications about these changes stay open.
     return { content: `Written: ${path}, ${Buffer.byteLength(content).toLocaleString('en')} bytes.` };
   },
 });
@@ -113,7 +114,7 @@ async function bytesOf(absolute: string, path: string): Promise<{ readonly bytes
   }
 }
 
-/** At most `lines` lines of the text, and a line about the rest. */
+/** Returns at most `lines` lines of the text, and a line about the rest. */
 function partOf(text: string, from: number, lines: number): string {
   if (text === '') return '(the file is empty)';
   const all = text.split('\n');

@@ -4,8 +4,8 @@
 import { TURN_END_ANSWERS, type Inquiry, type TurnEndAnswer } from '../handles/index.ts';
 
 /**
- * Makes the function that asks the inquiries. `ask` sends one question to the model. A reply in another form counts as no answer,
- * and then nothing is done.
+ * Makes the function that asks the inquiries. `ask` sends one question to the model. If the model's reply has another form,
+ * nothing is done.
  */
 export const askInquiries =
   (ask: (question: string) => Promise<string>) =>

@@ -1,6 +1,9 @@
 import type { NotificationId } from '../core/notification.ts';
 
-/** The reason for which the agent ended a stream or tools. By its class, the retry logic knows that the provider did not fail. */
+/**
+ * The reason why the agent ended a stream or tools. The retry logic recognizes this class, and does not count such an end as a
+ * failure of the provider.
+ */
 export class Interruption extends Error {
   override readonly name = 'Interruption';
   readonly is:

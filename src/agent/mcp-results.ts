@@ -1,6 +1,6 @@
 /**
  * Converts an MCP tool's result for the model. Text that is too long is cut in the middle, and the whole text is written to a
- * file. Pictures and sound are written to files too. Only the user can read these files, and they are deleted after a day.
+ * file. Images and audio are written to files too. Only the user can read these files, and they are deleted after a day.
  */
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,9 +24,9 @@ export type CallResult = {
 };
 
 export type ResultLimits = {
-  /** The most characters of a result that the model reads. */
+  /** The maximum number of characters of a result that the model reads. */
   readonly maxChars: number;
-  /** The folder for longer results, pictures and sound. */
+  /** The folder for longer results, images and audio. */
   readonly folder: string;
 };
 
@@ -34,7 +34,7 @@ const KEEP_MS = 24 * 3_600_000;
 
 export function outcomeOf({ content = [], structuredContent, isError = false }: CallResult, limits: ResultLimits): ToolOutcome {
   const parts = content.map((block) => textOf(block, limits.folder)).filter((text) => text.trim() !== '');
-  // A server with structured content should also send it as text, but some do not.
+  // A server should also send structured content as text, but some servers do not.
   const said = content.some(({ type, text }) => type === 'text' && (text ?? '').trim() !== '');
   if (!said && structuredContent !== undefined) parts.unshift(JSON.stringify(structuredContent));
   return { content: shortened(parts.join('\n'), limits), isError };

@@ -1,4 +1,4 @@
-/** Makes tools for Earpiece's agent from those of MCP servers. */
+/** Makes tools for Earpiece's agent from the tools of MCP servers. */
 import { defined } from '../core/defined.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
@@ -24,7 +24,7 @@ type ToolDefinition = {
   readonly inputSchema: { readonly [key: string]: Json };
 };
 
-/** Separates the name of a server and the name of its tool if there are several servers. */
+/** Separates the server's name from the tool's name if there are several servers. */
 const SEPARATOR = '__';
 const WITHIN_MS = 30_000;
 /**

@@ -1,6 +1,6 @@
 /**
  * Opens a model by its name: `openai:gpt-5`, `anthropic:claude-sonnet-5`, `google:gemini-3-pro`, `ollama:qwen3`. The provider's
- * package is loaded on first use. Keys and addresses come from the environment, under the names that the provider's own tools
+ * package is loaded on first use. Keys and URLs come from environment variables, with the names that the provider's own tools
  * use.
  */
 import type { LanguageModelV4 } from '@ai-sdk/provider';
@@ -12,7 +12,7 @@ export type Env = Readonly<Record<string, string | undefined>>;
 type Provider = {
   readonly package: string;
   readonly says: string;
-  /** The environment variables for the key; the first that is set counts. Empty if no key is needed. */
+  /** The environment variables for the key, of which the first set variable is used. Empty if no key is needed. */
   readonly keys: readonly string[];
   open(model: string, env: Env, key: string): Promise<LanguageModelV4>;
 };

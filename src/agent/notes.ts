@@ -8,13 +8,13 @@ import type { Conversation } from '../inbox/index.ts';
 /** The conversation in which notes wait for the agent's next conversation. No agent writes to it. */
 export const NEXT: ConversationId = conversationId('~next');
 
-/** Moves waiting notes into this conversation. Call it before each of its turns. */
+/** Moves waiting notes into this conversation. Call this function before each turn of the conversation. */
 export async function takeOverNotes(conversation: Conversation): Promise<void> {
   const { inbox, log, id } = conversation;
   const waiting = await inbox.store.items(log, { kind: 'open', conversation: NEXT });
   for (const item of waiting) {
     if (item.audience !== NEXT || item.state !== 'open' || writerOf(item) === id) continue;
-    // Another conversation may move the notes at the same time. One of the two appends is then refused.
+    // If another conversation moves the notes at the same time, the store refuses one of the two appends.
     await inbox.store.append(log, [
       {
         type: 'notification_closed',

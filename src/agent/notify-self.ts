@@ -1,7 +1,7 @@
 /**
- * The tool with which an agent leaves a note for itself. The note is delivered once at its chosen time, also after a restart. A
- * note belongs to its conversation. With `persist_cross_session` the note belongs to the agent, and the agent's next conversation
- * gets it.
+ * The tool with which an agent leaves a note for itself. The note is delivered once at its chosen time, even after a restart. A
+ * note belongs to its conversation. With `persist_cross_session`, the note belongs to the agent, and the agent's next
+ * conversation gets the note.
  */
 import { defined } from '../core/defined.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
@@ -36,7 +36,7 @@ const MOMENTS = {
 
 const MESSAGE_CHARS = 4_000;
 const DAY_MS = 86_400_000;
-/** A time in milliseconds that stands for "never". */
+/** A time in milliseconds that means "never". */
 const NEVER_MS = 1_000 * 365 * DAY_MS;
 const TIMEOUT_MS = 5_000;
 
@@ -236,7 +236,7 @@ async function whenOf(
   return { deliver: when, said };
 }
 
-/** Milliseconds. */
+/** Returns the time until the note expires, in milliseconds. */
 async function expiryOf(given: Json | undefined, here: { readonly now: number; readonly timeZone: string }): Promise<number> {
   if (given === undefined) return DAY_MS;
   if (given === 0 || given === '0') return NEVER_MS;

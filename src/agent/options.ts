@@ -22,12 +22,14 @@ export type AgentSettings = {
   readonly tools?: readonly Tool[];
   readonly system?: string;
   readonly purpose?: string;
-  /** The most requests to the model in one turn. Default 100. */
+  /** The maximum number of requests to the model in one turn. Default 100. */
   readonly maxCycles?: number;
-  /** The most retries of a request after temporary failures (rate limits, overload, broken connections). Default 4. */
+  /**
+   * The maximum number of retries of a request after temporary failures (rate limits, overload, broken connections). Default 4.
+   */
   readonly maxRetries?: number;
   /**
-   * The longest wait that the agent accepts from a provider's `retry-after`. After a longer one, the turn fails. Default 60,000
+   * The longest wait that the agent accepts from a provider's `retry-after`; for a longer wait, the turn fails. Default 60,000
    * ms.
    */
   readonly maxRetryAfterMs?: number;
@@ -40,7 +42,9 @@ export type AgentSettings = {
   readonly providerOptions?: SharedV4ProviderOptions;
   /** The place of notifications in requests. Default: chosen by the model's provider. */
   readonly placement?: Placement;
-  /** Called when a turn is about to end by itself, so that background tools can be asked about, awaited or ended. */
+  /**
+   * Called when a turn is about to end by itself. The callback can await or end background tools, or ask the model about them.
+   */
   readonly onTurnEnd?: (turn: TurnEnding) => Promise<{ readonly again?: boolean } | void>;
   /** Returns a random number from 0 to 1, which spreads retries in time. */
   readonly chance?: () => number;
@@ -63,9 +67,9 @@ export type TurnEnding = {
 
 export type TurnResult = {
   /**
-   * `complete`: the model ended its answer by itself. `truncated`: the answer reached the limit of output tokens. `refused`: the
-   * model or a filter of its provider declined. `stopped`: a person or a signal ended the turn. `failed`: there is no answer.
-   * `error` has the details of `truncated`, `refused` and `failed`.
+   * `complete` means that the model ended its answer by itself; `truncated`, that the answer reached the limit of output tokens;
+   * `refused`, that the model or a filter of its provider declined; `stopped`, that a person or a signal ended the turn;
+   * `failed`, that there is no answer. `error` has the details of `truncated`, `refused` and `failed`.
    */
   readonly how: 'complete' | 'truncated' | 'refused' | 'stopped' | 'failed';
   readonly text: string;

@@ -6,7 +6,7 @@ import { notifySelf } from './notify-self.ts';
 export type OwnToolOptions = {
   /** Returns the agent. Call it only after the agent exists. */
   readonly agent: () => Agent;
-  /** Shows a message to the person at once. If this is missing, there is no tool `tell_user`. */
+  /** Shows a message to the person at once. Without this function, the agent has no tool `tell_user`. */
   readonly tellUser?: (message: string) => void;
 };
 

@@ -1,10 +1,10 @@
 /**
  * Places notifications in a request, by the provider's API. No other module knows these rules.
  *
- * - Anthropic, Gemini: a user text part after all results of the batch. Never role system: it would move to the top of the
- *   request and change the prefix that the provider has cached.
+ * - Anthropic, Gemini: a user text part after all results of the batch. Never role system: such a message would move to the top
+ * of the request and change the prefix that the provider has cached.
  * - OpenAI: a separate message after the whole batch, with role system. The provider package sends it as `developer` to model
- *   families that accept that. Never a second part of a result: on chat it becomes JSON inside the tool's text.
+ *   families that accept that. Never a second part of a result, which becomes JSON inside the tool's text on the chat API.
  * - Others: user text, which every chat API accepts.
  */
 import type { LanguageModelV4Message, LanguageModelV4TextPart, SharedV4ProviderOptions } from '@ai-sdk/provider';
@@ -21,7 +21,8 @@ export interface Placement {
 export type Family = 'openai' | 'anthropic' | 'google' | 'other';
 
 /**
- * The provider's family by `model.provider`: `openai.chat`, `openai.responses`, `anthropic.messages`, `google.generative-ai` …
+ * Returns the provider's family from `model.provider`: `openai.chat`, `openai.responses`, `anthropic.messages`,
+ * `google.generative-ai` …
  */
 export function familyOf(provider: string): Family {
   if (/^(openai|azure)\b/.test(provider)) return 'openai';
@@ -54,9 +55,9 @@ const besides: Placement = {
 };
 
 /**
- * Alternative placement: the notifications appear as a tool call that the model never made, with its result. It suits models that
- * remember a separate transcript entry better. Off by default, because the pair is made up. Not for Anthropic models with
- * thinking: they refuse a call without signed thinking before it.
+ * Alternative placement: the notifications appear as a tool call that the model never made, with its result. This placement suits
+ * models that follow a separate transcript entry better. Off by default, because the pair is made up. Not for Anthropic models
+ * with thinking: they refuse a call without signed thinking before it.
  */
 export const syntheticTool = (base: Placement, name = '_system_notification'): Placement => ({
   ...base,
@@ -70,8 +71,8 @@ export const syntheticTool = (base: Placement, name = '_system_notification'): P
 });
 
 /**
- * The provider options with which the log alone can rebuild each request: no state at the provider, and encrypted reasoning in
- * the answer.
+ * Returns the provider options that let the log alone rebuild each request: the provider stores no state, and the answer contains
+ * encrypted reasoning.
  */
 export function callOptionsOf(family: Family): SharedV4ProviderOptions {
   return family === 'openai' ? { openai: { store: false, include: ['reasoning.encrypted_content'] } } : {};

@@ -1,6 +1,6 @@
 /**
- * Builds the request to a provider as a pure function of the log. The same records give the same messages. A longer log gives
- * messages that begin with those of a shorter one, byte for byte. Only the types of `PROVIDER_VISIBLE` reach a provider.
+ * Builds the request to a provider as a pure function of the log. The same records give the same messages. If records are added
+ * to the log, the earlier messages stay the same, byte for byte. Only the types of `PROVIDER_VISIBLE` reach a provider.
  */
 import type {
   LanguageModelV4Message,
@@ -29,7 +29,7 @@ export type PromptOptions = {
   readonly without?: readonly string[];
 };
 
-/** The request for these records. An incomplete batch is left out until all of its results are recorded. */
+/** Builds the request for these records. An incomplete batch is left out until all its results are recorded. */
 export function promptOf(records: readonly Draft[], { system, placement, without = [] }: PromptOptions): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = system === undefined || system === '' ? [] : [{ role: 'system', content: system }];
   const redacted = new Set([...redactions(records), ...without]);
@@ -55,7 +55,7 @@ export function promptOf(records: readonly Draft[], { system, placement, without
           role: 'tool',
           content: calls.map((call) => resultPart(call, results.get(call.id) as ToolCallResponseRecord)),
         });
-        // A batch has one carrier. In an imported log it may have several, which keep their order.
+        // A batch has one carrier. In an imported log, a batch may have several carriers, which keep their order.
         const views = [...results.values()].flatMap((result) => viewOf(result, redacted));
         for (const view of views) put(placement.afterTools(view, nth++));
       }
@@ -87,7 +87,7 @@ export function promptOf(records: readonly Draft[], { system, placement, without
 
 type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
 
-/** The calls without an answer, because the process ended while they ran. */
+/** The calls without an answer, because the process ended during the calls. */
 export function unanswered(records: readonly Draft[]): readonly ToolCallRequestRecord[] {
   const answered = new Set(records.flatMap((record) => (isType(record, 'tool_call_response') ? [record.id] : [])));
   return records.flatMap((record) => (isType(record, 'tool_call_request') && !answered.has(record.id) ? [record] : []));
@@ -129,8 +129,8 @@ const resultPart = (
 });
 
 /**
- * The notifications that were left out. A carrier that the provider refused stays one line for good, so that the conversation can
- * continue.
+ * The ids of notifications that were left out. A carrier that the provider refused stays one line in all later requests, so that
+ * the conversation can continue.
  */
 const redactions = (records: readonly Draft[]): readonly string[] =>
   records.flatMap((record) => (isType(record, 'carrier_redacted') ? record.ids : []));

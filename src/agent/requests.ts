@@ -1,14 +1,14 @@
 /**
- * Sends the requests of one conversation to its model. Decides their content, retries, and the meaning of a refusal for the
- * notifications in it.
+ * Sends the requests of one conversation to its model. Decides the content of each request, its retries, and whether a refusal is
+ * caused by notifications in the request.
  *
- * A 4xx tells little about its cause. Notifications are left out only with proof that they are the cause:
+ * The cause of a 4xx is often unclear. Notifications are left out only with proof that they are the cause:
  *
  *   whole ── refused ─▶ again ── refused ─▶ without (a trial; its answer is not used)
  *     without ── refused ─▶ the cause is something else: the turn fails, the notifications stay in the conversation
  *     without ── accepted ─▶ once more whole ── refused ─▶ left out: a record says so, and one line replaces them
  *
- * Any accepted request ends this. Until the record is written, a restart begins again with the whole request.
+ * Any accepted request ends these trials. A restart before the record is written begins again with the whole request.
  */
 import type { LanguageModelV4FunctionTool, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import { defined } from '../core/defined.ts';
@@ -108,7 +108,7 @@ export class Requests {
 
   #after(trial: Trial, tooLong: boolean, { ids, chars }: Suspects): Trial | 'left out' | undefined {
     if (ids.length === 0) return undefined;
-    // A short text cannot make a prompt too long.
+    // Short notifications cannot make a prompt too long.
     if (tooLong && chars < LONG_CHARS) return undefined;
     switch (trial) {
       case 'whole':
@@ -176,7 +176,7 @@ const LONG_CHARS = 16_000;
 
 type Suspects = { readonly ids: readonly NotificationId[]; readonly chars: number };
 
-/** The notifications that no answered request has contained. One of them may be the cause of a refusal. */
+/** The notifications that no answered request has contained. Such a notification may be the cause of a refusal. */
 function suspectsIn(records: readonly Draft[]): Suspects {
   const unread = unansweredCarriers(records).filter(({ view }) => view !== undefined && view.text !== '');
   return {
@@ -185,7 +185,7 @@ function suspectsIn(records: readonly Draft[]): Suspects {
   };
 }
 
-/** The carriers after the model's last answer, without those that were left out. */
+/** The carriers after the model's last answer, except carriers that were left out. */
 export function unansweredCarriers(records: readonly Draft[]): readonly (ChatRequestRecord | ToolCallResponseRecord)[] {
   const last = records.findLastIndex(({ type }) => type === 'chat_response' || type === 'tool_call_request');
   const after = records.slice(last + 1);
@@ -198,7 +198,7 @@ export function unansweredCarriers(records: readonly Draft[]): readonly (ChatReq
   );
 }
 
-/** Waits. Resolves to false if the signal aborts first. */
+/** Waits for this time. Resolves to false if the signal aborts first. */
 async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return false;
   return new Promise((resolve) => {

@@ -10,7 +10,7 @@ export type Step = {
   /** Called with the request, and awaited, before the answer begins. */
   readonly before?: (options: LanguageModelV4CallOptions) => Promise<void> | void;
   /**
-   * Called after each part, and awaited before the next one. `n` counts the parts from 0; `aborted` resolves when the request is
+   * Called after each part, and awaited before the next part. `n` counts the parts from 0; `aborted` resolves when the request is
    * aborted.
    */
   readonly between?: (n: number, aborted: Promise<void>) => Promise<void> | void;
@@ -20,7 +20,7 @@ export type Step = {
 
 export type ScriptedModel = LanguageModelV4 & { readonly requests: LanguageModelV4CallOptions[]; readonly aborted: number[] };
 
-/** Makes a model that follows the steps. It repeats the last one. */
+/** Makes a model that follows the steps, and then repeats the last step. */
 export function scriptedModel(steps: readonly Step[], provider = 'openai.chat'): ScriptedModel {
   const requests: LanguageModelV4CallOptions[] = [];
   const aborted: number[] = [];

@@ -1,6 +1,6 @@
 /**
  * Emits an agent's own events to the bus: its tools, its turns, its budget, loops, its provider's rate limits, and a changed
- * setup. An error here can neither fail nor delay the agent. Emits run in the background, and their errors are reported. Only a
+ * setup. Errors of these events never fail or delay the agent: emits run in the background, and their errors are reported. Only a
  * carrier waits for pending emits, at most `TOLD_WITHIN_MS`.
  */
 import type { LogKey } from '../core/address.ts';
@@ -30,7 +30,7 @@ export type SelfWatchOptions = {
   readonly onTrouble: (error: unknown) => void;
 };
 
-/** How long a slow store or bus may delay a carrier. */
+/** The maximum time that a slow store or bus may delay a carrier. */
 const TOLD_WITHIN_MS = 250;
 const ENDED_WITHIN_MS = 2_000;
 
@@ -100,7 +100,7 @@ export class SelfWatch {
     this.#tell([this.#rateLimits.refused({ afterMs })]);
   }
 
-  /** Records that the batch of an answer begins. The token use of the answer is reported with the batch. */
+  /** Records that the batch of an answer begins. Events about the answer's token use are emitted with the batch. */
   batchBegan(calls: readonly ToolUse[]): Batch {
     const now = this.#now();
     this.#tellOfThisTurn([...this.budget.reached(now), ...this.#loops.batch(calls, now)]);
@@ -162,7 +162,7 @@ export class SelfWatch {
     if (this.#pending.size === 0 || this.#stuck.some((emit) => this.#pending.has(emit))) return;
     const waitedFor = [...this.#pending];
     const time = patience(withinMs, () => this.#options.inbox.lines?.busy?.() ?? false);
-    // A bus may hold events back to count them. This writes them now.
+    // The bus may hold events back to count them. `written` makes the bus write them now.
     const written = this.#options.inbox.written().catch(this.#options.onTrouble);
     const how = await Promise.race([Promise.allSettled([written, ...waitedFor]), time.over]);
     time.end();
@@ -196,8 +196,8 @@ export class SelfWatch {
   }
 
   /**
-   * The origin of an event. The agent caused the event, so it must not wake any agent. An event that should interrupt the running
-   * turn has no such origin, because events caused by an agent are never critical.
+   * Returns the origin of an event. An event that the agent has caused must not wake an agent. An event that should interrupt the
+   * running turn has no origin, because events with an agent as their origin are never critical.
    */
   #originOf({ type }: Seen, tool: string | undefined): Partial<Origin> | undefined {
     if (this.#running && (type === 'budget.token.exceeded' || type === 'agent.loop.detected')) return undefined;
@@ -228,6 +228,6 @@ export const callKey = (id: string): string => `call:${id}`;
 export type Batch = {
   readonly began: (call: ToolUse) => void;
   readonly ended: (call: ToolUse, end: CallEnd) => void;
-  /** Called when the results are recorded. Successes are emitted only now, so that no carrier waits for them. */
+  /** Called when the results are recorded. Only then are successes emitted, so that no carrier waits for them. */
   readonly carried: () => void;
 };

@@ -64,7 +64,7 @@ export const agentTool = ({ log, open }: AgentToolOptions): StatefulTool => ({
 });
 
 const CALL_CHARS = 200;
-/** The most characters of a sub-agent's report that a fetch shows. */
+/** The maximum number of characters of a sub-agent's report that a fetch shows. */
 const KEPT_CHARS = 20_000;
 
 /** The sub-agent's words, with one line for each of its calls. Only the newest part is kept. */

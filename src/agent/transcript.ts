@@ -19,8 +19,8 @@ import { unansweredCarriers } from './requests.ts';
 export type Moment = 'turn_start' | 'cycle_start' | 'tool_batch_end' | 'turn_end' | 'idle' | 'forced';
 
 /**
- * The types of records that show whether a turn has ended: the last one decides. `agent_stopped` means that a person ended the
- * turn.
+ * The types of records that show whether a turn has ended; the last such record decides. `agent_stopped` means that a person
+ * ended the turn.
  */
 const RESUMABLE: ReadonlySet<string> = new Set([
   'turn_start',
@@ -53,8 +53,8 @@ export class Transcript {
   }
 
   /**
-   * Reads the log and completes what an earlier process left unfinished: calls without an answer, and interrupts that its model
-   * has read.
+   * Reads the log and completes the unfinished work of an earlier process: it answers open calls, and marks interrupts as read
+   * that the model has read.
    */
   async open(): Promise<void> {
     for await (const { body } of this.#conversation.inbox.transcript(this.#conversation)) this.#records.push(body);
@@ -78,7 +78,7 @@ export class Transcript {
     const delivered = carriedIn(carried.records.map(({ body }) => body));
     if (carried.view && delivered.length > 0) {
       this.#emit({ type: 'delivered', at, ids: delivered.map((n) => n.id), text: carried.view.text });
-      // The turn gets the depth of the notifications that it delivers.
+      // The turn gets the greatest depth of its delivered notifications.
       for (const { origin } of delivered) this.depth = Math.max(this.depth, origin?.depth ?? 0);
       this.#unread.push(...interruptsIn(delivered));
     }
@@ -86,8 +86,8 @@ export class Transcript {
   }
 
   /**
-   * Marks the interrupts of the transcript as read, and so lowers their gate. Called when the provider has accepted a request
-   * with the whole transcript.
+   * Marks the interrupts of the transcript as read, which lowers their gate. Called when the provider has accepted a request with
+   * the whole transcript.
    */
   async read(): Promise<void> {
     if (this.#unread.length === 0) return;
@@ -105,14 +105,14 @@ export class Transcript {
     this.#unread = this.#unread.filter((id) => !left.ids.includes(id));
   }
 
-  /** The record at which the last turn was cut off. Undefined if the turn has ended. */
+  /** Returns the last record of a turn that was cut off; undefined if the last turn has ended. */
   cutOffAt(): Draft | undefined {
     const last = this.#records.findLast((r) => RESUMABLE.has(r.type));
     if (last === undefined || last.type === 'turn_start' || last.type === 'agent_stopped') return undefined;
     return isType(last, 'chat_response') && !last.truncated ? undefined : last;
   }
 
-  /** Marks interrupts as read that an earlier process had sent to its model but did not mark. */
+  /** Marks interrupts as read if an earlier process had sent them to its model but did not mark them. */
   async #readBefore(): Promise<void> {
     const gates = new Set((await this.#conversation.gate()).map(({ id }) => id));
     const there = carriedIn(this.#records).filter(({ id }) => gates.has(id));
@@ -127,7 +127,7 @@ export class Transcript {
   }
 }
 
-/** The record that answers a call in the log. */
+/** Makes the record that answers a call. */
 export const response = (call: ToolCallRequestRecord, content: string, isError: boolean): ToolCallResponseRecord => ({
   type: 'tool_call_response',
   id: call.id,

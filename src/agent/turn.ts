@@ -17,13 +17,16 @@ import { response, type Transcript } from './transcript.ts';
 import type { Usage } from './watching/budget.ts';
 
 export const MAX_CYCLES = 100;
-/** The most cycles that notifications during the last answer may add to a turn. */
+/** The maximum number of cycles that notifications during the last answer may add to a turn. */
 const EXTRA_CYCLES = 3;
 export const FORCED = 'You were interrupted because of the following.';
 const MEANWHILE = 'While you answered, the following happened.';
 const NOT_RUN = 'Not run: the tokens of this turn are used up.';
 const CUT_OFF_ANSWER = 'the answer reached its limit of output tokens';
-/** The most consecutive answers whose calls may be cut off at the limit of output tokens. One more ends the turn. */
+/**
+ * The maximum number of consecutive answers whose calls are cut off at the limit of output tokens. The next such answer ends the
+ * turn.
+ */
 const MAX_CUT_OFF = 3;
 
 /** The part of the agent that its turn uses. */
@@ -36,9 +39,9 @@ export type TurnAgent = {
   readonly mode: () => Mode;
   readonly enter: (mode: Mode) => void;
   readonly emit: (event: AgentEvent) => void;
-  /** Whether the program is releasing the conversation. */
+  /** Whether the program is closing the agent. */
   readonly closing: () => boolean;
-  /** Keeps the open notifications from waking the agent, and returns them. */
+  /** Returns the open notifications, and keeps them from waking the agent. */
   readonly handBack: () => Promise<readonly NotificationId[]>;
 };
 
@@ -54,7 +57,7 @@ export class Turn {
     this.#agent = agent;
   }
 
-  /** Adds a person's words to the turn: the current stream or tools end. */
+  /** Adds a person's words to the turn, and ends the current stream or tools. */
   reply(text: string): void {
     this.#interrupt(new Interruption({ kind: 'reply', text }));
   }
@@ -167,7 +170,7 @@ export class Turn {
       await this.#agent.transcript.record([...records, ...calls.map((call) => response(call, 'Not run: interrupted.', true))]);
   }
 
-  /** Decides how the turn continues after an interruption ended its stream or its tools. */
+  /** Decides how the turn continues after an interruption has ended its stream or its tools. */
   async #interrupted(): Promise<'stopped' | 'goes on'> {
     this.#agent.enter('interrupted');
     const why = this.#abort.signal.reason as Interruption;
@@ -185,7 +188,7 @@ export class Turn {
     return 'goes on';
   }
 
-  /** Takes a person's reply into this turn, even if it arrives just after the answer has ended. */
+  /** Adds a person's reply to this turn, even if the reply arrives just after the answer has ended. */
   async #replied(): Promise<boolean> {
     const { aborted, reason } = this.#abort.signal;
     if (!aborted || !(reason instanceof Interruption) || reason.is.kind !== 'reply') return false;
@@ -207,7 +210,7 @@ export class Turn {
 
   async #execute(calls: readonly ToolCallRequestRecord[]): Promise<void> {
     const knows: Record<string, number> = {};
-    /** When each call ended. From that time on, the model knows the content of the result. */
+    /** The time when each call ended. Older facts about its subject are known to the model, because the result shows them. */
     const endedAt = new Map<string, number>();
     const watch = this.#agent.self.batchBegan(calls.map((call) => ({ id: call.id, name: call.name, args: call.arguments })));
     await runBatch({
@@ -251,7 +254,7 @@ export class Turn {
     this.#agent.enter(how === 'complete' ? 'complete' : 'aborted');
     // The end of the program does not count as a stop by a person, so the turn continues after a restart.
     if (how === 'stopped' && !this.#agent.closing()) await this.#agent.transcript.record([{ type: 'agent_stopped' }]);
-    // This informs listeners. A failed turn can still be resumed.
+    // The record is only for listeners: a failed turn can still be resumed.
     if (how !== 'complete' && how !== 'stopped')
       await this.#agent.transcript.record([{ type: 'agent_failed', reason: (error ?? '').slice(0, 500) }]);
     await this.#agent.self.turnEnded({

@@ -1,7 +1,7 @@
 /**
  * Checks the open notifications of one agent whenever any process changes the log. Shows them, interrupts the agent for critical
- * notifications, and wakes an idle agent as the policy says. A signal from the store only starts a check; the set of open
- * notifications decides.
+ * notifications, and wakes an idle agent according to the policy. A signal from the store only starts a check, which depends only
+ * on the open notifications.
  */
 import type { Item } from '../core/items.ts';
 import { formatKind, isInterrupt, type NotificationId } from '../core/notification.ts';
@@ -31,14 +31,14 @@ export class Watcher {
   readonly #agent: Watched;
   readonly #end = new AbortController();
   readonly #shown = new Set<NotificationId>();
-  /** The notifications that have woken the agent. Each of them wakes it once. */
+  /** The notifications that have woken the agent. Each notification wakes the agent only once. */
   readonly #woken = new Set<NotificationId>();
   readonly #asked = new Set<NotificationId>();
   readonly #handedBack = new Set<NotificationId>();
   #watching: Promise<void> = Promise.resolve();
   #looking: Promise<void> = Promise.resolve();
   #again = false;
-  /** Starts a check when a notification becomes due for an idle agent without a change of the log. */
+  /** Starts a check at the time when a notification becomes due for an idle agent. */
   #timer: NodeJS.Timeout | undefined;
 
   constructor(agent: Watched) {

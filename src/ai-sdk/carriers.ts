@@ -17,9 +17,9 @@ export class Carriers {
   readonly #trouble: (error: unknown) => void;
   /** Carriers whose message the caller has not kept yet. */
   #unkept: Carrier[] = [];
-  /** Calls with notifications in their results that no later request proves to be read. */
+  /** Calls whose results contain notifications, before a later request proves that the model has read them. */
   readonly #unread = new Set<string>();
-  /** Whether the last user message has notifications that no later request proves to be read. */
+  /** Whether the last user message contains notifications and no later request proves that the model has read them. */
   #unreadMessage = false;
   /** The added text of each result, because the SDK asks for a result's output more than once. */
   readonly #views = new Map<string, string>();
@@ -33,7 +33,7 @@ export class Carriers {
     this.#trouble = trouble;
   }
 
-  /** Whether a tool was called in this step. Its effects cannot be undone. */
+  /** Whether a tool was called in this step. The effects of a call cannot be undone. */
   get called(): boolean {
     return this.#running.size + this.#landed.size > 0;
   }
@@ -47,7 +47,9 @@ export class Carriers {
     this.#landed.add(call);
   }
 
-  /** Returns the error to throw for a failed call. The error carries notifications if no other call of the batch can. */
+  /**
+   * Returns the error to throw for a failed call. The error carries notifications if no other call of the batch can carry them.
+   */
   async failed(call: string, on: string, error: unknown): Promise<unknown> {
     this.#running.delete(call);
     if (this.called || errorWithView(error, '') === undefined) return error;
@@ -75,14 +77,14 @@ export class Carriers {
     return offer.view.text;
   }
 
-  /** Records that this call was answered with an interrupt, or that its result carries one. */
+  /** Records that an interrupt answered this call, or that the call's result carries an interrupt. */
   refused(call: string | undefined, offer: Offer | undefined): void {
     if (offer !== undefined) this.#unkept.push({ call, settle: offer });
     if (call === undefined) this.#unreadMessage = true;
     else this.#unread.add(call);
   }
 
-  /** Confirms the carriers in these messages, because the caller keeps them. */
+  /** Confirms the carriers in these messages, because the caller keeps the messages. */
   async kept(messages: readonly Message[]): Promise<void> {
     const calls = callsIn(messages);
     const mine = this.#unkept.filter(({ call }) => call === undefined || calls.has(call));
@@ -90,7 +92,10 @@ export class Carriers {
     for (const { settle } of mine) await this.try(() => settle.confirm());
   }
 
-  /** Ends a call of the SDK with these messages. Notifications that are in none of them are released, to ride again. */
+  /**
+   * Ends a call of the SDK with these messages. Notifications that no message contains are released, and a later message carries
+   * them.
+   */
   async dropped(messages: readonly Message[]): Promise<void> {
     this.stepped();
     const calls = callsIn(messages);
@@ -124,7 +129,7 @@ export class Carriers {
     return this.#asked;
   }
 
-  /** Runs work on the store. If it fails, resolves to undefined, because a failing store must not stop an agent. */
+  /** Runs work on the store. If the work fails, resolves to undefined, because a failing store must not stop an agent. */
   async try<T>(what: () => Promise<T>): Promise<T | undefined> {
     try {
       return await what();

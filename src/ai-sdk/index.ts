@@ -20,7 +20,7 @@ export type MessageOf<O> = MessagesOf<O> extends Message ? MessagesOf<O> : Messa
 
 export type AiSdkOptions = {
   /**
-   * Called once if the store cannot be used. The agent then continues without notifications. By default, prints a line to stderr.
+   * Called once if the store cannot be used; the agent then continues without notifications. Default: prints a line to stderr.
    */
   readonly onTrouble?: (line: string) => void;
 };
@@ -46,8 +46,8 @@ export class AiSdk {
   }
 
   /**
-   * Wraps tools so that their results carry notifications. `run` wraps the tools in its options by itself; call this for an agent
-   * that has its own tools.
+   * Wraps tools so that their results carry notifications. `run` wraps the tools in its options by itself. Call this method for
+   * an agent that has its own tools.
    */
   tools<T extends Readonly<Record<string, SdkTool>>>(tools: T): T {
     return wrapTools(tools, { carriers: this.#carriers, stop: () => this.#run?.stopTools ?? new AbortController().signal });
@@ -76,7 +76,7 @@ export class AiSdk {
   }
 }
 
-/** The adapter for one agent: `aiSdk(ear, 'shop/coder')`. */
+/** Makes the adapter for one agent: `aiSdk(ear, 'shop/coder')`. */
 export const aiSdk = (ear: Pick<Inbox, 'conversation' | 'owner'>, address: string, options: AiSdkOptions = {}): AiSdk =>
   new AiSdk(ear.conversation(address, { ...AS, process: ear.owner }), options);
 

@@ -11,7 +11,7 @@ import type { ModelOutput, TextPart } from './shapes.ts';
 /** Whether the provider's package sends each part of a result as a separate part. */
 export const keepsParts = (provider: string): boolean => /anthropic|\.responses$/.test(provider);
 
-/** The output with the view after it. Undefined if the output cannot hold a view. */
+/** Returns the output, followed by the view; undefined if the output cannot contain a view. */
 export function withView(output: ModelOutput, view: string, parts: boolean): ModelOutput | undefined {
   switch (output.type) {
     case 'content': {
@@ -43,14 +43,14 @@ export function withView(output: ModelOutput, view: string, parts: boolean): Mod
   }
 }
 
-/** The error with the view after its message, which the SDK sends to the model. Undefined if the error has no text. */
+/** Returns the error with the view after its message, which the SDK sends to the model; undefined if the error has no text. */
 export function errorWithView(error: unknown, view: string): unknown {
   if (typeof error === 'string') return behind(error, view);
   if (!(error instanceof Error)) return undefined;
   return Object.create(error, { message: { value: behind(error.message, view), enumerable: false } }) as Error;
 }
 
-/** The output that the SDK makes for a tool without a `toModelOutput` function. */
+/** Returns the output that the SDK itself makes for a tool without a `toModelOutput` function. */
 export const plainOutput = (output: unknown): ModelOutput =>
   typeof output === 'string' ? { type: 'text', value: output } : { type: 'json', value: output ?? null };
 

@@ -14,16 +14,18 @@ export type Call<O, R> = (options: O) => R;
 
 export type RunOptions<M extends Message, R> = {
   /**
-   * Saves the messages. A notification counts as delivered once this has resolved. By default, a notification counts as delivered
-   * when it is in `messages`.
+   * Saves the messages. A notification counts as delivered when this function has resolved. Without this function, a notification
+   * counts as delivered when it is in `messages`.
    */
   readonly keep?: Keep<M>;
-  /** Called with the result of the first call, and of another call after each interrupt. Use it to pass streams on. */
+  /**
+   * Called with the result of each call: the first call, and one more after each interrupt. Use this function to forward streams.
+   */
   readonly onResult?: (result: Awaited<R>) => void;
 };
 
 export type Turn<M extends Message, R> = {
-  /** The whole conversation: the given messages with their notifications, and the new ones. */
+  /** The whole conversation: the given messages with their notifications, and the new messages. */
   readonly messages: M[];
   /** The final answer. */
   readonly text: string;
@@ -35,7 +37,7 @@ export type Turn<M extends Message, R> = {
   readonly result: Awaited<R> | undefined;
 };
 
-/** The most interrupts after which a turn continues. Later interrupts wait for the next turn. */
+/** The maximum number of interrupts after which a turn continues. Later interrupts wait for the next turn. */
 const INTERRUPTS_A_TURN = 8;
 
 export class Run<M extends Message, R> {
@@ -88,7 +90,7 @@ export class Run<M extends Message, R> {
 
   /** Begins the turn. Due notifications ride on the user's message. */
   async #openTurn(): Promise<void> {
-    // The caller may continue with messages that an earlier turn could not save.
+    // The messages may contain carriers that an earlier turn could not save.
     await this.#carriers.kept(this.#transcript.messages);
     if (this.#transcript.last?.role !== 'user') return;
     const view = await this.#carriers.offer({ at: 'turn_start', on: 'message' });

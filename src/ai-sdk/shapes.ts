@@ -21,7 +21,7 @@ export type CallableTool = {
 
 export type ToolCallOptions = {
   readonly toolCallId: string;
-  /** The messages that led to this call. */
+  /** The messages of the request that led to this call. */
   readonly messages: readonly Message[];
   readonly abortSignal?: AbortSignal | undefined;
 };

@@ -3,7 +3,10 @@ import type { Carriers } from './carriers.ts';
 import { plainOutput } from './outputs.ts';
 import type { CallableTool, ModelOutput, SdkTool, ToolCallOptions } from './shapes.ts';
 
-/** The error that is thrown in place of a call while an interrupt is unread. The SDK answers the call with its text. */
+/**
+ * The error that is thrown instead of running a tool while an interrupt is unread. The SDK answers the call with the error's
+ * text.
+ */
 export class ToolRefused extends Error {
   override readonly name = 'ToolRefused';
 
@@ -16,7 +19,7 @@ export class ToolRefused extends Error {
 /** The run to which wrapped tools belong. */
 export type Calls = {
   readonly carriers: Carriers;
-  /** The signal for running tools. It aborts when an interrupt asks to cancel or pause. */
+  /** The signal for running tools, which aborts when an interrupt asks the agent to cancel or pause. */
   readonly stop: () => AbortSignal;
 };
 
@@ -32,7 +35,7 @@ function wrap(name: string, given: SdkTool, { carriers, stop }: Calls): SdkTool 
   if (given.execute === undefined) return given;
   const tool = given as unknown as Required<CallableTool>;
 
-  /** Begins the call, or throws an error with which the SDK answers the call. */
+  /** Begins the call, or throws the error that the SDK turns into the call's answer. */
   async function enter({ toolCallId, messages }: ToolCallOptions): Promise<void> {
     const { conversation } = carriers;
     await carriers.asked(messages);
@@ -95,7 +98,7 @@ async function untilStopped<T>(stop: AbortSignal, make: () => Promise<T>): Promi
 
 const isGenerator = (execute: object): boolean => Object.prototype.toString.call(execute) === '[object AsyncGeneratorFunction]';
 
-/** The result of an execute function. If it returns a stream of outputs, the last output is the result. */
+/** Returns the result of an execute function. If the function returns a stream of outputs, the last output is the result. */
 async function lastOf(made: unknown): Promise<unknown> {
   const output: unknown = await made;
   if (typeof output !== 'object' || output === null || !(Symbol.asyncIterator in output)) return output;

@@ -7,7 +7,7 @@ export type Keep<M extends Message> = (messages: readonly M[]) => unknown;
 export class Transcript<M extends Message> {
   readonly messages: M[];
   readonly #keep: Keep<M> | undefined;
-  /** The messages of the current call. They distinguish a step's own messages from those of earlier steps. */
+  /** The messages of the current call, which distinguish a step's messages from the messages of earlier steps. */
   #ofCall: Message[] = [];
 
   constructor(messages: M[], keep: Keep<M> | undefined) {
@@ -24,8 +24,8 @@ export class Transcript<M extends Message> {
   }
 
   /**
-   * Adds and returns a step's own messages. AI SDK 6 passes the messages of all steps of the call with each step, and AI SDK 7
-   * only those of the step.
+   * Adds and returns a step's messages. With each step, AI SDK 6 passes the messages of all steps of the call, and AI SDK 7
+   * passes only the step's messages.
    */
   async addStep(response: readonly Message[]): Promise<readonly Message[]> {
     const before = this.#ofCall.length;

@@ -1,4 +1,4 @@
-/** Checks JP's entries against the forms that providers accept in a conversation. */
+/** Checks that JP's entries have forms that providers accept in a conversation. */
 import { z } from 'zod';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
@@ -15,7 +15,8 @@ const carried = { notifications: z.array(notification).optional() };
 const sized = z.union([name, z.object({ policy: name, over: z.number().min(0).optional() }).loose()]);
 
 /**
- * The forms of the types that reach a provider, or that decide which records reach it. Entries of other types are kept unchanged.
+ * The forms of entries that reach a provider, or that decide which records reach a provider. Entries of other types are kept
+ * unchanged.
  */
 const SHAPES: Readonly<Record<string, z.ZodType>> = {
   chat_request: z.object({ content: text, author: text.nullish(), ...carried }),

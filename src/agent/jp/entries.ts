@@ -21,12 +21,12 @@ export function recordOf(entry: JpEntry): Draft {
   const provider = providerOf(metadata);
   const jp = { ...defined({ timestamp, metadata }) };
   const record = { ...body, metadata: { jp, ...defined({ provider }) } } as unknown as Draft;
-  // A string that should be in base64 and is not would change on the way back.
+  // A string that should be base64 but is not would change in a conversion to a record and back, so the whole entry is kept too.
   if (JSON.stringify(entryOf(record)) === JSON.stringify(ordered(entry))) return record;
   return { ...record, metadata: { jp: { ...jp, entry }, ...defined({ provider }) } };
 }
 
-/** The entry of one record, with keys in JP's order: `timestamp`, `type`, the rest, `metadata`. */
+/** Returns the entry of one record, with keys in JP's order: `timestamp`, `type`, the rest, `metadata`. */
 export function entryOf(record: Draft): JpEntry {
   const {
     metadata,
@@ -51,7 +51,7 @@ const ordered = ({ timestamp, type, metadata, ...rest }: JpEntry): JpEntry => ({
   ...defined({ metadata }),
 });
 
-/** The signatures in JP's metadata. Without them a provider refuses its own reasoning. */
+/** Returns the signatures in JP's metadata. A provider refuses its own reasoning without its signature. */
 function providerOf(metadata: Table | undefined): Table | undefined {
   const anthropic = metadata?.['anthropic_thinking_signature'];
   if (typeof anthropic === 'string') return { anthropic: { signature: anthropic } };

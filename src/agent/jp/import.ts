@@ -18,7 +18,7 @@ export type Imported = {
   readonly pending: number;
 };
 
-/** The largest conversation file that is read. */
+/** The maximum size of a conversation file. */
 const MAX_BYTES = 256 * 1_048_576;
 
 /**

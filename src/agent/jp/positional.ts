@@ -1,6 +1,6 @@
 /**
- * Derives which notifications a conversation of JP has delivered. By JP's rule, notifications queued after the last message to
- * the model are pending, and earlier ones are not. JP's notifications have no ids, so they get ids from their positions.
+ * Derives which notifications a conversation of JP has delivered. By JP's rule, only notifications that were queued after the
+ * last message to the model are pending. JP's notifications have no ids, so they get ids from their positions.
  */
 import { makeNotification, type Kind, type Level, type Notification, type NotificationInput } from '../../core/notification.ts';
 import type { Json } from '../../core/json.ts';
@@ -13,8 +13,8 @@ import { render } from '../../core/views/index.ts';
 type JpNotification = { readonly kind: Kind | string; readonly level?: Level; readonly message: string };
 
 /**
- * Gives ids to queue records. Carriers get the notifications that they carried, with these ids and a view. All other
- * notifications are closed as filtered.
+ * Adds ids to queue records. Adds to each carrier its delivered notifications, with their ids and a view. Closes all other
+ * notifications as filtered.
  */
 export function closeByPosition(
   records: readonly Draft[],

@@ -1,12 +1,12 @@
 /**
  * The limits of one agent turn: tokens, requests to the model, time, and the size of its context. Reports a warning before each
- * limit and an event at the limit, each once a turn.
+ * limit and an event at the limit, each once per turn.
  */
 import { EarpieceError } from '../../core/errors.ts';
 import { plainDuration, plainNumber, seen, type Seen } from './seen.ts';
 
 export type BudgetOptions = {
-  /** Input and output tokens of all requests of one turn, cached or not. */
+  /** The maximum number of input and output tokens of all requests of one turn, cached or not. */
   readonly tokens?: number;
   /** The size of the model's context window. The last request and its answer must fit into it. */
   readonly contextTokens?: number;
@@ -37,7 +37,7 @@ export class Budget {
   #iterations = 0;
   #context = 0;
 
-  /** `iterations` is the most requests to the model in one turn. Throws `bad_argument` for an invalid limit. */
+  /** `iterations` is the maximum number of requests to the model in one turn. Throws `bad_argument` for an invalid limit. */
   constructor(options: BudgetOptions & { readonly iterations: number }) {
     const { tokens, contextTokens, timeoutMs, iterations, warnAt = {} } = options;
     for (const [name, limit] of Object.entries({ tokens, contextTokens, timeoutMs }))
@@ -61,7 +61,8 @@ export class Budget {
   /** Begins a turn: sets all counts to 0, except the size of the context. */
   begin(now: number): void {
     this.#told.clear();
-    // The event was emitted at the end of the last turn, so this turn shows it at its beginning.
+    // This event was emitted at the end of the last turn and is delivered at the beginning of this turn, so it is not emitted
+    // again.
     if (this.#contextToldLate) this.#told.add('context.approaching_limit');
     this.#contextToldLate = false;
     this.#beganAt = now;
@@ -86,7 +87,7 @@ export class Budget {
     return this.#tokens > (this.#limits.token ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Events for the limits that are reached now, without those already emitted in this turn. */
+  /** Returns events for the limits that are reached now, except events already emitted in this turn. */
   reached(now: number): readonly Seen[] {
     const elapsed = now - this.#beganAt;
     return [
@@ -110,8 +111,8 @@ export class Budget {
   }
 
   /**
-   * The events at the end of a turn that ended by itself: exceeded limits, and the size of the context. Warnings before a limit
-   * are left out, because the turn has ended.
+   * Returns the events for the end of a turn that ended by itself: exceeded limits, and the size of the context. Warnings before
+   * a limit are left out, because the turn has ended.
    */
   reachedLate(now: number): readonly Seen[] {
     const late = this.reached(now).filter(({ type }) => !/^budget\..*\.warning$/u.test(type));
@@ -119,7 +120,7 @@ export class Budget {
     return late;
   }
 
-  /** The event for a turn that ended because it may make no further request. */
+  /** Returns the event for a turn that ended because it may make no further request. */
   outOfIterations(): Seen {
     const limit = this.#limits.iteration ?? 0;
     return seen(`The last turn was ended: it took more than ${plainNumber(limit)} requests to the model`, {
@@ -166,7 +167,10 @@ export class Budget {
 /** The percentage, rounded down so that a value below the limit does not show as 100. */
 const percent = (current: number, limit: number): number => Math.floor((current / limit) * 100);
 
-/** The numbers for `data`. Each appears under the names of both vocabularies, so that templates of either can use it. */
+/**
+ * Returns the numbers for `data`. Each number has the names of both vocabularies, so that templates with either vocabulary can
+ * use the number.
+ */
 function counted(kind: Kind, current: number, limit: number): Record<string, string | number> {
   const remaining = Math.max(0, limit - current);
   const percentage = percent(current, limit);

@@ -8,7 +8,7 @@ export type Setup = { readonly model: string; readonly tools: readonly string[] 
 
 const NAMES = 10;
 
-/** The record for a turn whose setup differs from that of the turn before. */
+/** Makes the record for a turn whose setup differs from the previous turn's setup. */
 export const setupRecord = (setup: Setup): Draft => ({ type: 'config_delta', delta: { agent: setup } });
 
 /** The setup of the last turn; undefined if none is recorded. */

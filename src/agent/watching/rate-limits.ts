@@ -1,6 +1,6 @@
 /**
- * Reads the remaining rate limits of a model's provider from the headers of its answers, and sees refusals because of a limit. A
- * low limit is reported once until it resets.
+ * Reads the remaining rate limits of a model's provider from the headers of its answers, and recognizes refusals because of a
+ * limit. A low limit is reported once until it resets.
  */
 import { defined } from '../../core/defined.ts';
 import { plainDuration, plainNumber, seen, type Seen } from './seen.ts';
@@ -13,7 +13,7 @@ export type Limit = { readonly name: string; readonly limit: number; readonly re
 const LOW_AT = 0.1;
 /** The time until a limit resets, if the provider does not report it. */
 const WINDOW_MS = 60_000;
-/** How long the notification about a refusal stays valid. */
+/** The time after which the notification about a refusal expires. */
 const REFUSED_TTL_MS = 10 * 60_000;
 
 export class RateLimits {
@@ -42,7 +42,7 @@ export class RateLimits {
             severity: 'warning',
             key: `ratelimit:${this.#provider}:${name}`,
             supersede: true,
-            // The notification expires at that time.
+            // The notification expires when the limit resets.
             ttlMs: Math.max(1_000, until - now),
             data: {
               provider: this.#provider,
@@ -61,7 +61,7 @@ export class RateLimits {
     });
   }
 
-  /** The event for a request that was refused with 429. `afterMs` is the wait that the provider asks for. */
+  /** Returns the event for a request that was refused with 429. `afterMs` is the wait that the provider asks for. */
   refused({ afterMs }: { readonly afterMs?: number | undefined }): Seen {
     const after = afterMs === undefined ? '' : `; wait for ${plainDuration(afterMs)}`;
     return seen(`${this.#provider} refused a request: its rate limit is exceeded${after}`, {
@@ -79,7 +79,7 @@ export class RateLimits {
 }
 
 /**
- * Every limit whose size and remainder are both in the headers:
+ * Returns every limit whose size and remainder are both in the headers:
  * - `anthropic-ratelimit-<name>-{limit,remaining,reset}`, reset as RFC 3339 (Anthropic's API reference, "Rate limits");
  * - `x-ratelimit-{limit,remaining,reset}[-<name>]`, reset as "6m0s", seconds or epoch (OpenAI's "Rate limits" and compatible
  *   APIs);
@@ -110,8 +110,8 @@ export function limitsIn(headers: Headers, now: number): readonly Limit[] {
 }
 
 /**
- * The time of a reset in milliseconds since the epoch. `value` is a date, a duration such as "1m30.5s", seconds from now, or an
- * epoch in seconds or milliseconds.
+ * Returns the time of a reset in milliseconds since the epoch. `value` is a date, a duration such as "1m30.5s", seconds from now,
+ * or an epoch in seconds or milliseconds.
  */
 function resetOf(value: string, now: number): number | undefined {
   const text = value.trim();

@@ -1,4 +1,7 @@
-/** Parts that the event sources around an agent's loop share. These sources decide from values, and their caller emits. */
+/**
+ * Parts that the event sources around an agent's loop share. These sources are pure functions of values; their caller emits the
+ * events.
+ */
 import type { EventInput } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
 

@@ -7,7 +7,7 @@ import { cut, plainDuration, seen, type Seen } from './seen.ts';
 /** Why a call failed. `type`: "timeout", "unknown_tool", the name of the error, … */
 export type CallFailure = { readonly type: string; readonly message: string; readonly timeoutMs?: number };
 
-/** `interrupted`: the call was ended with its turn or its batch, so its tool is not the cause. */
+/** `interrupted` means that the call was ended with its turn or its batch, so its tool is not the cause. */
 export type CallEnd =
   | { readonly kind: 'success'; readonly resultLength: number }
   | { readonly kind: 'failed'; readonly failure: CallFailure }
@@ -16,12 +16,12 @@ export type CallEnd =
 export type ToolUse = { readonly id: string; readonly name: string; readonly args: Json };
 
 /**
- * How many characters of a tool's error are kept: from the beginning, which usually names the error, and from the end, where
- * programs print it.
+ * The numbers of characters that are kept from a tool's error: from the beginning, which usually names the error, and from the
+ * end, where programs print the error.
  */
 const ERROR_CHARS = 300;
 const END_CHARS = 100;
-/** The most characters of arguments in an event. Longer arguments are left out. */
+/** The maximum number of characters of arguments in an event. Longer arguments are left out. */
 const ARGUMENT_CHARS = 2_000;
 
 /** The calls of one turn, to count repeated failures of a call and consecutive failures of a tool. */

@@ -134,7 +134,7 @@ export class Hub implements Streams {
     }
   }
 
-  /** Sends the last records to each stream, and ends the stream. */
+  /** Stops watching the store, and ends all streams. */
   async stop(): Promise<void> {
     if (this.stopped) return this.#running;
     this.#stopping.abort();

@@ -7,11 +7,12 @@ const JSON_SCHEMA = join(import.meta.dirname, 'src/agent/json-schema.d.ts');
 const both: UserConfig = {
   platform: 'node',
   fixedExtension: false,
-  // Older than the supported Node: an old Node must parse an entry before the entry can report the wrong version.
+  // The target is older than the supported Node, because an old Node must be able to parse an entry that reports the wrong
+  // version.
   target: 'es2022',
 };
 
-// Chunks lie one folder deep, like sources: `src/cli/version.ts` finds package.json two folders up from either.
+// Chunks are one folder deep, like sources: `src/cli/version.ts` finds package.json two folders above both.
 const chunkFileNames = 'chunks/[name]-[hash].js';
 
 const library: UserConfig = {
@@ -27,18 +28,18 @@ const library: UserConfig = {
     postgres: 'src/entries/postgres.ts',
     client: 'src/entries/client.ts',
   },
-  // An optional peer. The types of this package are bundled, so that a program without the package compiles.
+  // `@ai-sdk/provider` is an optional peer dependency. Its types are bundled, so that a program without this package compiles.
   deps: { dts: { alwaysBundle: ['@ai-sdk/provider', 'json-schema'] } },
-  // The types of that package import this name from a package that brings no types.
+  // The types of `@ai-sdk/provider` import `json-schema`, a package without types.
   plugins: [{ name: 'json-schema', resolveId: { order: 'pre', handler: (id) => (id === 'json-schema' ? JSON_SCHEMA : null) } }],
   dts: { entry: ['src/index.ts', 'src/entries/*.ts'] },
   outputOptions: { chunkFileNames },
 };
 
 /**
- * An import of a module of Node's own reads each of its exports, and some of them load more: `node:fs` 40 modules, `node:http`
- * 90. Asked for, it loads none of those. `node:crypto` costs 5 ms of processor time even so: each of its functions asks for it when
- * it is called.
+ * Replaces imports of Node's modules by `process.getBuiltinModule`. An import reads each export, and some exports load further
+ * modules: 40 for `node:fs`, 90 for `node:http`. `node:crypto` takes 5 ms in either case, so it is loaded only when one of its
+ * functions is called.
  */
 const askForBuiltins = {
   name: 'ask-for-builtins',
@@ -52,7 +53,7 @@ const askForBuiltins = {
     ),
 };
 
-/** Functions only: a class or a constant of `node:crypto` cannot be asked for later. */
+/** Makes functions that load `node:crypto` when they are called. Its classes and constants cannot be loaded late. */
 function whenCalled(names: string): string {
   const functions = names.split(',').map((name) => name.trim().split(' as '));
   const odd = functions.find(([name = '']) => !/^(?:create|random|timing|hash$)/u.test(name));
@@ -68,14 +69,14 @@ const chunksOf = (bundle: Record<string, object>): Chunk[] =>
   (Object.values(bundle) as Chunk[]).filter(({ type }) => type === 'chunk');
 
 /**
- * V8 keeps a text with a single character beyond Latin-1 in two bytes for each of its characters: then a source takes twice the
- * memory, and is slower to read.
+ * Escapes characters beyond Latin-1. A single such character makes V8 store the whole source with two bytes per character, which
+ * takes twice the memory and is slower to read.
  */
 const oneByte = {
   name: 'one-byte',
   generateBundle(_: unknown, bundle: Record<string, object>): void {
     for (const chunk of chunksOf(bundle)) {
-      // A regular expression reads an escape as the letter.
+      // In a regular expression, an escape means the same character.
       if (/(?<!new RegExp\()String\.raw`[^`]*[\u0080-\uffff]/u.test(chunk.code))
         throw new Error(`${chunk.fileName}: write escapes into a String.raw outside of a RegExp`);
       chunk.code = chunk.code.replaceAll(/[\u0080-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
@@ -83,7 +84,10 @@ const oneByte = {
   },
 };
 
-/** A file that only passes on what another one exports costs a start as much as any other: its importers import the other one. */
+/**
+ * Removes files that only re-export another file: loading such a file takes as long as any other, so its importers import the
+ * other file.
+ */
 const noFacades = {
   name: 'no-facades',
   generateBundle(_: unknown, bundle: Record<string, object>): void {
@@ -106,7 +110,7 @@ const noFacades = {
 };
 
 /**
- * Node's own work for a file that is loaded is several times that for the code in it. So what a process or a thread always
+ * Node spends several times more time on loading a file than on the code in it. So the code that a process or a thread always
  * loads is in few files.
  */
 const processes: UserConfig = {
@@ -150,7 +154,7 @@ const processes: UserConfig = {
   },
 };
 
-/** Other programs, some of them without Node, load these by path: `src/hosts/plugin-file.ts`. */
+/** Other programs, some without Node, load these files by path: see `src/hosts/plugin-file.ts`. */
 const plugins: UserConfig = {
   ...both,
   entry: { 'plugins/opencode': 'src/hosts/opencode/plugin.ts', 'plugins/pi': 'src/hosts/pi/extension.ts' },
@@ -159,7 +163,7 @@ const plugins: UserConfig = {
   outputOptions: { chunkFileNames, comments: { jsdoc: false } },
 };
 
-/** Started by its path, from beside or above: `src/stores/thread/store.ts`. */
+/** `src/stores/thread/store.ts` starts this file by its path, from the same folder or the folder above. */
 const thread: UserConfig = {
   ...both,
   entry: { 'workers/store': 'src/stores/thread/worker.ts' },
@@ -170,8 +174,8 @@ const thread: UserConfig = {
 };
 
 /**
- * Started by its path, from beside or above: `src/bus/templates/thread.ts`. A process that runs while Earpiece is upgraded
- * starts the new one, so its files have lasting names and need no other file of Earpiece.
+ * `src/bus/templates/thread.ts` starts this file by its path, from the same folder or the folder above. A process that runs
+ * during an upgrade of Earpiece starts the new file, so these files have stable names and need no other file of Earpiece.
  */
 const templates: UserConfig = {
   ...both,

@@ -7,7 +7,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        // Unit tests leave nothing behind, so a worker keeps the loaded modules for its next file.
+        // Unit tests change no global state, so a worker keeps the loaded modules for its next file.
         test: { name: 'unit', include: ['src/**/*.test.ts', 'console/src/**/*.test.ts'], isolate: false },
       },
       {
@@ -21,13 +21,14 @@ export default defineConfig({
       },
     ],
     reporters: ['default', './scripts/summary.ts'],
-    // Most files wait for processes or timers, so one worker more than there are cores is faster.
+    // Most test files wait for processes or timers, so one more worker than cores is faster.
     maxWorkers: availableParallelism() + 1,
     env: COMPILED,
-    // A busy CI machine alone must not fail a test; `scripts/summary.ts` lists the retried tests. A developer sees a failure at
-    // once.
+    // In CI, failed tests are retried, because a busy machine may fail a test; `scripts/summary.ts` lists the retried tests. A
+    // developer sees a failure at once.
     retry: process.env['CI'] ? 2 : 0,
-    // This limit ends a test that hangs. A test that starts fifteen processes takes 5 s alone and 40 s on a busy machine.
+    // This limit ends a test that hangs. A test that starts fifteen processes takes 5 s on an idle machine and 40 s on a busy
+    // machine.
     testTimeout: 90_000,
     // vitest's default of one second for a poll is too short for a loaded machine, which may take longer to start one process.
     expect: { poll: { timeout: 20_000 } },

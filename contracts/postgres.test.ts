@@ -21,7 +21,10 @@ afterAll(async () => {
   await server.remove();
 });
 
-/** Schemas of closed stores, the oldest first: to make one takes longer than most cases. A case may open its own again at once. */
+/**
+ * Schemas of closed stores, the oldest first. They are reused, because making a schema takes longer than most cases. The newest
+ * are kept, because a case may open its schema again at once.
+ */
 const free: string[] = [];
 const KEPT = 3;
 const TABLES = ['settings', 'logs', 'records', 'items', 'conversations', 'bindings', 'withheld'];

@@ -1,6 +1,6 @@
 /**
- * Queues into a log of a database without pause until its stdin ends; prints each id that the store acknowledged.
- * Run: node contracts/producer.ts <db> <log> <name>
+ * Queues notifications into a log without pause until stdin ends, and prints each id that the store acknowledged. Run: node
+ * contracts/producer.ts <db> <log> <name>
  */
 import type { LogKey } from '../src/core/address.ts';
 import { openStore } from '../src/stores/open.ts';

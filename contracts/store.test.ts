@@ -10,7 +10,7 @@ import { openThreadStore } from '../src/stores/thread/store.ts';
 import { proves } from '../e2e/verifies.ts';
 import { startProducer } from './producers.ts';
 
-/** The promises that single cases prove, by the titles of those cases. */
+/** The promises that some cases prove, by the titles of these cases. */
 const PROMISES: Readonly<Record<string, () => void>> = {
   'of one id by many at once stores it once': () => proves('log:idempotent'),
   'brings back types and fields that it does not know as the same JSON': () => proves('log:unknown-types'),
@@ -69,7 +69,7 @@ const producers: StoreUnderTest<SqliteStore>['producers'] = async ({ path }, log
   };
 };
 
-/** The file and its companions. */
+/** Returns the content of the database file and of its companion files. */
 const contents: StoreUnderTest<SqliteStore>['contents'] = ({ path }) =>
   Buffer.concat(
     ['', '-wal', '-shm']

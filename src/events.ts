@@ -1,4 +1,4 @@
-/** Puts together the bus, its subscribers and their templates, which turn events into notifications of an inbox. */
+/** Creates the bus, its subscribers and their templates, which turn events into notifications of an inbox. */
 import {
   createBus,
   formatSubscriberProblem,
@@ -36,7 +36,7 @@ export function templatesOf(store: Store, onTrouble: Report = () => {}): Templat
   return { templates, lines: storedTemplates(store, templates) };
 }
 
-/** The shipped subscribers, and those in the files of the user and the project. */
+/** Returns the shipped subscribers, and the subscribers in the files of the user and the project. */
 export function projectSubscribers({
   env,
   rootOf,

@@ -1,7 +1,4 @@
-/**
- * The composition root: puts together the configuration, the default store, an inbox and the bus. `src/library` wraps it for
- * users.
- */
+/** The composition root: creates an inbox with its configuration, default store and bus. `src/library` wraps it for users. */
 import type { Bus, SubscriberSource, SubscriberToggles, TemplateEngine } from './bus/index.ts';
 import { loadConfig, type Config } from './config/index.ts';
 import type { ViewName } from './core/records.ts';
@@ -9,7 +6,7 @@ import { eventsOf, projectSubscribers, templatesOf } from './events.ts';
 import { partsOf, UserInbox, type InboxOptions, type Parts } from './user-inbox.ts';
 
 export type OpenOptions = InboxOptions & {
-  /** The source of subscribers. It replaces the shipped ones and the files of the user and the project. */
+  /** The source of subscribers, which replaces the shipped subscribers and the files of the user and the project. */
   readonly subscribers?: SubscriberSource;
 };
 
@@ -45,7 +42,7 @@ export class LoadedInbox extends UserInbox {
 }
 
 /**
- * Opens the user's log. In a process that an agent's command started, queued notifications have the agent as their origin: see
+ * Opens the user's log. If an agent's command started this process, queued notifications have the agent as their origin: see
  * docs/agent-permissions.md. Throws `bad_config` with every problem of the configuration, and the store's errors
  * (`store_refused`, `store_corrupt`, `store_unavailable`).
  */

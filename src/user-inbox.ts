@@ -21,7 +21,7 @@ import type { Events } from './events.ts';
 import { insideAgent, Inbox, rendererOf, type Companion, type InboxDeps, type Pruned } from './inbox/index.ts';
 import { openStore } from './stores/open.ts';
 
-/** This code is loaded when a conversation ends, because a command that only sends does not need it. */
+/** The code for tasks is loaded only when a conversation ends, because a command that only sends does not need it. */
 const executionsPass: Companion = async (store, succession) =>
   (await import('./tasks/index.ts')).executionsPass(store, succession);
 
@@ -39,7 +39,10 @@ export type InboxOptions = {
   /** Whether to open the database in a separate thread, for a long-lived process; see `openStore`. Default: no. */
   readonly thread?: boolean;
   readonly inbox?: Partial<Omit<InboxDeps, 'store' | 'policies'>>;
-  /** Called with one line for each problem of a configuration file that became invalid after the start. Default: not reported. */
+  /**
+   * Called with one line for each problem of a configuration file that became invalid after the start. Default: the problems are
+   * not reported.
+   */
   readonly onProblem?: (line: string) => void;
 };
 
@@ -65,7 +68,7 @@ export class UserInbox extends Inbox {
     return this.#late.emitter;
   }
 
-  /** Removes expired data, and also ended tasks, in each project after the project's retention time. */
+  /** Removes expired data and ended tasks in each project, after the project's retention time. */
   override async prune(olderMs?: number): Promise<Pruned & { readonly tasks: number }> {
     const { Tasks } = await import('./tasks/index.ts');
     const all = new Tasks(this);
@@ -88,9 +91,9 @@ export class UserInbox extends Inbox {
   }
 
   /**
-   * Loads the modules that this process may need later, so that it continues when an upgrade or removal replaces its files. A
-   * long-lived process calls this when it is idle. The promise does not reject: if a load fails, the module is loaded again when
-   * it is needed.
+   * Loads the modules that this process may need later, so that an upgrade or a removal of its files does not stop it. A
+   * long-lived process calls this method when it is idle. The promise does not reject: if a load fails, the module is loaded
+   * again when it is needed.
    */
   async loadAhead(view: ViewName = this.policies.policy(this.project).view): Promise<void> {
     await Promise.allSettled([this.#late.begin(), import('./tasks/index.ts'), rendererOf(view)]);
@@ -110,7 +113,7 @@ class LateEvents {
   #ready: Events | undefined;
 
   readonly lines: LineRenderer = {
-    // If the templates cannot be loaded, that must not hold back other notifications of the same message.
+    // A failure to load the templates must not hold back other notifications of the same message.
     render: async (line, how) => {
       const events = await this.begin().catch((error: unknown) => {
         if (isGone(error)) return { kind: 'failed', reason: GONE } as const;
@@ -152,7 +155,7 @@ export async function openInboxWith(config: Config, options: InboxOptions): Prom
   return new UserInbox(await partsOf(config, options));
 }
 
-/** The parts of a user's inbox. */
+/** The parts from which a user's inbox is made. */
 export type Parts = {
   readonly config: Config;
   readonly deps: InboxDeps;

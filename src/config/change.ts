@@ -43,9 +43,8 @@ export type ConfigWriter = {
   /** Lists the current problems of the files, one line each. */
   readonly problems: () => readonly string[];
   /**
-   * Makes all of the changes, or none of them. Throws `bad_argument` (with `field`, the key) for an unknown setting or an invalid
-   * value. Throws `bad_config` if the resulting file would be invalid or cannot be written, and `conflict` if another process is
-   * changing it.
+   * Makes all changes or none. Throws `bad_argument` (with `field`, the key) for an unknown setting or an invalid value. Throws
+   * `bad_config` if the resulting file would be invalid or cannot be written, and `conflict` if another process is changing it.
    */
   readonly change: (scope: Scope, asked: readonly Asked[]) => Promise<Changed>;
 };
@@ -70,7 +69,7 @@ export function configWriter(options: LoadOptions): ConfigWriter {
       const mode = scope === 'user' ? 0o600 : 0o644;
       const written = await replaceFile(file, (text) => changed(text, changes, file), { mode });
       const keys = changes.map(({ path }) => joinKey(canonical(path)));
-      // A person who sets a key here has seen its value, so the value is trusted.
+      // A person who sets a key with this function has seen its value, so the value is trusted.
       if (scope === 'project')
         trustBook(options).allow(
           file,
@@ -81,7 +80,10 @@ export function configWriter(options: LoadOptions): ConfigWriter {
   };
 }
 
-/** Keys that become trusted when a person changes them by name: they run no command and open no network. */
+/**
+ * Keys whose values become trusted when a person changes them by name: these values run no command and open no network
+ * connection.
+ */
 const LOOKED_AT = /^(?:(?:wake|ttl|max_level)\.|(?:interrupt|budget\.max_item_chars)$)/;
 
 type Change = {
@@ -113,8 +115,8 @@ function changed(text: string, changes: readonly Change[], file: string): string
 }
 
 /**
- * Edits all spellings of the setting in the file, so that they do not contradict each other. Without an existing spelling, the
- * requested one is written.
+ * Edits every spelling of the setting in the file, so that the spellings do not contradict each other. If the file has none, the
+ * requested spelling is written.
  */
 function editsOf(text: string, { path, value, quoted }: Change): readonly Edit[] {
   const key = joinKey(canonical(path));
@@ -123,7 +125,7 @@ function editsOf(text: string, { path, value, quoted }: Change): readonly Edit[]
   );
   if (spelled.length === 0 && value === undefined && nodeAt(path)?.setting === undefined)
     throw refused(joinKey(path), unknownSetting(joinKey(path)));
-  // A file that is not TOML has no spelling; editing the requested path then reports its error.
+  // A file that is not TOML contains no spelling. Editing the requested path then reports the error of the file.
   const ways = spelled.length === 0 ? [path] : spelled;
   if (value === undefined) return ways.map((each) => ({ path: each }));
   if (!quoted) return ways.map((each) => ({ path: each, value }));
@@ -141,7 +143,7 @@ function valueOf({ key, to }: Asked, file: string): Plain | undefined {
   const path = splitKey(key);
   const setting = path && nodeAt(path)?.setting;
   if (to.kind === 'unset' && path !== undefined) {
-    // A person may want to remove an unknown key. A later step checks that the file contains it.
+    // A person may remove an unknown key. A later step checks that the file contains the key.
     if (setting?.value.takesTable) throw refused(key, `${key} is a table; remove it from ${file} by hand`);
     return undefined;
   }
@@ -164,7 +166,7 @@ function plainOfText(setting: AnySetting, text: string): Read<Plain> | undefined
   if (list?.kind === 'table' && setting.value.read([]).kind === 'value') return plainOf(setting, list.table['list']);
   const read = setting.value.fromText(text);
   if (read.kind === 'problems') return read;
-  // The file needs the value in a form that it accepts: for example, a duration is a number in the program and a text in the
+  // The value is written in the form that the file accepts: for example, a duration is a number in the program and a text in the
   // file.
   for (const raw of [read.value, text.trim(), setting.value.show(read.value)])
     if (isPlain(raw) && setting.value.read(raw).kind === 'value') return { kind: 'value', value: raw };

@@ -1,14 +1,14 @@
 /**
- * Says when a change of each setting takes effect, and which settings a person may change while agents work. Only these settings
- * can be changed over the network. None of them runs a command, opens a connection, chooses where data is stored, or reduces
- * redaction.
+ * Defines when a change of each setting takes effect, and which settings a person may change while agents work. Only these
+ * settings can be changed over the network. None of these settings runs a command, opens a connection, chooses where data is
+ * stored, or reduces redaction.
  */
 import { nodeAt } from './check.ts';
 import { splitKey } from './positions.ts';
 import { SETTINGS, type AnySetting } from './schema.ts';
 import type { Form } from './values.ts';
 
-/** Says when a changed setting takes effect. Returns undefined for an unknown setting. */
+/** Returns a text that says when a changed setting takes effect. Returns undefined for an unknown setting. */
 export function takesEffect(key: string): string | undefined {
   const path = splitKey(key) ?? [];
   const setting = settingAt(path);
@@ -47,13 +47,13 @@ export type Change = {
   readonly label: string;
   readonly help: string;
   readonly form: Form;
-  /** Whether the value is a list that joins the values of all layers. */
+  /** Whether the effective list contains the values of all layers. */
   readonly addsUp: boolean;
 };
 
 /**
- * Returns the form in which a page offers the setting. Returns undefined if the setting is changed only in its file or by
- * `earpiece config set`.
+ * Returns the input field with which a page offers the setting. Returns undefined if the setting is changed only in its file or
+ * by `earpiece config set`.
  */
 export function changeOf(key: string): Change | undefined {
   const path = splitKey(key) ?? [];

@@ -1,4 +1,4 @@
-/** Parses the text of one configuration file. Returns its entries and all of its problems, not only the first. */
+/** Parses the text of one configuration file. Returns its entries and all its problems. */
 import { didYouMean } from '../core/errors.ts';
 import { joinKey, pathKey, scanToml, type Place } from './positions.ts';
 import { seen, type Position, type Problem } from './problems.ts';
@@ -33,17 +33,17 @@ export function checkConfigText(text: string, file: string): Checked {
   return { entries: settle(walk), problems: walk.problems.sort(byPlace) };
 }
 
-/** An invalid pattern, with which texts are redacted whole. */
+/** An invalid pattern, which makes redaction remove whole texts. */
 const UNREADABLE = '(';
 /**
- * Matches a line of a broken file that seems to set `redact`, in any spelling and position. A comment matches too, because too
- * much redaction is better than too little.
+ * Matches a line of a broken file that seems to set `redact`, in any spelling and position. A comment matches too: too much
+ * redaction is better than too little.
  */
 const REDACT = /\bredact["']?\s*=/u;
 
 /**
- * Returns the entries of a broken file. It has no effect, except on redaction: if it seems to set `redact`, texts are redacted
- * whole, because its list is unknown.
+ * Returns the entries of a broken file. Only redaction takes effect: if the file seems to set `redact`, whole texts are redacted,
+ * because its list is unknown.
  */
 function broken(text: string, problem: Problem): Checked {
   if (!REDACT.test(text)) return { entries: [], problems: [problem] };
@@ -142,7 +142,7 @@ function complain(
   walk.problems.push({ file: walk.file, ...(place?.[about] ?? { line: 1, column: 1 }), key, message: `${key} ${text}` });
 }
 
-/** Describes an unknown key. If the key exists elsewhere, it was most likely put below the wrong header. */
+/** Describes an unknown key. If the key is valid below another header, the user most likely put it below the wrong header. */
 function unknownHere(node: Node, path: readonly string[], name: string): string {
   const known = [...node.keys.keys()];
   if (didYouMean(name, known) !== undefined) return unknownKey(name, known);
@@ -194,7 +194,7 @@ export function nodeAt(path: readonly string[]): Node | undefined {
   return typeof found === 'string' ? undefined : found;
 }
 
-/** Describes the problem of a name that a person chose in a key. Returns undefined if the key itself is the problem. */
+/** Describes the problem of a name that the user chose in a key. Returns undefined if another part of the key is the problem. */
 export function wrongNameIn(path: readonly string[]): string | undefined {
   const found = walkTo(path);
   return typeof found === 'string' ? found : undefined;

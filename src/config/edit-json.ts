@@ -35,7 +35,7 @@ export function removeJson(text: string, path: JsonPath, file: string): Edited {
   });
 }
 
-/** Returns the value at a path, without its place. Returns undefined if there is none, or if the text is not JSON. */
+/** Returns the value at a path, or undefined if the path has no value or the text is not JSON. */
 export function jsonAt(text: string, path: JsonPath): unknown {
   const parsed = parsedOf(text);
   if (parsed.kind !== 'parsed') return undefined;
@@ -60,7 +60,7 @@ export function jsonProblem(text: string, file: string): Extract<Edited, { kind:
 }
 
 /**
- * The last parsed text. It is kept because one change reads the same text many times, and Claude Code's file may have tens of
+ * The last parsed text, kept because one change parses the same text many times, and Claude Code's file may have tens of
  * megabytes.
  */
 let last: { readonly text: string; readonly parsed: Parsed } | undefined;
@@ -127,7 +127,7 @@ function changed(value: unknown, [key, ...rest]: JsonPath, change: (there: unkno
   return { ...table, [key]: changed(Object.hasOwn(table, key) ? table[key] : undefined, rest, change) };
 }
 
-/** Adds a member after the last one: on a new line, after a comment on the line of the last member. */
+/** Adds a member after the last member, on a new line. A comment on the last member's line stays on that line. */
 function added(sheet: Sheet, container: Container, name: string | undefined, value: unknown): string {
   const { text, end, unit } = sheet;
   const inside = childrenOf(container);
@@ -156,7 +156,7 @@ function without(text: string, container: Container, node: Node): string {
   const cut = splice(text, from, comma === undefined ? node.end : comma + 1, '');
   const commaBefore = before === undefined ? undefined : commaBehind(text, before.end, node.from);
   if (comma === undefined && commaBefore !== undefined) return splice(cut, commaBefore, commaBefore + 1, '');
-  // A list or an object that becomes empty gets no blanks between its brackets.
+  // A list or an object that becomes empty has no white space between its brackets.
   const removed = text.length - cut.length;
   const [open, close] = [container.at + 1, closing - removed];
   return inside.length === 1 && cut.slice(open, close).trim() === '' ? splice(cut, open, close, '') : cut;

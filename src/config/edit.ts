@@ -1,7 +1,7 @@
 /**
  * Changes one key of a TOML text that a person wrote, and nothing else. Comments, order, layout and line ends stay, byte for
- * byte. A new key can often go to several places. They are tried in order, and the first one whose result parses is used. Each
- * result is parsed again and must equal the old value with the change; otherwise it is discarded.
+ * byte. A new key can often go to several places. The places are tried in order. Each result is parsed again, and the first
+ * result that equals the old value with the change is used.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { joinKey, pathKey, piecesOf, type Path, type Piece } from './positions.ts';
@@ -69,8 +69,8 @@ const replaced = ({ text }: Sheet, { value: at, end }: Pair, value: Plain): stri
 
 /**
  * Yields the text with the new key at each possible place, the best first: after its table's last key, after keys that spell its
- * table with dots, in an inline table, at the top of the file, in a new table at the end of the file. Then come the same places
- * in the enclosing tables.
+ * table with dots, in an inline table, at the top of the file, in a new table at the end of the file. The same places in the
+ * enclosing tables follow.
  */
 function* additions(sheet: Sheet, path: readonly string[], value: Plain): Generator<string> {
   for (let depth = path.length - 1; depth >= 0; depth--) {
@@ -102,7 +102,7 @@ function lastIn({ pieces }: Sheet, table: Path, { start }: Header): Pair | undef
 const lastDotted = ({ pieces }: Sheet, table: Path): Pair | undefined =>
   pieces.findLast((piece): piece is Pair => isOwn(piece) && isBelow(piece.path, table) && piece.table.length < table.length);
 
-/** Inserts a line after a piece, with the indentation of the line before. */
+/** Inserts a line after a piece, with the indentation of the previous line. */
 function behind({ text, end }: Sheet, piece: Piece, line: string): string {
   const at = lineEnd(text, piece.end);
   const indent = /[ \t]*$/u.exec(text.slice(0, piece.start))?.[0] ?? '';

@@ -1,4 +1,4 @@
-/** Shows the source of one setting, of a table, or of all settings. */
+/** Shows the values and their sources for one setting, for a table, or for all settings. */
 import { defined } from '../core/defined.ts';
 import { didYouMean } from '../core/errors.ts';
 import { nodeAt, wrongNameIn } from './check.ts';
@@ -41,7 +41,7 @@ export function explain(config: Config, key = ''): Explained {
   return { kind: 'unknown', key, message: noSetting(key, path, config.layers.keys()) };
 }
 
-/** Writes the message for a key that names no setting. */
+/** Returns the error message for a key that names no setting. */
 export function unknownSetting(key: string): string {
   const path = splitKey(key);
   if (path === undefined) return noKey(key);
@@ -65,8 +65,8 @@ const tables = (): string[] =>
     .map((path) => path.join('.'));
 
 /**
- * Finds the source that decides a setting now: the source that sets it, or the one that switches off all kinds of its event
- * source. Returns undefined for the default.
+ * Finds the source that decides the current value of a setting: the source that sets the value, or the source that switches off
+ * all kinds of its event source. Returns undefined for the default.
  */
 export function deciderOf(config: Config, key: string): Source | undefined {
   const winner = config.layers.get(key)?.[0];
@@ -117,12 +117,12 @@ const show = (said: Said): { value: unknown; text: string; decidedBy: string } =
 });
 
 /**
- * Whether the value is in the table of its event source. Such a value yields to the switch of the event source; the quoted form
- * does not.
+ * Whether the value is in the table of its event source. The switch of the event source overrides such a value, but not the
+ * quoted form.
  */
 const isNested = (said: Said): boolean => said.setting === SETTINGS.kindNested;
 
-/** Finds the setting that switches the event source of a kind off; returns undefined if the source is not off. */
+/** Finds the setting that switches off the event source of a kind; returns undefined if the source is not off. */
 function sourceSwitch(config: Config, path: readonly string[]): Said | undefined {
   if (path.length !== 4 || path[2] !== 'kinds') return undefined;
   const name = path[3] ?? '';

@@ -13,7 +13,7 @@ export type World = {
   readonly repository: string;
   readonly userFile: string;
   readonly projectFile: string;
-  /** Writes a file and makes its folders. A relative path starts at the folder of the test. */
+  /** Writes a file and makes its folders. A relative path is relative to the test's folder. */
   readonly write: (path: string, text: string) => string;
   readonly options: (given?: Partial<LoadOptions>) => LoadOptions;
   readonly read: (given?: Partial<LoadOptions>) => { config: Config; problems: string[] };

@@ -1,12 +1,15 @@
-/** Finds names and addresses of other projects. The file of a cloned repository must not use them without its user's consent. */
+/**
+ * Finds names and addresses of other projects. The file of a cloned repository must not use such names without the user's
+ * consent.
+ */
 import type { Entry as Written } from './check.ts';
 import type { Env } from './places.ts';
 import { holderOf, type Entry } from './registry.ts';
 
-/** Returns the name or address of another project that an entry would take; undefined if the entry is allowed. */
+/** Returns the name or address of another project that an entry would use; undefined if the entry is allowed. */
 export type Demand = (entry: Written) => string | undefined;
 
-/** Whether this is CI, where nobody can give consent. A moved root then keeps the name in its file. */
+/** Whether this process runs in CI, where nobody can give consent. In CI, a moved root keeps the name in its file. */
 export const nobodyToAsk = (env: Env): boolean => !['', '0', 'false', undefined].includes(env['CI']?.toLowerCase());
 
 /** Makes the check of one root's entries. `mayTake` says whether the name of a removed root may be taken without consent. */

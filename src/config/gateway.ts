@@ -30,7 +30,7 @@ export type LeftOut = Readonly<Record<string, string>>;
 
 export type ServerConfig = Omit<ServerEntry, 'enable' | 'prefix'> & { readonly prefix: string };
 
-/** Reads the configuration of the gateway. `wrong` are the problems of files whose servers may be named to the agent. */
+/** Reads the configuration of the gateway. `wrong` are the problems of files whose servers' names the agent may read. */
 export function gatewayOf(layers: Layers, at: Surroundings, wrong: readonly Problem[] = []): GatewayConfig {
   const problems: Problem[] = [];
   const separator = valueOf(layers, SETTINGS.separator);

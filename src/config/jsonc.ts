@@ -1,4 +1,6 @@
-/** Parses JSON as editors and agents write their settings: with comments and trailing commas. Each value comes with its place. */
+/**
+ * Parses JSON with comments and trailing commas, as in the settings of editors and agents. Each value has its place in the text.
+ */
 import type { Position } from './problems.ts';
 
 /**
@@ -24,7 +26,7 @@ export type Parsed =
   | { readonly kind: 'parsed'; readonly root: Node; readonly comments: readonly Comment[] }
   | { readonly kind: 'malformed'; readonly at: Position; readonly expected: string; readonly found: string };
 
-/** Never throws. Finds a member. If several members have the same name, the last one counts, as in JSON.parse. */
+/** Never throws. Finds a member. If several members have the same name, the last member is used, as in JSON.parse. */
 export function parseJsonc(text: string): Parsed {
   let at = text.startsWith('\ufeff') ? 1 : 0;
 

@@ -1,5 +1,5 @@
 /**
- * Names the environment variables of a gateway's entry in a client's settings. Each keeps one value of the environment of one
+ * Names the environment variables in a client's entry for the gateway. Each variable keeps one value for the environment of one
  * wrapped server.
  */
 

@@ -59,7 +59,7 @@ export const saidByFile = (entries: readonly Entry[], file: string, scope: 'proj
     source: { kind: 'file', scope, file, ...at },
   }));
 
-/** Reads the environment variables of settings. An empty variable counts as not set. */
+/** Reads the environment variables of settings. An empty variable counts as unset. */
 export function saidByEnv(env: Env): { layer: Layer; problems: readonly Problem[] } {
   const layer: Said[] = [];
   const problems: Problem[] = [];
@@ -76,7 +76,7 @@ export function saidByEnv(env: Env): { layer: Layer; problems: readonly Problem[
   return { layer, problems };
 }
 
-/** Values of flags, by the setting's key (`db`, `budget.max_items`). Texts are parsed like those of environment variables. */
+/** Values of flags, by the setting's key (`db`, `budget.max_items`). Texts are parsed like environment variables. */
 export type Flags = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 export function saidByFlags(flags: Flags): { layer: Layer; problems: readonly Problem[] } {
@@ -107,8 +107,8 @@ export const fixedKeys = (): string[] =>
   ALL_SETTINGS.filter((setting) => !setting.pattern.includes('*')).map((setting) => setting.pattern.join('.'));
 
 /**
- * Merges `layers`, which are ordered by falling priority. If a layer turns a whole event source off (`kinds.mcp.enable = false`),
- * that also overrides single names of this source in weaker layers.
+ * Merges `layers`, which are in order of falling priority. A layer that switches off a whole event source (`kinds.mcp.enable =
+ * false`) also overrides single names of this source in layers with lower priority.
  */
 export function merge(layers: readonly Layer[]): Layers {
   const merged = new Map<string, Said[]>();
@@ -144,7 +144,7 @@ export function valueOf<T, F extends T | undefined>(layers: Layers, setting: Set
   return said.length === 0 ? setting.fallback : (said[0]?.value as T);
 }
 
-/** Lists the winning values of the settings with free names below these parts, with their canonical paths. */
+/** Lists the effective values of the settings with free names below these parts, with their canonical paths. */
 export function winnersBelow(layers: Layers, ...start: readonly string[]): { path: readonly string[]; said: Said }[] {
   const prefix = `${joinKey(start)}.`;
   const found: { path: readonly string[]; said: Said }[] = [];

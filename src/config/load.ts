@@ -34,7 +34,7 @@ export type Config = {
   readonly projectRoot: string;
   /** The folder of the repository, which is the same for all of its worktrees. */
   readonly root: string;
-  /** The name that the project would have if no other root held that name, and the root that holds it. */
+  /** The name that the project would have if no other root had this name, and the root that has it. */
   readonly wanted?: { readonly name: string } & Holder;
   readonly policy: Policy;
   /** The database: an absolute path, `memory:`, or the URL of another engine. */
@@ -50,7 +50,7 @@ export type Config = {
     readonly model?: string;
     readonly system?: string;
     readonly maxCycles: number;
-    /** Variables with keys and tokens that the agent's commands and MCP servers get nevertheless. */
+    /** Variables with keys and tokens that the agent's commands and MCP servers may have. */
     readonly passEnv: readonly string[];
     /** The maximum number of characters of an MCP tool's result; the rest goes to a file. */
     readonly maxResultChars: number;
@@ -71,7 +71,7 @@ export type Config = {
   readonly webhooks: Readonly<Record<string, WebhookEntry>>;
   /** The user's problem matchers, by name. */
   readonly matchers: Readonly<Record<string, MatcherForm>>;
-  /** The files that were read, the file with the higher priority first. */
+  /** The files that were read, in order of falling priority. */
   readonly files: readonly { readonly scope: 'project' | 'user'; readonly file: string }[];
   /** Parts of a project's file that are ignored until `earpiece trust`. */
   readonly untrusted: readonly Untrusted[];
@@ -129,7 +129,7 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     files.push({ scope: 'project', file: candidate });
     break;
   }
-  // The user's configuration folder may be a repository; then its file must not count twice.
+  // The user's configuration folder may itself be a repository. Its file must not be read twice.
   const entriesOfUser = userFile === projectFile ? undefined : entriesIn(userFile, problems);
   if (entriesOfUser !== undefined) files.push({ scope: 'user', file: userFile });
 
@@ -146,8 +146,8 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     ...(projectFile === undefined ? [] : [saidByFile(sifted.trusted, projectFile, 'project')]),
     ...(entriesOfUser === undefined ? [] : [saidByFile(entriesOfUser, userFile, 'user')]),
   ] satisfies Layer[]);
-  // The agent reads the names of these servers. So names from a cloned repository are used only after its user has trusted one of
-  // its servers.
+  // The agent reads the names of broken servers. So names from a cloned repository are used only if the user has trusted a server
+  // of that repository.
   const trustsServers = sifted.trusted.some(({ setting }) => setting === SETTINGS.server);
   const wrongServers = problems.filter(({ file }) => file === userFile || (file === projectFile && trustsServers));
   const address = valueOf(layers, SETTINGS.address);

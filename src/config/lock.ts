@@ -10,8 +10,8 @@ const AGAIN_MS = 10;
 const STALE_MS = 5_000;
 
 /**
- * Locks a file of the state folder that this process reads and then writes with a change, so that two processes do not undo each
- * other's changes. Returns the release function. If the lock cannot be made, the later write of the file reports the error.
+ * Locks a file of the state folder while this process reads and changes the file, so that two processes do not undo each other's
+ * changes. Returns the release function. If the lock cannot be created, the later write of the file reports the error.
  */
 export function lock(file: string): () => void {
   const name = `${file}.lock`;

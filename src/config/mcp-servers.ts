@@ -13,17 +13,20 @@ import { isHttpUrl, type ServerEntry } from './servers.ts';
 
 export type McpServers = {
   readonly servers: Readonly<Record<string, ServerConfig>>;
-  /** The reasons why servers cannot start, by the servers' names. Each is also one of the problems. */
+  /** The reasons why servers cannot start, by the servers' names. Each reason is also in `problems`. */
   readonly leftOut: LeftOut;
   readonly problems: readonly Problem[];
 };
 
-/** The maximum size of the file. It is large, because Claude Code keeps its whole history in the same file. */
+/** The maximum size of the file: Claude Code keeps its whole history in the same file. */
 const MAX_BYTES = 64 * 1_048_576;
 
 type Options = Surroundings & { readonly separator?: string; readonly cwd?: string };
 
-/** Reads the file. It never throws for a missing or invalid file, but returns problems. A person who names the file trusts it. */
+/**
+ * Reads the file. It never throws for a missing or invalid file, but returns problems. The file needs no trust, because a person
+ * has named it.
+ */
 export function readMcpServers(file: string, options: Options): McpServers {
   const path = resolve(options.cwd ?? '.', file);
   let text: string;
@@ -58,7 +61,7 @@ export function parseMcpServers(text: string, file: string, options: Options): M
   const leftOut = Object.create(null) as Record<string, string>;
   for (const [name, node] of list?.members ?? []) {
     const key = `${list?.key}.${name}`;
-    // The name becomes a part of tools' names, for which hosts accept no blanks and dots.
+    // The name becomes a part of tools' names, in which hosts accept no spaces and dots.
     const safe = name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
     const taken = safe in servers || safe in leftOut;
     const leaveOut = (problem: string, { member, at = node }: { member?: string; at?: Node } = {}): void => {
@@ -82,8 +85,7 @@ export function parseMcpServers(text: string, file: string, options: Options): M
 }
 
 /**
- * Returns the folder at which relative paths start. For a file in a settings folder (`.cursor/mcp.json`), it is the folder of the
- * project.
+ * Returns the base folder of relative paths. For a file in a settings folder (`.cursor/mcp.json`), this is the project's folder.
  */
 function baseOf(file: string): string {
   const folder = dirname(file);
@@ -191,5 +193,5 @@ function textTable(raw: unknown): Record<string, string> | undefined {
   return table;
 }
 
-/** opencode writes `{env:NAME}`. */
+/** Converts the variables of opencode, `{env:NAME}`, to Earpiece's form. */
 const ourVariables = (text: string): string => text.replaceAll(/(?<!\$)\{env:([A-Za-z_]\w*)\}/g, '${$1:-}');

@@ -3,14 +3,14 @@ import { userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { EarpieceError } from '../core/errors.ts';
 
-/** Read from `process` instead of imported: an import also loads streams and promises, which would slow each hook call. */
+/** Taken from `process`, because an import would also load streams and promises, which slows each hook call. */
 const { existsSync, lstatSync, realpathSync, statSync } = process.getBuiltinModule('node:fs');
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
 export const CONFIG_FILE = 'earpiece.toml';
 
-/** The environment that decides the folders. `home` is for tests and for programs that work for another user. */
+/** The environment that determines the folders. `home` is for tests and for programs that work for another user. */
 export type Surroundings = { readonly env: Env; readonly home?: string | undefined };
 
 export const userConfigFile = (at: Surroundings): string => join(xdg(at, 'XDG_CONFIG_HOME', '.config'), 'earpiece', CONFIG_FILE);
@@ -55,7 +55,7 @@ export type ProjectPlace = {
 
 /**
  * Searches from `cwd` up to the folder that has `.git` (a folder, or a file in a worktree). Outside a repository, only `cwd`
- * itself is searched, because a folder above may belong to other users (`/tmp` belongs to all).
+ * itself is searched, because a parent folder such as `/tmp` may belong to other users.
  */
 export function projectPlace(cwd: string): ProjectPlace {
   const start = realFolder(cwd);
@@ -69,8 +69,8 @@ export function projectPlace(cwd: string): ProjectPlace {
 
 /**
  * Returns the reason why a project's configuration file is not read, without quoting the file. A cloned repository could link
- * this file to any file of its user, and an error would quote the content. A link to another TOML file inside one of the `roots`
- * is allowed.
+ * this file to any file of the user, whose content an error would then quote. A link to another TOML file inside one of the
+ * `roots` is allowed.
  */
 export function refusedLink(file: string, roots: readonly string[]): string | undefined {
   let target: string;
@@ -88,7 +88,7 @@ export function refusedLink(file: string, roots: readonly string[]): string | un
   return target.endsWith('.toml') ? undefined : `is a link to ${target}, which is not a .toml file; ${way}`;
 }
 
-/** Resolves a path in the form that a configuration file uses: `~/` is home, and a relative path starts at `base`. */
+/** Resolves a path from a configuration file: `~/` is the home directory, and a relative path is relative to `base`. */
 export function expandPath(path: string, base: string, at: Surroundings): string {
   if (path === '~') return homeOf(at);
   if (path.startsWith('~/')) return join(homeOf(at), path.slice(2));
@@ -96,8 +96,8 @@ export function expandPath(path: string, base: string, at: Surroundings): string
 }
 
 /**
- * Resolves a database in the form that a configuration file uses: a path, also after `sqlite:`, becomes absolute; the URLs of
- * other engines stay.
+ * Resolves a database from a configuration file. A path, with or without `sqlite:`, becomes absolute; the URLs of other engines
+ * stay unchanged.
  */
 export function expandDb(db: string, base: string, at: Surroundings): string {
   const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]+):(.*)$/su.exec(db) ?? [];

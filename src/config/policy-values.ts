@@ -1,11 +1,14 @@
-/** Checks the settings that a program passes, by the values and ranges of the configuration. Durations are milliseconds here. */
+/**
+ * Checks settings that a program passes, with the same values and ranges as in the configuration. Durations are milliseconds
+ * here.
+ */
 import { LEVELS } from '../core/notification.ts';
 import type { Policy } from '../core/policy.ts';
 import { seen } from './problems.ts';
 import { SETTINGS } from './schema.ts';
 import { formatDuration, type Value } from './values.ts';
 
-/** A problem of a setting. `text` follows the name of the key, and says the value seen and what to write. */
+/** A problem of a setting. `text` follows the name of the key, and contains the value seen and what to write. */
 export type PolicyProblem = { readonly key: string; readonly text: string };
 
 type Check = (value: unknown, key: string) => PolicyProblem | undefined;

@@ -1,6 +1,6 @@
 /**
- * Finds the place of each key in a TOML text. The parser returns values without places, so this walks the same text a second
- * time. It checks nothing and never throws. For a text that is not TOML, it returns the places that it has found.
+ * Finds the place of each key in a TOML text. The parser returns values without places, so this module scans the same text a
+ * second time. The scan checks nothing and never throws. For a text that is not TOML, it returns the places found so far.
  */
 import type { Position } from './problems.ts';
 
@@ -11,24 +11,24 @@ export type Place = {
   readonly value: Position;
 };
 
-/** Joins the parts of a key to one string that differs from that of any other key. */
+/** Joins the parts of a key to one string, which is unique to this key. */
 export const pathKey = (path: readonly (string | number)[]): string => JSON.stringify(path);
 
 /**
  * Finds the places by `pathKey`. An element of a list has its index, from 0, as a part. If a key has several places, the first
- * one counts.
+ * place is returned.
  */
 export const scanToml = (text: string): ReadonlyMap<string, Place> => scan(text).places;
 
-/**
- * A header of a table, or a key with its value, for code that cuts the text. Offsets are offsets of the string; ends are
- * exclusive.
- */
+/** A header of a table, or a key with its value, for code that edits the text. Offsets count UTF-16 units; ends are exclusive. */
 export type Piece =
   | { readonly kind: 'header'; readonly path: Path; readonly array: boolean; readonly start: number; readonly end: number }
   | {
       readonly kind: 'pair';
-      /** From the root. `table` is the part that the header above, or the enclosing inline table, contributes. */
+      /**
+       * `path` starts at the root. `table` is its beginning, which comes from the header above or from the enclosing inline
+       * table.
+       */
       readonly path: Path;
       readonly table: Path;
       readonly start: number;
@@ -58,7 +58,7 @@ function scan(text: string): Scan {
   return found;
 }
 
-/** Splits a dotted key as TOML does (`a."b.c".d`). Returns undefined for an invalid key. */
+/** Splits a dotted key such as `a."b.c".d`, as TOML does. Returns undefined for an invalid key. */
 export function splitKey(text: string): string[] | undefined {
   const cursor = new Cursor(text.trim());
   const parts = cursor.key();
@@ -67,7 +67,7 @@ export function splitKey(text: string): string[] | undefined {
     : undefined;
 }
 
-/** Joins the parts of a key, as `splitKey` splits them. */
+/** Joins the parts of a key, so that `splitKey` returns the same parts. */
 export const joinKey = (path: readonly string[]): string =>
   path.map((part) => (/^[A-Za-z0-9_-]+$/.test(part) ? part : JSON.stringify(part))).join('.');
 
@@ -140,10 +140,7 @@ function scanValue(found: Scan, path: Path, depth: number): void {
   } else cursor.skipScalar();
 }
 
-/**
- * Stores the first place of a key. A header may come after keys that extend its table with dots, but people search for the first
- * place.
- */
+/** Stores the first place of a key. A header may come after dotted keys of the same table; people look for the first place. */
 function note(places: Map<string, Place>, path: Path, place: Place): void {
   const id = pathKey(path);
   if (!places.has(id)) places.set(id, place);
@@ -193,7 +190,7 @@ class Cursor {
   skipLine(): void {
     this.skipWhile(/[^\n]*\n?/y);
   }
-  /** Skips a scalar. The blanks after the scalar are not a part of it. */
+  /** Skips a scalar, without the blanks after it. */
   skipScalar(): void {
     const from = this.at;
     this.skipWhile(/[^,\]}\n#]*/y);

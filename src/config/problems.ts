@@ -1,6 +1,6 @@
 import { EarpieceError } from '../core/errors.ts';
 
-/** A place in a text. Lines and columns count from 1, and columns are UTF-16 units, as in editors. */
+/** A place in a text. Lines and columns start at 1, and columns are UTF-16 units, as in editors. */
 export type Position = { readonly line: number; readonly column: number };
 
 /** One problem of a configuration. A problem without `file` concerns an environment variable or a flag. */

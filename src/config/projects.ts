@@ -1,6 +1,6 @@
 /**
- * Policy belongs to the conversation's project, not to the folder of the asking process. So each process notes the place of its
- * project's configuration, where other processes find it.
+ * A conversation has the policy of its project, and not that of the folder of the reading process. So each process stores the
+ * place of its project's configuration for other processes.
  */
 import { dirname } from 'node:path';
 import type { Policy } from '../core/policy.ts';
@@ -12,7 +12,7 @@ import type { Problem } from './problems.ts';
 import { claimName, folderOf, holderOf, projectsFile, readEntries, takeName, withRoots, type Entry } from './registry.ts';
 import { stateOf, watchConfig, type ConfigWatch, type WatchOptions } from './watch.ts';
 
-/** Returns policies. Its calls are fast enough for each contact point. */
+/** Returns policies. The calls are fast enough to be made at each contact point. */
 export type PolicySource = {
   readonly policy: (project: string) => Policy;
   /** Returns the place of a setting's value, for people: `~/shop/earpiece.toml:3`. Undefined means the default. */
@@ -20,10 +20,10 @@ export type PolicySource = {
 };
 
 /**
- * Makes the source of the policies of all projects. This process's project has the policy of its working folder. Another project
- * has the policy of the first noted folder that still exists, and an unknown project that of the user's file. Variables and flags
- * of this process apply to all projects. `remembered` is a name that the caller has already claimed. `remember: false` leaves no
- * note of this project's place, for programs with a private log.
+ * Makes the source of the policies of all projects. This process's project has the policy of the working folder. Another project
+ * has the policy of its first stored folder that still exists. An unknown project has the policy of the user's file. Variables
+ * and flags of this process apply to all projects. `remembered` is a name that the caller has already claimed. With `remember:
+ * false`, the place of this project is not stored, for programs with a private log.
  */
 export function policySource(
   options: WatchOptions & { readonly remember?: boolean; readonly remembered?: string },
@@ -36,7 +36,7 @@ export function policySource(
     const known = others.get(folder ?? '');
     if (known) return known;
     const where = folder === undefined ? { withoutProject: true as const } : { cwd: folder };
-    // All other problems were already reported for this process's project.
+    // Problems of variables, flags and the user's file were already reported for this process's project.
     const onProblem: WatchOptions['onProblem'] = (problems) => {
       const news = problems.filter(({ file }) => file !== undefined && file !== userConfigFile(at));
       if (news.length > 0) options.onProblem?.(news);
@@ -46,8 +46,8 @@ export function policySource(
     return watch;
   };
   let noticed = options.remembered;
-  // A variable or a flag may name the project of another root. Then the files of that root apply, and not those of the working
-  // folder.
+  // A variable or a flag may name the project of another root. In this case, the files of that root apply, and not the files of
+  // the working folder.
   const isOwn = ({ project, root }: Config, asked: string): boolean =>
     project === asked && holderOf(noted(), asked, root)?.gone !== false;
   const configOf = (project: string): Config => {
@@ -80,12 +80,13 @@ export function policySource(
 }
 
 /**
- * Claims the project's name and notes the place of its configuration. If the state folder is not writable, that is only reported.
+ * Claims the project's name and notes the place of its configuration. If the state folder is not writable, the function only
+ * reports that.
  */
 export function rememberProject(config: Config, at: Surroundings, onProblem?: (problems: readonly Problem[]) => void): void {
   const place = { folder: homeOfProject(config), root: config.root };
   try {
-    // The name is set by a variable, a flag or a file that may set it, so the root has moved here.
+    // A variable, a flag or a trusted file sets the name of a removed root, so that root has moved to this folder.
     if (config.layers.has('project') && holderOf(readEntries(at), config.project, config.root)?.gone)
       return takeName(at, config.project, place);
     const isNews = claimName(at, config.project, place);
@@ -95,7 +96,7 @@ export function rememberProject(config: Config, at: Surroundings, onProblem?: (p
   }
 }
 
-/** Writes one line for the user, if another root holds the name that this root would have. */
+/** Returns one line for the user if another root has the name that this root would have. */
 export function nameTold({ project, wanted }: Pick<Config, 'project' | 'wanted'>): string | undefined {
   if (wanted === undefined) return undefined;
   const name = JSON.stringify(wanted.name);
@@ -105,13 +106,13 @@ export function nameTold({ project, wanted }: Pick<Config, 'project' | 'wanted'>
     : `${here}: ${name} belongs to ${wanted.folder}; to choose another name, write project = "…" into earpiece.toml`;
 }
 
-/** Returns a working folder in which another process finds the same configuration. */
+/** Returns a folder in which another process finds the same configuration. */
 export function homeOfProject(config: Config): string {
   const file = config.files.find((each) => each.scope === 'project')?.file;
   return file === undefined ? config.projectRoot : dirname(file);
 }
 
-/** Makes a function that returns the noted projects. It reads the file again only if the file has changed. */
+/** Makes a function that returns the stored projects, and that reads their file again only after a change. */
 function notedProjects(at: Surroundings): () => readonly Entry[] {
   const file = projectsFile(at);
   let state = '';

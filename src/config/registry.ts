@@ -1,6 +1,6 @@
 /**
- * Stores the project name of each root. A name belongs to the first root that had it; another root of that name gets a longer
- * one. The file is that of a version before 0.1.0, whose entries have no root: their root is found from their folder.
+ * Stores the project name of each root. A name belongs to the first root that claimed it; another root with the same name gets a
+ * longer name. Entries of versions before 0.1.0 have no root: their root is found from their folder.
  */
 import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
@@ -28,7 +28,7 @@ const isProjects = (value: unknown): value is Projects =>
   Array.isArray(value.projects) &&
   value.projects.every((pair) => Array.isArray(pair) && typeof pair[0] === 'string' && typeof pair[1] === 'string');
 
-/** The maximum number of removed folders that keep their names. Beyond it, the oldest are forgotten. */
+/** The maximum number of removed folders that keep their names. If there are more, the oldest are forgotten. */
 const MAX_GONE = 500;
 
 export const readEntries = (at: Surroundings): readonly Entry[] => readState(projectsFile(at), isProjects)?.projects ?? [];
@@ -44,7 +44,7 @@ const isGone = (entry: Entry): boolean => !isFolder(rootIn(entry));
 
 const firstOf = (entries: readonly Entry[], name: string): Entry | undefined => entries.find(([other]) => other === name);
 
-/** Finds the root that holds the name, if that is another root. */
+/** Finds another root that has the name; returns undefined if no other root has it. */
 export function holderOf(entries: readonly Entry[], name: string, root: string): Holder | undefined {
   const first = firstOf(entries, name);
   return first === undefined || rootIn(first) === root ? undefined : { folder: rootIn(first), gone: isGone(first) };
@@ -56,7 +56,10 @@ export function folderOf(entries: readonly Entry[], name: string): string | unde
   return first && [first[1], rootIn(first)].find((folder) => isFolder(folder));
 }
 
-/** Makes the name of a root that sets none: the name of its folder, or a longer name if another root holds that. */
+/**
+ * Makes the name of a root whose configuration sets no name: the name of its folder, or a longer name if another root has that
+ * name.
+ */
 export function ownName(entries: readonly Entry[], root: string): string {
   const short = shortName(root);
   const plain = [short, nameFrom(`${basename(dirname(root))}-${short}`)];
@@ -77,7 +80,7 @@ export function ownName(entries: readonly Entry[], root: string): string {
 export const shortName = (root: string): string => nameFrom(basename(root).replace(/(?<=.)\.git$/, ''));
 
 /**
- * Records that the root holds the name, unless another root does. `folder` contains the configuration. Returns true if the record
+ * Records that the root has the name, unless another root has it. `folder` contains the configuration. Returns true if the record
  * is new. Throws `bad_config` if the file cannot be written.
  */
 export function claimName(at: Surroundings, name: string, { folder, root }: Place): boolean {
@@ -91,7 +94,7 @@ export function claimName(at: Surroundings, name: string, { folder, root }: Plac
   );
 }
 
-/** Gives the name to this root, even if another root held it, because the user has confirmed that the root has moved. */
+/** Gives the name to this root, even if another root had it. The caller must know that the root has moved. */
 export function takeName(at: Surroundings, name: string, { folder, root }: Place): void {
   changeEntries(at, (entries) => [[name, folder, root], ...entries.filter((entry) => entry[0] !== name)]);
 }

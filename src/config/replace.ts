@@ -1,7 +1,7 @@
 /**
- * Changes a person's file safely from several processes: each change is written whole or not at all, one after the other. The
- * draft of the new text is also the lock, as in git's configuration. The process that creates the draft owns the change; renaming
- * the draft makes the change and releases the lock.
+ * Changes a person's file safely from several processes: changes are made one after the other, and each is written completely or
+ * not at all. As in git, the draft of the new text is also the lock: the process that creates the draft may change the file, and
+ * renaming the draft replaces the file and releases the lock.
  */
 import {
   chownSync,
@@ -34,10 +34,10 @@ export type ReplaceOptions = {
 };
 
 /**
- * Changes a file. `change` gets the text of the file (`''` if there is no file) and returns the new text. If it throws, nothing
- * is changed, and the exception passes through. Returns false, and writes nothing, if the text stays the same. Follows links;
- * keeps mode and owner. Throws `bad_config` for a file that cannot be read or written, and `conflict` if another process holds
- * the lock or has just saved the file.
+ * Changes a file. `change` gets the text of the file (`''` if there is no file) and returns the new text. If `change` throws, the
+ * file stays unchanged, and the caller gets the exception. Returns false, and writes nothing, if the text stays the same. Follows
+ * links; keeps mode and owner. Throws `bad_config` for a file that cannot be read or written, and `conflict` if another process
+ * holds the lock or has just saved the file.
  */
 export async function replaceFile(file: string, change: (text: string) => string, options: ReplaceOptions): Promise<boolean> {
   const target = tried(file, () => targetOf(file));
@@ -69,7 +69,7 @@ async function replace(target: string, change: (text: string) => string, options
     if (was !== undefined && (was.mode & 0o222) === 0)
       throw new EarpieceError('bad_config', `${target} is read-only; make it writable, or change the file that it is made from`);
     write(lock, after, was, options.mode);
-    // Editors ignore this lock, and another process may have removed it as stale.
+    // Editors ignore this lock, and another process may have removed the lock as stale.
     if (statOf(draft)?.ino !== fstatSync(lock).ino || textOf(target, options.maxBytes) !== before)
       throw busy(target, 'was saved by another program at the same moment');
     if (was !== undefined) keepOwner(draft, was);
@@ -97,8 +97,8 @@ async function held(draft: string, withinMs: number): Promise<number> {
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw told(target, cause);
     }
-    // If the lock was released meanwhile, it counts as new: another process may already hold the next lock, which must not be
-    // removed.
+    // If the lock was released meanwhile, another process may already have created the next lock. That lock must not be removed,
+    // so a missing lock counts as new.
     const since = statOf(draft)?.mtimeMs ?? Date.now();
     if (Date.now() - since > STALE_MS) rmSync(draft, { force: true });
     else if (Date.now() >= until) throw busy(target, `is being changed by another program (${draft})`);
@@ -135,7 +135,7 @@ function targetOf(file: string, links = 0): string {
 const MAX_LINKS = 40;
 const MAX_BYTES = 1_048_576;
 
-/** Reads the text of a file. Throws for text that is not UTF-8, because it would change when it is written back. */
+/** Reads the text of a file. Throws for bytes that are not UTF-8, because writing them back would change them. */
 function textOf(file: string, maxBytes = MAX_BYTES): string {
   if (statOf(file) === undefined) return '';
   const bytes = readLimited(file, maxBytes);

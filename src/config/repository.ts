@@ -1,4 +1,4 @@
-/** Finds the repository of a folder: all worktrees of one repository are one root. */
+/** Finds the repository of a folder. All worktrees of one repository have the same root. */
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { readLimited } from '../input/index.ts';
@@ -14,7 +14,7 @@ export function rootOf(folder: string): string {
     const [, given] = /^gitdir: (.+)$/m.exec(small(git)) ?? [];
     if (given === undefined) return folder;
     const own = realpathSync(resolve(folder, given.trim()));
-    // A clone may claim to be a worktree of another repository, so that repository must confirm it.
+    // A clone may claim to be a worktree of another repository, so the files of that repository must confirm the claim.
     if (realpathSync(small(join(own, 'gitdir')).trim()) !== realpathSync(git)) return folder;
     const common = realpathSync(resolve(own, small(join(own, 'commondir')).trim()));
     return basename(common) === '.git' ? dirname(common) : common;

@@ -57,7 +57,7 @@ function many<T, const F extends T | undefined>(key: string, value: Value<T>, fa
   return { pattern: key.split('.'), value, fallback, ...extra };
 }
 
-/** Shorter names of variables, where the rule (`budget.max_items` is `EARPIECE_BUDGET_MAX_ITEMS`) gives a very long name. */
+/** Shorter names of variables whose regular name (`EARPIECE_BUDGET_MAX_ITEMS` for `budget.max_items`) would be very long. */
 const ENV_NAMES: Readonly<Record<string, string>> = { 'conversation.notifications.enable': 'EARPIECE_ENABLE' };
 
 const policy = DEFAULT_POLICY;
@@ -77,7 +77,7 @@ export const SETTINGS = {
   timeZone: one('time_zone', timeZone(), undefined),
 
   view: one('view', oneOf(VIEW_NAMES), policy.view, {
-    // These views show no frame, no mark and no text of the messages. So a refusal would not show a person's words.
+    // These views show no frame, no mark and no text of the messages, so a refusal would hide a person's words.
     needsTrust: (view) =>
       view === 'signal_en' || view === 'signal_ja'
         ? `view = ${view} (removes a person's words from refusals, and the mark)`

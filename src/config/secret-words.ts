@@ -1,10 +1,10 @@
-/** Hides what looks like a secret in command lines and addresses, because a person's screen may be recorded. */
+/** Hides texts that look like secrets in command lines and URLs, because a person's screen may be recorded. */
 
 /** Matches the end of a name whose value is secret: `--api-key`, `GITHUB_TOKEN`, `Authorization`. */
 const SECRET_NAME =
   /(?:^|[-_.])(?:token|key|apikey|secret|password|passwd|pwd|pass|auth|authorization|credentials?|bearer|pat|cookie|headers?|dsn)$/u;
 const IS_FLAG = /^-{1,2}[A-Za-z]/u;
-/** Flags of `docker` and `curl` whose value is an assignment or a header, and so contains a name. */
+/** Flags of `docker` and `curl` whose value is an assignment or a header, which names the secret itself. */
 const NAMES_NEXT: ReadonlySet<string> = new Set(['-e', '--env', '-H', '--header']);
 /** Matches `--flag=value`, `NAME=value` and `Name: value`. */
 const PAIR = /^(?<name>-{0,2}[A-Za-z_][\w.-]*)(?<sign>=|:\s+)(?<value>.+)$/su;
@@ -27,7 +27,7 @@ export function withoutSecretWords(words: readonly string[]): readonly string[] 
   });
 }
 
-/** Hides the passwords and query values of addresses in a text, and its keys. */
+/** Hides the passwords and query values of URLs in a text, and the keys in it. */
 export const withoutSecretsIn = (text: string): string =>
   text.replaceAll(URL_IN, hiddenInUrl).replaceAll(KEY, (word) => (isWord(word) ? word : HIDDEN));
 

@@ -18,7 +18,7 @@ import {
   type Value,
 } from './values.ts';
 
-/** A server as the file writes it: variables are not expanded, and paths are not resolved. */
+/** A server as in the file: variables are not expanded, and paths are not resolved. */
 export type ServerEntry = {
   readonly enable: boolean;
   /** The prefix of the tools' names. Default: the name of the server. */
@@ -114,7 +114,10 @@ export function showServer(entry: ServerEntry): string {
   return `${what}${extra}${entry.enable ? '' : ' (not enabled)'}`;
 }
 
-/** Describes a server to a person who decides whether to trust it, with its folder and the user's variables that it gets. */
+/**
+ * Describes a server to a person who decides whether to trust it. The text includes the server's folder and the user's variables
+ * that the server gets.
+ */
 export function askedFor(entry: ServerEntry): string {
   const { target } = entry;
   const folder = target.kind === 'stdio' && target.cwd !== undefined ? ` in ${target.cwd}` : '';
@@ -163,7 +166,8 @@ export function profile(): Value<ProfileEntry> {
 
 /**
  * Expands variables: `${NAME}`, `${env:NAME}`, `${NAME:-default}`. Returns unset variables without a default as `missing`. A
- * value that is kept for one server expands only in the environment of that server; elsewhere its variable is `withheld`.
+ * value that the gateway's entry keeps for one server expands only in the environment of that server. For other servers, its
+ * variable is in `withheld`.
  */
 export function expandServer(
   entry: ServerEntry,
@@ -217,7 +221,7 @@ type Fields<K extends Keys> = {
   readonly [Name in keyof K]: K[Name] extends Value<infer T> ? T | undefined : never;
 };
 
-/** Reads the allowed keys of a table, and collects the complaints about each. */
+/** Reads the allowed keys of a table, and collects the complaints about all of them. */
 export function fields<const K extends Keys>(raw: Table, keys: K): Read<Fields<K>> {
   const complaints: Complaint[] = [];
   const found: Record<string, unknown> = {};

@@ -1,6 +1,6 @@
 /**
- * Reads and writes small JSON files in the state folder. Only their owner can read them, and a write replaces the whole file or
- * nothing.
+ * Reads and writes small JSON files in the state folder. Only the owner can read the files. A failed write leaves the old file
+ * unchanged.
  */
 import { accessSync, chmodSync, constants, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
@@ -11,7 +11,8 @@ import { keepPrivate, makeFolders, readLimited } from '../input/index.ts';
 const MAX_BYTES = 16 * 1_048_576;
 
 /**
- * Reads a file. Returns undefined if the file does not exist, or if `is` rejects its content; the next write then replaces it.
+ * Reads a file. Returns undefined if the file does not exist, or if `is` rejects its content. The next write replaces such a
+ * file.
  */
 export function readState<T>(file: string, is: (value: unknown) => value is T): T | undefined {
   let text: string;
@@ -31,7 +32,8 @@ export function readState<T>(file: string, is: (value: unknown) => value is T): 
 const codeOf = (cause: unknown): string => (cause as NodeJS.ErrnoException).code ?? (cause as Error).message;
 
 /**
- * Returns a code that says why a file of the state folder cannot be read. Returns undefined if it is readable, or does not exist.
+ * Returns the error code if a file of the state folder cannot be read. Returns undefined if the file is readable or does not
+ * exist.
  */
 export function unreadable(file: string, maxBytes = MAX_BYTES): string | undefined {
   try {
@@ -42,7 +44,9 @@ export function unreadable(file: string, maxBytes = MAX_BYTES): string | undefin
   }
 }
 
-/** Returns a code that says why a folder of Earpiece is not usable. Returns undefined if it is usable, or does not exist yet. */
+/**
+ * Returns the error code if a folder of Earpiece is not usable. Returns undefined if the folder is usable or does not exist yet.
+ */
 export function unusable(folder: string): string | undefined {
   try {
     readdirSync(folder);

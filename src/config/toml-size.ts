@@ -6,7 +6,7 @@ export const MAX_PARTS = 16;
 export const MAX_KEY = 512;
 /** The maximum depth of nested lists and inline tables. */
 export const MAX_LEVELS = 8;
-/** The maximum number of key parts, header parts and list elements of one file, together. */
+/** The maximum total number of key parts, header parts and list elements in one file. */
 export const MAX_ENTRIES = 10_000;
 
 /** An exceeded limit: its offset in the text, and the message. */
@@ -14,7 +14,7 @@ export type Excess = { readonly at: number; readonly message: string };
 
 /**
  * Finds the first exceeded limit; returns undefined for a text within the limits. The content of strings and comments does not
- * count. The pass follows TOML's grammar only where the text is valid: the parser refuses any other text in linear time.
+ * count. The pass assumes valid TOML, because the parser refuses any other text in linear time.
  */
 export function excessOf(text: string): Excess | undefined {
   const open: string[] = [];

@@ -1,11 +1,11 @@
-/** Reads a TOML file. The result is its table, or the problem that prevents reading, with its place. */
+/** Parses TOML. The result is the table, or the problem that makes the text invalid, with its place. */
 import { createRequire } from 'node:module';
 import type * as SmolToml from 'smol-toml';
 import type { Problem } from './problems.ts';
 import type { Table } from './servers.ts';
 import { excessOf } from './toml-size.ts';
 
-/** The parser. It is loaded with the first file, because most folders have none. */
+/** The parser, which is loaded for the first file, because most folders have no file. */
 let parser: typeof SmolToml | undefined;
 const smolToml = (): typeof SmolToml => (parser ??= createRequire(import.meta.url)('smol-toml') as typeof SmolToml);
 

@@ -1,8 +1,9 @@
 /**
- * Keeps the user's trust in configurations that came with a cloned repository. Without trust, a configuration may only shape
- * deliveries. It may not run commands, open the network, choose where notifications are stored, take another root's name, speak
- * to the model with Earpiece's authority, or weaken a person's messages. The user's consent is stored for the file's real path
- * and for exactly those parts: when they change, the user has to consent again. The scripts that a command runs are not checked.
+ * Stores which configurations from cloned repositories the user trusts. An untrusted configuration may only change how
+ * notifications are delivered. It may not run commands, open the network, choose where notifications are stored, take another
+ * root's name, speak to the model with Earpiece's authority, or weaken a person's messages. The consent is stored for the file's
+ * real path and for exactly the trusted parts: after a change of these parts, the user has to consent again. The scripts that a
+ * command runs are not checked.
  */
 import { createHash } from 'node:crypto';
 import { realpathSync, statSync } from 'node:fs';
@@ -25,13 +26,13 @@ export const untrustedTold = ({ file, what }: Untrusted): string =>
 export type TrustBook = {
   /** Whether the file is trusted. A file without parts that need trust counts as trusted. */
   readonly isTrusted: (file: string) => boolean;
-  /** Returns the current parts of the file that need trust and do not have it. */
+  /** Returns the current parts of the file that need trust but are not trusted. */
   readonly asking: (file: string) => Untrusted;
-  /** Returns the current parts of the file that need trust and have it. */
+  /** Returns the current parts of the file that need trust and are trusted. */
   readonly allowed: (file: string) => Untrusted;
   /**
-   * Trusts the current parts and returns them. `seen` is the result of `print` when a person saw the parts. Throws `conflict` if
-   * the parts have changed since.
+   * Trusts the current parts and returns them. `seen` is the result of `print` at the time when a person saw the parts. Throws
+   * `conflict` if the parts have changed since then.
    */
   readonly trust: (file: string, seen?: string) => Untrusted;
   /** Returns a hash that changes with the parts of the file that need trust. */
@@ -48,8 +49,8 @@ export type TrustBook = {
 export const trustFile = (at: Surroundings): string => join(stateFolder(at), 'trusted.json');
 
 /**
- * Throws `bad_config` if the list of trusted files cannot be read. Commands that print or change trust call this first; other
- * code then trusts nothing.
+ * Throws `bad_config` if the list of trusted files cannot be read. Commands that print or change trust call this function first.
+ * Other code trusts nothing if the list cannot be read.
  */
 export function checkTrustFile(at: Surroundings): void {
   const code = unreadable(trustFile(at));
@@ -83,7 +84,7 @@ export function trustBook(at: Surroundings, foreign: Demand = () => undefined): 
       if (seen !== undefined && seen !== fingerprint(asking))
         throw new EarpieceError('conflict', `${path} has changed since you saw it; nothing is trusted, read it again`, {});
       changeBook(at, ({ files, parts }) => {
-        // A name needs trust only while another root has the name, so earlier consent to the name stays.
+        // A name needs trust only while another root has this name, so an earlier consent to the name is kept.
         const kept = Object.entries(parts[path] ?? {}).filter(([key]) => key === 'project' || key === 'address');
         return {
           files: { ...files, [path]: fingerprint(entries.filter(isOfFirstRelease)) },
@@ -185,8 +186,8 @@ function demand(entry: Entry, foreign: Demand): string | undefined {
 }
 
 /**
- * A version before 0.1.0 reads `files`: one hash over all parts that needed trust then. `parts` has one hash for each key, so that a key
- * that a later release adds to those that need trust does not invalidate the others.
+ * Versions before 0.1.0 read `files`: one hash of all parts that need trust in those versions. `parts` has one hash for each key,
+ * so that a key that needs trust only in a later release does not invalidate the other keys.
  */
 type Book = {
   readonly version: 1;

@@ -14,9 +14,9 @@ export type Value<T> = {
   readonly expects: string;
   /** Whether the value is a whole table, and not a level of keys. */
   readonly takesTable?: true;
-  /** The minimum and the maximum duration, in milliseconds. */
+  /** The minimum and maximum of a duration, in milliseconds. */
   readonly rangeMs?: { readonly min: number; readonly max: number };
-  /** The input field on a page. Default: a text field. */
+  /** The input field for the value on a page. Default: a text field. */
   readonly form?: Form;
 };
 
@@ -37,8 +37,8 @@ export type Read<T> =
   | { readonly kind: 'problems'; readonly problems: readonly Complaint[]; readonly counts?: unknown };
 
 /**
- * A problem of a value. `text` follows the name of the key, and says the value seen and what to write. `at` is the path to a part
- * of the value.
+ * A problem of a value. `text` follows the name of the key, and contains the value seen and what to write. `at` is the path to a
+ * part of the value.
  */
 export type Complaint = {
   readonly text: string;
@@ -128,7 +128,7 @@ export function text(expects: string, check: (text: string) => boolean = () => t
   return { read, fromText: read, show: (words) => words, expects };
 }
 
-/** Reads a list of texts. In a variable or flag, they are separated by commas. */
+/** Reads a list of texts. In a variable or a flag, commas separate the texts. */
 export function texts(expects: string, check: (text: string) => string | undefined = () => undefined): Value<readonly string[]> {
   const read = (raw: unknown): Read<readonly string[]> => {
     if (!Array.isArray(raw)) return refuse(raw, expects);
@@ -248,8 +248,8 @@ export function timeZone(): Value<string> {
 }
 
 /**
- * Reads regular expressions for texts that must not be stored. A list with an invalid pattern still has an effect: the pattern
- * then redacts whole texts.
+ * Reads regular expressions for texts that must not be stored. A list with an invalid pattern still takes effect: the invalid
+ * pattern makes redaction remove whole texts.
  */
 export function patterns(): Value<readonly string[]> {
   const list = texts(`a list of regular expressions such as ["sk-[A-Za-z0-9]{20,}"]`, (source) => {

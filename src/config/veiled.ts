@@ -13,8 +13,8 @@ const WORDS: ReadonlySet<string> = new Set(['command', 'args']);
 type Span = { readonly at: number; readonly end: number; readonly shown?: string };
 
 /**
- * Replaces every text and number below a member with secrets by `"…"`. Commands and other texts lose only the parts that look
- * like a secret. The lines stay the same.
+ * Replaces every text and number below a member with secrets by `"…"`. In commands and other texts, only the parts that look like
+ * secrets are replaced. The number of lines stays the same.
  */
 export function veiled(text: string, file: string): string {
   const spans = file.endsWith('.toml') ? inToml(text) : /\.jsonc?$/u.test(file) && text.trim() !== '' ? inJson(text) : [];
@@ -66,14 +66,14 @@ function inJson(text: string): readonly Span[] | undefined {
   return spans.toSorted((a, b) => a.at - b.at);
 }
 
-/** Hides the secrets in a command line that is one text. Its blanks stay. */
+/** Hides the secrets in a command line that is one text, and keeps its white space. */
 function withoutSecretsInLine(line: string): string {
   const parts = line.split(/(\s+)/u);
   const shown = withoutSecretWords(parts.filter((_, n) => n % 2 === 0));
   return parts.map((part, n) => (n % 2 === 0 ? shown[n / 2] : part)).join('');
 }
 
-/** Finds the parts to hide in TOML. They are whole values, because only the content of an inline table has separate places. */
+/** Finds the parts to hide in TOML. Whole values are hidden, because only the content of an inline table has separate places. */
 function inToml(text: string): readonly Span[] {
   const pairs = piecesOf(text).filter((piece) => piece.kind === 'pair');
   const below = pairs.filter(({ path }) => path.some((part, i) => HOLDERS.has(String(part)) && i < path.length - 1));

@@ -5,14 +5,14 @@ import type { Problem } from './problems.ts';
 import { trustBook, trustFile } from './trust.ts';
 
 /**
- * The current configuration. It uses no timer and no file watch: each call of `current` checks the state of the few possible
- * files. So a change takes effect at the next contact point, and nothing needs to be closed.
+ * The current configuration, without a timer or a file watch: each call of `current` checks the few possible files. So a change
+ * takes effect at the next contact point, and nothing needs to be closed.
  */
 export type ConfigWatch = { readonly current: () => Config };
 
 export type WatchOptions = LoadOptions & {
   /**
-   * Called with all problems, once for each state of the files that has any. The caller is `current`, and at first `watchConfig`.
+   * Called with all problems, once for each state of the files with problems. `watchConfig` calls it first, and `current` later.
    * Exceptions are ignored.
    */
   readonly onProblem?: (problems: readonly Problem[]) => void;
@@ -20,7 +20,7 @@ export type WatchOptions = LoadOptions & {
 
 /**
  * Watches the configuration. The first read uses the valid parts of an invalid file. Later, an invalid file changes nothing: the
- * earlier configuration stays until the file is valid. The repository's root is determined only once.
+ * earlier configuration is used until the file is valid. The repository's root is determined only once.
  */
 export function watchConfig(options: WatchOptions): ConfigWatch {
   const at = { env: options.env, home: options.home };
@@ -29,7 +29,7 @@ export function watchConfig(options: WatchOptions): ConfigWatch {
     try {
       if (problems.length > 0) options.onProblem?.(problems);
     } catch {
-      // An error of the report must not fail a delivery.
+      // If reporting a problem fails, delivery must continue.
     }
   };
   // The state is taken before the read, so that the next call notices a change during the read.
@@ -49,7 +49,7 @@ export function watchConfig(options: WatchOptions): ConfigWatch {
       const next = readConfig(options);
       // Problems of variables and flags are left out: they were reported at the start, and changing a file does not fix them.
       const problems = next.problems.filter((problem) => problem.file !== undefined);
-      // An invalid file changes nothing, with one exception: withdrawing trust takes effect at once.
+      // An invalid file changes nothing, except that withdrawing trust takes effect at once.
       const stillTrusted = isListed(config, at);
       if (problems.length === 0 || (trusted && !stillTrusted)) config = next.config;
       trusted = isListed(config, at);
@@ -81,7 +81,7 @@ function isSettled(files: readonly string[]): boolean {
 
 const STEP_MS = 100;
 
-/** Returns a text that changes with the contents of the files, as far as the file system shows. */
+/** Returns a text that changes when the file system shows a change of the files. */
 export const stateOf = (files: readonly string[]): string =>
   files
     .map((file) => {

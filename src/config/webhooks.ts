@@ -7,7 +7,7 @@ const KINDS = ['cloudevents', 'github', 'standard', 'alertmanager', 'json'] as c
 
 export type WebhookEntry = {
   readonly kind: (typeof KINDS)[number];
-  /** The receiver as the file writes it: an address, or the name of an agent of the project. */
+  /** The receiver as in the file: an address, or the name of an agent of the project. */
   readonly to: string;
   /** The name of the environment variable that holds the secret. */
   readonly secretEnv: string;

@@ -1,5 +1,6 @@
 /**
- * `earpiece/agent`: an agent on any AI SDK model. After a restart it continues from its log. Its tools can run in the background.
+ * `earpiece/agent`: an agent on any AI SDK model. It continues from its log after a restart, and its tools can run in the
+ * background.
  */
 import '../node-version.ts';
 
@@ -25,7 +26,9 @@ export interface Agent extends AsyncDisposable {
   readonly mode: inner.Mode;
   /** Whether the last turn did not finish, because its process ended. */
   readonly cutOff: boolean;
-  /** Runs a turn: the text goes to the model with the due notifications. A failure of the model is a result, not an error. */
+  /**
+   * Runs a turn: the text goes to the model with the due notifications. A failure of the model is a result, and not an exception.
+   */
   send(text: string, options?: { readonly author?: string; readonly signal?: AbortSignal }): Promise<inner.TurnResult>;
   /** Continues an unfinished turn. Resolves to undefined if the last turn had finished. */
   resume(options?: { readonly signal?: AbortSignal }): Promise<inner.TurnResult | undefined>;
@@ -78,7 +81,10 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   });
 }
 
-/** Makes the tools for every agent: `get_notifications`, notes for itself, and with `tellUser`, messages to its user. */
+/**
+ * Makes the tools for every agent: to read its notifications, to leave notes for itself, and with `tellUser` to send messages to
+ * its user.
+ */
 export const ownTools = (options: {
   /** Returns the agent. Called only after the agent exists. */
   readonly agent: () => Agent;

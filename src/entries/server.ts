@@ -27,7 +27,7 @@ export interface Server {
   };
   /** Begins to listen. Throws `bad_argument` for a port in use, and for a public address if no token exists. */
   listen(at?: { readonly host?: string; readonly port?: number }): Promise<Listening>;
-  /** Makes an address that logs in one browser, once. */
+  /** Makes a URL that logs in one browser, once. */
   loginUrl(): Promise<string>;
   /** Ends the streams and finishes the requests in flight. The earpiece stays open. */
   stop(): Promise<void>;

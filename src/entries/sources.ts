@@ -1,4 +1,4 @@
-/** `earpiece/sources`: sources emit events, and subscribers turn events into notifications. */
+/** `earpiece/sources`: sources, which emit events, and subscribers, which turn events into notifications. */
 import '../node-version.ts';
 
 import {
@@ -89,8 +89,8 @@ const RUN: Table<RunAndTellOptions> = {
 export const filesSource = (options: FilesOptions): FilesSource => files(following('filesSource', options, FILES));
 
 /**
- * Emits events for branches, commits and conflicts of other people. Call `start` to begin. Problems go to `onTrouble`, by default
- * to stderr.
+ * Emits events for branches, commits and conflicts that others have made. Call `start` to begin. Problems go to `onTrouble`, by
+ * default to stderr.
  */
 export const gitSource = (options: GitOptions): GitSource => git(following('gitSource', options, GIT));
 
@@ -123,7 +123,7 @@ const REMINDER: Table<Reminder> = {
   ttlMs: 'amount',
 };
 
-/** Reads a time in a person's words, such as `tomorrow at 9`. Throws `bad_argument` for words that it cannot read. */
+/** Reads a time in a person's words, such as `tomorrow at 9`. Throws `bad_argument` for unknown words. */
 export async function parseWhen(text: string, here: { readonly now: number; readonly timeZone: string }): Promise<When> {
   checkName('parseWhen', 'the time', text);
   check('parseWhen', here, { now: { needed: 'number' }, timeZone: { needed: 'name' } });
@@ -229,7 +229,7 @@ export const subscriberFolders = (options: {
 };
 
 /**
- * The options of a source that follows a folder. Without `onTrouble`, problems go to stderr, because a source that fails must not
+ * Returns the options of a source that follows a folder. By default, problems go to stderr, so that a failing source does not
  * seem to work.
  */
 function following<O extends FilesOptions | GitOptions>(

@@ -22,8 +22,8 @@ const SQLITE: Table<SqliteOptions> = {
 };
 
 /**
- * Makes a store in memory, which ends with its process. Use it for tests, and for agents whose notifications need not outlive
- * them.
+ * Makes a store in memory, which ends with its process. Use it for tests, and for agents whose notifications need not survive a
+ * restart.
  */
 export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
   check('memoryStore', options, { clock: CLOCK });
@@ -41,13 +41,16 @@ export async function openSqliteStore(options: SqliteOptions): Promise<SqliteSto
   return openSqlite(options);
 }
 
-/** The items that `settle` needs for a record. Read these from your index. Throws `bad_argument` for a draft without a type. */
+/**
+ * Names the items that `settle` needs for a record; read these items from your index. Throws `bad_argument` for a draft without a
+ * type.
+ */
 export function touches(draft: Draft): items.Touches {
   checkDraft('touches', draft);
   return items.touches(draft);
 }
 
-/** The effect of a record on the items that `touches` names. Throws `bad_argument` for a draft without a type. */
+/** Returns the effect of a record on the items that `touches` names. Throws `bad_argument` for a draft without a type. */
 export function settle(draft: Draft, place: Pick<Stored, 'seq' | 'at' | 'clock'>, found: readonly items.Item[]): items.Settled {
   checkDraft('settle', draft);
   return items.settle(draft, place, found);

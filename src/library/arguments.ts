@@ -1,6 +1,6 @@
 /**
- * Checks the arguments that a program passes to the library. A table names each key of a type and its allowed values. A misspelt
- * key therefore throws even where the compiler does not see it: in JavaScript, or in an object that was built earlier.
+ * Checks the arguments that a program passes to the library. A table names each key of a type and its allowed values. So a
+ * misspelt key throws even if the compiler does not find it: in JavaScript, or in an object that was built earlier.
  */
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 
@@ -56,7 +56,7 @@ export function bad(message: string, field?: string): EarpieceError {
   return new EarpieceError('bad_argument', message, field === undefined ? {} : { data: { field } });
 }
 
-/** Throws `bad_argument` for any value that is not one of `words`. */
+/** Throws `bad_argument` unless the value is one of `words`. */
 export function checkWord(call: string, name: string, value: unknown, words: Words): void {
   if (typeof value === 'string' && words.includes(value)) return;
   const near = typeof value === 'string' ? didYouMean(value, words) : undefined;
@@ -70,7 +70,7 @@ export function checkText(call: string, name: string, value: unknown): void {
   if (typeof value !== 'string') throw bad(`${call}: ${name} must be a text, got ${shown(value)}`, name);
 }
 
-/** Throws `bad_argument` for any value that is not a text with a visible character. */
+/** Throws `bad_argument` unless the value is a text with a visible character. */
 export function checkName(call: string, name: string, value: unknown): void {
   checkText(call, name, value);
   if (!isName(value)) throw bad(`${call}: ${name} must be a text that is not blank, got ${shown(value)}`, name);
@@ -174,7 +174,7 @@ function readable(call: string, path: string, error: unknown): EarpieceError {
   });
 }
 
-/** Checks that JSON can hold a value. It uses no recursion, because deep data must not overflow the call stack. */
+/** Checks that JSON can represent a value. It uses no recursion, because deep data must not overflow the call stack. */
 function checkJson(call: string, path: string, value: unknown): void {
   type Step = { readonly value: unknown; readonly path: string; readonly leave?: true };
   const inside = new Set<unknown>();
@@ -213,7 +213,7 @@ function notJson(value: unknown): string | undefined {
   return value instanceof Map || value instanceof Set ? `is a ${value.constructor.name}` : undefined;
 }
 
-/** The value that JSON writes: for a date, its text. */
+/** Returns the value that JSON writes; for a date, this is its text. */
 const toJson = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'toJSON' in value && typeof value.toJSON === 'function'
     ? (value.toJSON as () => unknown)()

@@ -32,11 +32,11 @@ export type ConversationOptions = {
   readonly folder?: string;
 };
 
-/** A message for the model with the notifications that ride on it. */
+/** A message for the model, with the notifications that it carries. */
 export type Message = {
   /** The content, followed by the notifications. */
   readonly text: string;
-  /** Only the notifications, for an API that takes several parts. Undefined if none was due. */
+  /** Only the notifications, for an API that takes several parts; undefined if no notification was due. */
   readonly view: string | undefined;
   /** The ids of the notifications in the message. */
   readonly ids: readonly string[];
@@ -64,7 +64,7 @@ export type Refusal = {
   /** The text to send as the tool's result. */
   readonly text: string;
   readonly ids: readonly string[];
-  /** Whether the model got a refusal with the same text before. */
+  /** Whether the model already got a refusal with the same text. */
   readonly repeated: boolean;
 };
 
@@ -82,7 +82,7 @@ export type OfferOptions = {
   readonly at?: ContactPoint;
   /** The name of the message that carries the notifications, such as a tool's name. */
   readonly on?: string;
-  /** The most characters of the text. A longer text is not offered. */
+  /** The maximum number of characters of the text. A longer text is not offered. */
   readonly maxChars?: number;
 };
 
@@ -95,7 +95,7 @@ export type Offer = {
   readonly id: string;
   readonly text: string;
   readonly ids: readonly string[];
-  /** Whether the model may have seen the notifications before. The text says so. */
+  /** Whether the model may have seen the notifications before. If so, the text says that they are repeated. */
   readonly repeated: boolean;
   /**
    * Confirms that the text was sent. Resolves to `late` if the lease had ended and another carrier took the notifications first.
@@ -138,11 +138,11 @@ export const CONVERSATION: Table<ConversationOptions> = {
   folder: 'text',
 };
 /**
- * How long the process must live after a refusal until the refusal counts as delivered. If it dies earlier, the next process gets
- * the interrupt again, flagged as repeated.
+ * The time after which a refusal counts as delivered if the process still runs. If the process ends earlier, the next process
+ * gets the interrupt again, flagged as repeated.
  */
 const TAKEN_AFTER_MS = 2_000;
-/** The longest time between two calls of one batch. */
+/** The maximum time between two calls of one batch. */
 const SAME_BATCH_MS = 1_000;
 
 const OFFER: Table<OfferOptions> = { at: CONTACT_POINTS, on: 'text', maxChars: 'amount' };
@@ -220,7 +220,7 @@ export class Conversation {
     return { text: refusal.text, ids: refusal.ids, repeated: refusal.repeated };
   }
 
-  /** Leases due notifications. Resolves to undefined if none is due, or if the text is longer than `maxChars`. */
+  /** Leases due notifications. Resolves to undefined if no notification is due, or if the text is longer than `maxChars`. */
   async offer(options: OfferOptions = {}): Promise<Offer | undefined> {
     check('offer', options, OFFER);
     await this.#goOn();
@@ -235,7 +235,10 @@ export class Conversation {
     };
   }
 
-  /** Returns open notifications, newest first, for a tool that the model calls. With `mark: false`, they stay open and unread. */
+  /**
+   * Returns open notifications, newest first, for a tool that the model calls. With `mark: false`, the notifications stay open
+   * and unread.
+   */
   async notifications(options: { readonly mark?: boolean; readonly limit?: number } = {}): Promise<Notifications> {
     check('notifications', options, { mark: 'flag', limit: 'amount' });
     await this.#goOn();
@@ -256,7 +259,7 @@ export class Conversation {
     return { text: view?.text, ids: view?.items.flatMap(({ ids }) => ids) ?? [], decisions };
   }
 
-  /** The records of the conversation, oldest first. A fork begins with the records of its parent. */
+  /** Yields the records of the conversation, oldest first. A fork begins with the records of its parent. */
   transcript(): AsyncIterable<Stored> {
     mustBeOpen(this.#inner.inbox);
     return this.#inner.inbox.transcript(this.#inner);
@@ -269,7 +272,7 @@ export class Conversation {
     await this.#inner.ended();
   }
 
-  /** Confirms the last refusal: the loop continues, so it has that answer. */
+  /** Confirms the last refusal: the loop has continued, so it has received that refusal. */
   async #goOn(): Promise<void> {
     await this.#begin();
     await this.#confirmRefusal();

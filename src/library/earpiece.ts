@@ -35,19 +35,19 @@ export type OpenOptions = {
   /** The folder of the project and its `earpiece.toml`. Default: the working folder. */
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Settings that override the configured ones. */
+  /** Settings that override the configuration. */
   readonly policy?: Partial<Policy>;
   readonly clock?: Clock;
   /** Whether a separate thread opens the database, so that a slow disk does not block this process. Default: false. */
   readonly thread?: boolean;
-  /** The subscribers, in place of the shipped ones and the files of the user and the project. */
+  /** The subscribers. They replace the shipped subscribers and the files of the user and the project. */
   readonly subscribers?: SubscriberSource;
   /** Called once for each problem of a file that the user wrote. Default: problems are not reported. */
   readonly onProblem?: (line: string) => void;
 };
 
 export type ReceiptOptions = {
-  /** The receipt to wait for. By default, the call does not wait. */
+  /** The receipt to wait for. Default: the call does not wait. */
   readonly until?: ReceiptName;
   /** The longest wait, in milliseconds. Default 30,000. */
   readonly withinMs?: number;
@@ -94,8 +94,8 @@ export async function openEarpiece(options: OpenOptions = {}): Promise<Earpiece>
 }
 
 /**
- * The API for one database. An agent's name is `coder` for the project of this folder, or `project/coder`. `coder#c1` names one
- * of its conversations.
+ * The API for one database. `coder` names an agent in the project of this folder, `project/coder` an agent in any project, and
+ * `coder#c1` a conversation of an agent.
  */
 export class Earpiece implements AsyncDisposable {
   /** The project of this folder. */
@@ -124,7 +124,8 @@ export class Earpiece implements AsyncDisposable {
   }
 
   /**
-   * One conversation of an agent, for the program that runs its loop. A name without `#…` means the agent's main conversation.
+   * Returns one conversation of an agent, for the program that runs the agent's loop. A name without `#…` means the agent's main
+   * conversation.
    */
   conversation(name: string, options: ConversationOptions = {}): Conversation {
     check('conversation', options, CONVERSATION);
@@ -164,7 +165,7 @@ export class Earpiece implements AsyncDisposable {
     return this.#inbox.open(logNamed('waiting', this.project, of));
   }
 
-  /** Withdraws one notification by its id, or all open ones under a key. */
+  /** Withdraws one notification by its id, or all open notifications with a key. */
   async withdraw(
     from: string,
     what: { readonly id: string } | { readonly key: string },
@@ -207,7 +208,8 @@ export class Earpiece implements AsyncDisposable {
   }
 
   /**
-   * Yields records from `after` on, as any process writes them. By default, yields only new records. Ends when `signal` aborts.
+   * Yields the records after position `after` when any process writes them. By default, yields only new records. Ends when
+   * `signal` aborts.
    */
   watch(
     query: {
@@ -231,7 +233,7 @@ export class Earpiece implements AsyncDisposable {
     });
   }
 
-  /** The active conversations of this project. */
+  /** Lists the active conversations of this project. */
   async active(): Promise<readonly Active[]> {
     const all = await this.#inbox.active({ project: this.project });
     return all.map(({ log, conversation, host, purpose, startedAt, seenAt }) => ({
@@ -248,7 +250,7 @@ export class Earpiece implements AsyncDisposable {
     await this.#inbox.sweep();
   }
 
-  /** Writes the notifications that are still held back, and closes the log. */
+  /** Writes the notifications that the bus still holds back, and closes the log. */
   async close(): Promise<void> {
     closeInner(this.#opened);
     await this.#opened.close();

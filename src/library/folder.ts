@@ -1,6 +1,6 @@
 /**
- * Checks a folder that a program names. Otherwise a misspelt path would be watched, or would become a project's name, without an
- * error.
+ * Checks a folder that a program names. Without this check, a misspelt path would be watched, or would become a project's name,
+ * without an error.
  */
 import { statSync } from 'node:fs';
 import { bad } from './arguments.ts';

@@ -1,4 +1,4 @@
-/** The tables of the objects that producers pass. */
+/** The tables with which the objects of producers are checked. */
 import { SEVERITIES, type EventInput } from '../core/event.ts';
 import { ACTIONS, LEVELS, MOMENTS, type NotificationInput, type Origin } from '../core/notification.ts';
 import type { Table } from './arguments.ts';
@@ -17,7 +17,7 @@ export const NOTIFICATION: Table<NotificationInput> = {
   key: 'text',
   supersede: 'flag',
   about: 'text',
-  // A value of null means never.
+  // Null means that the notification never expires.
   expiresAt: 'any',
   ttlMs: 'number',
   deliver: DELIVER,

@@ -59,13 +59,16 @@ export class Tasks {
     return this.#tasks.edit(this.#project, id, edit, change);
   }
 
-  /** Assigns a task, or with null, removes its agent. If another agent works on the task, Earpiece asks that agent to stop. */
+  /**
+   * Assigns a task to an agent, or to no agent if `assignee` is null. If another agent works on the task, Earpiece asks that
+   * agent to stop.
+   */
   async assign(id: string, assignee: string | null, change: TaskChange): Promise<Task> {
     check('assign', change, CHANGE);
     return this.#tasks.assign(this.#project, id, assignee, change);
   }
 
-  /** Gives a task another status. Throws `conflict` if the task cannot have it. */
+  /** Changes the status of a task. Throws `conflict` if the task cannot change to this status. */
   async move(id: string, to: TaskStatus, change: TaskChange & { readonly reason?: string }): Promise<Task> {
     check('move', change, { ...CHANGE, reason: 'text' });
     return this.#tasks.move(this.#project, id, to, change);

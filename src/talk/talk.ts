@@ -12,7 +12,7 @@ import { askedAbout, type State } from './waiting.ts';
 export const SAYABLE = ['info', 'warning', 'error'] as const;
 export type Sayable = (typeof SAYABLE)[number];
 export const MESSAGE_CHARS = 4_000;
-/** The most replies in a chain of messages. */
+/** The maximum number of replies in a chain of messages. */
 export const MAX_DEPTH = 8;
 
 export type Message = {
@@ -20,13 +20,13 @@ export type Message = {
   readonly to: string;
   readonly message: string;
   readonly level?: Sayable;
-  /** The id of the message to which this one replies. */
+  /** The id of the message that this message answers. */
   readonly replyTo?: string;
 };
 
 export type Said = { readonly id: string; readonly to: string; readonly active: boolean };
 
-/** Queues a message for another agent of the same project. Throws an `EarpieceError` that is worded for the model. */
+/** Queues a message for another agent of the same project. Throws an `EarpieceError` whose message is written for the model. */
 export async function tell(from: Conversation, { to, message, level = 'info', replyTo }: Message): Promise<Said> {
   const { inbox } = from;
   const address = await addressOf(from, to);
@@ -52,7 +52,7 @@ export async function tell(from: Conversation, { to, message, level = 'info', re
   };
 }
 
-/** The possible receivers: the agents of the sender's project. */
+/** Lists the possible receivers: the agents of the sender's project. */
 export async function colleagues(of: Conversation): Promise<readonly Colleague[]> {
   const { inbox, log } = of;
   const { project } = splitLog(log);
@@ -132,7 +132,7 @@ export async function checkKnown(inbox: Logs, log: LogKey, project: string, show
 const hasSiblings = async ({ inbox, log, id }: Conversation): Promise<boolean> =>
   (await inbox.store.presence({ log })).some((p) => p.conversation !== id && inbox.isActive(p));
 
-/** Finds the message to which this one replies, among those that this conversation received. */
+/** Finds the answered message among the messages that this conversation has received. */
 async function answered(from: Conversation, id: string): Promise<{ readonly id: string; readonly depth: number }> {
   const [item] = await from.inbox.store.items(from.log, { kind: 'ids', ids: [id as NotificationId] });
   if (item === undefined)

@@ -16,7 +16,7 @@ export type TalkTool = {
     readonly required?: readonly string[];
     readonly additionalProperties: false;
   };
-  /** MCP's hints. */
+  /** MCP's hints for the tool. */
   readonly annotations: { readonly title: string; readonly readOnlyHint: boolean } & Readonly<Record<string, unknown>>;
 };
 
@@ -68,9 +68,8 @@ export class Talk {
   readonly #quota = new Quota();
 
   /**
-   * Returns the answer as JSON. If the agent made a mistake, throws an error whose message the agent reads. `also`: further
-   * arguments, which the
-   * caller itself handles.
+   * Returns the answer as JSON. If the agent made a mistake, throws an error whose message the agent reads. `also` names further
+   * arguments, which the caller handles.
    */
   async answer(conversation: Conversation, call: TalkCall, also: readonly string[] = []): Promise<object> {
     const args = argumentsOf(call, also);

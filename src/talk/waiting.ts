@@ -1,6 +1,6 @@
 /**
- * The agents that asked to be notified when another agent's turn or session ends. The store keeps the list, so that it survives
- * the processes.
+ * The agents that asked to be notified when another agent's turn or session ends. The store keeps the list, so that the list
+ * outlives the processes.
  */
 import { parseAddress, splitLog, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
@@ -10,7 +10,7 @@ import type { Logs } from '../inbox/index.ts';
 export const STATES = ['idle', 'done'] as const;
 export type State = (typeof STATES)[number];
 
-/** `by`: the address that is notified. */
+/** `by` is the address to notify. */
 export type Waiting = { readonly by: string; readonly state: State; readonly at: number };
 
 const MOST = 20;
@@ -18,7 +18,7 @@ const KEPT_MS = 24 * 3_600_000;
 
 type Kept = { readonly store: Pick<Logs['store'], 'setting' | 'swapSetting'> };
 
-/** The setting's key. It is exported for code that reads the database without a store. */
+/** Returns the key of the setting. It is exported for code that reads the database without a store. */
 export const waitingKey = (log: LogKey): string => `waiting for ${log}`;
 
 /** Records a request. A repeated request counts once. */
@@ -38,7 +38,7 @@ export async function askedAbout(inbox: Logs, log: LogKey, waiting: Waiting): Pr
 const isSame = (a: Asked, b: Asked): boolean => a.by === b.by && a.state === b.state;
 type Asked = Pick<Waiting, 'by' | 'state'>;
 
-/** Whether the request still waits. It is kept for another day. */
+/** Whether the request still waits. If so, the request is kept for another day. */
 export async function isAskedAbout(inbox: Kept, log: LogKey, asked: Waiting): Promise<boolean> {
   const before = await inbox.store.setting(waitingKey(log));
   const all = waitingIn(before);
@@ -49,7 +49,7 @@ export async function isAskedAbout(inbox: Kept, log: LogKey, asked: Waiting): Pr
   return true;
 }
 
-/** It is not notified any more. */
+/** Removes a request, so that the agent is not notified. */
 export async function forget(inbox: Kept, log: LogKey, asked: Asked): Promise<void> {
   for (;;) {
     const before = await inbox.store.setting(waitingKey(log));

@@ -26,7 +26,7 @@ export function* numbersBelow(board: Board, below: number): Iterable<number> {
 export const isGone = ({ gone = [] }: Board, number: number): boolean =>
   gone.some(([from, to]) => from <= number && number <= to);
 
-/** The board without these tasks. */
+/** Returns the board without these tasks. */
 export function without(board: Board, numbers: readonly number[]): Board {
   const ranges = [...(board.gone ?? []), ...numbers.map((n) => [n, n] as const)].toSorted((a, b) => a[0] - b[0]);
   const gone: [number, number][] = [];

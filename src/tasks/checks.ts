@@ -1,6 +1,6 @@
 /**
- * Checks the input of people and agents about tasks. Each check throws `bad_argument`, which names the field, the value and what
- * to write instead.
+ * Checks the input of people and agents about tasks. A failed check throws `bad_argument` with the field, the value and what to
+ * write instead.
  */
 import { parseAddress } from '../core/address.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
@@ -17,7 +17,7 @@ export function agentName(project: string, text: string): string {
   return address.agent;
 }
 
-/** Checks a status or a priority, with "did you mean". */
+/** Checks a status or a priority; the error suggests the nearest word. */
 export function oneOf<T extends string>(what: string, given: string, words: readonly T[]): T {
   const found = words.find((word) => word === given);
   if (found !== undefined) return found;
@@ -28,7 +28,7 @@ export function oneOf<T extends string>(what: string, given: string, words: read
   );
 }
 
-/** The number in the id of a task: 7 of `t7`. */
+/** Returns the number in the id of a task: 7 for `t7`. */
 export function numberOf(id: string): number {
   const number = /^t([1-9]\d{0,8})$/u.exec(id)?.[1];
   if (number === undefined) throw bad('task', `${JSON.stringify(id.slice(0, 80))} must be a task id, such as t7`);

@@ -1,13 +1,14 @@
 /**
- * Decides the effects of a command on a task. Pure. The decision uses the stored task. One append then writes the facts and the
- * notifications about them, or nothing.
+ * Decides the effects of a command on a task, as a pure function of the stored task. One append then writes the facts and their
+ * notifications, or nothing.
  *
  *   backlog ⇄ todo ──▶ in_progress ⇄ blocked        in_progress ──▶ todo, done
  *   everything but done ──▶ cancelled
  *
- * An execution is one agent's work on the task. It starts when the task becomes `in_progress` (without a conversation yet) or an
- * agent takes it. It ends when that agent reports, or is lost with its conversation. If a person takes the task from an agent,
- * the execution is interrupted but does not end: the agent is notified once, and its report ends the execution.
+ * An execution is one agent's work on the task. An execution starts when the task becomes `in_progress` (without a conversation
+ * yet) or when an agent takes the task. It ends when the agent reports, or it is lost when the agent's conversation ends. If a
+ * person takes the task from an agent, the execution is interrupted but does not end: the agent is notified once, and its report
+ * ends the execution.
  */
 import type { ConversationId } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -47,11 +48,11 @@ export type Command =
 
 export type Facts = {
   readonly by: TaskActor;
-  /** The status or the version that the caller saw. The command is refused if the task now has another one. */
+  /** The status or the version that the caller saw. The command is refused if the task has changed since then. */
   readonly expected?: TaskStatus | number;
   /** The id of the notification, if the decision needs one. */
   readonly notification: string;
-  /** Whether a part of the interruption was already shown to the agent. */
+  /** Whether the agent may already have read the request to stop. */
   readonly told: boolean;
   /** Whether this conversation of the agent is active. */
   readonly isActive: (conversation: string) => boolean;
@@ -61,12 +62,12 @@ export type Decision =
   | {
       readonly kind: 'decided';
       readonly facts: readonly Fact[];
-      /** The agent whose log gets the records and the notification. Null: the project's own log. */
+      /** The agent whose log gets the records and the notification; null means the log of the project. */
       readonly agent: string | null;
-      /** Withdraws open notifications about the task, and lowers the gate that they hold up. */
+      /** The reason to withdraw open notifications about the task, which also lowers their gate. */
       readonly takesBack?: string;
       readonly tells?: Telling;
-      /** For a report: the kind of its answer. */
+      /** The kind of the answer to a report. */
       readonly answer?: 'ended' | 'interrupted' | 'go_on';
     }
   /** Nothing changes, because the task already has the requested state. */
@@ -79,8 +80,8 @@ export type Telling = {
   readonly says: string;
   readonly reason?: string;
   /**
-   * The conversation that works on the task and gets the notification. Null if no conversation took the task. In that case, each
-   * conversation of the agent gets the notification.
+   * The conversation that works on the task and gets the notification. It is null if no conversation has taken the task: then
+   * each conversation of the agent gets the notification.
    */
   readonly conversation: string | null;
 };
@@ -108,7 +109,7 @@ export function decide(task: Task, command: Command, facts: Facts): Decision {
   }
 }
 
-/** The agent's running execution. There is at most one. */
+/** Returns the agent's running execution; an agent has at most one for each task. */
 export function runningOf(task: Task, agent: string | null): TaskExecution | undefined {
   return task.executions.findLast((one) => one.agent === agent && one.endedAt === null);
 }
@@ -179,7 +180,7 @@ function move(task: Task, { to, reason }: Extract<Command, { kind: 'move' }>, fa
       ...(told ? { tells } : {}),
     };
   }
-  // An agent that was asked to stop and has not reported needs no second request. An unread request is replaced.
+  // An agent that has read a request to stop but has not reported needs no second request. An unread request is replaced.
   const stops = from === 'in_progress' || (running?.interrupted != null && !told);
   if (!stops || isBy(by, agent)) return { kind: 'decided', facts: [changed], agent };
   const why = to === 'blocked' || to === 'cancelled' ? to : 'stopped';
@@ -250,7 +251,7 @@ function report(
       takesBack: 'the agent was informed',
       answer: 'go_on',
     };
-  // After a failure, the task is blocked until a person checks it. Otherwise, an agent could take it and fail again forever.
+  // After a failure, the task is blocked until a person checks it. Otherwise agents could take the task and fail again forever.
   const to = result === 'success' ? 'done' : 'blocked';
   const reason = result === 'failed' ? `failed: ${summary}` : summary;
   const moves = task.assignee === agent && task.status !== to && (task.status === 'in_progress' || task.status === 'blocked');

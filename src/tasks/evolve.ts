@@ -1,7 +1,7 @@
 import { MAX_EXECUTIONS, type Task, type TaskExecution } from '../core/task.ts';
 import type { TaskRecord } from './records.ts';
 
-/** The state of a task after one more record about it. `project` and `at`: the record's project and time. */
+/** Returns the state of a task after one more record about it. `project` and `at` are the record's project and time. */
 export function evolve(task: Task | undefined, record: TaskRecord, place: { project: string; at: number }): Task {
   const { at, project } = place;
   if (record.type === 'task_created') {
@@ -93,7 +93,7 @@ function changed(task: Task, id: string, change: Partial<TaskExecution>): Task {
   return { ...task, executions: task.executions.map((one) => (one.id === id ? { ...one, ...change } : one)) };
 }
 
-/** Keeps the newest executions, and each running one. */
+/** Keeps the newest executions and all running executions. */
 function newest(executions: readonly TaskExecution[]): readonly TaskExecution[] {
   let tooMany = executions.length - MAX_EXECUTIONS;
   return executions.filter((one) => one.endedAt === null || tooMany-- <= 0);

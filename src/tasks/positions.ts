@@ -2,12 +2,12 @@ import type { Store } from '../core/ports.ts';
 import type { Task } from '../core/task.ts';
 import { TASK_RECORDS, type TaskRecord } from './records.ts';
 
-/** How many positions are read before a pause, in which other work of this process can run. */
+/** The number of positions that are read before other work of this process gets a turn. */
 const WINDOW = 5_000;
 
 /**
- * Finds the positions of these tasks' records in all logs of the project. Reads from the oldest record, and stops when it has all
- * of them: a task's version is the number of its records.
+ * Finds the positions of these tasks' records in all logs of the project. Reads from the oldest record, and stops when all
+ * records are found: a task's version is the number of its records.
  */
 export async function positionsOf(
   store: Store,

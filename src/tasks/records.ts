@@ -1,6 +1,6 @@
 /**
- * The records of a task are in the log of the agent that has it at that time, or in `project/*` without an agent. `version`
- * counts the records of one task in all logs, so that its history can be ordered.
+ * A record of a task is in the log of the agent that the task is assigned to at that time, or in `project/*` if it is unassigned.
+ * `version` counts the records of one task in all logs, so that its history can be ordered.
  */
 import type { ConversationId } from '../core/address.ts';
 import type { Draft } from '../core/records.ts';
@@ -40,7 +40,7 @@ export type Fact =
       readonly reason?: string;
       readonly notification: string;
     }
-  /** The interruption ended. `told`: the agent may have read the request to stop. */
+  /** The interruption has ended. `told` says whether the agent may have read the request to stop. */
   | { readonly type: 'task_execution_recalled'; readonly execution: string; readonly told: boolean }
   /** The agent reported `blocked` because of an interruption that had ended, and was asked to continue. */
   | { readonly type: 'task_execution_continued'; readonly execution: string }

@@ -1,9 +1,8 @@
 /**
  * The tasks of projects, stored in the log. One append writes a task's records and the agent's notification, and swaps the stored
- * task. So a change is written whole or not at all. If two changes are simultaneous, the later one is decided again. A
- * reassignment
- * needs two appends: first in the old assignee's log, then in the new assignee's. If the second append is missing, the next
- * reader writes it.
+ * task. So a change is written completely or not at all. If two changes are simultaneous, the later change is decided again. A
+ * reassignment needs two appends: first to the old assignee's log, then to the new assignee's. If the second append is missing,
+ * the next process that reads the task makes it.
  */
 import { logKey, type ConversationId, type LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -46,14 +45,14 @@ export type TaskEdit = { readonly title?: string | undefined } & Pick<TaskInput,
 
 export type Change = {
   readonly by: TaskActor;
-  /** The status or the version that the caller saw. If the task now has another one, the change is refused (`conflict`). */
+  /** The status or the version that the caller saw. If the task has changed since then, the change is refused (`conflict`). */
   readonly expected?: TaskStatus | number | undefined;
 };
 
 export type TaskQuery = {
   readonly statuses?: readonly TaskStatus[];
   readonly assignee?: string;
-  /** Only tasks below this id. */
+  /** Returns only tasks with a lower number than this id. */
   readonly before?: string;
   readonly limit?: number;
 };
@@ -69,7 +68,7 @@ type StoredTask = Task & {
 };
 
 const TRIES = 50;
-/** How many tasks are removed in one step. */
+/** The maximum number of tasks that are removed in one step. */
 const PRUNED_AT_ONCE = 50;
 
 export class Tasks {
@@ -79,7 +78,7 @@ export class Tasks {
     this.#inbox = inbox;
   }
 
-  /** Makes a task. `once`: the caller's own key; a second call with this key returns the first task. */
+  /** Makes a task. `once` is the caller's own key: a second call with this key returns the first task. */
   async create(project: string, input: TaskInput, by: TaskActor, once?: string): Promise<Task> {
     const { priority = 'normal', status = 'todo', assignee = null } = input;
     if (status !== 'backlog' && status !== 'todo')
@@ -146,7 +145,7 @@ export class Tasks {
     return hasTasks(this.#inbox.store, project);
   }
 
-  /** The tasks that have not ended, or that still need a report. Oldest first. */
+  /** Lists the tasks that have not ended or still need a report, oldest first. */
   async open(project: string): Promise<readonly Task[]> {
     const { open } = (await this.#board(project)) ?? EMPTY;
     return Promise.all(open.map((id) => this.get(project, id)));
@@ -154,8 +153,8 @@ export class Tasks {
 
   /**
    * Removes the tasks that ended before `before` (epoch ms), with all their records. Tasks of any age that have not ended stay.
-   * If the conversation of an ended task ended without a report, its execution is first marked as lost, and the task is removed
-   * next time.
+   * If an ended task still waits for the report of an ended conversation, this call only marks the execution as lost, and the
+   * next call removes the task.
    */
   async prune(project: string, before: number): Promise<{ readonly tasks: number; readonly records: number }> {
     const board = await this.#board(project);
@@ -183,8 +182,8 @@ export class Tasks {
   }
 
   /**
-   * Removes these tasks. If one of them was changed in the meantime or has the store's newest record, returns false and removes
-   * none.
+   * Removes these tasks. If any of them was changed meanwhile or has the store's newest record, it removes none and returns
+   * false.
    */
   async #forget(project: string, tasks: readonly StoredTask[], seqs: readonly number[]): Promise<boolean> {
     const settings = tasks.flatMap((task): Swap[] => [
@@ -334,7 +333,7 @@ export class Tasks {
     return (await this.#inbox.store.setting(taskKey(project, id))) as StoredTask | undefined;
   }
 
-  /** Makes the records that withdraw open notifications about the task. A delivered unread one no longer holds the gate up. */
+  /** Makes the records that withdraw open notifications about the task, and that lower the gate of delivered but unread ones. */
   async #takingBack(log: LogKey, task: Task, why: { by: string; reason: string }): Promise<Draft[]> {
     const key = keyOf(task);
     const { store } = this.#inbox;
@@ -356,7 +355,7 @@ export class Tasks {
     const id = runningOf(task, agent)?.interrupted?.notification;
     if (id === undefined) return false;
     const items = await this.#inbox.store.items(logFor(project, agent), { kind: 'ids', ids: [id as NotificationId] });
-    // A notification that is no longer in the log was read long ago.
+    // A notification that was pruned from the log was read long ago.
     return items.length === 0 || items.some((item) => item.offers > 0);
   }
 

@@ -1,6 +1,6 @@
 /**
  * The tools `get_next_action` and `report_completed`, with which an agent gets tasks and reports their results. Their names,
- * arguments and answers are the same for every agent. The rooms that offer them add only the transport.
+ * arguments and answers are the same for every agent. The rooms that offer the tools add only the transport.
  */
 import { defined } from '../core/defined.ts';
 import { EarpieceError } from '../core/errors.ts';
@@ -18,18 +18,18 @@ type NameOf = (tool: string) => string;
 export type TaskCall = { readonly tool: string; readonly args: unknown };
 
 export type TaskCallOptions = {
-  /** Further arguments, which the caller itself handles. */
+  /** Further arguments, which the caller handles. */
   readonly also?: readonly string[];
   /**
-   * Whether the agent owns its transcript. If so, open notifications follow this answer in the same message, and delivered ones
-   * count as read.
+   * Whether the agent owns its transcript. If so, open notifications follow this answer in the same message, and delivered
+   * notifications count as read.
    */
   readonly rides?: boolean;
 };
 
 /**
- * The answer of a tool. `carries`: open notifications may follow it. If the answer itself shows an interrupt, a later call
- * delivers the interrupt.
+ * The answer of a tool. `carries` says whether open notifications may follow the answer. If the answer itself shows an interrupt,
+ * a later call delivers the interrupt.
  */
 export type TaskAnswer = { readonly body: object; readonly carries: boolean };
 

@@ -10,11 +10,11 @@ import type { Tasks } from './tasks.ts';
 
 export type Next =
   /**
-   * An interrupt is unread, so the agent gets no task before it reads the interrupt. Asking for the next action neither reads nor
-   * delivers a notification.
+   * The agent must read an interrupt before it gets a task. The call for the next action neither reads nor delivers a
+   * notification.
    */
   | { readonly kind: 'interrupt'; readonly interrupts: readonly Item[] }
-  /** The agent has read a pause, which holds until a person lifts it. */
+  /** The agent has read a pause, which is in force until a person lifts it. */
   | { readonly kind: 'paused' }
   /** The agent was asked to stop, and has not reported yet. */
   | { readonly kind: 'stop'; readonly task: Task; readonly execution: TaskExecution }
@@ -25,7 +25,8 @@ export type Report = { readonly result: string; readonly summary: string; readon
 
 export type Reported = {
   /**
-   * `interrupted`: a person had stopped the execution before. `go_on`: the reason to stop has ended, and the execution continues.
+   * `interrupted` means that a person had already stopped the execution. `go_on` means that the reason to stop has ended and the
+   * execution continues.
    */
   readonly kind: 'ended' | 'interrupted' | 'go_on';
   readonly tasks: readonly Task[];
@@ -35,7 +36,7 @@ export type Reported = {
 
 type Mine = { readonly task: Task; readonly execution: TaskExecution };
 
-/** Finds the agent's next action. `rides`: the agent owns its transcript, so delivered notifications count as read. */
+/** Finds the agent's next action. With `rides`, the agent owns its transcript, so delivered notifications count as read. */
 export async function nextFor(tasks: Tasks, conversation: Conversation, { rides = false } = {}): Promise<Next> {
   const { project, agent, by } = await worker(conversation);
   const gate = await conversation.gate();
@@ -92,7 +93,10 @@ export async function report(tasks: Tasks, conversation: Conversation, given: Re
   return { kind, tasks: ended, left: left.map(({ task }) => task) };
 }
 
-/** The tasks that a report without a task id concerns: the stopped ones if the result is `blocked`, else the one in progress. */
+/**
+ * Returns the tasks that a report without a task id concerns: the stopped tasks if the result is `blocked`, otherwise the task in
+ * progress.
+ */
 function chosen(running: readonly Mine[], conversation: Conversation, result: string): readonly Task[] {
   const mine = running.filter(({ execution }) => isMine(execution, conversation));
   const stopped = mine.filter(({ execution }) => execution.interrupted !== null || execution.recalled);
@@ -116,8 +120,8 @@ function chosen(running: readonly Mine[], conversation: Conversation, result: st
 }
 
 /**
- * The agent of the conversation. Throws unless the conversation is for work: a conversation for talking may not take or report
- * tasks.
+ * Returns the agent of the conversation. Throws unless the conversation is for tasks: a conversation in which people talk may not
+ * take or report tasks.
  */
 async function worker(conversation: Conversation): Promise<{ project: string; agent: string; by: TaskActor }> {
   await conversation.seen();

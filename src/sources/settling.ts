@@ -1,12 +1,12 @@
 /**
- * Waits for each key until it has not changed for a while, with one timer for all keys. A hundred thousand changed files need a
- * hundred thousand entries of a map, and not as many timers.
+ * Waits for each key until the key has not changed for a while. All keys share one timer, because a hundred thousand changed
+ * files must not need a hundred thousand timers.
  */
 export type SettlingOptions = {
   readonly quietMs: number;
   /** The longest wait for a key that keeps changing. Default: ten times `quietMs`. */
   readonly withinMs?: number;
-  /** Monotonic, milliseconds. */
+  /** Returns a monotonic time in milliseconds. */
   readonly now?: () => number;
 };
 

@@ -1,11 +1,11 @@
 /**
- * The parts that all sources share. Start and stop may be called twice, early and at the same time. Background work is counted,
- * so that no work continues after the stop.
+ * The parts that all sources share. `start` and `stop` may be called twice, early and at the same time. Background work is
+ * counted, so that no work continues after the stop.
  */
 
 /**
  * - `start` resolves when the source sees all later changes. `stop` resolves when the source has no watcher, timer, process or
- * emit left. Both may be called at any time and repeatedly; the last call counts. A stopped source can be started again.
+ * emit any more. Both may be called at any time and repeatedly; the last call decides. A stopped source can be started again.
  * - Neither rejects for an error of the machine. `onTrouble` gets one line about the error, and the source is idle.
  */
 export type Source = {
@@ -15,7 +15,7 @@ export type Source = {
 };
 
 export type Modes = {
-  /** Starts the source. `signal` aborts if `stop` is called in the meantime; `leave` is called even then. */
+  /** Starts the source. `signal` aborts if `stop` is called meanwhile; `leave` is called in that case, too. */
   readonly enter: (signal: AbortSignal) => Promise<void>;
   /** Stops the source. */
   readonly leave: () => Promise<void>;
@@ -23,7 +23,7 @@ export type Modes = {
   readonly failed: (error: unknown) => void;
 };
 
-/** Makes the `start` and `stop` of a `Source`. One transition runs at a time, and outdated ones are skipped. */
+/** Makes the `start` and `stop` of a `Source`. One transition runs at a time, and outdated transitions are skipped. */
 export function startAndStop({ enter, leave, failed }: Modes): Pick<Source, 'start' | 'stop'> {
   let wanted = false;
   let running = false;
@@ -57,7 +57,7 @@ export function startAndStop({ enter, leave, failed }: Modes): Pick<Source, 'sta
   };
 }
 
-/** Starts work that no caller awaits. Errors of that work go to `failed`. */
+/** Runs work that no caller awaits. Errors of that work go to `failed`. */
 export class Background {
   readonly #failed: (error: unknown) => void;
   #running = new Set<Promise<void>>();
@@ -83,15 +83,15 @@ export class Background {
     }
   }
 
-  /** Resolves when all work has ended, including work that was started in the meantime. */
+  /** Resolves when all work has ended, including work that was started during the wait. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 }
 
 /**
- * Makes a function that reports a source's errors. A line is repeated only after a minute, even if only its number of ms differs.
- * Errors of the receiver are ignored.
+ * Makes a function that reports a source's errors. Equal lines are repeated only after a minute; lines that differ only in a
+ * number of ms count as equal. Errors of the receiver are ignored.
  */
 export function troubleTeller(onTrouble: ((line: string) => void) | undefined, now: () => number): (line: string) => void {
   const said = new Map<string, number>();
@@ -109,6 +109,6 @@ export function troubleTeller(onTrouble: ((line: string) => void) | undefined, n
   };
 }
 
-/** An error in one line. */
+/** Returns an error in one line. */
 export const lineOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split('\n', 1)[0]?.trim() || 'unknown error';

@@ -3,7 +3,7 @@ import type { EVENT_TYPES } from '../bus/event-types.ts';
 
 /**
  * - `runs`: the process that runs the source. `agent` means `earpiece chat` and `earpiece run`; `command` means a command that a
- * person types.
+ * person runs.
  * - `switch`: the setting that turns the source on. A source without a switch is always on.
  */
 export type SourceEntry = {

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 
-/** The name on one line, with control characters escaped. */
+/** Returns the name on one line, with control characters escaped. */
 export const inLine = (text: string): string =>
   text.toWellFormed().replaceAll(
     // oxlint-disable-next-line no-control-regex -- names of files may hold them
@@ -12,9 +12,9 @@ export const inLine = (text: string): string =>
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** The name on one line in quotes. The name cannot contain the closing quote. */
+/** Returns the name on one line in quotes. A closing quote in the name is escaped. */
 export const quoted = (text: string): string => `\`${inLine(text).replaceAll('`', '\\u0060')}\``;
 
-/** The name as part of a key. A long name becomes a hash and its end, which is its most specific part. */
+/** Makes a part of a key from the name. A long name becomes a hash and its end, because the end is the most specific part. */
 export const keyOf = (name: string): string =>
   name.length <= 256 ? name : `${hash('sha256', name).slice(0, 16)}…${name.slice(-200).toWellFormed()}`;

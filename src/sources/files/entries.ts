@@ -1,4 +1,4 @@
-/** Keeps the files that a source follows: those that the agent has read, and those that the globs match. */
+/** Keeps the files that a source follows: files that the agent has read, and files that the globs match. */
 import { dirname } from 'node:path';
 import type { Content } from './knowledge.ts';
 
@@ -7,24 +7,24 @@ export type Entry = {
   known?: Content;
   state?: string;
   told?: Content | undefined;
-  /** Whether the agent has read the file. If not, the globs match it. */
+  /** Whether the agent has read the file. Otherwise the file is followed because the globs match it. */
   read: boolean;
-  /** Whether the file is known only from an earlier process, and not checked since. */
+  /** Whether the file is known only from an earlier process, and has not been checked since the start. */
   seeded: boolean;
-  /** The number of the agent's writes to the file that run now. */
+  /** The number of the agent's current writes to the file. */
   writing: number;
-  /** Whether the last check found the file missing, empty or half written. A second check must confirm that. */
+  /** Whether the last check found the file missing, empty or half written, so that a second check must confirm that state. */
   doubted: boolean;
   /** The latest work on this file. */
   last: Promise<unknown>;
 };
 
 type EntriesDeps = {
-  /** The most files that are remembered because the agent read them. */
+  /** The maximum number of files that are remembered because the agent has read them. */
   readonly maxFiles: number;
   /** Whether the globs match this path. */
   readonly isInGlobs: (path: string) => boolean;
-  /** Called when a file in this folder is read for the first time. */
+  /** Called when the agent reads a file in this folder for the first time. */
   readonly follow: (folder: string) => void;
 };
 
@@ -74,7 +74,9 @@ export class Entries {
     return entry;
   }
 
-  /** Records that the agent reads the file now. Above `maxFiles`, the file with the oldest read is forgotten. */
+  /**
+   * Records that the agent has just read the file. If there are more than `maxFiles`, the file with the oldest read is forgotten.
+   */
   isRead(entry: Entry): void {
     entry.read = true;
     this.#byPath.set(entry.path, entry);
@@ -90,7 +92,7 @@ export class Entries {
     if (oldest !== undefined) this.forget(oldest);
   }
 
-  /** Forgets that the agent has read the file. If the file exists and the globs match it, it is still followed. */
+  /** Forgets that the agent has read the file. An existing file that the globs match is still followed. */
   forget(entry: Entry): void {
     this.#reads.delete(entry);
     entry.read = false;

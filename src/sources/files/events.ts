@@ -11,7 +11,7 @@ type FileEvent = Omit<EventInput, 'source' | 'subject'>;
 
 export type FileChange = 'changed' | 'deleted' | 'created' | 'restored';
 
-/** A change of a file. `read`: the agent has read the file. A file that only the globs match is less urgent. */
+/** A change of a file. `read` says whether the agent has read the file; otherwise the event is less urgent. */
 export type SeenChange = {
   readonly path: string;
   readonly change: FileChange;
@@ -38,8 +38,8 @@ export function fileEvent(root: string, { path, change, read, current, previous 
 }
 
 /**
- * The event for a file whose content differs from an earlier read. It has no `about`, because the present read does not show the
- * agent that the content changed.
+ * Makes the event for a file whose content differs from an earlier read. The event has no `about`, because the current read does
+ * not show the agent that the content has changed.
  */
 export function staleEvent(root: string, path: string, previous: Hash, current: Hash): FileEvent {
   const shown = shownPath(root, path);
@@ -54,7 +54,7 @@ export function staleEvent(root: string, path: string, previous: Hash, current: 
 
 export const aboutFile = (root: string, path: string): string => `file:${resolve(root, path)}`;
 
-/** The path relative to the root, if it is inside the root. */
+/** Returns the path relative to the root, if the path is inside the root. */
 export function shownPath(root: string, path: string): string {
   const absolute = resolve(root, path);
   const inside = relative(root, absolute);

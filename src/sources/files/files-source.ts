@@ -1,7 +1,7 @@
 /**
  * Emits changes to the files that an agent works with. The watcher only reports that a path may have changed. The source then
- * compares the file's present content with the content that the agent knows. So it does not matter how an editor saves, and a
- * touch or the agent's own write emits nothing. If a file gets its earlier content back, its event is withdrawn.
+ * compares the file's current content with the content that the agent knows. So every way of saving a file is recognized, and a
+ * `touch` or the agent's own write emits nothing. If a file gets its earlier content back, its event is withdrawn.
  */
 import { existsSync, type Stats } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
@@ -24,26 +24,26 @@ export type FilesOptions = {
   /** The folder to which paths are relative. */
   readonly root: string;
   /**
-   * Globs of files whose changes are emitted as info although the agent did not read them: `src/**`, `*.{json,toml}`,
+   * Globs of files whose changes are emitted with level info, even if the agent has not read them: `src/**`, `*.{json,toml}`,
    * `!src/generated/**`. `.git`, `node_modules` and files that `.gitignore` excludes never match. Default: none.
    */
   readonly globs?: readonly string[];
-  /** How long a path must stay unchanged before the source checks it, in ms. Default 100. */
+  /** The time that a path must stay unchanged before the source checks it, in ms. Default 100. */
   readonly debounceMs?: number;
   /**
-   * The most files to remember. Above it, the read files with the oldest reads are forgotten, and files that the globs match are
-   * left out, the last found first. Default 100,000.
+   * The maximum number of files to remember. If there are more, the source forgets the files with the oldest reads, and ignores
+   * further files that the globs match. Default 100,000.
    */
   readonly maxFiles?: number;
-  /** What an earlier process knew when it ended, from its `known()`. */
+  /** The result of `known()` from an earlier process. */
   readonly known?: Readonly<Record<string, string>>;
   /** Called with each error outside of the events, as one line. */
   readonly onTrouble?: (line: string) => void;
 };
 
 /**
- * The content that the agent read or wrote: all bytes of the file (a text as UTF-8), or their hash. It must not be a part of the
- * file, nor a conversion of it.
+ * The content that the agent read or wrote: all bytes of the file (a text as UTF-8), or their hash. A part of the file or a
+ * converted text is not allowed.
  */
 export type FileContent = string | Uint8Array | { readonly hash: string };
 
@@ -51,25 +51,25 @@ export type FileContent = string | Uint8Array | { readonly hash: string };
 export type FilesSource = Source & {
   /**
    * Records that the agent has read this file, so that the source emits later changes. Without `content`, this method reads the
-   * file. If an earlier read saw other content and no event reported the change, `source.stale` is emitted. If you await this
-   * method, that event rides on the result of the read.
+   * file. If an earlier read saw other content and no event has reported the change, `source.stale` is emitted. If you await this
+   * method, the result of the read carries the notification of that event.
    */
   noteRead(path: string, content?: FileContent): Promise<void>;
   /**
    * Records that the agent has just written this file. Prefer `withOwnWrite`, which also finds changes that others made directly
-   * before.
+   * before the write.
    */
   noteWrite(path: string, content?: FileContent): Promise<void>;
-  /** Runs `write`. All changes to these files in the meantime count as the agent's. Returns and throws like `write`. */
+  /** Runs `write`. All changes to these files during the write count as the agent's changes. Returns and throws like `write`. */
   withOwnWrite<T>(paths: string | readonly string[], write: () => T | Promise<T>): Promise<T>;
-  /** What the agent knows of each file now, by absolute path, for the next process. */
+  /** Returns the content of each file that the agent knows, as a hash, by absolute path. Pass it to the next process. */
   known(): Readonly<Record<string, Hash>>;
-  /** The fact that a tool returns in `ToolOutcome.knows` when it shows the file. */
+  /** Returns the fact that a tool puts into `ToolOutcome.knows` when it shows the file. */
   about(path: string): string;
 };
 
 const WORKERS = 16;
-/** The most emits that may run before the next check. */
+/** The maximum number of emits that may run before the next check. */
 const EMITS = 10_000;
 const EMPTY = hashOf('');
 
@@ -115,7 +115,7 @@ class Files implements FilesSource {
     this.#emits = new Background(failed);
     this.#settling = new Settling({ quietMs: debounceMs }, (entry) => this.#enqueue(entry));
     for (const [path, hash] of Object.entries(known)) {
-      // A value that is not a hash cannot come from an earlier process.
+      // Invalid hashes are ignored.
       if (!isHash(hash)) continue;
       const entry = this.#entries.at(this.#absolute(path));
       this.#entries.isRead(entry);
@@ -171,7 +171,8 @@ class Files implements FilesSource {
 
   async withOwnWrite<T>(paths: string | readonly string[], write: () => T | Promise<T>): Promise<T> {
     const entries = (typeof paths === 'string' ? [paths] : paths).flatMap((path) => this.#noted(path) ?? []);
-    // Changes until now are not the agent's. Find them now, because they cannot be distinguished after the agent's write.
+    // Changes before the write are not the agent's. They must be found now, because after the write they look like the agent's
+    // changes.
     if (this.#mode === 'watching') await Promise.all(entries.map((entry) => this.#check(entry, { sure: true })));
     for (const entry of entries) entry.writing++;
     try {
@@ -205,7 +206,8 @@ class Files implements FilesSource {
       trouble: this.#trouble,
     });
     this.#watcher = watcher;
-    // Check the files that were known before the start, because the watcher misses files that were removed earlier.
+    // Files that were known before the start are checked now, because the watcher does not report files that were removed
+    // earlier.
     for (const entry of this.#entries.all) if (!entry.seeded) this.#touch(entry);
     watcher.add([...(watched ? [this.#root] : []), ...this.#entries.folders]);
     await watcher.ready(signal);
@@ -225,18 +227,18 @@ class Files implements FilesSource {
   }
 
   /**
-   * Whether the watcher ignores a path. All files in the folders of read files are watched, so that the next file to be read is
-   * already watched.
+   * Whether the watcher ignores a path. All files in the folders of read files are watched, because the agent may read other
+   * files of these folders next.
    */
   #ignored(path: string, stats: Stats | undefined): boolean {
-    // A folder may have replaced a file.
+    // A known path is never ignored, because a folder may have replaced the file.
     if (this.#entries.folders.has(path) || this.#entries.has(path)) return false;
-    // The target of a link to a folder is elsewhere. If the globs match the target's own path, it is followed there.
+    // Links to folders are ignored. If the globs match the path of the target, the files are followed under that path.
     if (stats?.isSymbolicLink() && leadsToNoFile(path)) return true;
     const isFolder = stats?.isDirectory();
     if (isFolder !== true && this.#entries.folders.has(dirname(path))) return false;
     if (isFolder === true) return !this.#scope.folder(path);
-    // Before the first check, a path may be a file or a folder.
+    // Before the first check, it is unknown whether a path is a file or a folder.
     if (this.#scope.file(path) || (basename(path) === '.gitignore' && this.#scope.folder(dirname(path)))) return false;
     return isFolder === false || !this.#scope.folder(path);
   }
@@ -283,12 +285,12 @@ class Files implements FilesSource {
     });
   }
 
-  /** Checks the file and emits its changes. With `sure`, no second check follows if the file is missing or empty. */
+  /** Checks the file and emits its changes. With `sure`, a missing or empty file needs no second check. */
   async #check(entry: Entry, { sure }: { readonly sure: boolean }): Promise<void> {
     await alone(entry, async () => {
       if (entry.known === undefined && entry.state === undefined) return;
       const seen = await look(entry.path);
-      // The end of the write leads to another check.
+      // Another check follows when the agent's write has ended.
       if (entry.writing > 0) return;
       if (seen.kind === 'unclear') return this.#unclear(entry, seen.why);
       const now: Content = seen.kind === 'gone' ? 'absent' : seen.hash;
@@ -313,7 +315,7 @@ class Files implements FilesSource {
         case 'created':
           this.#tell(entry, verdict.kind, now, { current: now, previous: verdict.previous });
       }
-      // The file was created and deleted between two checks, so the source need not remember it.
+      // The file was created and deleted since it was last known, so the source forgets it.
       if (!entry.read && entry.known === 'absent' && now === 'absent') this.#entries.forget(entry);
     });
   }
@@ -329,7 +331,7 @@ class Files implements FilesSource {
     const event = fileEvent(this.#root, { path: entry.path, change, read: entry.read, current, previous });
     this.#emits.run(() =>
       this.#emit(event).catch((error: unknown) => {
-        // The next check treats the change as new.
+        // The emit failed, so the next check must treat the change as new.
         if (entry.told === told) entry.told = before;
         this.#lost(error);
       }),
@@ -351,12 +353,12 @@ class Files implements FilesSource {
     this.#entries.isRead(entry);
   }
 
-  /** Handles a file whose state is unclear. Its earlier content still counts as known. */
+  /** Handles a file whose state is unclear. The agent's knowledge of its earlier content is kept. */
   #unknown(entry: Entry): undefined {
     if (entry.known === undefined && entry.state === undefined && entry.writing === 0) this.#entries.forget(entry);
   }
 
-  /** The content of a file. Undefined if the file's state is unclear. */
+  /** Returns the content of a file; undefined if the file's state is unclear. */
   async #contentOf(entry: Entry, content: FileContent | undefined): Promise<Content | undefined> {
     if (typeof content === 'string' && content.length <= HASHED_BYTES / 3) return hashOf(content);
     if (content instanceof Uint8Array && content.length <= HASHED_BYTES) return hashOf(content);
@@ -382,7 +384,10 @@ class Files implements FilesSource {
     if (why !== undefined) this.#trouble(`${entry.path} cannot be read (${why}); its changes are emitted when it can`);
   }
 
-  /** The entry of a file that the agent uses, which is then watched. Undefined for a path that cannot be a file on disk. */
+  /**
+   * Returns the entry of a file that the agent uses, and begins to watch the file. Returns undefined for a path that cannot be a
+   * file on disk.
+   */
   #noted(path: string): Entry | undefined {
     const absolute = this.#absolute(path);
     return /^\/(proc|sys|dev)\//.test(absolute) ? undefined : this.#entries.at(absolute);

@@ -1,8 +1,7 @@
 /**
  * Matches paths against patterns: `*`, `?`, `[a-z]` and `[!a]` inside a name, `**` for any folders, `\` before a literal
- * character. Names that begin with a dot are ordinary names. Names are compared one after the other, with one point to return to,
- * and not with a regular expression. A hostile `.gitignore` pattern such as `*a*a*a*a*b` would keep a regular expression busy for
- * hours.
+ * character. Names that begin with a dot are ordinary names. The comparison does not use regular expressions, because a hostile
+ * `.gitignore` pattern such as `*a*a*a*a*b` would keep a regular expression busy for hours.
  */
 type Part =
   | { readonly kind: 'text'; readonly text: string }
@@ -10,7 +9,7 @@ type Part =
   | { readonly kind: 'class'; readonly has: (char: string) => boolean }
   | { readonly kind: 'star' };
 
-/** A part of a pattern for one name of a path. `over` is a `**`, for any number of names. */
+/** A part of a pattern that matches one name of a path. `over` is a `**`, which matches any number of names. */
 type Segment =
   | { readonly kind: 'over' }
   | { readonly kind: 'text'; readonly text: string }
@@ -29,7 +28,7 @@ export function matches(pattern: Pattern, names: readonly string[]): boolean {
   return wildcard(pattern, names, (segment) => segment.kind === 'over', nameMatches);
 }
 
-/** Whether a path below this folder may match. Only the part before the first `**` is checked. */
+/** Whether a path below this folder may match. The check ends at the first `**` of the pattern. */
 export function mayMatchBelow(pattern: Pattern, folder: readonly string[]): boolean {
   for (const [i, name] of folder.entries()) {
     const segment = pattern[i];
@@ -42,7 +41,7 @@ export function mayMatchBelow(pattern: Pattern, folder: readonly string[]): bool
 
 const MOST = 256;
 
-/** Expands `{a,b}`. Undefined if there are more than 256 results. */
+/** Expands `{a,b}`; returns undefined for more than 256 results. */
 export function expandBraces(pattern: string): readonly string[] | undefined {
   const done: string[] = [];
   const open = [pattern];
@@ -60,7 +59,7 @@ export function expandBraces(pattern: string): readonly string[] | undefined {
   return [...new Set(done)];
 }
 
-/** The first braces with a comma and no braces inside. */
+/** Finds the first braces that contain a comma and no other braces. */
 function innermost(pattern: string): { readonly from: number; readonly to: number } | undefined {
   let from = -1;
   let comma = false;
@@ -78,8 +77,8 @@ function innermost(pattern: string): { readonly from: number; readonly to: numbe
 }
 
 /**
- * Whether `items` fit `pattern`, in which a star matches any number of them. Only the last star is ever extended, so the work is
- * at most the product of both lengths.
+ * Whether `items` match `pattern`, in which a star matches any number of items. After a mismatch, only the last star is extended,
+ * so the number of steps is at most the product of both lengths.
  */
 function wildcard<P, I>(
   pattern: readonly P[],

@@ -1,8 +1,8 @@
 /**
  * Decides which paths below a folder are not followed: `.git`, `node_modules`, temporary files of editors, and files that the
- * `.gitignore` files in and below the folder exclude. Each `.gitignore` is read once, because a `git check-ignore` process for
- * each path costs too much. So `.git/info/exclude`, a user's global file and files above the folder do not count, and a changed
- * `.gitignore` takes effect after `forget`.
+ * `.gitignore` files in and below the folder exclude. Each `.gitignore` is read only once, because a `git check-ignore` process
+ * for each path would be too slow. So `.git/info/exclude`, a user's global file and files above the folder have no effect, and a
+ * changed `.gitignore` takes effect after `forget`.
  */
 import { join } from 'node:path';
 
@@ -38,8 +38,8 @@ export class Ignored {
   }
 
   /**
-   * Whether a path is ignored. `names` are the names of the path from the root down. While `kind` is unknown, before the first
-   * check, the answer false may change later.
+   * Whether a path is ignored. `names` are the names of the path from the root down. While `kind` is unknown, false is only a
+   * provisional answer.
    */
   has(names: readonly string[], kind: 'file' | 'folder' | 'unknown'): boolean {
     const last = names.at(-1);
@@ -62,7 +62,7 @@ export class Ignored {
     return ignored;
   }
 
-  /** Whether the rules ignore a path. The nearest file with a matching rule decides, by its last matching rule. */
+  /** Whether the rules ignore a path. The last matching rule of the nearest file decides. */
   #says(names: readonly string[], kind: 'file' | 'folder' | 'unknown'): boolean {
     for (let depth = names.length - 1; depth >= 0; depth--) {
       const inside = names.slice(depth);
@@ -102,8 +102,8 @@ export function parseIgnore(text: string): readonly Rule[] {
     const folderOnly = rule.endsWith('/');
     const path = folderOnly ? rule.slice(0, -1) : rule;
     if (path === '') return [];
-    // A slash before the end ties the pattern to the file's folder. A pattern that ends in `/**` matches the content, not the
-    // folder itself.
+    // A pattern with a slash before its end is relative to the file's folder. A pattern that ends in `/**` matches the content of
+    // a folder, but not the folder itself.
     const anchored = path.includes('/');
     const inside = path.endsWith('/**') ? `${path}/*` : path;
     return [{ pattern: parsePattern(anchored ? inside : `**/${inside}`), negated, folderOnly }];

@@ -5,15 +5,15 @@ import type { Hash } from './look.ts';
 export type Content = Hash | 'absent';
 
 /**
- * - `known`: the content that the agent read or wrote last, or that the first check of the globs found. Undefined if the file was
- * not checked yet.
- * - `state`: for a file in the globs at that time, without its content.
- * - `told`: the content in the last event. Undefined if there was no event since `known`.
+ * - `known`: the content that the agent read or wrote last, or that the first check of the globs found. It is undefined if the
+ * file was not checked yet.
+ * - `state`: the size and time of a file that only the globs match, which stand for its unread content.
+ * - `told`: the content in the last event. It is undefined if there was no event since `known`.
  */
 export type Knowledge = { readonly known?: Content; readonly state?: string; readonly told?: Content | undefined };
 
 export type Judgement =
-  /** There is no event. `known` is the content that the agent now knows. */
+  /** No event is needed. `known` is the content that the agent now knows. */
   | { readonly kind: 'same'; readonly known: Content }
   | { readonly kind: 'again' }
   | { readonly kind: 'restored' }

@@ -10,7 +10,7 @@ export function leadsToNoFile(link: string): boolean {
   }
 }
 
-/** Whether a symbolic link is between the root and the folder of this path, so that the folder is elsewhere. */
+/** Whether the path between the root and this path's folder contains a symbolic link. */
 export function isBehindLink(root: string, path: string): boolean {
   try {
     const folder = dirname(path);

@@ -1,16 +1,16 @@
-/** Reads a file's present content as a hash. */
+/** Reads a file's current content as a hash. */
 import { hash, createHash } from 'node:crypto';
 import { constants, open, stat, type FileHandle } from 'node:fs/promises';
 
 /**
- * The hash of a content: `sha256:` and 64 hexadecimal digits. For a file above 16 MB, `stat:` with its size and time, because
- * reading it at each change would cost more than an event for a mere touch.
+ * The hash of a file's content: `sha256:` and 64 hexadecimal digits. A file above 16 MB is not read, because reading it at each
+ * change would take too long. Its hash is `stat:` with its size and time, so a `touch` counts as a change.
  */
 export type Hash = `sha256:${string}` | `stat:${string}`;
 
 export const isHash = (text: string): text is Hash => /^(sha256:[0-9a-f]{64}|stat:\d+:[\d.]+)$/.test(text);
 
-/** - `unclear`: not a regular file, or it cannot be read (`why`). */
+/** - `unclear`: the path is not a regular file, or the file cannot be read (`why`). */
 export type Look =
   | { readonly kind: 'file'; readonly hash: Hash; readonly state: string; readonly empty: boolean; readonly moving: boolean }
   | { readonly kind: 'gone' }
@@ -21,14 +21,14 @@ const CHUNK = 1_048_576;
 
 export const hashOf = (content: string | Uint8Array): Hash => `sha256:${hash('sha256', content, 'hex')}`;
 
-/** A text that changes with each write to a file, made without a read. */
+/** Returns a text that changes with each write to a file, without reading the file. */
 export const stateOf = (stats: { readonly size: number; readonly mtimeMs: number }): string => `${stats.size}:${stats.mtimeMs}`;
 
-/** Reads a file's content. `moving`: another program wrote to the file during the read, or still writes. Never rejects. */
+/** Reads a file's content, and never rejects. `moving` says that another program wrote to the file during the read. */
 export async function look(path: string): Promise<Look> {
   let handle: FileHandle | undefined;
   try {
-    // Check the type first, because opening a pipe waits for its other side, and opening a device may have side effects.
+    // The type is checked first, because opening a pipe waits for its other side, and opening a device may have side effects.
     const before = await stat(path);
     if (before.isDirectory()) return { kind: 'gone' };
     if (!before.isFile()) return { kind: 'unclear' };

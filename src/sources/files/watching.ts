@@ -8,7 +8,7 @@ import { lineOf } from '../source.ts';
 export type Hints = {
   /** Whether to ignore a path. May be called before the type is known, and again with `stats`. */
   readonly ignored: (path: string, stats: Stats | undefined) => boolean;
-  /** Whether every hint about this path is wanted, even if the watcher emits no event. */
+  /** Whether the source wants to know of each raw report about this path, even if the watcher emits no event. */
   readonly follows: (path: string) => boolean;
   /** Called for a path that may have changed. `added` is set if the watcher did not know the file before. */
   readonly hint: (path: string, added?: Stats) => void;
@@ -19,10 +19,10 @@ export class FolderWatch {
   readonly #watcher: FSWatcher;
 
   constructor({ ignored, follows, hint, trouble }: Hints) {
-    // The source checks a file after the save, and reports files that cannot be read. So the watcher does neither.
+    // The source itself waits for the end of a save and reports unreadable files, so these functions of the watcher are off.
     this.#watcher = watch([], { atomic: false, ignorePermissionErrors: true, ignored: (path, stats) => ignored(path, stats) });
     this.#watcher.on('error', (error) => {
-      // A link that leads to itself cannot be watched. Reading it reports the error.
+      // A link to itself cannot be watched. The later read of the link reports the error.
       if ((error as NodeJS.ErrnoException).code !== 'ELOOP') trouble(watchTrouble(error));
     });
     this.#watcher.on('all', (event, path, stats) => hint(path, event === 'add' ? stats : undefined));

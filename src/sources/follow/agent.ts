@@ -1,6 +1,7 @@
 /**
- * Follows another agent until its turn ends, an interrupt blocks it, or its session ends; the follower then ends too. The host of
- * that agent reports the ends of turns and sessions. If a session's process was killed, this follower ends the session.
+ * Follows another agent until its turn ends, an interrupt blocks it, or its session ends; then the follower ends, too. The
+ * agent's host reports the ends of turns and sessions. If a session's process was killed, this follower reports the end of the
+ * session.
  */
 import { splitLog, type LogKey } from '../../core/address.ts';
 import type { Inbox } from '../../inbox/index.ts';

@@ -11,7 +11,7 @@ import { keepState, stateOf, type Followed, type State } from './list.ts';
 import type { Surroundings } from './look-after.ts';
 import { caughtUp, reportsOf, tell, UNHEARD } from './tell.ts';
 
-/** How long to wait for more problems, so that problems that are printed together are reported together. */
+/** The time to wait for more problems, so that problems that are printed together are reported together. */
 const TOGETHER_MS = 300;
 const SILENT_MS = 700;
 /** The delay before another report, if no agent was active or the store failed. */
@@ -21,7 +21,8 @@ export type Output = {
   readonly stdout: (chunk: Buffer) => void;
   readonly stderr: (chunk: Buffer) => void;
   /**
-   * Records the end of the program. `well`: it ended without an error, so no problem is open. Resolves when the end is reported.
+   * Records the end of the program. `well` says that the program ended without an error, so no problem is open. Resolves when the
+   * end is reported.
    */
   readonly ended: (well: boolean) => Promise<void>;
 };

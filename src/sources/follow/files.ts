@@ -1,6 +1,6 @@
 /**
- * Follows the files of a folder that match globs, and reports each that is changed, created or deleted. The events are those of
- * the files source of `earpiece chat`.
+ * Follows the files of a folder that match globs, and reports each file that is changed, created or deleted. The events are the
+ * same as those of the files source of `earpiece chat`.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -11,7 +11,7 @@ import { CannotLook, type Follower } from './follower.ts';
 import type { What } from './list.ts';
 
 const EVERY_MS = 5_000;
-/** How old a change must be to be reported, because a file that was just written may be incomplete. */
+/** The minimum age of a reported change, because a file that was just written may be incomplete. */
 const QUIET_MS = 300;
 const MAX_FILES = 5_000;
 
@@ -56,7 +56,7 @@ export function filesFollower({ folder, globs }: Extract<What, { kind: 'files' }
 
 type Found = ReadonlyMap<string, { readonly state: string; /** Epoch ms. */ readonly at: number }>;
 
-/** The files in the folder that match. Links are not followed. */
+/** Finds the matching files in the folder. Links are not followed. */
 async function filesIn(folder: string, scope: Scope): Promise<Found> {
   const found = new Map<string, { state: string; at: number }>();
   const folders = [folder];

@@ -19,7 +19,7 @@ export { lookAfter, lookOnce, nameOf } from './look-after.ts';
 export { findPr } from './pr/pr.ts';
 export { unfollow } from './unfollow.ts';
 
-/** Makes the follower of a thing. A command has none here, because the process that runs it also follows it. */
+/** Makes the follower of a thing. A command is not allowed here, because the process that runs the command also follows it. */
 export function followerOf(followed: Followed, inbox: Inbox): Follower {
   const { what } = followed;
   switch (what.kind) {

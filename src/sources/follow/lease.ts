@@ -1,6 +1,6 @@
 /**
- * The lease of the process that runs a project's followers; there is one at a time. The lease ends with its process. If that
- * process cannot be checked, because it runs in another container, the lease ends when it is no longer renewed.
+ * The lease of the process that runs a project's followers. A project has at most one such process. The lease ends with its
+ * process. If the process runs in another container and cannot be checked, the lease ends when it is no longer renewed.
  */
 import type { Json } from '../../core/json.ts';
 import type { Store } from '../../core/ports.ts';
@@ -23,7 +23,7 @@ export async function looker(store: Kept, project: string, isAlive: IsAlive): Pr
   return lease !== undefined && holds(lease, isAlive, store.now()) ? lease : undefined;
 }
 
-/** Whether a lease is valid. A lease with a time in the future comes from a wrong clock and is not. */
+/** Whether a lease is valid. A lease with a time far in the future comes from a wrong clock and is invalid. */
 const holds = (lease: Lease, isAlive: IsAlive, now: number): boolean =>
   isAlive(lease) ?? Math.abs(now - (lease.at ?? 0)) <= LASTS_MS;
 
@@ -35,7 +35,7 @@ export async function takeLease(store: Kept, project: string, own: Owner, isAliv
   return store.swapSetting(leaseKey(project), before, { ...own, at: store.now() });
 }
 
-/** Renews the lease. Resolves to false if another process has taken it, so that this process must end. */
+/** Renews the lease. Resolves to false if another process has taken the lease; this process must then end. */
 export const renewLease = (store: Kept, project: string, own: Owner): Promise<boolean> =>
   change(store, project, own, { ...own, at: store.now() });
 

@@ -1,6 +1,6 @@
 /**
- * The followers of a project. The list is one value of the store, and each follower's state is another one. Only commands of this
- * user write these values, so nothing in a repository can add to the list.
+ * The followers of a project. The store keeps the list as one value, and each follower's state as another value. Only commands of
+ * this user write these values, so no file in a repository can add to the list.
  */
 import { EarpieceError } from '../../core/errors.ts';
 import type { EventInput } from '../../core/event.ts';
@@ -11,7 +11,7 @@ import { listKey } from './key.ts';
 
 export type Until = 'idle' | 'blocked' | 'done';
 
-/** A followed thing, as a person or an agent asked for it. */
+/** A followed thing, as a person or an agent has named it. */
 export type What =
   | { readonly kind: 'pr'; readonly host: string; readonly repo: string; readonly number: number; readonly title?: string }
   | { readonly kind: 'log'; readonly file: string; readonly match: string }
@@ -31,18 +31,18 @@ export type Followed = {
   readonly what: What;
   /** The address that is notified. */
   readonly to: string;
-  /** Whether it is followed even without an active session. */
+  /** Whether the thing is followed even while no session is active. */
   readonly keep?: true;
-  /** The agent that asked for it, if an agent did. */
+  /** The agent that added the follower; undefined if a person added it. */
   readonly by?: string;
-  /** The shortest time between two checks, if it is not the default. */
+  /** The minimum time between two checks, if it is not the default. */
   readonly everyMs?: number;
-  /** The level of a line that matches, or of an address that fails. */
+  /** The level of a matching line, or of a failing URL. */
   readonly level?: 'info' | 'warning' | 'error';
   readonly since: number;
   /** The time at which a person or an agent asked for a check at once. */
   readonly asked?: number;
-  /** The process that follows a command. One process follows all other kinds. */
+  /** The process that follows a command. All other kinds have one common process. */
   readonly process?: Owner;
 };
 
@@ -75,7 +75,7 @@ export const NEW: State = { turn: 0, told: {} };
 type Kept = Pick<Store, 'setting' | 'setSetting' | 'swapSetting'>;
 
 export const MAX_FOLLOWED = 50;
-/** The most followers that an agent may add. */
+/** The maximum number of followers that an agent may add. */
 export const MAX_OF_AN_AGENT = 10;
 
 const stateKey = (uid: string): string => `follower ${uid}`;
@@ -86,7 +86,7 @@ export async function following(store: Kept, project: string): Promise<readonly 
 
 const listIn = (value: Json | undefined): readonly Followed[] => (Array.isArray(value) ? (value as Followed[]) : []);
 
-/** Changes the list. Throws `conflict` if others keep changing it. */
+/** Changes the list. Throws `conflict` if other processes keep changing the list. */
 async function change(store: Kept, project: string, to: (list: readonly Followed[]) => readonly Followed[]): Promise<void> {
   for (let tries = 0; tries < TRIES; tries++) {
     const before = await store.setting(listKey(project));
@@ -107,10 +107,11 @@ const sameKey = (what: What): string => {
 
 export type Added = {
   readonly followed: Followed;
-  /** The thing was already followed, so it is checked again now. */ readonly known: boolean;
+  /** Whether the thing was already followed; it is then checked again now. */
+  readonly known: boolean;
 };
 
-/** Adds a follower, or changes the one that follows the same thing for the same address. */
+/** Adds a follower, or changes the existing follower of the same thing for the same address. */
 export async function add(
   store: Kept & Pick<Store, 'now'>,
   project: string,

@@ -12,7 +12,7 @@ const CHUNK_BYTES = 1_048_576;
 const MAX_LINES = 50;
 const LINE_CHARS = 300;
 
-/** The file's inode, how far it was read, and the last line that matched. */
+/** The file's inode, the offset up to which it was read, and the last matching line. */
 type Place = { readonly ino: number; readonly offset: number; readonly last?: string };
 
 export function logFollower({ file, match }: Extract<What, { kind: 'log' }>, { level = 'warning' }: Followed): Follower {
@@ -22,7 +22,7 @@ export function logFollower({ file, match }: Extract<What, { kind: 'log' }>, { l
   };
 }
 
-/** Throws `bad_argument`. */
+/** Reads a pattern. Throws `bad_argument` for an invalid pattern. */
 export function patternOf(match: string): Pattern {
   const read = readPattern(match);
   if (read.kind === 'pattern') return read.pattern;
@@ -35,7 +35,7 @@ function lookAt(file: string, pattern: Pattern, level: News['severity'], before:
   if (opened === undefined) return look({ ino: 0, offset: 0 }, [], { summary: 'the file does not exist yet' });
   try {
     const { ino, size } = fstatSync(opened);
-    // Earlier lines are not reported.
+    // The first check begins at the end of the file, so that earlier lines are not reported.
     if (before === undefined) return look({ ino, offset: size }, []);
     const start = before.ino === ino && before.offset <= size ? before.offset : 0;
     const bytes = Buffer.alloc(Math.min(CHUNK_BYTES, size - start));
@@ -84,7 +84,9 @@ function openOf(file: string): number | undefined {
 
 type Line = { readonly at: number; readonly line: string };
 
-/** The complete lines with their positions. An unfinished line waits for the next check, unless it fills the whole read. */
+/**
+ * Returns the complete lines with their positions. An unfinished line waits for the next check, unless it fills the whole read.
+ */
 function linesIn(bytes: Buffer, start: number): { readonly news: readonly Line[]; readonly end: number } {
   const news: Line[] = [];
   let from = 0;

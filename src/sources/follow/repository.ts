@@ -1,6 +1,6 @@
 /**
- * Follows the repository of a folder, and reports a switched branch, a moved upstream and a conflict. The events are those of the
- * git source of `earpiece chat`.
+ * Follows the repository of a folder, and reports a switched branch, a moved upstream and a conflict. The events are the same as
+ * those of the git source of `earpiece chat`.
  */
 import type { EventInput } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';

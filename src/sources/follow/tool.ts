@@ -31,7 +31,7 @@ export type FollowCall = {
   readonly start: () => Promise<unknown>;
 };
 
-/** Answers a call with JSON. If the agent made a mistake, throws an error that names it. */
+/** Answers a call with JSON. If the agent made a mistake, throws an error that names the mistake. */
 export async function answerFollow(call: FollowCall): Promise<object> {
   const { stop, ...asked } = argumentsIn(call.args);
   const { inbox, project, log } = call;
@@ -139,8 +139,8 @@ async function otherAgent({ project, log: own, inbox }: FollowCall, name: string
 }
 
 /**
- * The path of a file in the project. A link must not lead out of the project, because the agent could then read a file past its
- * own permissions.
+ * Returns the path of a file in the project. A link must not lead out of the project, because the agent could use it to read a
+ * file without permission.
  */
 function inside(folder: string, file: string): string {
   let real: string;

@@ -7,7 +7,9 @@ import { tellEnd } from './tell.ts';
 
 type Place = { readonly inbox: Pick<Inbox, 'store'>; readonly project: string; readonly emitter: Emitter };
 
-/** Ends a follower and withdraws its unread notifications. Resolves to the follower, or to undefined if none has this id. */
+/**
+ * Ends a follower and withdraws its unread notifications. Resolves to the follower, or to undefined if no follower has this id.
+ */
 export async function unfollow({ inbox, project, emitter }: Place, id: string): Promise<Followed | undefined> {
   const removed = await remove(inbox.store, project, id);
   if (removed === undefined) return undefined;

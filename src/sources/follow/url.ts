@@ -1,4 +1,4 @@
-/** Follows an address, and reports when it fails, when it works again, and how one value of its JSON changes. */
+/** Follows a URL, and reports when it fails, when it works again, and how one value in its JSON changes. */
 import { defined } from '../../core/defined.ts';
 import type { Json } from '../../core/json.ts';
 import { at } from '../webhooks/fields.ts';
@@ -20,7 +20,7 @@ type Answer = {
 };
 
 export function urlFollower({ url, value: path }: Extract<What, { kind: 'url' }>, { level = 'error', by }: Followed): Follower {
-  // An agent may follow only addresses of this machine, so a redirect is not followed.
+  // An agent may follow only URLs of this machine, so redirects of such URLs are not followed.
   const redirect = by === undefined ? 'follow' : 'manual';
   return {
     look: async (state, signal) => {

@@ -43,14 +43,14 @@ function upstream(before: GitState, now: GitState, told: Told): readonly Change[
   const [was, is] = [before.upstream, now.upstream];
   if (now.branch === undefined || is?.at === undefined) return [];
   if (is.behind === 0) return told.upstream === is.name ? [{ kind: 'up_to_date', branch: now.branch, upstream: is.name }] : [];
-  // Another branch has another upstream, so a different commit does not mean that an upstream has moved.
+  // After a switch of the branch, a different upstream commit does not mean that an upstream has moved.
   if (before.branch !== now.branch || was?.at === undefined || was.name !== is.name || was.at === is.at) return [];
   return [{ kind: 'moved', branch: now.branch, upstream: { ...is, at: is.at }, before: was.at }];
 }
 
 /**
- * The changes of a conflict. It is emitted again if more files conflict or if it belongs to another step, but not while its files
- * are resolved one by one.
+ * Returns the changes of a conflict. A conflict is emitted again if more files conflict or another step conflicts, but not while
+ * its files are resolved one by one.
  */
 function conflict(before: GitState, now: GitState, told: Told): readonly Change[] {
   const [was, is] = [before.conflict, now.conflict];

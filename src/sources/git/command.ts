@@ -1,7 +1,9 @@
 /** Runs the `git` of this machine without a shell and without prompts, and leaves no processes behind. */
 import { spawn } from 'node:child_process';
 
-/** - `failed`: `line` is the last line of git's output. `missing`: git or the folder does not exist. */
+/**
+ * - `failed`: git ended with an error, and `line` is the last line of its output. `missing`: git or the folder does not exist.
+ */
 export type Answer =
   | { readonly kind: 'ok'; readonly out: string }
   | { readonly kind: 'failed'; readonly code: number | null; readonly line: string }
@@ -13,7 +15,7 @@ export type CommandOptions = { readonly withinMs?: number; readonly signal?: Abo
 /** Runs one command in `root`. Never rejects. */
 export type Git = (args: readonly string[], options?: CommandOptions) => Promise<Answer>;
 
-/** The most output that is read, about that for a hundred thousand conflicting files. */
+/** The maximum size of the output that is read, which is enough for about a hundred thousand conflicting files. */
 const MOST_BYTES = 16 * 1_048_576;
 
 export function gitIn(root: string, program = 'git'): Git {
@@ -33,7 +35,7 @@ export function gitIn(root: string, program = 'git'): Git {
       try {
         if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
       } catch {
-        // The process has ended in the meantime.
+        // The process has already ended.
       }
     };
     const abort = (): void => end('aborted');
@@ -70,12 +72,10 @@ export function gitIn(root: string, program = 'git'): Git {
   };
 }
 
-/**
- * Settings for every call. Otherwise git's file monitor would stay as a process, and signatures would appear in the log output.
- */
+/** Settings for every call. Without them, git could leave background processes, and signatures could appear in the log output. */
 const CONFIG = ['-c', 'core.fsmonitor=false', '-c', 'log.showSignature=false', '-c', 'maintenance.auto=false', '-c', 'gc.auto=0'];
 
-/** Variables, set by a git hook or a test, that would make git use another repository than that of the folder. */
+/** Variables that git hooks or tests set, and that would make git use another repository than the folder's. */
 const LEADS_ELSEWHERE =
   /^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|PREFIX|CEILING_DIRECTORIES|GRAFT_FILE|SHALLOW_FILE|CONFIG|CONFIG_PARAMETERS|CONFIG_COUNT|LITERAL_PATHSPECS|TRACE.*)$/;
 
@@ -93,7 +93,7 @@ function environment(): Record<string, string | undefined> {
   };
 }
 
-/** The last line of git's errors, without names and passwords in URLs. */
+/** Returns the last line of git's errors, without names and passwords in URLs. */
 function lastLine(errors: string): string {
   const lines = errors
     .split('\n')

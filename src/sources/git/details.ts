@@ -4,12 +4,12 @@ import type { Git } from './command.ts';
 import type { Details } from './events.ts';
 import { arrivedBetween, lastMove } from './state.ts';
 
-/** The details of a change. Undefined if the details show that nothing has changed. */
+/** Returns the details of a change; undefined if the details show that nothing has changed. */
 export async function detailsOf(git: Git, change: Change): Promise<Details | undefined> {
   switch (change.kind) {
     case 'switched': {
       const move = await lastMove(git);
-      // A commit on a detached HEAD moves it, but switches nothing.
+      // A commit on a detached HEAD moves HEAD, but does not switch the branch.
       if (change.detached && change.wasDetached && move?.what.startsWith('checkout:') === false) return undefined;
       return { by: move?.by };
     }

@@ -12,7 +12,9 @@ export type Details = { readonly by?: string | undefined; readonly arrived?: Arr
 
 const MOST_FILES = 20;
 
-/** The event of a change. `own`: the agent itself caused the change, so the event only withdraws earlier ones. */
+/**
+ * Makes the event of a change. `own` says that the agent itself caused the change; the event then only withdraws earlier events.
+ */
 export function gitEvent(top: string, change: Change, { by, arrived }: Details, own: boolean): GitEvent {
   switch (change.kind) {
     case 'switched': {

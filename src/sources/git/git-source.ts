@@ -1,6 +1,6 @@
 /**
  * Emits changes to a repository that others also work in: a switched branch, a moved upstream, a merge conflict. The watcher only
- * reports that git's folder may have changed. The source then compares git's present answers with the earlier ones.
+ * reports that git's folder may have changed. The source then compares git's current answers with its earlier answers.
  */
 import { basename, relative, sep } from 'node:path';
 import { watch, type FSWatcher } from 'chokidar';
@@ -20,9 +20,9 @@ export type GitOptions = {
   readonly subject: string;
   /** A folder in the work tree. */
   readonly root: string;
-  /** How long git's folder must stay unchanged before the source checks it, in ms. Default 100. */
+  /** The time that git's folder must stay unchanged before the source checks it, in ms. Default 100. */
   readonly debounceMs?: number;
-  /** The interval of checks without a report of the watcher, for file systems that report no changes. Default 0: never. */
+  /** The interval of additional checks, for file systems that report no changes. Default 0: never. */
   readonly pollMs?: number;
   /**
    * The interval of fetches from the upstream's remote, which use the network. The first fetch is at the start. Default 0: never.
@@ -36,11 +36,11 @@ export type GitOptions = {
 
 export type GitSource = Source & {
   /**
-   * Runs `command`. All changes to the repository in the meantime count as the agent's, and others' changes are not emitted. So
-   * pass only commands that end. Returns and throws like `command`.
+   * Runs `command`. All changes to the repository during the command count as the agent's, and the changes of others are not
+   * emitted. So pass only commands that end. Returns and throws like `command`.
    */
   withOwnCommand<T>(command: () => T | Promise<T>): Promise<T>;
-  /** Records that the agent has just changed the repository, so that the present state counts as known. Never rejects. */
+  /** Records that the agent has just changed the repository, so that the current state counts as known. Never rejects. */
   noteOwnChange(): Promise<void>;
 };
 
@@ -60,11 +60,13 @@ class Repository implements GitSource {
   readonly #background: Background;
   readonly #settling: Settling<'look'>;
   #places: Places | undefined;
-  /** The state that the agent knows, from itself or from events. */
+  /** The state that the agent knows, from its own commands or from events. */
   #known: GitState | undefined;
   #told: Told = NOTHING_TOLD;
   #ownCommands = 0;
-  /** Whether the agent acted after the last check began. The next check's result then counts as known. */
+  /**
+   * Whether the agent has changed the repository since the last check began. The result of the next check then counts as known.
+   */
   #adopt = false;
   /** Whether the last check may have seen an incomplete change. */
   #doubted = false;
@@ -92,7 +94,8 @@ class Repository implements GitSource {
   }
 
   async withOwnCommand<T>(command: () => T | Promise<T>): Promise<T> {
-    // Changes until now are not the agent's. Find them now, because they cannot be distinguished after the agent's command.
+    // Changes before the command are not the agent's. They must be found now, because after the command they look like the
+    // agent's changes.
     if (this.#ownCommands === 0) await this.#lookNow();
     this.#ownCommands++;
     try {
@@ -175,23 +178,23 @@ class Repository implements GitSource {
   async #lookAlone(): Promise<void> {
     const places = this.#places;
     if (places === undefined) {
-      // Changes by the agent while the source is stopped are unknown, so the next start begins from the present state.
+      // The source cannot see the agent's changes while it is stopped, so the next start begins with the current state.
       if (this.#adopt) this.#known = undefined;
       return;
     }
-    // The end of the agent's command leads to a check.
+    // A check follows when the agent's command has ended.
     if (this.#ownCommands > 0) return;
     const own = this.#adopt;
     this.#adopt = false;
     const found = await readState(this.#git, places);
     if (found.kind === 'trouble') this.#trouble(`${places.top} cannot be read: ${found.line}`);
-    // While git works, a check may see an incomplete change, such as a conflict of an unknown operation. Then the source checks
-    // again.
+    // While git works, a check may see an incomplete change, such as a conflict of an unknown operation. After such a check, the
+    // source checks again.
     const { conflict } = found.kind === 'found' ? found.value : {};
     const doubtful = found.kind === 'moving' || (conflict?.operation === 'other' && !own && !this.#doubted && !this.#stopping);
     if (doubtful) this.#settling.touch('look');
     this.#doubted = doubtful;
-    // The agent acted during the check, so this state may be outdated. Another check follows.
+    // The state is unclear, or the agent changed the repository during the check. Another check follows.
     if (found.kind !== 'found' || doubtful || this.#ownCommands > 0 || this.#adopt) {
       this.#adopt ||= own;
       return;
@@ -243,7 +246,7 @@ class Repository implements GitSource {
 
 const OWN = /^(HEAD|index|(MERGE|CHERRY_PICK|REVERT|REBASE)_HEAD|rebase-(merge|apply)|config\.worktree)$/;
 const COMMON = /^(packed-refs|config|refs|refs\/remotes(\/.*)?)$/;
-/** Matches the folder in which newer repositories keep all references. Each work tree has one. */
+/** Matches the folder in which newer repositories keep all references. Each work tree has such a folder. */
 const REFTABLE = /^reftable(\/tables\.list)?$/;
 
 /**

@@ -1,19 +1,19 @@
-/** Reads the relevant state of a repository from git. This file never reads the files of the work tree, which would take long. */
+/** Reads the relevant state of a repository from git. The files of the work tree are never read, because that would take long. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import type { Answer, Git } from './command.ts';
 
 /**
- * The folders of a repository. `own` is git's folder of this work tree, and `common` that of the repository. With a single work
- * tree, both are the same folder.
+ * The folders of a repository. `own` is git's folder for this work tree, and `common` is git's folder for the whole repository.
+ * With a single work tree, both are the same folder.
  */
 export type Places = { readonly top: string; readonly own: string; readonly common: string };
 
 export type GitState = {
-  /** The branch, or during a rebase the branch that is rebased. Undefined if HEAD is detached. */
+  /** The branch, or during a rebase the rebased branch; undefined if HEAD is detached. */
   readonly branch: string | undefined;
-  /** The commit of HEAD. Undefined if there is no commit yet. */
+  /** The commit of HEAD; undefined if there is no commit yet. */
   readonly head: string | undefined;
   readonly upstream: Upstream | undefined;
   readonly conflict: Conflict | undefined;
@@ -68,7 +68,10 @@ const STAMPED = [
   'reftable/tables.list',
 ];
 
-/** A text that changes when a part of the state is written. If it changes during the reads, the parts do not fit together. */
+/**
+ * Returns a text that changes when git writes a part of the state. If the text changes during the reads, the parts may not fit
+ * together.
+ */
 const stampOf = ({ own }: Places): string =>
   STAMPED.map((name) => {
     const stats = statSync(join(own, name), { bigint: true, throwIfNoEntry: false });
@@ -117,7 +120,7 @@ async function upstreamOf(git: Git, ref: string): Promise<Found<Upstream | undef
   };
 }
 
-/** The unfinished operation. Like git's own prompt, this checks the files that the operation leaves in git's folder. */
+/** Returns the unfinished operation. Like git's own prompt, it checks the files that the operation leaves in git's folder. */
 function operationIn(own: string): {
   readonly operation: Operation;
   readonly step?: string | undefined;
@@ -150,7 +153,7 @@ function operationIn(own: string): {
   return { operation, step };
 }
 
-/** The last move of HEAD from git's reflog: its author, and what it was. */
+/** Returns the last move of HEAD from git's reflog: its author and its description. */
 export async function lastMove(git: Git): Promise<{ readonly by: string; readonly what: string } | undefined> {
   const answer = await git(['log', '-g', '-1', '--format=%gn%x00%gs', 'HEAD', '--']);
   const [by, what] = answer.kind === 'ok' ? answer.out.trim().split('\0') : [];
@@ -159,7 +162,7 @@ export async function lastMove(git: Git): Promise<{ readonly by: string; readonl
 
 export type Arrived = { readonly commits: readonly string[]; readonly count: number; readonly rewritten: boolean };
 
-/** The number of commits between two commits of the upstream, and the subjects of the newest five. */
+/** Returns the number of commits between two commits of the upstream, and the subjects of the newest five. */
 export async function arrivedBetween(git: Git, from: string, to: string): Promise<Arrived> {
   const [log, counts] = await Promise.all([
     git(['log', '-5', '--format=%s', `${from}..${to}`, '--']),

@@ -1,10 +1,10 @@
 import { StringDecoder } from 'node:string_decoder';
 import { clean } from '../../handles/text.ts';
 
-/** The most characters that are kept of an unfinished line. */
+/** The maximum number of characters that are kept of an unfinished line. */
 const PENDING_CHARS = 8_192;
 
-/** Splits the bytes of one stream into lines as people read them. The bytes may come in any pieces. */
+/** Splits the bytes of one stream into lines, as a terminal shows them. The bytes may arrive in any pieces. */
 export function linesOf(onLine: (line: string) => void): { readonly write: (chunk: Buffer) => void; readonly end: () => void } {
   const decoder = new StringDecoder('utf8');
   let pending = '';

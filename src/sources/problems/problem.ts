@@ -13,15 +13,15 @@ export type Problem = {
   readonly column?: number;
 };
 
-/** The identity of a problem. It stays the same when lines above the problem are added or removed. */
+/** Returns the identity of a problem, which stays the same when lines above the problem are added or removed. */
 export const fingerprintOf = ({ tool, file = '', code = '', test = '', message }: Problem): string =>
   [tool, file, code, test, message].join('\0');
 
-/** The place of a problem, such as `src/cart.ts:3:7`. Undefined if no file is known. */
+/** Returns the place of a problem, such as `src/cart.ts:3:7`; undefined if no file is known. */
 export const placeOf = ({ file, line, column }: Problem): string | undefined =>
   file === undefined ? undefined : [file, line, column].filter((part) => part !== undefined).join(':');
 
-/** The problem in one line for a reader: the failing test, the message and the place. */
+/** Describes the problem in one line: the failing test, the message and the place. */
 export function sayProblem(problem: Problem): string {
   const { test, code, message, file } = problem;
   const place = placeOf(problem);

@@ -17,10 +17,10 @@ const MAX_OPEN = 500;
 export class OpenProblems {
   readonly #reader: ProblemReader;
   readonly #rounds: Readonly<Record<string, Rounds>>;
-  /** The open problems of each tool. `#round` holds those of the present round. */
+  /** The open problems of each tool. `#round` holds the problems of the current round. */
   readonly #open = new Map<string, Found>();
   readonly #round = new Map<string, Found>();
-  /** The tools in a round whose end no line shows. */
+  /** The tools whose current round has no line that shows its end. */
   readonly #unending = new Set<string>();
 
   constructor(matchers?: readonly Matcher[], rounds: Readonly<Record<string, Rounds>> = ROUNDS) {
@@ -50,8 +50,8 @@ export class OpenProblems {
   }
 
   /**
-   * Called when the program has printed nothing for a while. Completes unfinished problems, and ends rounds whose end no line
-   * shows.
+   * Called when the program has printed nothing for a while. Completes unfinished problems, and ends rounds that have no line for
+   * their end.
    */
   silent(): void {
     this.#end();
@@ -82,7 +82,7 @@ export class OpenProblems {
         all.set(problem.tool, found);
         const fingerprint = fingerprintOf(problem);
         if (found.size >= MAX_OPEN && !found.has(fingerprint)) continue;
-        // Each round counts from 1, because a problem that each build prints again is one problem.
+        // Each round starts to count at 1, because each build prints the same problem again.
         const count = all === this.#round ? (found.get(fingerprint)?.count ?? 0) + 1 : (found.get(fingerprint)?.count ?? 1);
         found.set(fingerprint, { problem, count });
       }

@@ -1,7 +1,9 @@
-/** The matchers that come with the package. If several match a line, the first that completes a problem counts. */
+/**
+ * The matchers that come with the package. If several matchers match a line, the first matcher that completes a problem is used.
+ */
 import { step, type Matcher, type Rounds } from './matcher.ts';
 
-/** The pattern of a place as most tools write it: `src/cart.ts:3:7`. */
+/** The pattern of the file in a place such as `src/cart.ts:3:7`. */
 const FILE = String.raw`(?<file>[^\s():]+)`;
 
 export const SHIPPED: readonly Matcher[] = [
@@ -21,7 +23,7 @@ export const SHIPPED: readonly Matcher[] = [
     tool: 'eslint',
     steps: [
       step(/^(?<file>[^\s:][^:]*\.\w{1,5})$/u),
-      // Errors of the syntax have no rule.
+      // Syntax errors have no rule, so the code is optional.
       step(/^\s+(?<line>\d+):(?<column>\d+)\s+(?<severity>error|warning)\s+(?<message>\S.*?)(?:\s\s+(?<code>[@\w/-]+))?$/u, {
         loop: true,
       }),
@@ -74,7 +76,7 @@ export const SHIPPED: readonly Matcher[] = [
     ],
   },
   {
-    // The plugin ts-loader prints these.
+    // For errors of the plugin ts-loader.
     tool: 'webpack',
     steps: [
       step(/^\[tsl\] (?<severity>ERROR|WARNING) in (?<file>[^(]+)\((?<line>\d+),(?<column>\d+)\)$/u),
@@ -222,7 +224,9 @@ export const SHIPPED: readonly Matcher[] = [
 const RESTARTED =
   /^\[nodemon\] restarting|^Restarting '|\[tsx\] (?:change in .*|rerunning|restarting)|Detected change in .+, reloading|WatchFiles detected changes/u;
 
-/** The rounds of tools that show them. The problems of other tools stay open until the program ends without an error. */
+/**
+ * The rounds of tools whose output shows rounds. The problems of other tools stay open until the program ends without an error.
+ */
 export const ROUNDS: Readonly<Record<string, Rounds>> = {
   tsc: {
     begins: /Starting (?:incremental )?compilation|Starting compilation in watch mode/u,

@@ -1,11 +1,11 @@
 /**
- * Chooses the lines of a command's output that an agent reads. The last lines alone often miss the cause: test runners print
- * the name and the assertion of a failure first, and a long code frame or stack after it.
+ * Chooses the lines of a command's output that an agent reads. The last lines often lack the cause, because test runners print a
+ * long code frame or stack after the name and the assertion of a failure.
  */
 
 /** The number of last lines from which an excerpt is chosen. */
 export const EXCERPT_FROM = 200;
-/** The most characters of all lines together, because they become part of an event and of a model's context. */
+/** The maximum number of characters of all lines together, because the lines become part of an event and of a model's context. */
 const TOTAL_CHARS = 16_000;
 
 /** Matches the headings under which test runners list failures (vitest, node --test, jest, pytest, cargo). */
@@ -13,13 +13,13 @@ const HEADING = /\bfailed tests?\b|\bfailing tests\b|^=+ FAILURES =+$|^failures:
 /** Matches a line that begins the report of one failure. */
 const FAILURE =
   /^\s*(?:FAIL\b|not ok\b|[✖✗×]\s|●\s|---? FAIL|E\s{2,})|\berror(?:\[\w+\]| TS\d+)?:|\bpanicked at\b|^Traceback\b/iu;
-/** The share of the lines for the beginning of the failure. The end gets the others. */
+/** The share of the lines for the beginning of the failure. The remaining lines show the end of the output. */
 const HEAD_SHARE = 2 / 3;
 export const GAP = '…';
 
 /**
- * Returns at most `most` of `lines` and 16,000 characters, oldest first: the beginning and the end of a failure, or else the last
- * lines.
+ * Returns at most `most` lines and 16,000 characters, oldest first. These are the beginning and the end of a failure, or
+ * otherwise the last lines.
  */
 export function excerpt(lines: readonly string[], most: number, failed: boolean): readonly string[] {
   const chosen = choose(lines, most, failed);

@@ -1,14 +1,14 @@
 /**
  * Keeps the last lines of a command's output in bounded memory. Each stream is decoded and split into lines separately, so that a
- * character or a line in several pieces is joined again. Blank lines are left out.
+ * character or a line that arrives in several pieces is joined. Blank lines are left out.
  */
 import { StringDecoder } from 'node:string_decoder';
 import { clean } from '../../handles/text.ts';
 
-/** The most characters that are kept of an unfinished line, and shown of any line. */
+/** The maximum numbers of characters: kept of an unfinished line, and shown of each line. */
 const PENDING_CHARS = 8_192;
 const LINE_CHARS = 400;
-/** The most characters of all lines together. */
+/** The maximum number of characters of all lines together. */
 const TOTAL_CHARS = 80_000;
 
 export class LastLines {
@@ -20,7 +20,7 @@ export class LastLines {
     this.#lines = lines;
   }
 
-  /** Returns a function for the bytes of one of the command's streams. The bytes may come in any pieces. */
+  /** Returns a function that takes the bytes of one of the command's streams. The bytes may arrive in any pieces. */
   stream(): (chunk: Buffer) => void {
     const decoder = new StringDecoder('utf8');
     let pending = '';
@@ -34,7 +34,7 @@ export class LastLines {
     };
   }
 
-  /** The lines as a terminal shows them: without escape sequences, and a progress bar in its last state. */
+  /** Returns the lines as a terminal shows them: without escape sequences, and with progress bars in their last state. */
   read(): readonly string[] {
     if (this.#lines === 0) return [];
     const lines = [...this.#raw, ...this.#pending.map((pending) => pending())]

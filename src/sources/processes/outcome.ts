@@ -5,11 +5,11 @@ import { checksum } from '../../core/event.ts';
 import type { Level } from '../../core/notification.ts';
 import { placeOf, problemsIn, sayProblem, type Problem } from '../problems/index.ts';
 
-/** How the command ended. `timedOut`: the time limit ended it. */
+/** How the command ended. `timedOut` says that the time limit ended the command. */
 export type Outcome =
   | { readonly kind: 'exited'; readonly code: number; readonly timedOut: boolean }
   | { readonly kind: 'killed'; readonly signal: string; readonly timedOut: boolean }
-  /** The command did not start. As in shells, the code is 127 if it does not exist, and 126 if it cannot run. */
+  /** The command did not start. As in shells, the code is 127 if the command does not exist, and 126 if it cannot run. */
   | { readonly kind: 'not_started'; readonly code: 126 | 127; readonly reason: string };
 
 export type Ended = {
@@ -22,7 +22,7 @@ export type Ended = {
   readonly outcome: Outcome;
   readonly durationMs: number;
   readonly lastLines: readonly string[];
-  /** The problems in the command's whole output. Default: those in `lastLines`. */
+  /** The problems in the command's whole output. Default: the problems in `lastLines`. */
   readonly problems?: readonly Problem[];
   readonly levelOnFailure: Level;
 };
@@ -30,8 +30,8 @@ export type Ended = {
 export const isFailure = (outcome: Outcome): boolean => outcome.kind !== 'exited' || outcome.code !== 0 || outcome.timedOut;
 
 /**
- * `process.ended`, or `process.failed` for a failure. An event replaces unread older events of the same command in the same
- * folder, because only the present state counts.
+ * Makes the event `process.ended`, or `process.failed` for a failure. The event replaces unread older events of the same command
+ * in the same folder, because only the current state matters.
  */
 export function eventOf(ended: Ended): EventInput {
   const { outcome, cwd, durationMs, lastLines } = ended;
@@ -65,7 +65,7 @@ export function eventOf(ended: Ended): EventInput {
 
 const MAX_PROBLEMS = 20;
 
-/** The errors, each once. A test runner names a failing test where it fails, and again at the end. */
+/** Returns each error once, because a test runner names a failing test when it fails, and again at the end. */
 function errorsIn(problems: readonly Problem[]): readonly Problem[] {
   const errors = problems.filter(({ severity }) => severity === 'error');
   return [...new Map(errors.map((problem) => [sayProblem(problem), problem])).values()];
@@ -103,7 +103,7 @@ const SAYS_NONE = /\b(?:0|no) (?:fail\w*|errors?)\b|\b(?:fail\w*|errors?):? 0\b/
 /** Matches lines that package managers print for any failed script. */
 const CHATTER = /^npm (?:error|ERR!)|^ ?ELIFECYCLE|^error Command failed with exit code|Lifecycle script/u;
 
-/** The most informative line. For a failure, the last line about a failure; otherwise the last line with words. */
+/** Returns the most informative line: for a failure, the last line about a failure; otherwise the last line with words. */
 function tellingLine(lines: readonly string[], failed: boolean): string | undefined {
   const said = lines.filter((line) => /[\p{L}\p{N}]/u.test(line) && !CHATTER.test(line));
   const line =
@@ -113,7 +113,7 @@ function tellingLine(lines: readonly string[], failed: boolean): string | undefi
   return line === undefined ? undefined : cut(line.trim(), 200);
 }
 
-/** The command line as a person could type it. */
+/** Returns the command line as a person could type it. */
 export function commandLine(command: string, args: readonly string[]): string {
   return [command, ...args]
     .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
@@ -122,7 +122,7 @@ export function commandLine(command: string, args: readonly string[]): string {
 
 const cut = (text: string, chars: number): string => (text.length > chars ? `${text.slice(0, chars - 1).toWellFormed()}…` : text);
 
-/** A duration in words: `350 ms`, `12 s`, `2 min 5 s`, `1 h 3 min`. */
+/** Formats a duration: `350 ms`, `12 s`, `2 min 5 s`, `1 h 3 min`. */
 function words(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   const s = Math.round(ms / 1_000);

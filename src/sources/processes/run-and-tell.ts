@@ -1,7 +1,7 @@
 /**
- * Runs any command and notifies an agent of its end, with its last lines. The output and the exit code do not change for the
- * caller. When `runAndTell` resolves with `told`, the event is durable. If this process is killed with SIGKILL, no notification
- * is sent.
+ * Runs any command, and notifies an agent when the command ends, with its last lines. The output and the exit code do not change
+ * for the caller. When `runAndTell` resolves with `told`, the event is durable. If this process is killed with SIGKILL, no
+ * notification is sent.
  */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';
@@ -26,14 +26,17 @@ export type RunAndTellOptions = {
   readonly env?: NodeJS.ProcessEnv;
   /** A name for people, instead of the command line. */
   readonly name?: string | undefined;
-  /** How many lines of the output the agent reads: lines from the first failure on, and the last lines. Default 20. */
+  /**
+   * The maximum number of lines of the output that the agent reads: lines from the first failure on, and the last lines. Default
+   * 20.
+   */
   readonly lines?: number;
-  /** Default `error`. */
+  /** The level of the notification if the command fails. Default `error`. */
   readonly levelOnFailure?: Level;
-  /** The time limit. After it the command gets SIGTERM, and SIGKILL 5 s later. */
+  /** The time limit, after which the command gets SIGTERM, and 5 s later SIGKILL. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Whether to pass SIGINT, SIGTERM, SIGHUP and SIGQUIT on to the command. After the command's end, a signal cancels the
+   * Whether to forward SIGINT, SIGTERM, SIGHUP and SIGQUIT to the command. After the command's end, such a signal cancels the
    * notification. Default false.
    */
   readonly forwardSignals?: boolean;
@@ -45,7 +48,7 @@ export type RunAndTellOptions = {
    * installed.
    */
   readonly withoutTerminal?: () => void;
-  /** How long to retry the notification while the store fails. Default 5 s. */
+  /** The time for which the notification is retried while the store fails. Default 5 s. */
   readonly tellWithinMs?: number;
 };
 
@@ -55,7 +58,7 @@ export type RanAndTold = {
    */
   readonly exitCode: number;
   readonly outcome: Outcome;
-  /** The event that was emitted, or failed to be. You may emit it again, because its id prevents a duplicate. */
+  /** The event, even if it could not be emitted. You may emit it again, because its id prevents a duplicate. */
   readonly event: Event;
   readonly telling: { readonly kind: 'told'; readonly emitted: Emitted } | { readonly kind: 'untold'; readonly error: unknown };
 };
@@ -140,7 +143,7 @@ async function tell(
   }
 }
 
-/** The exit code that a shell would give to this outcome. */
+/** Returns the exit code that a shell would give to this outcome. */
 export function exitCodeOf(outcome: Outcome): number {
   switch (outcome.kind) {
     case 'not_started':
@@ -154,12 +157,12 @@ export function exitCodeOf(outcome: Outcome): number {
   }
 }
 
-/** The exit code after a timeout, as `timeout` of the coreutils has it. */
+/** The exit code after a timeout, as in `timeout` of the coreutils. */
 const TIMED_OUT = 124;
 
 const HANDED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
-/** Passes signals on to the command while it runs. After its end, a signal cancels the notification. */
+/** Forwards signals to the command while it runs. After the command's end, a signal cancels the notification. */
 export function catchSignals(): {
   readonly to: (signal: (name: NodeJS.Signals) => void) => void;
   readonly ended: () => AbortSignal;

@@ -1,7 +1,7 @@
 /**
- * Runs a command so that its caller sees no difference. The command gets this process's stdin, and its output passes at once. The
- * command gets a terminal if all three streams are the same terminal and the optional `@lydell/node-pty` is installed. Otherwise
- * it gets pipes, so a program may omit its colours.
+ * Runs a command so that its caller sees no difference. The command gets this process's stdin, and its output is forwarded at
+ * once. The command gets a terminal if all three streams are the same terminal and the optional `@lydell/node-pty` is installed.
+ * Otherwise the command gets pipes, so it may omit its colours.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { accessSync, closeSync, constants as fs, statSync } from 'node:fs';
@@ -20,26 +20,29 @@ export type RunOptions = {
   readonly env: NodeJS.ProcessEnv;
   readonly stdout: Writable;
   readonly stderr: Writable;
-  /** Called with bytes as they arrive. In a terminal, all of them are `stdout`. */
+  /** Called with bytes when they arrive. In a terminal, all bytes come from `stdout`. */
   readonly wrote: (stream: 'stdout' | 'stderr', chunk: Buffer) => void;
   readonly timeoutMs?: number | undefined;
   /** Called before the start if only the missing `@lydell/node-pty` prevents a terminal. */
   readonly withoutTerminal?: (() => void) | undefined;
-  /** Called when the command runs, with a function to send it a signal and, in a terminal, one to type into it. */
+  /**
+   * Called when the command has started, with a function that sends it a signal and, in a terminal, a function that types into
+   * it.
+   */
   readonly started?: (signal: (name: NodeJS.Signals) => void, type?: (keys: string) => void) => void;
   /** Called in a terminal when a person presses keys. */
   readonly keyPressed?: ((keys: Buffer) => void) | undefined;
 };
 
-/** The time from SIGTERM to SIGKILL, after the time limit. */
+/** The time between SIGTERM, which is sent after the time limit, and SIGKILL. */
 const GRACE_MS = 5_000;
 /**
- * How long the streams may be silent after the command's end until they count as ended. Processes that the command left running
- * may keep them open.
+ * After the command's end, its streams count as ended when they are silent for this time, because processes that the command has
+ * left running may keep them open.
  */
 const SILENCE_MS = 200;
 
-/** Never rejects. */
+/** Runs the command, and never rejects. */
 export async function run(options: RunOptions): Promise<Outcome> {
   const problem = cannotStart(options);
   if (problem !== undefined) return problem;
@@ -50,8 +53,8 @@ export async function run(options: RunOptions): Promise<Outcome> {
 }
 
 async function behindPipes(options: RunOptions): Promise<Outcome> {
-  // In a terminal, the command stays in the group that gets Ctrl+C and Ctrl+Z. Otherwise it leads a separate group, so that its
-  // children can be ended too.
+  // In a terminal, the command stays in the process group that gets Ctrl+C and Ctrl+Z. Otherwise it gets a separate process
+  // group, so that its children can be ended, too.
   const terminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
   const pipes = makePipes(2);
   let child: ChildProcess;
@@ -79,7 +82,7 @@ async function behindPipes(options: RunOptions): Promise<Outcome> {
     return notStarted(options.command, await exited);
   }
   const signal = (name: NodeJS.Signals): void => {
-    // The terminal has sent Ctrl+C to both processes.
+    // For Ctrl+C, the terminal has already sent SIGINT to both processes.
     if (terminal && name === 'SIGINT') return;
     send(terminal ? pid : -pid, name);
   };
@@ -96,7 +99,7 @@ async function behindPipes(options: RunOptions): Promise<Outcome> {
   timer.stop();
   if (exit instanceof Error) return notStarted(options.command, exit);
   while (!(await within(closed, SILENCE_MS))) {
-    // After this process was stopped, timers fire before pending input is read. Read the input first.
+    // After this process was stopped, timers fire before pending input is read, so the input must be read first.
     await new Promise(setImmediate);
     if (performance.now() - wroteAt >= SILENCE_MS && !stdout.isPaused() && !stderr.isPaused()) break;
   }
@@ -125,11 +128,11 @@ async function behindTerminal(options: RunOptions, { spawn: spawnPty }: typeof N
     options.keyPressed?.(bytes);
     pty.write(bytes as unknown as string);
   };
-  // From here on, keys go to the command. Its terminal turns Ctrl+C into a signal.
+  // From here on, keys go to the command, whose terminal turns Ctrl+C into a signal.
   stdin.setRawMode(true).on('data', typed).resume();
   stdout.on('resize', resize);
   const reading = pty.onData((data) => {
-    // With `encoding: null` the data are buffers, although the types say text.
+    // With `encoding: null`, the data are buffers, although their type is a text.
     const chunk = data as unknown as Buffer;
     options.wrote('stdout', chunk);
     if (options.stdout.write(chunk)) return;
@@ -152,7 +155,7 @@ type Exit = { readonly code: number | null; readonly signal: string | null };
 const outcomeOf = ({ code, signal }: Exit, timedOut: boolean): Outcome =>
   signal === null ? { kind: 'exited', code: code ?? 1, timedOut } : { kind: 'killed', signal, timedOut };
 
-/** Passes data as fast as `to` accepts it. When `to` closes, `from` is closed too, as without Earpiece. */
+/** Copies data as fast as `to` accepts the data. When `to` closes, `from` is closed too, as it would be without Earpiece. */
 function passOn(from: Readable, to: Writable, seen: (chunk: Buffer) => void): Promise<void> {
   const gone = (): void => void from.destroy();
   const goOn = (): void => void from.resume();
@@ -190,7 +193,7 @@ function endAfter(
   return { stop: () => clearTimeout(timer), over: () => over };
 }
 
-/** The error that a shell would report before the start. Undefined if the command can start. */
+/** Returns the error that a shell would report before the start; undefined if the command can start. */
 function cannotStart({ command, cwd, env }: RunOptions): Outcome | undefined {
   if (!isFolder(cwd)) return { kind: 'not_started', code: 126, reason: `the folder ${cwd} does not exist` };
   const candidates = command.includes('/')
@@ -219,7 +222,7 @@ function mayRun(file: string): boolean {
   }
 }
 
-/** Whether a path is a file. False in a folder that this user may not read. */
+/** Whether a path is a file; false in a folder that this user may not read. */
 function isFile(path: string): boolean {
   try {
     return statSync(path).isFile();

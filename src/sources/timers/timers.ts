@@ -14,12 +14,12 @@ export type Reminder = {
   readonly subject: string;
   readonly message: string;
   readonly when: When | { readonly inMs: number };
-  /** A key. The newest reminder with a key replaces the older ones. */
+  /** A key: the newest reminder with this key replaces the older ones. */
   readonly key?: string | undefined;
   readonly level?: ReminderLevel;
   /**
-   * How long the reminder stays valid after its time. Default 24 h. For a reminder after turns, the time counts from now. Default
-   * then 7 d.
+   * The time until the reminder expires, counted from its due time. Default 24 h. For a reminder after a number of turns, the
+   * time is counted from now. Its default is 7 d.
    */
   readonly ttlMs?: number | undefined;
 };
@@ -34,7 +34,7 @@ export const timersSource = ({ emitter, now = Date.now }: { emitter: Emitter; no
   },
 });
 
-/** The event of a reminder. Throws `bad_argument` for an invalid one. */
+/** Makes the event of a reminder. Throws `bad_argument` for an invalid reminder. */
 export function reminderEvent(reminder: Reminder, made: { readonly id: string; readonly now: number }): EventInput {
   const { message, when, key, level = 'info', ttlMs } = reminder;
   if (message.trim() === '')
@@ -72,7 +72,7 @@ export function reminderEvent(reminder: Reminder, made: { readonly id: string; r
 export const isReminder = ({ notification }: Pick<Item, 'notification'>): boolean =>
   (notification.subscriber?.event.type ?? formatKind(notification.kind)) === 'timer.fired';
 
-/** The reminder's id for people, from the id of its notification. */
+/** Returns the reminder's id for people, from the id of its notification. */
 export function reminderId(notificationId: string): string {
   const [, id] = /^timers\/([^~]+)/u.exec(notificationId) ?? [];
   return id ?? notificationId;

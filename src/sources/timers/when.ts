@@ -6,7 +6,7 @@ import { EarpieceError } from '../../core/errors.ts';
 export type When = { readonly at: number } | { readonly afterTurns: number };
 
 export type Here = {
-  /** Epoch ms. */
+  /** The current time in epoch ms. */
   readonly now: number;
   /** The IANA name of the time zone in which `at 9` is nine o'clock. */
   readonly timeZone: string;
@@ -14,13 +14,13 @@ export type Here = {
 
 const YEAR_MS = 366 * 86_400_000;
 const MAX_TURNS = 1_000;
-/** The most characters of the input. Valid times are shorter. */
+/** The maximum number of characters of the input. Valid times are shorter. */
 const MAX_CHARS = 200;
 const FORMS = 'write e.g. "in 10m", "at 15:30", "tomorrow at 9", "May 1 at 10:00" or "after 3 turns"';
 
 /**
- * Parses a time. Throws `bad_argument` for a time that has passed, is more than a year away, or is not fully understood, because
- * a reminder at the wrong time is worse than none.
+ * Parses a time. Throws `bad_argument` for a time that has passed or is more than a year away, and for a text that is not fully
+ * understood: a reminder at the wrong time is worse than no reminder.
  */
 export async function parseWhen(text: string, there: Here): Promise<When> {
   const refuse = (why: string): never => {
@@ -43,7 +43,10 @@ export async function parseWhen(text: string, there: Here): Promise<When> {
   return { at };
 }
 
-/** Checks a time from a program. Throws `bad_argument` if it has passed or is more than a year away, and for too many turns. */
+/**
+ * Checks a time from a program. Throws `bad_argument` for a time that has passed or is more than a year away, and for too many
+ * turns.
+ */
 export function checkWhen(when: When | { readonly inMs: number }, now: number): void {
   const refuse = (why: string): never => {
     throw new EarpieceError('bad_argument', `remind: when ${JSON.stringify(when)} ${why}`, { data: { field: 'when' } });
@@ -59,7 +62,7 @@ export function checkWhen(when: When | { readonly inMs: number }, now: number): 
   if (inMs > YEAR_MS) refuse('is more than a year away; a reminder may wait for at most a year');
 }
 
-/** The time in a time zone, such as `Fri 2026-05-01 10:00`. */
+/** Formats a time in a time zone, such as `Fri 2026-05-01 10:00`. */
 export function showTime(at: number, timeZone: string): string {
   const parts = partsOf(at, timeZone);
   const weekday = new Intl.DateTimeFormat('en', { timeZone, weekday: 'short' }).format(at);
@@ -68,7 +71,7 @@ export function showTime(at: number, timeZone: string): string {
   return `${weekday} ${parts.year}-${two(parts.month)}-${two(parts.day)} ${two(parts.hour)}:${two(parts.minute)}${seconds}`;
 }
 
-/** Splits off a time zone after the time, as in `at 15:30 Europe/Berlin`. */
+/** Separates the time zone from the time, as in `at 15:30 Europe/Berlin`. */
 function elsewhere(text: string, here: Here): readonly [string, Here] {
   const [, words = '', timeZone = ''] = /^(.*\S)\s+\(?([A-Za-z_]+(?:\/[A-Za-z0-9_+-]+)+)\)?\s*$/u.exec(text) ?? [];
   try {
@@ -79,7 +82,7 @@ function elsewhere(text: string, here: Here): readonly [string, Here] {
 }
 
 async function read(text: string, { now, timeZone }: Here): Promise<ParsedResult | undefined> {
-  // The module is large. It is loaded here, so that other commands start faster.
+  // This large module is loaded only here, so that other commands start faster.
   const { casual } = await import('chrono-node/en');
   const reference = { instant: new Date(now), timezone: offsetOf(now, timeZone) / 60_000 };
   const [found, ...more] = casual.parse(text, reference, { forwardDate: true });
@@ -89,8 +92,8 @@ async function read(text: string, { now, timeZone }: Here): Promise<ParsedResult
 }
 
 /**
- * The instant of a parsed time. A time with a zone, or a number of minutes from now, is already an instant. Any other time is a
- * wall-clock time: tomorrow at 9 means nine o'clock even if the clocks change tonight.
+ * Returns the instant of a parsed time. A time with a zone, or a number of minutes from now, is already an instant. Any other
+ * time is a wall-clock time: "tomorrow at 9" means nine o'clock even if the clocks change tonight.
  */
 function instantOf(start: ParsedResult['start'], timeZone: string): number {
   const fromNow = start.tags().has('result/relativeDate');
@@ -98,13 +101,12 @@ function instantOf(start: ParsedResult['start'], timeZone: string): number {
   if (instant) return start.date().getTime();
   const get = (part: 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second'): number => start.get(part) ?? 0;
   const wall = Date.UTC(get('year'), get('month') - 1, get('day'), get('hour'), get('minute'), get('second'));
-  // The offset depends on the instant. A clock change may lie between the first guess and the result, so the offset is read
-  // again.
+  // The offset depends on the instant. A clock change may be between the first guess and the result, so the offset is read again.
   const guess = wall - offsetOf(wall, timeZone);
   return wall - offsetOf(guess, timeZone);
 }
 
-/** How far a zone's clocks are ahead of UTC, in ms. */
+/** Returns the difference between a zone's clocks and UTC, in ms. */
 function offsetOf(at: number, timeZone: string): number {
   const { year, month, day, hour, minute, second } = partsOf(at, timeZone);
   return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1_000) * 1_000;

@@ -9,8 +9,8 @@ import { Refused, WEBHOOK_LIMITS, type Payload } from './receiver.ts';
 const LABELS_TOLD = 5;
 
 /**
- * The events `alert.firing` and `alert.resolved`. The newest state of an alert replaces the older one. Alertmanager repeats
- * firing alerts; an alert with the same start time is the same event.
+ * Makes the events `alert.firing` and `alert.resolved`. The newest state of an alert replaces the older state. Alertmanager
+ * repeats firing alerts: an alert with the same start time is the same event.
  */
 export function alertEvents(payload: Payload): readonly Omit<EventInput, 'source' | 'subject'>[] {
   const { alerts, version } = payload;
@@ -69,7 +69,7 @@ function alertEvent(alert: Payload, omitted: number | undefined): Omit<EventInpu
   };
 }
 
-/** The texts of an object: at most 50 labels, each of at most 500 characters. */
+/** Returns the texts of an object: at most 50 labels, each with at most 500 characters. */
 function textsOf(json: unknown): Readonly<Record<string, string>> {
   if (!isTable(json as Payload)) return {};
   const table = json as Payload;

@@ -11,7 +11,8 @@ import { MOMENTS, type Deliver } from '../../core/notification.ts';
 import { WEBHOOK_LIMITS } from './receiver.ts';
 
 /**
- * Defaults for missing attributes. Without a `source` here, the four required attributes of the specification must be present.
+ * Defaults for missing attributes. Without a default `source`, an event must have the four attributes that the specification
+ * requires.
  */
 export type CloudEventDefaults = {
   readonly subject?: string;
@@ -29,8 +30,8 @@ const KNOWN: readonly string[] = Object.values(ATTRIBUTES).flat();
 type Table = { readonly [name: string]: Json };
 
 /**
- * Reads an event. Throws `bad_event` with the attribute, its value and the allowed values. The form of the type and the size of
- * the data are checked later, when the event is emitted.
+ * Reads an event. Throws `bad_event` with the attribute, its value and the allowed values. `emit` later checks the form of the
+ * type and the size of the data.
  */
 export function eventFromCloudEvent(json: Json, defaults: CloudEventDefaults = {}): EventInput {
   if (!isTable(json))
@@ -62,7 +63,7 @@ export function eventFromCloudEvent(json: Json, defaults: CloudEventDefaults = {
     );
   }
   const { supersede, ttlms } = json;
-  // In HTTP headers, all values of attributes are texts.
+  // In HTTP headers, the values of all attributes are texts.
   if (supersede !== undefined && ![true, false, 'true', 'false'].some((word) => word === supersede))
     throw wrong('supersede', supersede, 'must be true or false');
   if (ttlms !== undefined && !(Number.isSafeInteger(Number(ttlms)) && Number(ttlms) > 0))
@@ -84,7 +85,7 @@ export function eventFromCloudEvent(json: Json, defaults: CloudEventDefaults = {
   };
 }
 
-/** Makes a CloudEvent from an event. The event's `origin` is private and left out. */
+/** Makes a CloudEvent from an event. The event's `origin` is private and is left out. */
 export function cloudEventOf(event: Event): Record<string, Json> {
   const { key, about, supersede, ttlMs, purpose, deliver, message } = event;
   return {
@@ -124,7 +125,7 @@ function jsonIn(given: string): readonly { readonly json: Json; readonly where: 
   try {
     whole = JSON.parse(text) as Json;
   } catch (error) {
-    // If the first of several lines is valid, each line is an event. Otherwise the whole text is one value with an error.
+    // If the first of several lines is valid JSON, each line is an event. Otherwise the whole text is one invalid value.
     if (lines.length === 1 || !isJson(lines[0]?.line ?? '')) throw noJson('it', error);
     return lines.map(({ line, where }) => {
       try {
@@ -203,7 +204,10 @@ function deliverText(deliver: Deliver): string {
   return 'afterTurns' in deliver ? `turns:${deliver.afterTurns}` : `after:${deliver.afterTool}`;
 }
 
-/** The data of an event, which must be an object. Any other value gets a name: `value`, `text` or `base64`. */
+/**
+ * Returns the data of an event, which must be an object. Any other value becomes an object with the key `value`, `text` or
+ * `base64`.
+ */
 function dataOf(json: Table, contentType: string | undefined): Event['data'] {
   const { data, data_base64: base64 } = json;
   if (base64 !== undefined) {
@@ -237,7 +241,7 @@ export function asData(bytes: Buffer, contentType: string | undefined): Event['d
   try {
     if (/^text\//iu.test(contentType)) return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch {
-    // The data are not UTF-8, so they stay bytes.
+    // The data are not UTF-8, so they are kept as base64.
   }
   return { base64: bytes.toString('base64') };
 }

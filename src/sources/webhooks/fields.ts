@@ -15,7 +15,10 @@ export function at(json: Json | undefined, path: string): Json | undefined {
   return value;
 }
 
-/** The text at a path in one line, cut to a maximum length. A number or a boolean becomes text. Undefined for a blank text. */
+/**
+ * Returns the text at a path in one line, cut to a maximum length; undefined for a blank text. A number or a boolean becomes
+ * text.
+ */
 export function textAt(json: Json | undefined, path: string, chars = 200): string | undefined {
   const value = at(json, path);
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
@@ -33,13 +36,13 @@ const WORDS: Readonly<Record<Severity, RegExp>> = {
   critical: /^(?:critical|crit|fatal|emergency|emerg|alert|page|panic|blocker|disaster)$/u,
 };
 
-/** The severity for another system's word. */
+/** Converts another system's word to a severity. */
 export function severityOf(word: string | undefined): Severity | undefined {
   const text = word?.trim().toLowerCase() ?? '';
   return SEVERITIES.find((severity) => WORDS[severity].test(text));
 }
 
-/** A text as a part of a type. Forbidden characters become `_`. */
+/** Makes a part of a type from a text. Forbidden characters become `_`. */
 export const typePart = (text: string): string =>
   text
     .trim()

@@ -11,7 +11,7 @@ type Told = {
   readonly message: string;
   readonly severity?: Severity;
   readonly data?: Readonly<Record<string, Json | undefined>>;
-  /** The key of a state, whose newest event replaces the older ones. */
+  /** The key of a state: its newest event replaces the older events. */
   readonly state?: string;
 };
 
@@ -23,7 +23,7 @@ type Context = {
   readonly repository: string;
 };
 
-/** The event of a delivery, whose id from GitHub is `delivery`. Undefined for a ping. */
+/** Makes the event of a delivery, whose id from GitHub is `delivery`; returns undefined for a ping. */
 export function githubEvent(payload: Payload, event: string, delivery: string): GithubEvent | undefined {
   if (!/^[a-z0-9_]{1,64}$/u.test(event))
     throw new Refused(
@@ -200,7 +200,7 @@ function generic({ event, action, sender, repository }: Context): Told {
   return { message: `${what} in ${repository} by ${sender}` };
 }
 
-/** The verb of an action. Most of GitHub's actions are participles; the others are listed here. */
+/** Returns the verb of an action. Most of GitHub's actions are participles; this function lists the others. */
 const did = (action: string | undefined): string =>
   action === 'synchronize'
     ? 'pushed to'

@@ -14,8 +14,8 @@ export type Mapped = Pick<EventInput, 'type' | 'data'> &
 const PLACE = /\{([\w$@-]+(?:\.[\w$@-]+)*)\}/gu;
 
 /**
- * The event of a payload. Throws `Refused` if the map names an `id` that the payload lacks, because a repetition could not be
- * recognized.
+ * Makes the event of a payload. Throws `Refused` if the map names an `id` that the payload lacks, because Earpiece could not
+ * recognize a repetition.
  */
 export function mapped(payload: Json, map: WebhookMap, receiver: string): Mapped {
   const id = map.id === undefined ? undefined : filled(map.id, payload);
@@ -36,7 +36,7 @@ export function mapped(payload: Json, map: WebhookMap, receiver: string): Mapped
   };
 }
 
-/** The text with the payload's values filled in. Undefined if a value is missing and has no replacement. */
+/** Fills the payload's values into a text. Returns undefined if a value is missing and has no replacement. */
 function filled(text: string, payload: Json, missing?: string): string | undefined {
   let whole = true;
   const made = text.replaceAll(PLACE, (_all, path: string) => {
@@ -48,8 +48,8 @@ function filled(text: string, payload: Json, missing?: string): string | undefin
 }
 
 /**
- * The type of the event. The author of the configuration may choose any prefix. A type that the sender chooses gets the
- * receiver's name as its prefix.
+ * Returns the type of the event. The configuration may set any prefix. If the sender chooses the type, its prefix is the
+ * receiver's name.
  */
 function typeOf(payload: Json, template: string | undefined, receiver: string): string {
   const own = `webhook.${typePart(receiver)}`;
@@ -58,7 +58,7 @@ function typeOf(payload: Json, template: string | undefined, receiver: string): 
   return template?.startsWith('{') ? `${own}.${type}` : type;
 }
 
-/** The data of the event: the whole payload, or a part of it. A note replaces a payload that is too large. */
+/** Returns the data of the event: the whole payload or a part of it. A note replaces a payload that is too large. */
 function dataOf(payload: Json, template: string | undefined): NonNullable<EventInput['data']> {
   const path = template?.replace(/^\{(.*)\}$/u, '$1');
   const part = path === undefined ? payload : at(payload, path);

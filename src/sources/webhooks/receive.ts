@@ -1,8 +1,8 @@
 /**
  * Reads a webhook request, and returns its events or the reason for a refusal. This code reads no clock, opens no file, and never
- * throws for a request. Webhooks are separate from Earpiece's own sources: the source is `webhook/<name>`, and the level is at
- * most `error`. Keys get a prefix, so that webhooks cannot merge with, replace or withdraw other notifications. The types of
- * Earpiece's own sources are refused.
+ * throws for a request. The events of webhooks are separate from those of Earpiece's sources: their source is `webhook/<name>`,
+ * and their level is at most `error`. Their keys get a prefix, so that webhooks cannot count into, replace or withdraw other
+ * notifications. The types of Earpiece's own sources are refused.
  */
 import { EVENT_TYPES } from '../../bus/event-types.ts';
 import { formatAddress, parseAddress } from '../../core/address.ts';
@@ -21,13 +21,13 @@ import { bodyId, checkSignature, type Headers } from './signatures.ts';
 export type WebhookRequest = {
   /** The headers, with names in lower case. */
   readonly headers: Headers;
-  /** The unchanged bytes of the body, because signatures are made over bytes. */
+  /** The unchanged bytes of the body, because signatures are computed from bytes. */
   readonly body: Buffer;
   readonly receiver: WebhookReceiver;
   /** The time of the log's clock, which never runs backwards, in milliseconds since the epoch. */
   readonly now: number;
   /**
-   * The time of the system clock, for the age of a signature. The log's clock may be ahead, which must not refuse every request.
+   * The time of the system clock, for the age of a signature. The log's clock may be ahead, and would then refuse every request.
    * Default: `now`.
    */
   readonly clock?: number;
@@ -37,8 +37,8 @@ export type WebhookRequest = {
 
 export type Received =
   /**
-   * The events to emit in this order; a ping has none. Remember `deliveries` once all events are durable, and not before, because
-   * a sender repeats a failed delivery.
+   * The events to emit, in this order; a ping has no events. Remember `deliveries` once all events are durable, and not before,
+   * because a sender repeats a failed delivery.
    */
   { readonly kind: 'events'; readonly events: readonly EventInput[]; readonly deliveries: readonly string[] } | Refusal;
 
@@ -47,8 +47,8 @@ export function receive(request: WebhookRequest): Received {
     checkSize(request.body);
     checkSignature({ ...request, now: request.clock ?? request.now });
     const { events, deliveries } = read(request);
-    // A sender repeats a delivery if it has not received the answer. The first one has arrived, so the answer is success without
-    // events.
+    // A sender repeats a delivery if it has not received the answer. The first delivery has arrived, so the answer is success
+    // without events.
     if (deliveries.some((id) => request.seen?.(id)))
       throw new Refused(200, 'replayed', 'this delivery was received before; nothing changed');
     return { kind: 'events', events: events.map((event) => checked(event, request)), deliveries };
@@ -73,7 +73,7 @@ function read(request: WebhookRequest): { events: readonly Read[]; deliveries: r
     case 'github': {
       const [event, delivery] = [needed(headers, 'x-github-event'), needed(headers, 'x-github-delivery')];
       const told = githubEvent(payloadOf(githubBody(request)), event, delivery);
-      // GitHub's delivery id is not signed, so the signed body identifies a repetition.
+      // GitHub does not sign the delivery id, so a repetition is recognized by the signed body.
       const id = bodyId(body);
       return { events: told === undefined ? [] : [{ ...told, id }], deliveries: [id] };
     }
@@ -102,7 +102,7 @@ function read(request: WebhookRequest): { events: readonly Read[]; deliveries: r
 function fromMap(payload: Json, { receiver }: WebhookRequest, id: string | undefined): Read {
   const { subject, ...event } = mapped(payload, receiver.map ?? {}, receiver.name);
   const { project } = parseAddress(receiver.to);
-  // By the map, this text names an agent.
+  // The map fills `subject` with the name of an agent.
   const to = subject === undefined || subject.includes('/') ? subject : `${project}/${subject}`;
   return { ...event, ...defined({ id }), to };
 }
@@ -160,7 +160,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   'user',
 ]);
 
-/** The event with source, address, key and level from the receiver. */
+/** Returns the event with the source, address, key and level that the receiver determines. */
 function checked({ to, key, id, ...event }: Read, { receiver, now }: WebhookRequest): EventInput {
   const source = `webhook/${receiver.name}`;
   const { id: _made, ...made } = makeEvent(
@@ -178,8 +178,8 @@ function checked({ to, key, id, ...event }: Read, { receiver, now }: WebhookRequ
 }
 
 /**
- * The address of an event. If the receiver is for a whole project, the request may name one of the project's agents. Any other
- * receiver has a fixed address.
+ * Returns the address of an event. If the receiver is for a whole project, the request may name one of the project's agents. Any
+ * other receiver has a fixed address.
  */
 function addressee(to: string, wanted: string | undefined): string {
   const own = parseAddress(to);
@@ -199,7 +199,7 @@ function json({ headers, body }: WebhookRequest): Json {
   return jsonOf(body);
 }
 
-/** The payload of a GitHub request, which is JSON or a form that contains JSON. */
+/** Returns the payload of a GitHub request, which is JSON or a form that contains JSON. */
 function githubBody(request: WebhookRequest): Json {
   if (!/^application\/x-www-form-urlencoded/iu.test(request.headers['content-type'] ?? '')) return json(request);
   const payload = new URLSearchParams(request.body.toString('utf8')).get('payload');

@@ -38,8 +38,7 @@ export const WEBHOOK_LIMITS = { bodyBytes: 4 * 1_048_576, events: 1_000, depth: 
 const MIN_SECRET = 8;
 
 /**
- * Makes a receiver with its secret. The secret is required, because otherwise anybody who can reach the port could write to the
- * agent.
+ * Makes a receiver with its secret. The secret is required: without it, everyone who can reach the port could write to the agent.
  */
 export function receiverFrom(
   name: string,
@@ -60,7 +59,7 @@ export function receiverFrom(
     : refuse(`needs a longer secret in ${secretEnv}: at least ${MIN_SECRET} characters`);
 }
 
-/** A refused request. `status` is for HTTP. `code` is stable and for programs, and `reason` is for people. */
+/** A refused request. `status` is the HTTP status, `code` a stable code for programs, and `reason` a text for people. */
 export type Refusal = {
   readonly kind: 'refused';
   readonly status: 200 | 400 | 401 | 413 | 415 | 422;

@@ -3,13 +3,13 @@
  * events in the log.
  */
 export type Replays = {
-  /** For `receive`. */
+  /** Whether a delivery is remembered. Pass this function to `receive`. */
   readonly seen: (id: string) => boolean;
   /** Remembers a delivery. Call this when its events are durable, and not before, because a sender repeats a failed delivery. */
   readonly remember: (ids: readonly string[]) => void;
 };
 
-/** Makes a memory of at most `max` deliveries. Above that, the oldest are forgotten. */
+/** Makes a memory of at most `max` deliveries, which forgets the oldest first. */
 export function replayWindow(max = 10_000): Replays {
   const known = new Set<string>();
   return {

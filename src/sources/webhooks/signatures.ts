@@ -7,7 +7,7 @@ export type Headers = Readonly<Record<string, string | undefined>>;
 
 type Signed = { readonly headers: Headers; readonly body: Buffer; readonly receiver: WebhookReceiver; readonly now: number };
 
-/** How far the sender's clock may differ from this one, by Standard Webhooks. */
+/** The allowed difference between the sender's clock and this clock, as Standard Webhooks recommends. */
 const TOLERANCE_MS = 5 * 60_000;
 
 /** Checks the signature of a request. Throws `Refused` if it is missing or wrong. */
@@ -28,7 +28,9 @@ export function checkSignature(signed: Signed): void {
   }
 }
 
-/** The id of a body. Every repetition of the body has the same id. Headers do not count, because they are not signed. */
+/**
+ * Returns the id of a body, which is the same for every repetition of the body. Headers are ignored, because they are not signed.
+ */
 export const bodyId = (body: Buffer): string => createHash('sha256').update(body).digest('hex').slice(0, 40);
 
 /** Checks an HMAC in hex, with or without `sha256=` before it, or in base64. */
@@ -73,7 +75,7 @@ function checkStandard({ headers, body, receiver, now }: Signed): void {
       'wrong_signature',
       "no v1 signature in webhook-signature matches this message and the receiver's secret",
     );
-  // Only a sender with a valid signature gets this reason.
+  // The signature is valid, so the sender may know this reason.
   if (Math.abs(now - at) > TOLERANCE_MS)
     throw new Refused(
       401,

@@ -1,4 +1,4 @@
-/** Finds the language of a file, as language servers name it, and knows the languages of common servers. */
+/** Finds the language of a file, by the names of the Language Server Protocol, and lists the languages of common servers. */
 import { basename, extname } from 'node:path';
 
 const LANGUAGES: Readonly<Record<string, readonly string[]>> = {
@@ -24,7 +24,7 @@ const LANGUAGES: Readonly<Record<string, readonly string[]>> = {
 };
 
 const SCRIPTS = ['typescript', 'typescriptreact', 'javascript', 'javascriptreact'];
-/** The languages of each server. Files of other languages would confuse it. */
+/** The languages of each server. A server gets no files in other languages, because it would report errors in them. */
 const SERVERS: Readonly<Record<string, readonly string[]>> = {
   'typescript-language-server': SCRIPTS,
   tsc: SCRIPTS,
@@ -40,7 +40,7 @@ const SERVERS: Readonly<Record<string, readonly string[]>> = {
   clangd: ['c', 'cpp'],
 };
 
-/** The language of a file. Undefined if this server does not read the file. */
+/** Returns the language of a file; undefined if this server does not read the file. */
 export function languageOf(path: string, command: readonly string[]): string | undefined {
   const languages = command.map((word) => SERVERS[basename(word)]).find((known) => known !== undefined) ?? Object.keys(LANGUAGES);
   return languages.find((language) => LANGUAGES[language]?.includes(extname(path)));

@@ -1,6 +1,6 @@
 /**
- * Follows a language server, and reports new errors in files that change while a session is active. Each error is open until it
- * is fixed. Errors that a file had in the last commit are not reported.
+ * Follows a language server, and reports new errors in files that change while a session is active. An error is open until it is
+ * fixed. Errors that a file had in the last commit are not reported.
  */
 import type { Follower } from '../follower.ts';
 import type { What } from '../list.ts';

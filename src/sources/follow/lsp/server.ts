@@ -13,13 +13,13 @@ import type {
 } from 'vscode-languageserver-protocol';
 import { CannotLook } from '../follower.ts';
 
-/** How long a server may take to start. A large project takes long to load. */
+/** The maximum time for a server to start, because a large project takes long to load. */
 const STARTS_WITHIN_MS = 60_000;
 const ANSWERS_WITHIN_MS = 30_000;
 const ENDS_WITHIN_MS = 1_000;
 /**
- * How long a server must publish nothing until its errors count as complete. It first publishes syntax errors, and then type
- * errors.
+ * The time without publications after which a server's errors count as complete. A server first publishes syntax errors, and then
+ * type errors.
  */
 const QUIET_MS = 500;
 
@@ -29,7 +29,7 @@ export class LanguageServer {
   readonly #child: ChildProcess;
   readonly #connection: MessageConnection;
   readonly #documents = new Map<string, Document>();
-  /** The published errors by document. A document is missing if nothing was published for it yet. */
+  /** The published errors by document. A document without an entry has no publication yet. */
   readonly #found = new Map<string, readonly Diagnostic[]>();
   #publishedAt = 0;
   /** Whether the server must be asked for errors, because it does not publish them. */
@@ -42,9 +42,9 @@ export class LanguageServer {
     this.#connection = connection;
   }
 
-  /** Throws `CannotLook`. */
+  /** Starts a server. Throws `CannotLook` if it does not start. */
   static async start([program = '', ...args]: readonly string[], folder: string, signal: AbortSignal): Promise<LanguageServer> {
-    // The server and its children are one process group, so that all of them can be ended.
+    // The server and its children form one process group, so that all these processes can be ended.
     const child = spawn(program, args, { cwd: folder, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
     const missing = new Promise<never>((_, reject) => {
       child.once('error', (error: NodeJS.ErrnoException) =>
@@ -69,7 +69,7 @@ export class LanguageServer {
     }
   }
 
-  /** The reason why the server has ended. Undefined while it runs. */
+  /** The reason why the server has ended; undefined while it runs. */
   get ended(): string | undefined {
     return this.#ended;
   }
@@ -90,8 +90,8 @@ export class LanguageServer {
   }
 
   /**
-   * Notifies the server that the document has changed on disk, for files that import it. `type` is 1 for created, 2 for changed,
-   * 3 for deleted.
+   * Notifies the server that the document has changed on disk, so that the server checks the files that import it. `type` is 1
+   * for created, 2 for changed, 3 for deleted.
    */
   saved(path: string, type: 1 | 2 | 3): void {
     if (type !== 3 && this.has(path)) this.#notify('textDocument/didSave', { textDocument: { uri: uriOf(path) } });
@@ -104,7 +104,7 @@ export class LanguageServer {
     this.#notify('textDocument/didClose', { textDocument: { uri: uriOf(path) } });
   }
 
-  /** The errors in the open documents. Resolves to undefined while they may still change. */
+  /** Returns the errors in the open documents. Resolves to undefined while the errors may still change. */
   async errors(): Promise<ReadonlyMap<string, readonly Diagnostic[]> | undefined> {
     if (this.#isAsked) {
       for (const path of this.#documents.keys()) {
@@ -203,5 +203,5 @@ async function tooLong(program: string, signal: AbortSignal): Promise<never> {
 
 const uriOf = (path: string): string => pathToFileURL(path).href;
 
-/** Whether two URIs are the same. Servers escape characters differently. */
+/** Whether two URIs are the same, although servers escape characters differently. */
 const isSame = (a: string, b: string): boolean => a === b || decodeURIComponent(a) === decodeURIComponent(b);

@@ -13,15 +13,15 @@ import { languageOf } from './languages.ts';
 import { LanguageServer } from './server.ts';
 
 const EVERY_MS = 1_000;
-/** The maximum number of open files. Above that, the file with the oldest change is closed. */
+/** The maximum number of open files. If there are more, the file with the oldest change is closed. */
 const MAX_FILES = 200;
 const MAX_BYTES = 1_048_576;
 const MAX_ERRORS = 50;
 
 type LspWhat = Extract<What, { kind: 'lsp' }>;
-/** How often a file had each error in the last commit, read when the file first changed. */
+/** The number of times that a file had each error in the last commit. It is read when the file first changes. */
 type Before = Readonly<Record<string, number>>;
-/** By path. */
+/** The errors before the change, by path. */
 export type Files = Readonly<Record<string, Before>>;
 
 export class Session {
@@ -32,7 +32,7 @@ export class Session {
   readonly #files: Map<string, Before>;
   #standing: readonly Standing[] | undefined;
   #isReady = false;
-  /** The newest fault of the watched folder, until a check reports it. */
+  /** The newest error of watching the folder, until a check reports it. */
   #trouble: string | undefined;
 
   private constructor(what: LspWhat, server: LanguageServer, files: Files) {
@@ -112,7 +112,8 @@ export class Session {
   }
 
   /**
-   * The errors that these files had in the last commit. The server checks all changed files with their content of that commit.
+   * Returns the errors that these files had in the last commit. For this, the server checks all changed files with the content of
+   * that commit.
    */
   async #before(paths: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Before>> {
     const git = gitIn(this.#what.folder);
@@ -181,10 +182,10 @@ export class Session {
 
 type Fresh = { readonly diagnostic: Diagnostic; readonly count: number };
 
-/** The new errors, each once. The count says how many more times than before the file has the error. */
+/** Returns each new error once, with the number of times that the file has the error more often than before. */
 function newIn(all: readonly Diagnostic[], before: Before): readonly Fresh[] {
   const first = new Map<string, Diagnostic>();
-  // If the file has several equal errors, the last one is shown.
+  // If the file has several equal errors, the last of them is shown.
   for (const diagnostic of all) first.set(nameOf(diagnostic), diagnostic);
   const now = timesOf(all);
   return [...first].flatMap(([name, diagnostic]) => {
@@ -208,7 +209,7 @@ function codeOf({ code, source }: Diagnostic): string | undefined {
   return typeof code === 'number' && /^(?:ts|typescript|js)$/u.test(source ?? '') ? `TS${code}` : String(code);
 }
 
-/** The text of a file. Undefined if the file does not exist or is too large. */
+/** Returns the text of a file; undefined if the file does not exist or is too large. */
 async function textOf(path: string): Promise<string | undefined> {
   const text = await readFile(path, 'utf8').catch(() => undefined);
   return text === undefined || text.length > MAX_BYTES ? undefined : text;

@@ -1,5 +1,5 @@
 /**
- * Reads the checks of a pull request's newest commit: the failed ones, the failing step of each, and the lines with the cause.
+ * Reads the checks of a pull request's newest commit. For each failed check, reads the failing step and the lines with the cause.
  */
 import { defined } from '../../../core/defined.ts';
 import type { Json } from '../../../core/json.ts';
@@ -32,7 +32,7 @@ export type Checks = { readonly state: ChecksState; readonly all: readonly Check
 
 export type Pull = { readonly repo: string; readonly number: number };
 
-/** The most failing checks whose logs are read at once. */
+/** The maximum number of failing checks whose logs are read at once. */
 const MAX_DETAILS = 5;
 
 export async function checksOf(place: GhPlace, pull: Pull, sha: string, before: ChecksState | undefined): Promise<Checks> {
@@ -123,7 +123,9 @@ async function standingOf(place: GhPlace, { repo, number }: Pull, sha: string, c
 type Job = { readonly step?: string; readonly says?: string; readonly lines: readonly string[] };
 const NO_JOB: Job = { lines: [] };
 
-/** The details of a job. If its log no longer exists or this sign-in may not read it, the check is reported without the log. */
+/**
+ * Returns the details of a job. If its log was deleted or this sign-in may not read it, the check is reported without the log.
+ */
 async function jobOf(place: GhPlace, repo: string, { id }: Check): Promise<Job> {
   const path = `repos/${repo}/actions/jobs/${id.slice('run:'.length)}`;
   try {

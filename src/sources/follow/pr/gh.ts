@@ -9,7 +9,7 @@ export type GhPlace = {
   readonly signal?: AbortSignal;
 };
 
-/** The answer to a request. `same`: nothing has changed since the answer with this ETag. */
+/** The answer to a request. `same` means that nothing has changed since the answer with this ETag. */
 export type GhAnswer =
   | { readonly kind: 'same' }
   | { readonly kind: 'ok'; readonly etag?: string; readonly body: string }
@@ -18,7 +18,10 @@ export type GhAnswer =
 const WITHIN_MS = 30_000;
 const MAX_BYTES = 16 * 1_048_576;
 
-/** Sends a GET. Throws `CannotLook` if every request would fail: without `gh`, sign-in or network, or at a rate limit. */
+/**
+ * Sends a GET request. Throws `CannotLook` if every request would fail: without `gh`, without sign-in or network, or after
+ * reaching a rate limit.
+ */
 export async function get(place: GhPlace, path: string, etag?: string): Promise<GhAnswer> {
   const tag = etag === undefined ? [] : ['-H', `If-None-Match: ${etag}`];
   const { out, said } = await gh(place, ['api', '-i', '--hostname', place.host, ...tag, path]);
@@ -43,7 +46,7 @@ export async function get(place: GhPlace, path: string, etag?: string): Promise<
   return { kind: 'refused', status, body };
 }
 
-/** The time to wait, in ms, if the answer reports a rate limit. */
+/** Returns the time to wait, in ms, if the answer reports a rate limit. */
 function limited(status: number, headers: ReadonlyMap<string, string>, body: string): number | undefined {
   if (status !== 403 && status !== 429) return undefined;
   const after = Number(headers.get('retry-after'));
@@ -64,7 +67,7 @@ function noAnswer(host: string, said: string): CannotLook {
   return new CannotLook(`gh had no answer from ${host}: ${said === '' ? 'it said nothing' : said}`);
 }
 
-/** Whether `gh` is not signed in. `said` is its last line on stderr. */
+/** Whether `gh` is not signed in. `said` is the last line of `gh` on stderr. */
 export const isSignedOut = (said: string): boolean => /gh auth login|authentication/iu.test(said);
 
 const headersIn = (text: string): ReadonlyMap<string, string> =>
@@ -77,7 +80,7 @@ const headersIn = (text: string): ReadonlyMap<string, string> =>
 
 export type GhRan = { readonly code: number | null; readonly out: string; /** The last line of stderr. */ readonly said: string };
 
-/** Runs `gh`. Throws `CannotLook` if it is not installed, takes too long, or if `signal` aborts. */
+/** Runs `gh`. Throws `CannotLook` if `gh` is not installed or takes too long, or if `signal` aborts. */
 export function gh({ env = process.env, signal }: Omit<GhPlace, 'host'>, args: readonly string[], cwd?: string): Promise<GhRan> {
   const { promise, resolve, reject } = Promise.withResolvers<GhRan>();
   if (signal?.aborted) return Promise.reject(new CannotLook('this process ends'));
@@ -94,7 +97,7 @@ export function gh({ env = process.env, signal }: Omit<GhPlace, 'host'>, args: r
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // The process has ended in the meantime.
+      // The process has already ended.
     }
   };
   const abort = (): void => end(new CannotLook('this process ends'));

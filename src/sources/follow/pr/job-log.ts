@@ -3,7 +3,9 @@ import { clean } from '../../../handles/text.ts';
 import { problemsIn, sayProblem } from '../../problems/index.ts';
 import { excerpt } from '../../processes/excerpt.ts';
 
-/** Matches the time of a line: `2026-11-23T08:14:02.1234567Z text`. The second is enough to find the line's step. */
+/**
+ * Matches the time of a line: `2026-11-23T08:14:02.1234567Z text`. The time in whole seconds is enough to find the line's step.
+ */
 const STAMP = /^\uFEFF?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+Z ?/u;
 const MARKER = /^##\[(\w+)\]/u;
 /** Matches lines that appear for each step that fails, and that name no cause. */
@@ -15,12 +17,12 @@ const LINE_CHARS = 300;
 export type Step = { readonly startedAt?: string; readonly completedAt?: string };
 
 export type Failure = {
-  /** The first problem in the log, in one line. Undefined if none was recognized. */
+  /** The first problem in the log, in one line; undefined if no problem was recognized. */
   readonly says?: string;
   readonly lines: readonly string[];
 };
 
-/** The failure in a log, as the API returns it. `step` has the times of the failing step, if they are known. */
+/** Finds the failure in a log that the API returned. `step` has the times of the failing step, if they are known. */
 export function failureIn(log: string, step: Step = {}): Failure {
   const all = log.split('\n').flatMap((raw) => {
     const at = STAMP.exec(raw)?.[1];
@@ -37,7 +39,7 @@ export function failureIn(log: string, step: Step = {}): Failure {
   return { ...(says === undefined ? {} : { says: says.slice(0, 400) }), lines: excerpt(lines, MAX_LINES, true) };
 }
 
-/** The lines without the header of each group, which has the command, its shell and its environment. */
+/** Returns the lines without the header of each group, which contains the command, its shell and its environment. */
 function bodyOf(lines: readonly string[]): readonly string[] {
   const body: string[] = [];
   let header = false;

@@ -11,14 +11,14 @@ const PER_PAGE = 100;
 const MAX_PAGES = 5;
 
 export type PageQuery<T> = {
-  /** The path without `per_page` and `page`. */
+  /** The path of the list, without `per_page` and `page`. */
   readonly path: string;
   readonly known?: readonly Page<T>[] | undefined;
   readonly itemsOf: (body: Json) => readonly Json[];
   readonly keep: (item: Json) => T;
 };
 
-/** Reads all pages of a list. A page that has not changed does not count for the rate limit. Throws `CannotLook`. */
+/** Reads all pages of a list. An unchanged page does not count for the rate limit. Throws `CannotLook` as `get` does. */
 export async function pages<T>(place: GhPlace, { path, known = [], itemsOf, keep }: PageQuery<T>): Promise<readonly Page<T>[]> {
   const read: Page<T>[] = [];
   for (let page = 1; page <= MAX_PAGES; page++) {
@@ -38,7 +38,7 @@ function pageOf<T>(answer: GhAnswer, itemsOf: (body: Json) => readonly Json[], k
   return { ...defined({ etag }), items: items.map(keep), isFull: items.length >= PER_PAGE };
 }
 
-/** The JSON of an answer. Throws `CannotLook` with the reason of a refusal. */
+/** Returns the JSON of an answer. Throws `CannotLook` with the reason if GitHub refused the request. */
 export function bodyOf(answer: GhAnswer): Json {
   if (answer.kind === 'same') throw new CannotLook('GitHub answers HTTP 304, but the request had no ETag');
   if (answer.kind === 'refused') throw refusal(answer.status);

@@ -9,7 +9,7 @@ import { get, gh, isSignedOut, type GhPlace } from './gh.ts';
 import { bodyOf } from './pages.ts';
 import { saidOn, type SaidState } from './said.ts';
 
-/** The time between two polls while checks run, and otherwise. */
+/** The time between two polls: `PENDING_MS` while checks run, otherwise `QUIET_MS`. */
 export const PENDING_MS = 30_000;
 export const QUIET_MS = 60_000;
 
@@ -30,7 +30,7 @@ type PrState = {
   readonly checks: ChecksState;
   readonly said: SaidState;
   readonly me: string | null;
-  /** The commit whose checks had all passed before the first poll. That is not reported. */
+  /** The commit whose checks had all passed before the first poll, which is not reported. */
   readonly passedBefore?: string;
 };
 
@@ -44,7 +44,7 @@ async function lookAt(what: PrWhat, place: GhPlace, before: PrState | undefined)
   const isSame = answer.kind === 'same' && before !== undefined;
   const pull = isSame ? before.pull : pullOf(bodyOf(answer), answer.kind === 'ok' ? answer.etag : undefined, before?.pull);
   const me = before === undefined ? await whoAmI(place) : before.me;
-  // A review or comment changes the pull request, so an unchanged one has no new ones.
+  // A new review or comment changes the pull request, so an unchanged pull request has none.
   const said = isSame
     ? { news: [], state: before.said }
     : await saidOn(place, what, { me: me ?? undefined, before: before?.said });
@@ -91,7 +91,7 @@ function pullOf(body: Json, etag: string | undefined, before: PullState | undefi
   };
 }
 
-/** The signed-in user. Null for a token of an app. */
+/** Returns the signed-in user; null for a token of an app. */
 async function whoAmI(place: GhPlace): Promise<string | null> {
   const answer = await get(place, 'user');
   return answer.kind === 'ok' ? (textAt(bodyOf(answer), 'login', 80) ?? null) : null;

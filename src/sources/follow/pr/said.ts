@@ -8,7 +8,8 @@ import type { GhPlace } from './gh.ts';
 import { listOf, pages } from './pages.ts';
 
 /**
- * The comments that were read. `since` is the time of the newest one, in ISO form. `seen` holds the ids of those in that second.
+ * The comments that were read. `since` is the time of the newest comment, in ISO form. `seen` holds the ids of the comments in
+ * that second.
  */
 export type SaidState = { readonly since: string; readonly seen: readonly string[] };
 
@@ -27,8 +28,8 @@ type Said = {
 const MAX_SHOWN = 5;
 
 /**
- * The new reviews and comments. Those of `me`, the signed-in user, are not reported. Without `before`, all existing ones count as
- * known.
+ * Returns the new reviews and comments, except those of `me`, the signed-in user. Without `before`, all existing reviews and
+ * comments count as known.
  */
 export async function saidOn(
   place: GhPlace,
@@ -106,7 +107,7 @@ function saidOf(item: Json, kind: string): Said {
   const review = textAt(item, 'pull_request_review_id');
   return {
     id: `${kind}:${textAt(item, 'id') ?? ''}`,
-    // A draft review has no time. Only its author can read it.
+    // A draft review has no time; only its author can read such a review.
     at: textAt(item, 'submitted_at') ?? textAt(item, 'created_at') ?? '',
     by: textAt(item, 'user.login', 80) ?? 'somebody',
     text: textAt(item, 'body', 300) ?? '',

@@ -6,7 +6,7 @@ const [name = '', folder = '', quick] = process.argv.slice(2);
 try {
   const { row } = (await import(`./rows/${name}.ts`)) as { row: Row };
   const measured = await row.run({ quick: quick === 'quick', folder });
-  // JSON cannot hold a figure that is not a number, so a bug in a row is reported by the name of the figure.
+  // JSON cannot represent NaN, so a bug in a row is reported here with the name of the figure.
   for (const [figure, { value }] of Object.entries(measured.figures))
     if (!Number.isFinite(value)) throw new Error(`${figure} was not measured (${value})`);
   await send({ measured });

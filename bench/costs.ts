@@ -1,15 +1,15 @@
-// The costs of an operation besides its time: processor time, and system calls. Other work on the machine stretches the time of
-// an operation, but hardly these costs.
+// Measures the processor time and the system calls of an operation. Other work on the machine lengthens the time of an operation,
+// but hardly changes these costs.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-/** The processes whose costs count for a side. */
+/** The processes of a side, whose costs are added. */
 export type Pids = readonly number[];
 
-/** The processor time of the processes, all threads together, in microseconds. Undefined if the system does not show it. */
+/** Returns the processor time of all threads of the processes, in microseconds; undefined if the system does not report it. */
 export function cpuUs(pids: Pids): number | undefined {
   let sum = 0;
   for (const pid of pids) {
@@ -25,7 +25,10 @@ function ownCpuUs(): number {
   return user + system;
 }
 
-/** A thread that has ended is missing here, but the threads of both sides keep running. */
+/**
+ * Returns the processor time of a process on Linux. Threads that have ended are not counted, but the threads of both sides keep
+ * running.
+ */
 function linuxCpuUs(pid: number): number | undefined {
   try {
     const tasks = fs.readdirSync(`/proc/${pid}/task`);
@@ -39,8 +42,8 @@ function linuxCpuUs(pid: number): number | undefined {
 const hasStrace = spawnSync('strace', ['-V'], { stdio: 'ignore' }).status === 0;
 
 /**
- * How many system calls the processes make while `work` runs. Undefined without `strace`, or without the right to trace. Tracing
- * slows the processes down many times: never measure time meanwhile.
+ * Counts the system calls of the processes while `work` runs; returns undefined without `strace`, or without the permission to
+ * trace. Tracing makes the processes many times slower, so no time is measured during this count.
  */
 export async function systemCalls(pids: Pids, work: () => Promise<unknown>): Promise<number | undefined> {
   if (!hasStrace) return undefined;
@@ -63,14 +66,17 @@ export async function systemCalls(pids: Pids, work: () => Promise<unknown>): Pro
   }
 }
 
-/** A row of strace's table: one for each system call, and one for the total. */
+/** Sums the rows of strace's table, which has one row for each system call and one for the total. */
 function sumOf(table: string): number {
   let sum = 0;
   for (const [, calls, name] of table.matchAll(/^\s*(\d+)\s+(\w+)\s*$/gmu)) if (name !== 'total') sum += Number(calls);
   return sum;
 }
 
-/** strace reports each attached process in one line. Without the right to trace, it prints an error and ends. */
+/**
+ * Waits until strace has attached to all processes; it prints one line for each. Without the permission to trace, it prints an
+ * error and ends.
+ */
 async function attached(said: NodeJS.ReadableStream, processes: number): Promise<boolean> {
   let text = '';
   for await (const chunk of said) {

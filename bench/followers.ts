@@ -1,6 +1,7 @@
 /**
- * Measures 50 followers: one process that looks at 10 pull requests, 15 addresses, 20 logs, 3 sets of files, a repository and an
- * agent, for a minute: node bench/followers.ts [seconds]. A program named `gh` answers from a file, so that no network counts.
+ * Measures 50 followers: `node bench/followers.ts [seconds]` (default a minute). One process checks 10 pull requests, 15 URLs, 20
+ * logs, 3 sets of files, a repository and an agent. A program named `gh` answers from a file, so that the network is not
+ * measured.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +16,7 @@ import { add, type What } from '../src/sources/follow/index.ts';
 const SECONDS = Number(process.argv[2] ?? 60);
 const TICKS = 100;
 const CLI = join(import.meta.dirname, '../dist/cli/main.js');
-/** The stated least time between two looks, in s. */
+/** The documented minimum time between two checks, in s. */
 const STATED = { pr: 60, url: 30, files: 5, log: 1 };
 
 const folder = mkdtempSync(join(tmpdir(), 'earpiece-followers-'));
@@ -79,7 +80,7 @@ function looks(): number {
     .filter((line) => /pulls\/\d+$/u.test(line)).length;
 }
 
-/** Processor time in s. */
+/** Returns the processor time of a process and of its ended children, in s. */
 function costOf(pid: number): { readonly own: number; readonly children: number } {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   const sum = (at: number): number => (Number(fields[at]) + Number(fields[at + 1])) / TICKS;

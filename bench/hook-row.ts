@@ -4,7 +4,10 @@ import { openInbox } from './log/ours.ts';
 import type { Row } from './row.ts';
 import { wholeVersusNode } from './whole.ts';
 
-/** A hook before a tool, of a host whose session has nothing open. `agent`: as `KNOWN_HOSTS` has it. */
+/**
+ * Makes the row for a host's hook before a tool, in a session without open notifications. `agent` is the host's name in
+ * `KNOWN_HOSTS`.
+ */
 export const hookRow = (
   name: string,
   host: string,

@@ -8,15 +8,16 @@ export type Machine = {
   readonly sqlite: string;
   readonly system: string;
   readonly processors: string;
-  /** Microseconds: The time to write and sync 4 KiB on the measured disk. */
+  /** The time to write and sync 4 KiB on the measured disk, in microseconds. */
   readonly syncUs: number;
-  /** Nanoseconds of the cheapest system call. */
+  /** The time of the cheapest system call, in nanoseconds. */
   readonly systemCallNs: number;
   readonly text: string;
 };
 
 /**
- * The machine of the figures. A durable write costs about as much as a sync and some twenty system calls, so both are measured.
+ * Describes the machine of the figures. A durable write takes about as long as a sync and some twenty system calls, so both are
+ * measured.
  */
 export function machine(folder: string): Machine {
   const processors = `${os.availableParallelism()} x ${os.cpus()[0]?.model.trim() ?? 'unknown processor'}`;
@@ -54,7 +55,7 @@ function measureSync(folder: string): number {
   return 1_000 * median(took);
 }
 
-/** `getuid`, because its result is not cached anywhere. Leaving JavaScript costs some 30 ns more. */
+/** Measures `getuid`, because its result is never cached. The call from JavaScript adds some 30 ns. */
 function measureSystemCall(): number {
   const times = 20_000;
   const took: number[] = [];

@@ -1,5 +1,5 @@
 // The bench: `node bench/main.ts [row…] [--quick] [--strict] [--json FILE] [--profile FOLDER]`. Each row runs in a separate
-// process, so that no row pays for the heap or the compiled code of another one.
+// process, so that the heap and the compiled code of one row do not affect another row.
 import { fork } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -13,7 +13,7 @@ import { isMissed, table, type Line, type Described, type Outcome } from './tabl
 const usage = 'usage: node bench/main.ts [row…] [--quick] [--strict] [--json FILE] [--profile FOLDER] [--list]';
 const ROW_WITHIN_MS = 15 * 60_000;
 const here = import.meta.dirname;
-// Uses the disk of the checkout: the system's temporary folder may be in memory, where a sync costs nothing.
+// The bench uses the disk of the checkout, because the system's temporary folder may be in memory, where a sync takes no time.
 const workFolder = path.resolve(process.env['EARPIECE_BENCH_FOLDER'] || path.join(here, '..', '.cache', 'bench'));
 const names = fs
   .readdirSync(path.join(here, 'rows'))
@@ -27,7 +27,7 @@ if (unknown !== undefined) {
   const near = didYouMean(unknown, names);
   fail(`no row is named ${JSON.stringify(unknown)}${near ? `; did you mean "${near}"?` : ''}\nrows: ${names.join(', ')}`);
 }
-// `gateway` runs every gateway row.
+// A name selects all rows that begin with it: `gateway` runs every gateway row.
 const chosen = names.filter((name) => asked.length === 0 || asked.some((prefix) => name.startsWith(prefix)));
 
 if (flags.list) for (const name of chosen) console.log(`${name.padEnd(24)} ${(await load(name)).what}`);
@@ -81,7 +81,7 @@ function runInChild(name: string, folder: string): ReturnType<Row['run']> {
   const profile = flags.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${path.resolve(flags.profile, name)}`];
   const child = fork(path.join(here, 'child.ts'), [name, folder, ...(flags.quick ? ['quick'] : [])], {
     execArgv: ['--expose-gc', ...profile],
-    // A separate group, so that all of its children end with it in any case.
+    // The row has a separate process group, so that all its children can be ended, too.
     detached: true,
   });
   return new Promise((resolve, reject) => {
@@ -109,7 +109,7 @@ function killGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // No process of the group is left.
+    // All processes of the group have already ended.
   }
 }
 

@@ -18,10 +18,9 @@ export type Versus = {
 type Seen = { readonly figure: number; readonly cpuUs: number | undefined };
 
 /**
- * Runs all sides in turn, in reverse order in each second round, so that other work on the machine affects each side. The ratio
- * is the median of the ratios of single rounds: it compares neighbours in time, not averages of two different minutes. One round
- * before the first one is a warm-up and does not count. If a side returns operations per second, the costs of one operation are
- * reported too.
+ * Runs all sides in turn, in reverse order in every second round, so that other work on the machine affects all sides. The ratio
+ * is the median of the ratios of single rounds, so it compares measurements that are close in time. An additional first round is
+ * a warm-up and is not counted. If a side returns operations per second, the costs of one operation are reported too.
  */
 export async function versus({ ours, theirs, unit, rounds, beside = {}, pids }: Versus): Promise<Measured> {
   const sides = { ours, theirs, ...beside };
@@ -57,7 +56,7 @@ export async function versus({ ours, theirs, unit, rounds, beside = {}, pids }: 
   return { ours: { value: median(of('ours')), unit }, theirs: { value: median(of('theirs')), unit }, figures };
 }
 
-/** Processor time of one operation, computed from the processor time of a run and its operations per second. */
+/** Returns the processor time of one operation, computed from the processor time of a run and its operations per second. */
 async function costed(side: () => number | Promise<number>, unit: Figure['unit'], pids: Pids): Promise<Seen> {
   const [before, start] = [cpuUs(pids), performance.now()];
   const figure = await side();
@@ -76,7 +75,7 @@ async function callsOf(side: () => number | Promise<number>, pids: Pids): Promis
   return calls === undefined ? undefined : calls / times;
 }
 
-/** How many times per second `work` can be done, one after the other, measured for `forMs`. */
+/** Measures how many times per second `work` can run, one after the other, during `forMs`. */
 export async function perSecond(forMs: number, work: () => unknown): Promise<number> {
   const start = performance.now();
   let took: number;
@@ -91,13 +90,16 @@ export async function perSecond(forMs: number, work: () => unknown): Promise<num
   return (times * 1000) / took;
 }
 
-/** The same for work that is done many times in one call: `work(times)` in portions, until `forMs` have passed. */
+/** Like `perSecond`, for work that runs many times in one call: calls `work(times)` until `forMs` have passed. */
 export async function perSecondOf(forMs: number, work: (times: number) => Promise<void>): Promise<number> {
   const portion = 100;
   return portion * (await perSecond(forMs, () => work(portion)));
 }
 
-/** The median time of `work` in ms, repeated until it has taken `forMs` in total; the time of `before` does not count. */
+/**
+ * Returns the median time of `work` in ms, repeated until `work` has taken `forMs` in total; the time of `before` is not
+ * included.
+ */
 export async function medianMs(forMs: number, before: () => unknown, work: () => unknown): Promise<number> {
   const took: number[] = [];
   for (let left = forMs; left > 0; left -= took.at(-1) ?? 0) {
@@ -112,15 +114,15 @@ export async function medianMs(forMs: number, before: () => unknown, work: () =>
 
 export const median = (values: readonly number[]): number => percentile(values, 50);
 
-/** Nearest rank. NaN for an empty list. */
+/** Returns a percentile by the nearest rank; NaN for an empty list. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.max(0, Math.ceil((percent * sorted.length) / 100) - 1)] ?? Number.NaN;
 }
 
 /**
- * Collects garbage, so that one side does not pay for that of the other. It needs `--expose-gc`, which `main.ts` passes to each
- * row.
+ * Collects garbage, so that one side's garbage does not slow the other side. It needs `--expose-gc`, which `main.ts` passes to
+ * each row.
  */
 export function collectGarbage(): void {
   (globalThis as { gc?: () => void }).gc?.();

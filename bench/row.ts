@@ -2,13 +2,13 @@ import type { PeerName } from './peers/pins.ts';
 
 /** One line of the table: Earpiece compared with something else, in one run. Each row is one file in `rows/`. */
 export type Row = {
-  /** Must equal the name of its file. */
+  /** The name, which must equal the name of the row's file. */
   readonly name: string;
-  /** What is compared with what; shown beside the figures. */
+  /** A description of the comparison, which is shown next to the figures. */
   readonly what: string;
-  /** All must hold. Each names a figure that `run` returns. */
+  /** The bar: all checks must hold. Each check names a figure that `run` returns. */
   readonly bar: readonly Check[];
-  /** Installed before the row runs. If that fails, the row is left out, with the reason. */
+  /** Peers that are installed before the row runs. If that fails, the row is skipped, with the reason. */
   readonly peers?: readonly PeerName[];
   readonly run: (options: RunOptions) => Promise<Measured>;
 };
@@ -28,13 +28,13 @@ export type Measured = {
   readonly theirs?: Figure;
   /** Every measured figure by name; `ratio` is Earpiece's figure divided by the other. */
   readonly figures: Readonly<Record<string, Figure>>;
-  /** What a reader needs to know to judge the figures. */
+  /** Facts that a reader needs to judge the figures. */
   readonly note?: string;
 };
 
 export type Figure = { readonly value: number; readonly unit: '' | '/s' | 'ms' | 'us' | 'tokens' | 'bytes' | 'records' };
 
-/** The checks of the bar that do not hold. A figure that was not measured does not hold. */
+/** Returns the checks of the bar that do not hold. The check of an unmeasured figure does not hold. */
 export function missed(bar: readonly Check[], figures: Measured['figures']): readonly Check[] {
   return bar.filter(({ figure, is, value }) => {
     const seen = figures[figure]?.value ?? Number.NaN;

@@ -1,6 +1,7 @@
 // Steady work: `node bench/steady.ts [--minutes 15] [--every SECONDS] [--calls 40] [--notifications 2]`, the last two per second.
-// One gateway with a server behind it; tool calls and notifications come at a steady rate. It prints memory and times each minute
-// (`--every`), and at the end whether they stayed flat and whether each notification arrived once. The exit code is 1 if not.
+// One gateway wraps one server, and tool calls and notifications arrive at a steady rate. The script prints memory and times each
+// minute (`--every`). At the end, it prints whether both stayed flat and whether each notification arrived once; otherwise the
+// exit code is 1.
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,7 +16,7 @@ import { verdictOf, type Stretch } from './steady/verdict.ts';
 
 const usage = 'usage: node bench/steady.ts [--minutes 15] [--every 60] [--calls 40] [--notifications 2]';
 const { minutes, every, calls, notifications } = readArguments();
-/** With more calls in flight than this, the machine does not keep up, and the work is not steady. */
+/** The maximum number of calls in flight. With more, the machine does not keep up, and the work is not steady. */
 const MOST_IN_FLIGHT = 64;
 const ARRIVES_WITHIN_MS = 20_000;
 
@@ -23,7 +24,7 @@ const work = path.resolve(process.env['EARPIECE_BENCH_FOLDER'] || path.join(impo
 fs.mkdirSync(work, { recursive: true });
 console.log(`${machine(work).text}\n${calls} calls and ${notifications} notifications a second for ${minutes} minutes\n`);
 const folder = fs.mkdtempSync(path.join(work, 'steady-'));
-/** Rejects when work fails that nobody awaits. */
+/** Rejects when work fails that no code awaits. */
 const trouble = Promise.withResolvers<never>();
 trouble.promise.catch(() => {});
 async function run(): Promise<boolean> {
@@ -135,7 +136,7 @@ class Caller {
     }
   }
 
-  /** The times in milliseconds since the last call of this method. */
+  /** Returns the times that were measured since the last call of this method, in milliseconds. */
   took(): { readonly plain: readonly number[]; readonly carrying: readonly number[] } {
     const took = this.#took;
     this.#took = { plain: [], carrying: [] };
@@ -177,7 +178,7 @@ function readArguments(): Record<'minutes' | 'every' | 'calls' | 'notifications'
   }
 }
 
-// At the end of the file, because a class can be used only after its definition has run.
+// This code is at the end of the file, because a class can be used only after its definition has run.
 try {
   process.exitCode = (await run()) ? 0 : 1;
 } finally {

@@ -11,7 +11,7 @@ export const isMissed = ({ row, outcome }: Line): boolean =>
 
 const HEADS = ['row', 'ours', 'theirs', 'ratio', 'CPU us', 'system calls', 'bar', ''] as const;
 
-/** Writes Markdown, so that a terminal and `docs/performance.md` show the same table. */
+/** Formats a table in Markdown, so that a terminal and `docs/performance.md` show the same table. */
 export function table(lines: readonly Line[]): string {
   const cells = [[...HEADS], ...lines.map(cellsOf)];
   const widths = HEADS.map((_, column) => Math.max(3, ...cells.map((row) => row[column]?.length ?? 0)));
@@ -39,7 +39,7 @@ function cellsOf({ row, outcome }: Line): string[] {
   ];
 }
 
-/** The costs of one operation on both sides. */
+/** Formats the costs of one operation on both sides. */
 function cost(of: string, figures: Measured['figures']): string {
   const [ours, theirs] = [figures[`${of}, ours`], figures[`${of}, theirs`]];
   if (ours === undefined || theirs === undefined) return '';

@@ -4,13 +4,14 @@ import path from 'node:path';
 import { versus } from './rounds.ts';
 import type { Measured } from './row.ts';
 
-/** The installed form: for sources, Node would strip the types at each start. */
+/** The built command line is measured, because Node strips the types of sources at each start. */
 export const CLI = path.join(import.meta.dirname, '../dist/cli/main.js');
 
 export type Process = { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string; readonly input?: string };
 
 /**
- * The CPU time of an Earpiece command compared with that of `node -e 0`, ms. `before` is called before each round of the command.
+ * Compares the CPU time of an Earpiece command with that of `node -e 0`, in ms. `before` is called before each round of the
+ * command.
  */
 export async function wholeVersusNode(
   args: readonly string[],
@@ -24,13 +25,13 @@ export async function wholeVersusNode(
   return versus({ ours: side([CLI, ...args]), theirs: side(['-e', '0']), unit: 'ms', rounds: quick ? 2 : 9 });
 }
 
-/** Runs several processes one after the other, each with the same input; `times` then reports all of them. */
+/** A shell script that runs several processes one after the other with the same input; `times` reports their sum. */
 const SEVERAL = `n=$1; input=$2; shift 2
 while [ "$n" -gt 0 ]; do printf %s "$input" | "$0" "$@" || echo "failed: $?"; n=$((n - 1)); done
 times`;
 
 /**
- * The user and system time of `runs` processes, ms. Many shells report it in steps of 10 ms, so one shell waits for all
+ * Returns the user and system time of `runs` processes, in ms. Many shells report times in steps of 10 ms, so one shell runs all
  * processes.
  */
 async function cpuOf(args: readonly string[], runs: number, { env, cwd, input = '' }: Process): Promise<number> {
@@ -49,7 +50,7 @@ async function cpuOf(args: readonly string[], runs: number, { env, cwd, input = 
   return user + system;
 }
 
-/** `0m0.043000s` */
+/** Parses a time such as `0m0.043000s`. */
 function msOf(text: string): number {
   const [, minutes, seconds] = /^(\d+)m([\d.]+)s$/.exec(text) ?? [];
   return (Number(minutes) * 60 + Number(seconds)) * 1_000;

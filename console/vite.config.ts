@@ -1,16 +1,19 @@
-/** Builds the console into the package, from where the server serves it. Nothing inline: its policy forbids that. */
+/**
+ * Builds the console into the package's folder, from which the server serves it. Scripts and styles are never inline, because the
+ * content security policy forbids that.
+ */
 import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
-// A build from a test or a development shell makes the same files, because React's development build would contain paths of the
-// machine.
+// Every build uses React's production build, even in a test or a development shell, because the development build contains paths
+// of the machine.
 process.env['NODE_ENV'] = 'production';
 
 export default defineConfig({
   root: import.meta.dirname,
   base: '/',
-  // One function renders each text; see that file.
+  // `src/shown/jsx-runtime.ts` renders each text.
   plugins: [react({ jsxImportSource: 'shown' })],
   resolve: { alias: { 'shown/jsx-runtime': join(import.meta.dirname, 'src/shown/jsx-runtime.ts') } },
   build: {

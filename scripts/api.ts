@@ -40,7 +40,7 @@ try {
 /** One file with everything that the subpath exports, including the types that it refers to in other files. */
 function declarations(file: string): string {
   const text = readFileSync(join(folder, file, file), 'utf8').replaceAll(/^\/\/#(?:end)?region.*\n/gmu, '');
-  // Comments are not part of the types. One name per line makes a change easy to read.
+  // Comments are not part of the types. One name per line makes the diff of a change easy to read.
   return text
     .replaceAll(/^ *\/\*\*[\s\S]*?\*\/\n/gmu, '')
     .replace(/^export \{ (.*) \};\s*$/mu, (_, names: string) => `export {\n  ${names.split(', ').join(',\n  ')},\n};\n`);

@@ -1,7 +1,7 @@
-/** Debian packages that tests need beyond npm. */
+/** Installs Debian packages that tests need. */
 import { spawnSync } from 'node:child_process';
 
-/** Installs packages where apt and the rights for it are there. Returns why that failed, undefined where it worked. */
+/** Installs packages with apt. Returns the reason if that failed; undefined if it succeeded. */
 export function aptInstall(...names: readonly string[]): string | undefined {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'not root of a Debian';
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
@@ -11,7 +11,7 @@ export function aptInstall(...names: readonly string[]): string | undefined {
   };
   const install = ['install', '-y', '--no-install-recommends', ...names];
   if (apt(...install).status === 0) return undefined;
-  // The package lists of a fresh machine are empty or old.
+  // The package lists of a new machine are empty or old, so they are updated before a second try.
   apt('update');
   const again = apt(...install);
   return again.status === 0 ? undefined : again.said;

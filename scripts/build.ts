@@ -14,7 +14,7 @@ const STEPS = [
 ] as const;
 
 if (!isFresh()) {
-  // The second step writes into the output of the first.
+  // The steps run in order, because the second step writes into the output of the first.
   const failed = STEPS.find(
     ([command, ...args]) => spawnSync(join(bin, command), args, { cwd: root, env, stdio: 'inherit' }).status !== 0,
   );

@@ -13,7 +13,7 @@ type Step = {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** The step that makes the files for this one. */
+  /** The step that makes the files for this step. */
   readonly after?: string;
 };
 
@@ -21,13 +21,13 @@ const root = join(import.meta.dirname, '..');
 const env = { ...process.env, PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}` };
 const packed = mkdtempSync(join(tmpdir(), 'earpiece-check-'));
 
-/** The longest steps come first, and short ones fill the time beside them. */
+/** The longest steps come first, so that short steps run next to them. */
 const STEPS: readonly Step[] = [
   { name: 'build', command: 'node', args: ['scripts/build.ts'] },
   // Layers, promises, snippets, and the rules that need no other process, socket or file.
   { name: 'unit', command: 'vitest', args: ['run', '--config', 'scripts/quick.config.ts'] },
   { name: 'lint', command: 'oxlint', args: ['--type-aware', '--deny-warnings'] },
-  // Examples import the package by its name.
+  // The examples import the built package by its name.
   { name: 'types', command: 'tsc', args: [], after: 'build' },
   { name: 'types of the console', command: 'tsc', args: ['--project', 'console'], after: 'build' },
   { name: 'pack', command: 'npm', args: ['pack', '--ignore-scripts', '--silent', '--pack-destination', packed], after: 'build' },
@@ -48,7 +48,7 @@ rmSync(packed, { recursive: true, force: true });
 process.stdout.write(`${STEPS.length - failed} passed, ${failed} failed\n`);
 process.exitCode = failed > 0 ? 1 : 0;
 
-/** Runs one step after another, as long as there is one whose files exist. */
+/** Runs one step after another, as long as a step is ready to run. */
 async function work(): Promise<void> {
   for (;;) {
     const next = waiting.findIndex(({ after }) => after === undefined || done.has(after));

@@ -1,6 +1,7 @@
 /**
- * From `npx earpiece` to the first notification in a real Claude Code, as for a new user: an empty home, a fresh folder, and the
- * package from a registry on loopback. Prints the terminal session; with `--update` it goes into docs/install.md.
+ * Records the first minute of a new user, from `npx earpiece` to the first notification in a real Claude Code. The home and the
+ * folder are empty, and the package comes from a registry on this machine. Prints the terminal session; `--update` writes it into
+ * docs/install.md.
  */
 import '../src/node-version.ts';
 import { execFile, execFileSync } from 'node:child_process';
@@ -18,7 +19,7 @@ const root = path.join(import.meta.dirname, '..');
 const PAGE = path.join(root, 'docs/install.md');
 const RECORDING = 'docs/first-minute.txt';
 const MINUTE_MS = 60_000;
-/** The most characters of a recorded line. */
+/** The maximum number of characters of a recorded line. */
 const LONG = 130;
 
 async function record(): Promise<void> {
@@ -69,7 +70,7 @@ const environment = (home: string, registry: string): Record<string, string> => 
   TERM: 'xterm',
   NO_COLOR: '1',
   npm_config_registry: registry,
-  // Other packages come from this machine's registry, whose certificate Node may need.
+  // Other packages come from the configured registry, whose certificate Node may need.
   ...(process.env['NODE_EXTRA_CA_CERTS'] === undefined ? {} : { NODE_EXTRA_CA_CERTS: process.env['NODE_EXTRA_CA_CERTS'] }),
   npm_config_yes: 'true',
   npm_config_progress: 'false',
@@ -99,7 +100,7 @@ function typed(cwd: string, env: Record<string, string>): Promise<string> {
   });
 }
 
-/** Replaces paths of this machine; long lines and diffs are cut. */
+/** Replaces paths of this machine, and cuts long lines and diffs. */
 function neutral(text: string, home: string): string {
   const lines = text
     .replaceAll(home, '~')

@@ -1,10 +1,10 @@
-/** The `gh` of the tests: `node scripts/gh.ts` finds it, or installs Debian's where it may. */
+/** The `gh` of the tests: `node scripts/gh.ts` finds `gh`, or installs Debian's package. */
 import { spawnSync } from 'node:child_process';
 import { aptInstall } from './apt.ts';
 
 export const WAY_OUT = 'install gh (apt-get install gh, brew install gh), the command line of GitHub';
 
-/** Its first line about itself. Undefined where there is none. */
+/** Returns the first line of `gh --version`; undefined if `gh` is not installed. */
 export function findGh(): string | undefined {
   const { status, stdout } = spawnSync('gh', ['--version'], { encoding: 'utf8' });
   return status === 0 ? stdout.split('\n', 1)[0] : undefined;

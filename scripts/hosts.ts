@@ -48,7 +48,9 @@ async function selfTest(): Promise<void> {
   if (failed) process.exitCode = 1;
 }
 
-/** A table of the time that Earpiece's hooks add to each tool call, in ms. Its figures are valid only on an idle machine. */
+/**
+ * Prints a table of the time that Earpiece's hooks add to each tool call, in ms. Its figures are valid only on an idle machine.
+ */
 async function cost(): Promise<void> {
   const { isBuilt, STATES, stepOf } = await import('../e2e/hosts/cost.ts');
   if (!isBuilt()) return fail('dist/ is missing: run npm run build, then try again');
@@ -68,7 +70,7 @@ async function cost(): Promise<void> {
   }
 }
 
-/** Starts each agent 30 times before a wrapped server, and counts the first requests that offer its tools. */
+/** Starts each agent 30 times with a wrapped server, and counts the first requests that offer the server's tools. */
 async function starts(): Promise<void> {
   const { isBuilt } = await import('../e2e/hosts/cost.ts');
   if (!isBuilt()) return fail('dist/ is missing: npm run build, then again');

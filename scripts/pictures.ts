@@ -1,4 +1,4 @@
-/** `node scripts/pictures.ts` takes the pictures of docs/console.md from the built console, with the test data of its morning. */
+/** `node scripts/pictures.ts` takes the pictures of docs/console.md from the built console, with the test data of one morning. */
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBrowser } from '../e2e/console/browser.ts';

@@ -1,4 +1,4 @@
-/** The PostgreSQL and the pooler of the tests: `node scripts/postgres.ts` finds them, or installs Debian's where it may. */
+/** The PostgreSQL server and the pooler of the tests: `node scripts/postgres.ts` finds both, or installs Debian's packages. */
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { aptInstall } from './apt.ts';
@@ -7,10 +7,10 @@ export const WAY_OUT =
   'install PostgreSQL 13 or newer and PgBouncer (apt-get install postgresql pgbouncer, brew install postgresql pgbouncer), or set POSTGRES_BIN to the folder of initdb';
 
 const PROGRAMS = ['initdb', 'postgres', 'pg_basebackup'];
-/** Debian keeps the programs of each version apart, and not on the PATH. */
+/** Debian installs the programs of each version in a separate folder, which is not on the PATH. */
 const DEBIAN = '/usr/lib/postgresql';
 
-/** The folder with the programs of a server, the newest first. Undefined where there is none. */
+/** Returns the folder with the programs of the newest server; undefined if no server is installed. */
 export function findPostgres(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).toSorted((a, b) => Number(b) - Number(a)) : [];
   const folders = [

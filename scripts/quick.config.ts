@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** The tests of `npm run check`: they decide from values and end in seconds. */
+/** The configuration of the tests of `npm run check`, which start no processes and end in seconds. */
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   test: {
@@ -9,7 +9,7 @@ export default defineConfig({
       'console/src/**/*.test.ts',
       'e2e/{docs/*,layers/layers,requirements,snippets}.test.ts',
     ],
-    // These tests leave nothing behind, so a worker keeps the loaded modules for its next file.
+    // These tests change no global state, so a worker keeps the loaded modules for its next file.
     isolate: false,
     globalSetup: './e2e/built-setup.ts',
     reporters: ['default', './scripts/summary.ts'],

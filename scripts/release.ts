@@ -2,8 +2,8 @@
  * `npm run release -- --dry-run` builds the package, packs it, installs the tarball into an empty folder and runs the smoke story
  * there. Without `--dry-run`, it then publishes exactly that tarball, with provenance.
  *
- * The owner fills `publisher.json`: repository, homepage and bugs go from there into the package.json of the tarball. Empty
- * fields are left out of the package.json, and then the script refuses to publish.
+ * The owner of the project fills `publisher.json`, and its fields (repository, homepage, bugs) go into the package.json of the
+ * tarball. If a field is empty, the script leaves it out of the package.json and refuses to publish.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

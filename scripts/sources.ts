@@ -1,4 +1,4 @@
-/** A hash of the sources of a build: with the same hash, a build can be skipped. */
+/** Hashes the sources of a build, so that a build of unchanged sources can be skipped. */
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -17,7 +17,7 @@ export function hashOfSources(folder: '{src,e2e/stores}' | '{src,console}' = '{s
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Whether `dist` was built from the present sources and has not changed since. */
+/** Whether `dist` was built from the current sources and has not changed since then. */
 export function isFresh(): boolean {
   return BUILT.every((file) => existsSync(file)) && existsSync(NOTE) && readFileSync(NOTE, 'utf8') === note();
 }

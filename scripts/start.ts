@@ -1,4 +1,4 @@
-// `npm start` runs a story of examples/demo in this terminal. The exit code is 0 if all of it happened as planned.
+// `npm start` runs a story of examples/demo in this terminal. The exit code is 0 if the whole story happened as planned.
 import '../src/node-version.ts';
 import { createInterface } from 'node:readline/promises';
 import { didYouMean } from '../src/core/errors.ts';
@@ -17,7 +17,7 @@ const PACE_MS = 450;
 const LONGEST_MS = 120_000;
 const UNKNOWN_WIDTH = 100;
 
-/** If a key is set, this model of its provider is offered. */
+/** The models that are offered if the key of their provider is set. */
 const REAL = {
   ANTHROPIC_API_KEY: 'anthropic:claude-sonnet-5',
   OPENAI_API_KEY: 'openai:gpt-5',
@@ -31,9 +31,9 @@ const write = (text: string): unknown => silent || stdout.write(text);
 const page = new Page(width, write);
 let stage: Stage | undefined;
 let over = false;
-/** Errors of the story while it is being ended do not matter. */
+/** Whether errors are ignored, because the story is being ended. */
 let silent = false;
-/** Aborts when a person has seen enough of the console. */
+/** Aborts when the person ends the console. */
 const enough = new AbortController();
 let watching = false;
 process.once('exit', () => stage?.clear());
@@ -63,7 +63,7 @@ async function told(story: (typeof STORIES)[number]): Promise<number> {
   }
 }
 
-/** The story in the terminal, which the console shows too; then only the console, until the person ends it. */
+/** Runs the story in the terminal and in the console, and then only the console, until the person ends it. */
 async function chatAndConsole(on: Stage, model: string | undefined): Promise<number> {
   const login = await startConsole(on);
   const told = await tellChatStory({
@@ -87,13 +87,13 @@ async function chatAndConsole(on: Stage, model: string | undefined): Promise<num
   );
   watching = true;
   await live(on, { signal: enough.signal }).catch((error: unknown) => {
-    // Ctrl+C also reaches a command that is just starting, before it has a separate group, and ends it.
+    // Ctrl+C may also end a command that is starting and has no separate process group yet.
     if (!enough.signal.aborted) throw error;
   });
   return 0;
 }
 
-/** A person must always agree first, because a real model costs money and runs commands. */
+/** Returns a real model if the person agrees: a real model costs money and runs commands. */
 async function realModel(): Promise<string | undefined> {
   const { env } = process;
   if (!terminal || env['CI']) return undefined;
@@ -115,7 +115,7 @@ async function realModel(): Promise<string | undefined> {
   return /^y(es)?$/iu.test(answer.trim()) ? model : undefined;
 }
 
-/** Resolves when a person or the system asks to end it. */
+/** Resolves when a person or the system asks the process to end. */
 function stopped(): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   for (const [signal, exitCode] of Object.entries(SIGNALS))
@@ -148,7 +148,7 @@ function unknown(): number {
 }
 
 function failed(why: string): number {
-  // Errors after the end are only consequences of it.
+  // Errors after the end are only consequences of ending the story.
   if (!over) process.stderr.write(`\nearpiece: the story failed: ${why}\n`);
   return 1;
 }

@@ -1,7 +1,7 @@
 /**
  * A vitest reporter for programs that read the output: the last line of a run is `N passed, N failed`. A file that does not load
- * and an error outside of any test count as failures, and so does a run that fails without either. A test that passed only at a
- * second try is named before that line with its first failure, because that is a defect, too.
+ * and an error outside of any test count as failures, and so does a run that fails for another reason. Before the last line, the
+ * reporter names each test that passed only at a second try, with its first failure, because such a test has a defect, too.
  */
 import type { Reporter, SerializedError, TestCase, TestModule } from 'vitest/node';
 

@@ -1,7 +1,8 @@
 /**
  * `node scripts/voice.ts` finds sentences that are hard to read in pages, help, errors, comments and titles of tests. Pages must
- * have none. For code, `voice/baseline.json` holds a count for each room: a higher count fails, `--update` writes lower ones. `node
- * scripts/voice.ts <area or file>` lists all findings there. `--sample <seed>` draws 40 sentences of each kind to judge.
+ * have none. For code, `voice/baseline.json` holds a count for each room: a higher count fails, and `--update` writes lower
+ * counts. `node scripts/voice.ts <area or file>` lists all findings of that area or file. `--sample <seed>` draws 40 sentences of
+ * each kind to judge.
  */
 import '../src/node-version.ts';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -11,9 +12,9 @@ import { areaOf, findings, overLimit, type Finding } from './voice/voice.ts';
 
 const root = join(import.meta.dirname, '..');
 const BASELINE = join(import.meta.dirname, 'voice/baseline.json');
-/** The most findings that are printed for one area. */
+/** The maximum number of findings that are printed for one area. */
 const SHOWN = 20;
-/** How many sentences `--sample` draws of each kind. */
+/** The number of sentences of each kind that `--sample` draws. */
 const DRAWN = 40;
 
 const args = process.argv.slice(2);
@@ -42,7 +43,7 @@ function list(): void {
   process.stdout.write(`${found.length} found\n`);
 }
 
-/** Counts may only fall: a higher count means that there is a sentence to rewrite. */
+/** Writes the lower counts. A higher count is never written, because it means that a sentence must be rewritten. */
 function update(): void {
   const counts = [...byArea].map(([area, found]) => [area, Math.min(found.length, baseline[area] ?? 0)] as const);
   const rows = counts.filter(([, count]) => count > 0).toSorted(([a], [b]) => (a < b ? -1 : 1));

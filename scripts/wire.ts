@@ -1,8 +1,9 @@
 /**
- * `node scripts/wire.ts`: whether the types in `src/wire/types/` say what the schemas of the HTTP API say. `--update` writes them.
+ * `node scripts/wire.ts` checks that the types in `src/wire/types/` match the schemas of the HTTP API. `--update` writes the
+ * types.
  *
- * The schemas are the source. Types that TypeScript infers from them have no comments in the declarations of the package, and a
- * client's declarations would need zod.
+ * The types are generated from the schemas. TypeScript could infer them, but inferred types have no comments in the declarations
+ * of the package, and a client's declarations would need zod.
  */
 import '../src/node-version.ts';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -25,7 +26,7 @@ const FOLDER = join(import.meta.dirname, '../src/wire/types');
 
 type Row = readonly [name: string, schema: z.ZodType, about?: string];
 
-/** By the file of the schemas. */
+/** The generated types, by the file of their schemas. */
 const TYPES: Readonly<Record<string, readonly Row[]>> = {
   base: [
     ['Problem', base.problem, "RFC 9457. `code` is for programs: an `ErrorCode`, or one of the server's own."],
@@ -98,7 +99,7 @@ const TYPES: Readonly<Record<string, readonly Row[]>> = {
   tasks: [['TaskView', tasks.task, 'A task in a list: the number of its executions, with the last one.']],
 };
 
-/** Types of other files that a schema stands for. */
+/** Types of other files that replace the types of these schemas. */
 const ELSEWHERE: readonly (readonly [file: string, name: string, what: z.ZodType | readonly string[]])[] = [
   ['../../core/json.ts', 'Json', base.json],
   ['../../core/notification.ts', 'Action', ACTIONS],
@@ -114,11 +115,11 @@ const ELSEWHERE: readonly (readonly [file: string, name: string, what: z.ZodType
   ['../words.ts', 'TokenKind', TOKEN_KINDS],
 ];
 
-/** The generated files, by name. */
+/** Returns the texts of the generated files, by name. */
 export const wireTypes = (): ReadonlyMap<string, string> =>
   new Map(Object.entries(TYPES).map(([file, rows]) => [`${file}.ts`, fileText(file, rows)]));
 
-/** The generated files that differ from what the schemas say. */
+/** Returns the names of generated files that do not match the schemas. */
 export const outdated = (): readonly string[] =>
   [...wireTypes()].flatMap(([file, text]) => (read(join(FOLDER, file)) === text ? [] : [file]));
 
@@ -145,7 +146,7 @@ function fileText(file: string, rows: readonly Row[]): string {
   return `/** Made of \`../schemas/${file}.ts\` by \`node scripts/wire.ts --update\`. */\n${imports.join('')}${types}`;
 }
 
-/** Schemas have the same definition if one is a described copy of the other. */
+/** Whether two schemas have the same definition, which is the case if one is a copy of the other with a description. */
 const isSame = (one: z.ZodType, other: z.ZodType): boolean => one._zod.def === other._zod.def;
 
 function nameOf(schema: z.ZodType): string | undefined {
@@ -191,7 +192,7 @@ function textOf(schema: z.ZodType, indent: string): string {
 
 const unionOf = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' | ');
 
-/** The longest line of the sources. */
+/** The maximum length of a line in the sources. */
 const WIDTH = 130;
 
 function objectText(schema: z.ZodType, indent: string): string {
@@ -203,12 +204,12 @@ function objectText(schema: z.ZodType, indent: string): string {
     return `${about}readonly ${key}${mark}: ${textOf(member, inner)}`.replace(': \n', ':\n');
   });
   const line = `{ ${members.join('; ')} }`;
-  // The members of a type that a program names stand below each other.
+  // A type with a name has one member per line.
   if (indent !== '' && !line.includes('\n') && line.length + 40 < WIDTH) return line;
   return `{\n${members.map((member) => `${inner}${member};\n`).join('')}${indent}}`;
 }
 
-/** Descriptions that all schemas of a kind have: they say nothing about one of them. */
+/** Descriptions that all schemas of a kind share, and that therefore say nothing about one member. */
 const COMMON: ReadonlySet<string | undefined> = new Set(
   [base.time, base.json, base.level, notifications.verdict].map(({ description }) => description),
 );

@@ -6,7 +6,10 @@ import { memoryStore } from '../../src/stores/index.ts';
 
 export const AGENT = 'bench/agent';
 
-/** The nine subscribers of the bus's first design; a tenth with all shipped ones would measure events that nobody emits. */
+/**
+ * The nine subscribers of the bus's first design. With all shipped subscribers, the bench would measure events that it never
+ * emits.
+ */
 const NINE = [
   'tool_failure',
   'budget_warning',
@@ -54,7 +57,8 @@ export function event(n: number): EventInput {
 }
 
 /**
- * A bus on a log in memory with the shipped subscribers, an agent that reads regularly, and retention that removes what it read.
+ * A bus on a log in memory, with the shipped subscribers, an agent that reads regularly, and retention that removes read
+ * notifications.
  */
 export class Stage {
   readonly inbox: Inbox;
@@ -70,8 +74,8 @@ export class Stage {
   }
 
   /**
-   * What an agent reads if its host keeps the transcript: an own transcript would be kept for good, and grow. The text of the
-   * view.
+   * Returns the text that an agent reads. The agent's host keeps the transcript, because a transcript in the log would grow
+   * without end.
    */
   async read(): Promise<string> {
     const offer = await this.inbox.conversation(`${AGENT}#a`).offer({ at: 'tool_batch_end' });

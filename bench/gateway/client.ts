@@ -34,7 +34,7 @@ export async function stdioClient(command: readonly string[], { call }: Target, 
       waiting.delete(id);
     }
   });
-  // `close` and not `exit`, because its output has been read by then.
+  // `close` is used instead of `exit`, because all output has been read at `close`.
   child.on('close', () => {
     for (const { reject } of waiting.values()) reject(ended());
   });
@@ -127,7 +127,7 @@ export async function freePort(): Promise<number> {
 const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'bench', version: '1.0.0' } };
 const requestOf = (id: number, method: string, params: object): string => JSON.stringify({ jsonrpc: '2.0', id, method, params });
 
-/** Answers are not parsed a second time, because the client's own work would hide the gateway's. */
+/** Checks an answer without parsing it, because the client's work would hide the gateway's. */
 function checked(answer: string): string {
   if (!answer.includes('"content"') || answer.includes('"isError":true'))
     throw new Error(`a tool call gave ${answer.slice(0, 300)}`);
@@ -139,7 +139,7 @@ async function inParallel(times: number, inFlight: number, call: () => Promise<u
   const one = async (): Promise<void> => {
     while (left-- > 0) await call();
   };
-  // One timer for all calls: it finds a gateway that hangs, and costs the calls nothing.
+  // All calls share one timer, which finds a gateway that hangs without slowing the calls.
   await inTime(Promise.all(Array.from({ length: inFlight }, one)), `${times} tool calls`);
 }
 
@@ -159,7 +159,7 @@ async function inTime<T>(work: Promise<T>, what: string): Promise<T> {
 
 type Started = {
   readonly child: ChildProcess;
-  /** An error that says how it ended, with the end of its output. */ readonly ended: () => Error;
+  /** Makes an error that says how the process ended, with the end of its output. */ readonly ended: () => Error;
 };
 
 function start(command: readonly string[], { cwd, env }: Where, stdio: 'pipe' | 'ignore'): Started {
@@ -192,7 +192,7 @@ async function listening(port: number, { child, ended }: Started): Promise<void>
   throw new Error(`nothing listens on 127.0.0.1:${port} after 20 s`);
 }
 
-/** Ends a child by closing its stdin, then by a signal: a child that stays is a separate defect. */
+/** Ends a child by closing its stdin, and if it does not end, by a signal. */
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));

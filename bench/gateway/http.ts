@@ -5,12 +5,12 @@ import { freePort, httpClient } from './client.ts';
 import { gateway, where } from './ours.ts';
 import { side, withBare } from './sides.ts';
 
-/** Tool calls over HTTP to the stdio server, through Earpiece's gateway and through `mcp-proxy`, both on 127.0.0.1. */
+/** Measures tool calls over HTTP to the stdio server, through Earpiece's gateway and through `mcp-proxy`, both on 127.0.0.1. */
 export function httpVersusMcpProxy(options: RunOptions, inFlight: number): Promise<Measured> {
   return withBare(options, async (target) => {
     const [ourPort, theirPort] = [await freePort(), await freePort()];
     const ours = gateway(target, '--http', '--host', '127.0.0.1', '--port', String(ourPort));
-    // Without --host, it listens on every interface.
+    // Without --host, `mcp-proxy` listens on every interface.
     const listen = ['--host', '127.0.0.1', '--port', String(theirPort), '--server', 'stream'];
     const theirs = [process.execPath, mcpProxy(), ...listen, '--', ...target.server];
     return {

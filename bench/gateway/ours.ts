@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Target } from './target.ts';
 
-/** The gateway as a user starts it, with a separate database and the shipped configuration. */
+/** Returns the command of the gateway as a user starts it, with a separate database and the shipped configuration. */
 export const gateway = ({ server }: Target, ...options: readonly string[]): readonly string[] => [
   process.execPath,
   path.join(import.meta.dirname, '../../src/cli/main.ts'),

@@ -1,4 +1,4 @@
-// The comparison for every gateway: a process that starts the server and only passes bytes.
+// The process with which every gateway is compared: it starts the server and only copies bytes.
 import { spawn } from 'node:child_process';
 
 const [command = '', ...args] = process.argv.slice(2);

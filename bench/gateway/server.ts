@@ -1,5 +1,5 @@
-// The smallest MCP server for a gateway: stdio, one tool, immediate answers. Written without an SDK, so that the figures show the
-// gateway in front of it.
+// A minimal MCP server over stdio, with one tool and immediate answers. It uses no SDK, so that the figures show mostly the
+// gateway's work.
 let rest = '';
 process.stdin.setEncoding('utf8');
 process.stdin.on('data', (chunk: string) => {
@@ -47,5 +47,5 @@ function resultOf(method: string, params: Message['params']): object | undefined
   }
 }
 
-/** The typical result of a coding agent's tool: 2 KB of source text. */
+/** A typical result of a coding agent's tool: 2 KB of source text. */
 const FILE = Array.from({ length: 40 }, (_, i) => `  ${i + 1}\tconst line${i} = await read("src/part-${i}.ts");`).join('\n');

@@ -4,7 +4,10 @@ import { stdioClient } from './client.ts';
 import { gateway, where } from './ours.ts';
 import { side, withBare } from './sides.ts';
 
-/** Tool calls through the gateway compared with those through the pipe. Both stay ready, and one of them works at a time. */
+/**
+ * Compares tool calls through the gateway with tool calls through the pipe. Both processes keep running, and only one works at a
+ * time.
+ */
 export function stdioVersusPipe(options: RunOptions, inFlight: number): Promise<Measured> {
   return withBare(options, async (target) => {
     const pipe = [process.execPath, path.join(import.meta.dirname, 'pipe.ts'), ...target.server];

@@ -1,10 +1,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** A server and the call that is made to it. */
+/** A server, and the tool call that is measured. */
 export type Target = { readonly server: readonly string[]; readonly call: { readonly name: string; readonly arguments: object } };
 
-/** The official filesystem server reading a source file of 2 KB: a typical call of an agent. */
+/** The official filesystem server, which reads a source file of 2 KB: a typical call of an agent. */
 export function filesystem(folder: string): Target {
   const file = path.join(fs.realpathSync(folder), 'part.ts');
   fs.writeFileSync(
@@ -18,7 +18,7 @@ export function filesystem(folder: string): Target {
   };
 }
 
-/** A server that only answers with 2 KB: with it, the share of the gateway's own work is as large as it can be. */
+/** A server that only answers with 2 KB, so that the gateway's share of the work is as large as possible. */
 export const bare: Target = {
   server: [process.execPath, path.join(import.meta.dirname, 'server.ts')],
   call: { name: 'read', arguments: { path: 'src/main.ts' } },

@@ -25,7 +25,7 @@ export async function startSide(side: 'ours' | 'bare', folder: string) {
   };
 }
 
-/** A client that costs little compared with a server: connections stay open, and answers are only counted. */
+/** A client that does little work compared with a server: it keeps its connections open, and only counts answers. */
 export function poster({ url, token }: { url: string; token: string }, inFlight: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: inFlight });
   const { hostname, port } = new URL(url);

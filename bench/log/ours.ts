@@ -5,8 +5,8 @@ import { openSqliteStore } from '../../src/stores/sqlite/store.ts';
 import { openThreadStore } from '../../src/stores/thread/store.ts';
 
 /**
- * An inbox on a separate file, opened directly like the CLI, or in a thread like gateway, server and agent. WAL and
- * synchronous=FULL are the store's own settings.
+ * An inbox on a separate file, opened directly like the CLI, or in a thread like gateway, server and agent. The store itself sets
+ * WAL and synchronous=FULL.
  */
 export async function openInbox(
   folder: string,
@@ -17,11 +17,11 @@ export async function openInbox(
   return new Inbox({ store, policies: { policy: () => whole } });
 }
 
-/** No limit drops notifications, because the other side has no such limit either. */
+/** A policy without a limit of open notifications, because the other side has no such limit either. */
 export const NO_LIMIT: Partial<Policy> = { maxOpen: 1_000_000 };
 
 export const AGENT = 'bench/agent';
-/** Several agents, so that no agent exceeds the limit of open notifications. */
+/** Returns one of several agents, so that no agent exceeds the limit of open notifications. */
 export const agentOf = (i: number): string => `bench/agent-${Math.floor(i / 500)}`;
 export const CONVERSATION = 'bench/agent#main';
 

@@ -7,8 +7,8 @@ import { openRaw, openSame } from './raw.ts';
 type Against = 'the same rows' | 'one row';
 
 /**
- * `callers` queue at the same time, each one after the other, compared with the raw driver in this thread: with the same rows,
- * and with one row.
+ * Compares queueing with the raw driver in this thread, which writes the same rows, or one row. `callers` queue at the same time,
+ * and each caller waits for its last write.
  */
 export async function queueVersusInsert(
   { quick, folder }: RunOptions,

@@ -1,5 +1,5 @@
-// Queues at intervals, like real events: `queuer.ts FOLDER TIMES`. Each notification contains the time at which its queue was
-// called.
+// Queues notifications at intervals, like real events: `queuer.ts FOLDER TIMES`. Each notification contains the time at which
+// `queue` was called.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AGENT, openInbox } from './ours.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Mastra's notification storage as its own agents use it, in one file, with the pragmas of Earpiece's store. Only the functions
- * that the bench calls are described here; their types are those of `@mastra/core/notifications`.
+ * Mastra's notification storage as Mastra's agents use it, in one file, with the pragmas of Earpiece's store. Only the functions
+ * that the bench calls are declared here, with the types of `@mastra/core/notifications`.
  */
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -22,7 +22,7 @@ export type MastraNotification = {
 };
 export type MastraRecord = { readonly id: string; readonly status: string; readonly coalescedCount?: number };
 
-/** A notification of one thread, about as large as Earpiece's. */
+/** Makes a notification of one thread, about as large as Earpiece's notifications. */
 export const mastraNotification = (summary: string, payload: unknown): MastraNotification => ({
   threadId: 'agent',
   agentId: 'agent',
@@ -48,7 +48,7 @@ export type Mastra = {
    * the result is the same.
    */
   fill(rows: Iterable<MastraNotification & { readonly coalesceKey: string }>): Promise<void>;
-  /** Mastra's own dispatcher on that storage; the model's side (signal, transcript) costs nothing here. */
+  /** Runs Mastra's dispatcher on that storage. The model's side (signal, transcript) takes no time here. */
   deliverDue(): Promise<number>;
   close(): void;
 };
@@ -59,7 +59,7 @@ type Dispatch = (input: { mastra: unknown; storage: MastraStorage; limit: number
 }>;
 type Client = { execute(sql: string): Promise<unknown>; close(): void };
 
-/** Opens (and makes) `file`. The pragmas apply because the client has only this one connection. */
+/** Opens `file`, and makes it if it does not exist. The pragmas take effect because the client has only this connection. */
 export async function openMastra(file: string): Promise<Mastra> {
   if (!isInstalled('mastra'))
     throw new Error(`${pins.mastra[0]} is not installed in ${folderOf('mastra')}: run \`node scripts/peers.ts mastra\``);

@@ -3,8 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 
 /**
- * The peers of the bench, which do not belong in everybody's node_modules. The first package is the peer itself; a new pin gets a
- * new folder, so checkouts with different pins share one cache.
+ * The peers of the bench, which are not dependencies of the repository. The first package is the peer itself. Each set of pins
+ * has its own folder, so checkouts with different pins can share one cache.
  */
 export const pins = {
   mastra: ['@mastra/libsql@1.23.1', '@mastra/core@1.71.0', '@libsql/client@0.18.0', 'zod@4.6.7'],

@@ -40,7 +40,7 @@ export const row: Row = {
   },
 };
 
-/** Starts all processes together; returns the time of every append in ms. */
+/** Starts all processes together, and returns the time of every append in ms. */
 async function race(how: 'queue' | 'insert', folder: string, each: number): Promise<readonly number[]> {
   const writers = Array.from({ length: PROCESSES }, (_, n) =>
     fork(path.join(import.meta.dirname, '../log/writer.ts'), [how, folder, String(n), String(each)], {

@@ -2,7 +2,7 @@ import { flood, Stage } from '../bus/stage.ts';
 import { collectGarbage, median } from '../rounds.ts';
 import type { Row } from '../row.ts';
 
-/** The amount in the log that is read but not yet removed varies by half, so one measurement is not enough. */
+/** The amount of read records that are not yet removed varies by half, so one measurement is not enough. */
 const LOOKS = 10;
 
 export const row: Row = {

@@ -27,7 +27,7 @@ export const row: Row = {
   },
 };
 
-/** Makes this many copies, and returns a count of them, so that the compiler cannot leave out the work. */
+/** Makes this many copies, and returns a value from them, so that the compiler cannot leave out the work. */
 function copies(times: number): number {
   let sum = 0;
   for (let n = 0; n < times; n++) sum += (JSON.parse(JSON.stringify(event(n))) as { type: string }).type.length;

@@ -36,7 +36,10 @@ export const row: Row = {
   },
 };
 
-/** The model's server notices the closed socket only when this process is idle, so the request itself is observed. */
+/**
+ * In one process, the model's server would notice the closed socket only when the process is idle, so this function observes the
+ * request itself.
+ */
 async function inOneProcess(times: number): Promise<number[]> {
   const took: number[] = [];
   let to = '';
@@ -58,7 +61,7 @@ async function inOneProcess(times: number): Promise<number[]> {
   return counted(took, times);
 }
 
-/** The model's server is in the other process, so the agent's next steps are not waited for. */
+/** The model's server runs in another process, so its measurement does not include the agent's next steps. */
 async function acrossProcesses(times: number, db: string): Promise<number[]> {
   await using inbox = new Inbox({ store: await openSqliteStore({ path: db }), policies });
   const other = fork(path.join(import.meta.dirname, '../agent/cutting-model.ts'), [db], { execArgv: [] });
@@ -79,7 +82,7 @@ async function acrossProcesses(times: number, db: string): Promise<number[]> {
   return counted(took, times);
 }
 
-/** The first answer of each turn is aborted in the middle, and the second one ends the turn. */
+/** Runs turns: the first answer of each turn is aborted in the middle, and the second answer ends the turn. */
 async function talk(
   inbox: Inbox,
   model: LanguageModelV4,
@@ -88,7 +91,7 @@ async function talk(
 ): Promise<void> {
   let agent: Agent | undefined;
   for (let i = 0; i < times; i++) {
-    // Begins another conversation from time to time, because requests grow with a conversation, which is not measured here.
+    // The requests grow with the conversation, which is not measured here, so every 20 turns a new conversation begins.
     if (i % 20 === 0) {
       await agent?.close();
       const address = `shop/coder#talk-${i}`;

@@ -23,8 +23,7 @@ export const row: Row = {
       Array.from({ length: open }, (_, i) => ({ ...mastraNotification(message(i), data(i)), coalesceKey: keyOf(i) })),
     );
     const forMs = quick ? 50 : 400;
-    // The keys are visited with a step that shares no factor with their number, so that neighbours in time are not neighbours in
-    // the index.
+    // The step shares no factor with the number of keys, so that consecutive keys are not neighbours in the index.
     let next = 0;
     const step = (): number => (next += 4441);
     const measured = await versus({

@@ -30,7 +30,7 @@ export const row: Row = {
       unit: 'ms',
       rounds: quick ? 3 : 31,
     });
-    // The first start compiles. Every later start uses the cache, and is the one that a user waits for.
+    // The first start compiles the code and is not counted. Later starts use the compile cache, as they do for a user.
     const of = (all: readonly number[]): number => median(all.slice(1));
     return {
       ...measured,

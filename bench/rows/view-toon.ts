@@ -43,6 +43,6 @@ function tokens(format: ViewName, count: number): number {
     lastAt: 0,
     data: uniformRows(count),
   };
-  // No limit for an item, because a table that is cut would cost nothing.
+  // Items have no size limit, because a cut table would make the ratio meaningless.
   return encode(render(format, { ...SHOWN, maxItemChars: 1_000_000, lines: [line] }).text).length;
 }

@@ -20,7 +20,7 @@ export const row: Row = {
     queuer.once('exit', (code) => code !== 0 && stop.abort(new Error(`the queuing process ended with ${code}`)));
     const took: number[] = [];
     for await (const { body } of inbox.watch({ log: toLog(AGENT), after: 0, signal: stop.signal })) {
-      // The monotonic clock of the machine is the same in both processes.
+      // Both processes have the same monotonic clock.
       const now = process.hrtime.bigint();
       took.push(Number(now - BigInt((body as unknown as { data: { since: string } }).data.since)) / 1e6);
       if (took.length === times) stop.abort();

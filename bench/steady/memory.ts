@@ -1,5 +1,5 @@
-// Loaded into a gateway before all other modules (`--import`): on SIGUSR2 it writes its memory use as a line of JSON to the file
-// that EARPIECE_BENCH_MEMORY names. Garbage does not count (`--expose-gc`).
+// A gateway loads this module before all others (`--import`). On SIGUSR2, it writes its memory use, without garbage
+// (`--expose-gc`), as a line of JSON to the file that EARPIECE_BENCH_MEMORY names.
 import fs from 'node:fs';
 
 process.on('SIGUSR2', () => {

@@ -1,6 +1,6 @@
 import { median } from '../rounds.ts';
 
-/** The measurements of one stretch of time, in bytes and milliseconds. */
+/** The measurements of one period, in bytes and milliseconds. */
 export type Stretch = {
   readonly rss: number;
   readonly heap: number;
@@ -10,12 +10,13 @@ export type Stretch = {
 
 export type Verdict = { readonly kind: 'flat' | 'grown' | 'too short'; readonly lines: readonly string[] };
 
-/** A ratio up to this counts as flat, because garbage collection alone moves the figures this much. */
+/** The maximum ratios that count as flat, because garbage collection alone changes the figures this much. */
 const MOST: { readonly [K in keyof Stretch]: number } = { rss: 1.1, heap: 1.1, p50: 1.25, p99: 1.5 };
 const LEAST_STRETCHES = 6;
 
 /**
- * Compares the last third with the first one. The very first stretch does not count, because compilers and caches warm up in it.
+ * Compares the last third of the periods with the first third. The first period is left out, because compilers and caches warm up
+ * in it.
  */
 export function verdictOf(all: readonly Stretch[]): Verdict {
   const warm = all.slice(1);

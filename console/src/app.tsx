@@ -1,4 +1,4 @@
-/** The console: the places on the left, one page, and the dialogs over it. */
+/** The console: the links on the left, one page, and the dialogs over the page. */
 import { useCallback, useEffect, type ReactElement } from 'react';
 import { Banner, ConnectionDot } from './parts/banner.tsx';
 import { Command } from './parts/copy.tsx';
@@ -42,7 +42,7 @@ export function App(): ReactElement {
   }
 }
 
-/** A server that restarts is back soon, so the page retries without a click. */
+/** A restarting server answers again soon, so the page retries without a click. */
 function Unreachable({ why }: { readonly why: string }): ReactElement {
   useEffect(() => {
     const timer = setInterval(() => void begin(), TRY_AGAIN_MS);

@@ -1,4 +1,4 @@
-/** Types of the API and of the log that the console speaks of. */
+/** The types of the API and of the log that the console uses. */
 export type {
   AgentSummary,
   ConversationSummary,

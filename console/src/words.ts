@@ -1,9 +1,9 @@
-/** The names of things on the page: the words of the glossary. */
+/** The words of the glossary that the page shows. */
 import { markedBy } from '../../src/wire/client/index.ts';
 import type { AgentSummary, ConversationSummary, Counts, Deliver, Force, Level } from './types.ts';
 
 export const LEVELS: readonly Level[] = ['info', 'warning', 'error', 'critical'];
-/** The gravest first, as a person looks for them. */
+/** The levels, the most severe first. */
 export const GRAVEST: readonly Level[] = LEVELS.toReversed();
 
 export type Moment = Exclude<Deliver, object>;
@@ -17,9 +17,9 @@ export const MOMENTS: readonly { readonly value: Moment; readonly says: string; 
   { value: 'now', says: 'now', waits: 'nothing: now' },
 ];
 
-/** The effect of Stop at the host of a conversation, said before a person presses it. */
+/** Describes the effect of Stop at the host of a conversation, before a person presses the button. */
 export const stopDoes = (at: At | undefined): string => STOPS[at?.force ?? 'waits'] + (endsStreams(at) ? ENDS_A_STREAM : '');
-/** The same for Pause. */
+/** Describes the effect of Pause at the host of a conversation. */
 export const pauseDoes = (at: At | undefined): string => PAUSES[at?.force ?? 'waits'];
 
 type At = Pick<ConversationSummary, 'force' | 'host'>;
@@ -40,7 +40,7 @@ const PAUSES: Readonly<Record<Force, string>> = {
   waits: 'holds it when it comes back, until you resume it',
 };
 
-/** Their plugins also end a request that streams, except in a run without a person (`opencode run`). */
+/** Whether the host's plugin also ends a streaming request. It does not in a run without a person (`opencode run`). */
 const endsStreams = (at: At | undefined): boolean =>
   at?.force === 'refuses_next_call' && (at.host === 'opencode' || at.host === 'pi');
 const ENDS_A_STREAM = ', and in its terminal ends the request that streams';
@@ -54,7 +54,7 @@ export const GUARANTEE: Readonly<Record<Force, string>> = {
   waits: 'not here now',
 };
 
-/** The promise of a host in whole sentences. */
+/** Describes the promise of a host in whole sentences. */
 export const guaranteeLong = (at: At): string =>
   LONG[at.force] + (endsStreams(at) ? ' In its terminal, a critical one also ends the request that streams.' : '');
 
@@ -68,13 +68,16 @@ const LONG: Readonly<Record<Force, string>> = {
   waits: 'No conversation is active. A queued notification waits in the database until one makes contact.',
 };
 
-/** How far a notification got. A mark of a person proves nothing of the agent, so it names the person. */
+/**
+ * Describes how far a notification got. If a person marked it as read, the text names the person, because the agent may not have
+ * read it.
+ */
 export const receiptSays = (receipt: string, by: string | null): string =>
   receipt === 'read' && by !== null ? markedBy(by) : receipt.replaceAll('_', ' ');
 
 export const totalOf = (counts: Counts): number => LEVELS.reduce((sum, level) => sum + counts[level], 0);
 
-/** Nobody knows what a host with a loop of another program does between its calls. */
+/** Describes an agent's current work. What another program's loop does between its calls is unknown. */
 export function doingSays({ doing, active, hosts }: Pick<AgentSummary, 'doing' | 'active' | 'hosts'>): string {
   switch (doing.kind) {
     case 'tool':
@@ -89,7 +92,7 @@ export function doingSays({ doing, active, hosts }: Pick<AgentSummary, 'doing' |
   }
 }
 
-/** The state of an agent: whether it is active comes first, then whether an interrupt holds it. */
+/** Describes the state of an agent: first whether it is active, then whether an interrupt blocks it. */
 export function stateSays(agent: Pick<AgentSummary, 'doing' | 'active' | 'hosts' | 'paused' | 'held'>): string {
   const { held } = agent;
   const holds = agent.paused ? 'paused' : held === null ? null : held.kind.startsWith('budget.') ? 'over budget' : 'held';

@@ -3,7 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-/** `publisher.json`. Empty: not filled in yet. `repository` is the URL of a git repository. */
+/**
+ * The content of `publisher.json`. An empty text means that the field is not filled yet. `repository` is the URL of a git
+ * repository.
+ */
 export type Publisher = {
   readonly repository: string;
   readonly homepage: string;
@@ -12,7 +15,7 @@ export type Publisher = {
   readonly branch: string;
 };
 
-/** One line for each reason not to publish now. */
+/** Returns one line for each reason not to publish now. */
 export function refusals(state: {
   readonly publisher: Publisher;
   readonly branch: string;
@@ -27,7 +30,7 @@ export function refusals(state: {
   ];
 }
 
-/** The package.json for publishing: with the owner's fields, and without fields that only this repository needs. */
+/** Makes the package.json for publishing: with the owner's fields, and without fields that only this repository needs. */
 export function manifestOf(manifest: object, { repository, homepage, bugs }: Publisher): object {
   const { devDependencies: _dev, scripts: _scripts, allowScripts: _allow, ...rest } = manifest as Record<string, unknown>;
   return {
@@ -38,7 +41,7 @@ export function manifestOf(manifest: object, { repository, homepage, bugs }: Pub
   };
 }
 
-/** `page: link` for each relative link in the pages of an unpacked tarball that has no target there. */
+/** Returns `page: link` for each relative link in an unpacked tarball whose target is missing. */
 export function deadLinks(folder: string): readonly string[] {
   return globSync(['*.md', 'docs/**/*.md'], { cwd: folder }).flatMap((page) => {
     const text = readFileSync(join(folder, page), 'utf8').replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, '');
@@ -61,7 +64,7 @@ type Sizes = {
   };
 };
 
-/** Sizes by the first part of each path. */
+/** Returns the sizes of a tarball's files, summed by the first part of their paths. */
 export function sizes(tarball: string): Sizes {
   const lines = execFileSync('tar', ['-tvzf', tarball], { encoding: 'utf8' }).trim().split('\n');
   const folders = new Map<string, { count: number; bytes: number }>();

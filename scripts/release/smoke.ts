@@ -1,4 +1,4 @@
-/** The smoke story: an empty folder with only Node, in which the tarball is installed and used as its README says. */
+/** The smoke test: installs the tarball into an empty folder with only Node, and uses it as the README says. */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -21,7 +21,7 @@ for (const point of ['first', 'second']) {
 }
 `;
 
-/** Throws at the first step with an unexpected result. */
+/** Runs the smoke test. Throws at the first step with an unexpected result. */
 export async function smoke(tarball: string, app: string): Promise<void> {
   mkdirSync(join(app, '.git'), { recursive: true });
   writeFileSync(join(app, 'package.json'), '{"name":"app","private":true,"type":"module"}\n');
@@ -34,7 +34,7 @@ export async function smoke(tarball: string, app: string): Promise<void> {
     console.log(`✓ ${what}`);
   };
 
-  // Uses the npm settings of the person who releases, which may name a registry.
+  // npm uses the settings of the person who releases, which may name a registry.
   execFileSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', tarball], {
     cwd: app,
     env: { ...process.env, PATH },
@@ -53,7 +53,7 @@ export async function smoke(tarball: string, app: string): Promise<void> {
   await serving(app, env, step);
 }
 
-/** Doctor ends with 8 if no coding agent is set up, and prints its findings. */
+/** Runs `earpiece doctor`, which ends with 8 and prints its findings if no coding agent is set up. */
 function doctor(run: (command: string, ...args: readonly string[]) => string): string {
   try {
     return run('earpiece', 'doctor');
@@ -79,7 +79,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 `;
 
-/** `n of 2`: how many of two answers contain the notification. */
+/** Returns `n of 2`: the number of answers, of two, that contain the notification. */
 async function throughGateway(
   app: string,
   env: Record<string, string>,

@@ -1,16 +1,16 @@
-/** The texts of a TypeScript file that people read: comments, prose in strings and JSX, titles of tests. */
+/** Finds the texts of a TypeScript file that people read: comments, prose in strings and JSX, and titles of tests. */
 import { parseSync, type Comment } from 'oxc-parser';
 
 export type Text = { readonly line: number; readonly text: string; readonly kind: 'comment' | 'string' | 'title' };
 
-/** A node of ESTree, read without its types: every kind of node is walked in the same way. */
+/** A node of ESTree without specific types, because every kind of node is visited in the same way. */
 type Node = { readonly type: string; readonly start: number; readonly end: number } & Readonly<Record<string, unknown>>;
 
 const TESTS = new Set(['test', 'it', 'describe', 'verifies']);
-/** The id of a requirement, before the title. */
+/** Matches the id of a requirement, which precedes a title. */
 const REQUIREMENT = /^[a-z]+:[^\s]*$/u;
 
-/** @param strings which strings to include: all prose, or only the titles of tests. */
+/** Finds the texts. `strings` says which strings to include: all prose, or only the titles of tests. */
 export function textsOfCode(code: string, strings: 'prose' | 'titles'): Text[] {
   const { program, comments } = parseSync('code.tsx', code);
   const lineAt = linesOf(code);
@@ -22,7 +22,7 @@ export function textsOfCode(code: string, strings: 'prose' | 'titles'): Text[] {
     if (text === undefined) return true;
     if (titles.has(node)) texts.push({ line: lineAt(node.start), text, kind: 'title' });
     else if (strings === 'prose' && isProse(text)) texts.push({ line: lineAt(node.start), text, kind: 'string' });
-    // A template may contain other texts; a sum of strings is one text.
+    // A template may contain further texts, but a sum of strings is one text.
     return node.type === 'TemplateLiteral';
   });
   return joined(texts.toSorted((a, b) => a.line - b.line));
@@ -36,21 +36,21 @@ function visit(node: Node, enter: (node: Node) => boolean): void {
 
 const isNode = (value: unknown): value is Node => typeof (value as Node | null)?.type === 'string';
 
-/** The title of a call such as `test('…')`, `it.each(…)('…')` and `verifies('bus:order', '…')`. */
+/** Returns the title of a call such as `test('…')`, `it.each(…)('…')` and `verifies('bus:order', '…')`. */
 function titlesOf(node: Node): readonly Node[] {
   if (node.type !== 'CallExpression' || !TESTS.has(rootOf(node['callee'] as Node))) return [];
   const given = (node['arguments'] as readonly Node[]).slice(0, 2);
   return given.filter((each, at) => at === 0 || REQUIREMENT.test(textOf(given[0] as Node) ?? '')).slice(-1);
 }
 
-/** The name before all members and calls: `test` in `test.skipIf(x).each(y)`. */
+/** Returns the name before all members and calls: `test` in `test.skipIf(x).each(y)`. */
 function rootOf(callee: Node): string {
   if (callee.type === 'Identifier') return String(callee['name']);
   const inner = callee['object'] ?? callee['callee'];
   return isNode(inner) ? rootOf(inner) : '';
 }
 
-/** The text of a string, of JSX, or of a sum of strings; an expression inside it is `x`. */
+/** Returns the text of a string, of JSX, or of a sum of strings. An expression inside the text becomes `x`. */
 function textOf(node: Node): string | undefined {
   if (node.type === 'Literal') return typeof node['value'] === 'string' ? node['value'] : undefined;
   if (node.type === 'JSXText') return String(node['value']).trim().replaceAll(/\s+/gu, ' ');
@@ -68,7 +68,7 @@ function linesOf(code: string): (index: number) => number {
   return (index) => starts.findLastIndex((start) => start <= index) + 1;
 }
 
-/** Directives of tools are no text. The output of an example is not a sentence. */
+/** Returns the texts of a comment, without directives of tools and without the output of examples. */
 function commentTexts(code: string, { start, end, type }: Comment, line: number): Text[] {
   const comment = code.slice(start, end);
   if (/^\/[/*]\s*(?:#(?:end)?region|oxlint|eslint|@ts-|v8 )/u.test(comment)) return [];
@@ -80,7 +80,7 @@ function commentTexts(code: string, { start, end, type }: Comment, line: number)
   return text.trim() === '' ? [] : [{ line, text: type === 'Line' ? text : text.trimEnd(), kind: 'comment' }];
 }
 
-/** Line comments that follow each other are one text. */
+/** Joins consecutive line comments to one text. */
 function joined(all: readonly Text[]): Text[] {
   const found: Text[] = [];
   for (const each of all) {
@@ -93,7 +93,9 @@ function joined(all: readonly Text[]): Text[] {
   return found;
 }
 
-/** At least four words with blanks between them, most of which are letters only: not a path, SQL, or a list of names. */
+/**
+ * Whether a text is prose: it has at least four words, most of which have only letters, unlike a path, SQL, or a list of names.
+ */
 const isProse = (text: string): boolean => {
   const words = text.trim().split(/\s+/u);
   return (

@@ -1,4 +1,4 @@
-/** Draws random sentences for a reader to judge: the mechanical rules see only some faults. */
+/** Draws random sentences for a reader to judge, because the rules find only some faults. */
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,12 +14,12 @@ export type Drawn = {
   readonly text: string;
 };
 
-/** Fewer words are a label, and nothing to judge. */
+/** The minimum number of words of a sentence. A shorter text is a label. */
 const FEWEST_WORDS = 4;
 
 const EXEMPT = ['scripts/voice/rules.ts', 'e2e/docs/voice.test.ts', 'e2e/layers/fixture', 'CHANGELOG.md'];
 
-/** `count` sentences of each kind. The same seed and the same tree draw the same ones. */
+/** Draws `count` sentences of each kind. The same seed and the same tree give the same sentences. */
 export function sample(root: string, seed: string, count: number): Drawn[] {
   const all = sentences(root);
   return KINDS.flatMap((kind) =>
@@ -32,11 +32,14 @@ export function sample(root: string, seed: string, count: number): Drawn[] {
   );
 }
 
-/** A new line above a sentence does not change whether the sentence is drawn. */
+/** Ranks a sentence without its line number, so that a new line above it does not change the sample. */
 const rankOf = (seed: string, { file, text }: Drawn): string =>
   createHash('sha256').update(`${seed}\n${file}\n${text}`).digest('hex');
 
-/** All sentences of pages, of strings in `src` and the console, of comments, and of titles of tests; equal ones of a file once. */
+/**
+ * Returns all sentences of pages, of strings in `src` and the console, of comments, and of titles of tests. Equal sentences of
+ * one file are returned once.
+ */
 export function sentences(root: string): Drawn[] {
   const files = globSync(['*.md', 'docs/**/*.md', '*.ts', '{src,console,contracts,e2e,bench,scripts,examples}/**/*.{ts,tsx}'], {
     cwd: root,
@@ -53,7 +56,7 @@ export function sentences(root: string): Drawn[] {
   return [...new Map(found.map((each) => [`${each.kind} ${each.file} ${each.text}`, each])).values()];
 }
 
-/** Unlike the rules, a reader needs to see the code in a sentence. */
+/** Removes the addresses of links and keeps the code, because unlike the rules, a reader needs to see it. */
 const withCode = (text: string): string => text.replaceAll(/!?\[([^\]]*)\]\([^)]*\)/gu, '$1');
 
 const ofPage = (file: string, page: string): Drawn[] =>

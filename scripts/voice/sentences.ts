@@ -1,8 +1,8 @@
-/** Cuts pages into sentences. */
+/** Splits pages into sentences. */
 export type Sentence = {
   readonly line: number;
   readonly text: string;
-  /** A heading, a table cell or a label: few words without a full stop. */
+  /** Whether the text is a heading, a table cell or a label: few words without a full stop. */
   readonly label: boolean;
 };
 
@@ -10,9 +10,10 @@ export type Sentence = {
 const CODE = '⟨code⟩';
 
 /**
- * The prose of a page: no code, no HTML comments, no addresses of links.
+ * Returns the sentences of a page, without code blocks, HTML comments and addresses of links. `read` makes a text plain before it
+ * is split; by default, one word replaces code.
  *
- * @param read how to make a text plain before it is cut; `plain` replaces code by one word.
+ *
  */
 export function sentencesOfPage(page: string, read: (text: string) => string = plain): Sentence[] {
   const found: Sentence[] = [];
@@ -54,7 +55,7 @@ export function sentencesOfPage(page: string, read: (text: string) => string = p
   return found;
 }
 
-/** Markdown as a reader sees it: a link is its words, code is one word. */
+/** Makes Markdown plain: a link becomes its text, and code becomes one word. */
 const plain = (text: string): string =>
   text
     .replaceAll(/(`+)(?!`)[^]*?[^`]\1(?!`)/gu, (code) => CODE + '\n'.repeat(code.split('\n').length - 1))
@@ -62,7 +63,7 @@ const plain = (text: string): string =>
     .replaceAll(/<[^>]+>/gu, ' ')
     .replaceAll(/\*\*|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)/gu, '');
 
-/** Each sentence with its line, counted from the line that the text begins on. */
+/** Returns each sentence with its line. `first` is the line on which the text begins. */
 export function sentencesOf(text: string, first: number, read: (text: string) => string = plain): Sentence[] {
   const found: Sentence[] = [];
   let line = first;

@@ -13,10 +13,10 @@ export type Finding = {
   readonly better: string;
 };
 
-/** Files about the banned words themselves, or with quotations of other programs. */
+/** Files that contain the banned words as examples, or that quote other programs. */
 const EXEMPT = ['scripts/voice/', 'e2e/docs/voice.test.ts', 'e2e/layers/fixture', 'CHANGELOG.md'];
 
-/** Every finding in the repository at `root`, in the order of the files. */
+/** Returns every finding in the repository at `root`, in the order of the files. */
 export function findings(root: string): Finding[] {
   const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root });
   const code = globSync(['*.ts', '{src,console,contracts,e2e,bench,scripts,examples}/**/*.{ts,tsx}'], { cwd: root });
@@ -40,11 +40,14 @@ export function inCode(file: string, code: string): Finding[] {
   );
 }
 
-/** A comment is one text. A string is one text per line, because a list of examples is not a sentence. */
+/**
+ * Returns the lines of a text. A comment is one text, and a string one text per line, because a list of examples is not a
+ * sentence.
+ */
 const linesOf = ({ kind, text, line }: Text): (readonly [number, string])[] =>
   kind === 'string' ? text.split('\n').map((part) => [line, part] as const) : [[line, text]];
 
-/** Areas with more findings than `limits` allow. An area without a limit allows none. */
+/** Returns the areas with more findings than `limits` allows. An area without a limit allows no findings. */
 export const overLimit = (
   byArea: ReadonlyMap<string, readonly Finding[]>,
   limits: Readonly<Record<string, number>>,
@@ -54,7 +57,7 @@ export const overLimit = (
     return found.length > most ? [{ area, found, most }] : [];
   });
 
-/** The area in which a finding counts: each page is one, each room of the code, and the tests of each room. */
+/** Returns the area of a file: each page is an area, and so are each room of the code and the tests of each room. */
 export function areaOf(file: string): string {
   if (file.endsWith('.md')) return file;
   const [top = '', room] = file.split('/');
@@ -62,7 +65,10 @@ export function areaOf(file: string): string {
   return isTest(file) && !file.startsWith('e2e/') ? `${area} tests` : area;
 }
 
-/** A title is a sentence. A string without an end mark is often part of one, so rules about openings do not apply to short ones. */
+/**
+ * A title is always a sentence. Another string without a full stop is often only a part of a sentence, so rules about openings do
+ * not apply to short strings.
+ */
 const asText = (sentence: Sentence, { kind }: Text): Sentence =>
   kind === 'title'
     ? { ...sentence, label: false }

@@ -1,4 +1,4 @@
-/** Charts of the notifications: how many came, how many wait, how long they took, and their cost. */
+/** Charts of notifications: how many were queued, how many wait, how long delivery took, and their cost. */
 import { useEffect, type ReactElement } from 'react';
 import { brief, Chart, niceTime, Ranking } from '../parts/charts.tsx';
 import { Command } from '../parts/copy.tsx';
@@ -24,7 +24,7 @@ export function ActivityPage({ query }: { readonly query: Query }): ReactElement
   const project = query['project'] ?? '';
   const { all, own } = useProjects();
   const activity = useLoaded(`${range.value} ${project}`, (signal) => {
-    // Whole buckets, so that the bars do not move as time passes.
+    // The period ends at a whole bucket, so that the bars do not move as time passes.
     const end = Math.ceil(serverNow() / range.bucketMs) * range.bucketMs;
     return client.activity({
       from: end - range.ms,
@@ -200,7 +200,7 @@ export function ActivityPage({ query }: { readonly query: Query }): ReactElement
 }
 
 const timeSays = (ms: number | null): string => (ms === null ? '–' : span(ms));
-/** A delivery in less than a millisecond is still a point. */
+/** A delivery in less than a millisecond counts as one, because the chart does not show 0. */
 const shown = (ms: number | null): number => (ms === null ? 0 : Math.max(1, ms));
 
 const Figure = ({

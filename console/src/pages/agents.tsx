@@ -1,4 +1,4 @@
-/** The list of agents: first those that need a person, then those that work, are idle, or are inactive. */
+/** The list of agents: first agents that need a person, then agents that work, are idle, or are inactive. */
 import { memo, useEffect, useMemo, useRef, type ReactElement } from 'react';
 import { Command } from '../parts/copy.tsx';
 import { OpenCounts } from '../parts/counts.tsx';
@@ -160,7 +160,7 @@ const GROUP_SAYS: Readonly<Record<Group, string>> = {
   away: 'Not active',
 };
 
-/** The time at which the next agent has waited for too long. */
+/** Returns the time at which the next agent has a notification that waits for too long. */
 const nextNeed = (agents: readonly AgentSummary[]): number =>
   agents.reduce((next, { active, oldestOpenAt }) => {
     const at = active && oldestOpenAt !== null ? oldestOpenAt + STUCK_MS + 1 : Infinity;
@@ -208,7 +208,7 @@ const AgentRow = memo(function AgentRow({ agent }: { readonly agent: AgentSummar
   );
 });
 
-/** Why the agent needs a person, and since when. */
+/** Shows why the agent needs a person, and since when. */
 function Reason({ agent: { held, asksSince, failedAt } }: { readonly agent: AgentSummary }): ReactElement | null {
   if (asksSince !== null)
     return (
@@ -238,7 +238,7 @@ function Reason({ agent: { held, asksSince, failedAt } }: { readonly agent: Agen
   );
 }
 
-/** Renders separately each second, so that only the times of hundreds of rows change. */
+/** A separate component, so that each second only the times of hundreds of rows are rendered again. */
 const Lasting = ({ since }: { readonly since: number }): ReactElement => <>{lasting(useNow() - since)}</>;
 
 function Stuck({ agent }: { readonly agent: AgentSummary }): ReactElement | null {
@@ -254,7 +254,7 @@ const Nobody = (): ReactElement => (
   </Empty>
 );
 
-/** Above the list and in view, for a person who comes from an agent's page. */
+/** Help above the list, scrolled into view for a person who comes from an agent's page. */
 function ConnectHelp({ name }: { readonly name: string }): ReactElement {
   const place = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -270,7 +270,7 @@ function ConnectHelp({ name }: { readonly name: string }): ReactElement {
   );
 }
 
-/** The names of `gateway --print` for the hosts that it knows. */
+/** The names of clients for `gateway --print`, by host. */
 const CLIENTS: Readonly<Record<string, string>> = {
   'claude-code': 'claude',
   codex: 'codex',
@@ -282,7 +282,7 @@ const CLIENTS: Readonly<Record<string, string>> = {
   cursor: 'cursor',
 };
 
-/** The commands that connect an agent: for the agents of this machine, else for the most common ones. */
+/** Shows the commands that connect an agent: for the agents of this machine, or otherwise for the most common agents. */
 function Connect({ log }: { readonly log?: string }): ReactElement {
   const who = useCell(session);
   const { own } = useProjects();

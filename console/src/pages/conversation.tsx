@@ -77,7 +77,7 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
   const coming = useCameTo(page, talk, { at, why }, entries, reading);
   const forks = useForks(log, conversation);
   const ours = summary?.host === 'earpiece';
-  // Null: the dialog is closed.
+  // If this is null, the dialog is closed.
   const [forking, setForking] = useState<{ readonly at: number | null } | null>(null);
   const [finding, setFinding] = useState(find !== null);
   // Another part of the page may open the dialog with a text.
@@ -197,7 +197,7 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
   );
 }
 
-/** The link from an ended conversation to the one that replaced it. */
+/** The link from an ended conversation to the conversation that continues it. */
 const GoesOn = ({ log, heir }: { readonly log: string; readonly heir: string }): ReactElement => (
   <p className="composer words" role="note">
     {'This session has ended. '}
@@ -206,7 +206,7 @@ const GoesOn = ({ log, heir }: { readonly log: string; readonly heir: string }):
   </p>
 );
 
-/** The records of an Earpiece agent show its state sooner and more exactly than the list of agents. */
+/** Takes the state of an Earpiece agent from its records, which are newer and more exact than the list of agents. */
 function withDoing(agent: AgentSummary | undefined, conversation: string, records: readonly Stored[]): AgentSummary | undefined {
   if (agent === undefined || !agent.active) return agent;
   const own = agent.conversations.find((each) => each.conversation === conversation);
@@ -214,7 +214,7 @@ function withDoing(agent: AgentSummary | undefined, conversation: string, record
   return doing === null ? agent : { ...agent, doing };
 }
 
-/** Presence is written now and then, records at once. */
+/** Adds the last contact from the records, because presence is written less often. */
 function withContact(
   summary: ConversationSummary | undefined,
   conversation: string,
@@ -226,7 +226,7 @@ function withContact(
   return { ...summary, seenAt: Math.max(summary.seenAt, seenAt ?? 0), carriedAt: carriedAt === 0 ? null : carriedAt };
 }
 
-/** Lines show the time alone. This line names the day where another one begins, and above a first line of an earlier day. */
+/** The line with the date. It is shown where a new day begins, and above the first line if that is not from today. */
 function Day({ at, before }: { readonly at: number; readonly before: number | undefined }): ReactElement | null {
   const said = day(at);
   return said === day(before ?? serverNow()) ? null : (
@@ -286,7 +286,7 @@ const Nothing = ({ address, unknown }: { readonly address: string; readonly unkn
   </Empty>
 );
 
-/** Asks whether an idle agent may begin a turn, if a setting says that a person decides. */
+/** If a setting says that a person decides, asks whether an idle agent may begin a turn. */
 function Wakes({
   address,
   summary,
@@ -302,7 +302,9 @@ function Wakes({
 }): ReactElement | null {
   const asks = useWakes();
   const [dismissing, setDismissing] = useState(false);
-  /** The notifications that the person has asked the agent to read. Until it does, the page does not ask the person again. */
+  /**
+   * The notifications that the person has asked the agent to read. Until the agent has read them, the page does not ask again.
+   */
   const [discussed, setDiscussed] = useState<ReadonlySet<string>>(new Set());
   const idle = agent?.doing.kind === 'nothing' && summary?.active === true && summary.host === 'earpiece' && !paused;
   const about = idle ? waiting.filter((note) => asks(note.level) && note.action === null && note.person === null) : [];
@@ -318,7 +320,7 @@ function Wakes({
     const done = await doOnce(address, { kind: 'say', content: 'Please read the waiting notifications.' });
     if (done === undefined) setDiscussed(new Set());
   };
-  // One request after the other, so that the server's rate limit refuses none of a thousand.
+  // The requests are sent one after the other, so that the server's rate limit refuses none of a thousand requests.
   const dismiss = async (): Promise<void> => {
     setDismissing(true);
     for (const { id, log, message } of about) await doOnce(address, { kind: 'dismiss', id, log, about: message });

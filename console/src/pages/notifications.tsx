@@ -1,4 +1,4 @@
-/** The list of notifications by kind, level, state, time and words. The points of the charts lead here. */
+/** The list of notifications, filtered by kind, level, state, time and words. The points of the charts are links to this page. */
 import { useEffect, useState, type ReactElement } from 'react';
 import { farSays, Marked } from '../parts/finding.tsx';
 import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
@@ -63,9 +63,9 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
     };
   }, [key, before, round]);
   useEffect(() => generation.watch(() => setRound((n) => n + 1)), []);
-  // The first page follows the log. After a person has loaded older entries, the list keeps its entries.
+  // The first page shows new records of the log. After a person has loaded older entries, the list stays unchanged.
   const words = query['q'];
-  // The log is searched only on request.
+  // A search is not repeated for new records.
   const first = before === null && words === undefined;
   useEffect(() => {
     if (!first) return undefined;

@@ -129,8 +129,8 @@ export function TasksPage({ query }: { readonly query: Query }): ReactElement {
 type OnWriting = (id: string, task: TaskView | undefined) => void;
 
 /**
- * The rows with unsaved text, as they were when the person began to type. They keep their place until the text is saved or
- * dropped, even if the task changes.
+ * Keeps the rows with unsaved text as they were when the person began to type. Such a row keeps its place until the text is saved
+ * or dropped, even if the task changes.
  */
 function useHeld(): { readonly held: ReadonlyMap<string, TaskView>; readonly onWriting: OnWriting } {
   const [held, setHeld] = useState<ReadonlyMap<string, TaskView>>(new Map());
@@ -147,12 +147,15 @@ function useHeld(): { readonly held: ReadonlyMap<string, TaskView>; readonly onW
   return { held, onWriting };
 }
 
-/** The running change of a task, and the error of the last one. */
+/** Whether a change of a task is running, and the error of the last change. */
 type Doing = { readonly busy: boolean; readonly problem: string | null };
 const NOTHING: Doing = { busy: false, problem: null };
 const nameOf = ({ project, id }: TaskView): string => `${project} ${id}`;
 
-/** Kept by task and not in its row, which may be in another section by the time that the answer comes. One at a time. */
+/**
+ * The running changes, one for each task. They are kept by task, because a row may have moved to another section when the answer
+ * arrives.
+ */
 function useDoings(onChanged: () => void): {
   readonly doings: ReadonlyMap<string, Doing>;
   readonly run: (name: string, work: () => Promise<unknown>) => void;
@@ -190,7 +193,7 @@ function TaskRow({
   readonly onChanged: () => void;
   readonly onWriting: OnWriting;
 }): ReactElement {
-  /** The status that the task gets after the person gave a reason. */
+  /** The new status that still needs the person's reason. */
   const [asked, setAsked] = useState<TaskStatus | null>(null);
   const [reason, setReason] = useState('');
   const [editing, setEditing] = useState(false);
@@ -267,7 +270,8 @@ function TaskRow({
               className={`small ${status === 'cancelled' || status === 'backlog' ? 'quiet' : ''}`}
               aria-busy={busy}
               onClick={({ detail }) => {
-                // The second click of a double click may hit another row or button, because the list has changed.
+                // The second click of a double click is ignored: the list may have changed, so that it hits another row or
+                // button.
                 if (detail > 1) return;
                 if (asks(status)) setAsked(status);
                 else move(status, '');
@@ -319,7 +323,7 @@ const MOVES: Readonly<Record<TaskStatus | 'unblock', string>> = {
   unblock: 'Unblock',
 };
 
-/** The state of the work and of an interruption, each with a link to its notification. */
+/** Shows the state of the work and of an interruption, each with a link to its notification. */
 function Work({ execution, project }: { readonly execution: TaskExecution; readonly project: string }): ReactElement {
   const { agent, conversation, interrupted, endedAt, result, startedAt } = execution;
   const log = `${project}/${agent}`;

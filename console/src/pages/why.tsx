@@ -1,5 +1,5 @@
 /**
- * The story of one notification: each receipt with its time, the rule, the plan, the carrier, and the exact text that was sent.
+ * The history of one notification: each receipt with its time, the rule, the plan, the carrier, and the exact text that was sent.
  */
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { curesOf } from '../../../src/wire/client/index.ts';
@@ -40,7 +40,7 @@ export function WhyPanel({
     panel.current?.focus({ preventScroll: true });
     const here = panel.current;
     return () => {
-      // If the focus has moved during the request, it stays there.
+      // If the person has moved the focus elsewhere, the focus stays there.
       if (document.activeElement === document.body || here?.contains(document.activeElement) === true)
         document.querySelector<HTMLElement>(`article[data-note="${CSS.escape(id)}"]`)?.focus({ preventScroll: true });
     };
@@ -210,17 +210,17 @@ const Fact = ({ name, children }: { readonly name: string; readonly children: Re
   </div>
 );
 
-/** The answer of get_notifications is JSON around its items, of which the log keeps the texts. */
+/** For an answer of get_notifications, which is JSON, the log keeps only the texts of the items. */
 const textOf = ({ text, item }: StoryItem['sent'][number]): string => (text === '' ? item : text);
 
-/** `in the result of call_7` as a person says it. */
+/** Replaces the id in `in the result of call_7` by the tool's name. */
 function named(detail: string, calls: ReadonlyMap<string, string>): string {
   const id = /^in the result of (.+)$/u.exec(detail)?.[1];
   const name = id === undefined ? undefined : calls.get(id);
   return name === undefined ? detail : `in the result of ${name}`;
 }
 
-/** The details of a step in words, instead of the log's names for ends of offers and for contact points. */
+/** Describes the details of a step, without the log's names for ends of offers and for contact points. */
 const detailSays = (detail: string, calls: ReadonlyMap<string, string>): string =>
   named(detail, calls)
     .replace(/^(\w+), carrier /u, (whole, reason: string) =>
@@ -243,7 +243,7 @@ const RELEASED: Readonly<Record<string, string>> = {
 
 const PASSED = 'no filter, mute, expiry, newer state or budget held it back';
 
-/** For a delivered notification: all steps of the plan let it through, and these were counted into it. */
+/** Describes the plan of a delivered notification, and how many notifications were counted into it. */
 function planSays({ notification: n, sent }: StoryItem): string {
   const counted = n.count > 1 ? `; ${n.count} became 1` : '';
   if (n.state === 'open') return `not sent yet${counted}`;
@@ -253,7 +253,7 @@ function planSays({ notification: n, sent }: StoryItem): string {
   return `ended as ${n.outcome ?? 'closed'}${counted}`;
 }
 
-/** Actions in addition to the cures of the verdict. */
+/** Buttons for actions that the verdict does not already offer. */
 function Deeds({
   item: { notification: n, verdict },
   log,
@@ -265,7 +265,7 @@ function Deeds({
 }): ReactElement | null {
   const [said, setSaid] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
-  // Not disabled during the request, because a disabled button loses the focus.
+  // The button is not disabled during the request, because a disabled button loses the focus.
   const run = (work: () => Promise<string>): void => {
     if (busy) return;
     setBusy(true);

@@ -5,7 +5,7 @@ import type { Talk } from '../state/conversation.ts';
 import type { Entry } from '../state/timeline.ts';
 import type { Reading } from './reading.ts';
 
-/** Brings the linked notification into view, once; after that the person scrolls freely. */
+/** Brings the linked notification into view, but only once, so that the person can then scroll freely. */
 export function useCameFor(
   page: React.RefObject<HTMLElement | null>,
   loading: boolean,
@@ -18,19 +18,19 @@ export function useCameFor(
     const { current } = wanted;
     if (loading || current === null) return;
     const found = page.current?.querySelector(`article[data-note="${CSS.escape(current)}"]`) ?? null;
-    // An entry that is not on the page yet is there at the next call.
+    // An entry that is not on the page yet is rendered before the next call.
     if (found === null && toEntry((entry) => isAbout(entry, current))) return;
     wanted.current = null;
     if (found !== null) toElement(found);
   });
 }
 
-/** The number of entries per request on the way to a place far back. */
+/** The number of entries that are loaded per request to reach a place far back. */
 const BACK_PAGE = 500;
 
 /**
- * Brings a place of the log into view when it changes. First it reads the entries before that place, and returns true
- * meanwhile. It marks, opens and focuses the line, as a person who follows a link expects.
+ * Brings a place of the log into view when it changes. Loads the entries before that place first, and returns true during that
+ * time. Then it marks, opens and focuses the line.
  */
 export function useCameTo(
   page: React.RefObject<HTMLElement | null>,
@@ -42,7 +42,7 @@ export function useCameTo(
   const came = useRef<string | null>(null);
   const wanted = at === null ? null : `${at} ${why ?? ''}`;
   const missing = at !== null && talk.from !== null && at < talk.from && talk.problem === null;
-  // This runs before the browser's scroll event: near an edge of the page that event would load more.
+  // A layout effect runs before the browser's scroll event, which would load more entries near an edge of the page.
   useLayoutEffect(() => {
     if (wanted === null) came.current = null;
     if (at === null || wanted === came.current || talk.loading) return;
@@ -56,7 +56,7 @@ export function useCameTo(
       (note === null ? null : page.current?.querySelector(`article[data-note="${CSS.escape(note)}"]`)) ??
       (entry === undefined ? null : page.current?.querySelector(`[data-entry^="${entry.seq} "]`)) ??
       null;
-    // An entry that is not on the page yet is there at the next call.
+    // An entry that is not on the page yet is rendered before the next call.
     if (found === null && entry !== undefined && toEntry((each) => each === entry)) return;
     came.current = wanted;
     if (!(found instanceof HTMLElement)) return;
@@ -70,7 +70,10 @@ export function useCameTo(
   return missing && !talk.loading;
 }
 
-/** The entry that shows a record: its own entry, that of its call, one that mentions it, else the last before it. */
+/**
+ * Returns the index of the entry that shows a record: an entry about the notification, the record's own entry, the entry of its
+ * call, or otherwise the last entry before it.
+ */
 function placeIn(entries: readonly Entry[], records: readonly Stored[], at: number, note: string | null): number {
   const about = note === null ? -1 : entries.findIndex((entry) => isAbout(entry, note));
   if (about >= 0) return about;
@@ -81,7 +84,7 @@ function placeIn(entries: readonly Entry[], records: readonly Stored[], at: numb
   return call >= 0 ? call : entries.findLastIndex(({ seq }) => seq <= at);
 }
 
-/** The notification that this record queued: it is read where it rode. */
+/** Returns the notification that this record queued, because the page shows it at its carrier. */
 function queuedAt(records: readonly Stored[], at: number): string | null {
   const { type, id } = (records.find(({ seq }) => seq === at)?.body ?? {}) as { readonly type?: string; readonly id?: string };
   return type === 'system_notification_queued' ? (id ?? null) : null;

@@ -1,4 +1,7 @@
-/** Few, plain charts. Each point leads to its notifications. A table holds the same numbers for people who do not see charts. */
+/**
+ * Simple charts. Each point is a link to its notifications. A table contains the same numbers for people who cannot see the
+ * chart.
+ */
 import { useEffect, useId, useRef, useState, type ReactElement, type RefObject } from 'react';
 import { minuteTime, day } from '../state/clock.ts';
 
@@ -6,7 +9,7 @@ export type Series = {
   readonly name: string;
   readonly className: string;
   readonly values: readonly number[];
-  /** The link of each point, if one link does not fit the whole column. */
+  /** The link of each point, if the points of a column have different links. */
   readonly hrefs?: readonly string[];
 };
 export type Column = { readonly at: number; readonly href: string };
@@ -214,7 +217,7 @@ function bars(
     const each = (width - gap) / series.length;
     return series.map(({ name, className, values }, n) => {
       const value = values[at] ?? 0;
-      // A small value is still visible.
+      // A small value still has a visible height.
       const height = value === 0 ? 0 : Math.max(1.5, zero - y(value));
       return { name, className, x: gap / 2 + each * n, y: zero - height, width: each, height };
     });
@@ -276,7 +279,7 @@ const TIMES: readonly (readonly [number, readonly number[]])[] = [
   [H, [1, 2, 4, 6, 12, 24, 48, 96]],
 ];
 const WEEK = 168 * H;
-/** For an axis of times: a length that has a name. */
+/** Returns a round length for an axis of times. */
 export const niceTime = (ms: number): number =>
   TIMES.flatMap(([unit, counts]) => counts.map((n) => n * unit)).find((time) => time >= ms) ?? Math.ceil(ms / WEEK) * WEEK;
 

@@ -1,4 +1,4 @@
-/** The box for messages, pause and stop. It is always in view. Each action shows as pending until the log has it. */
+/** The box for messages, pause and stop, which is always in view. Each action is shown as pending until the log contains it. */
 import { useEffect, useRef, useState, type MouseEvent, type ReactElement } from 'react';
 import { isDueAt } from '../../../src/wire/client/index.ts';
 import { serverNow } from '../state/clock.ts';
@@ -46,7 +46,7 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
   const interrupt = async (action: 'pause' | 'resume' | 'cancel'): Promise<void> => {
     if (interrupting.current) return;
     interrupting.current = true;
-    // The typed text is the reason for the stop, not a message after it.
+    // The typed text is the reason for the action, and not a later message.
     const reason = action === 'resume' ? '' : text.trim();
     const deed: Deed =
       action === 'resume' ? { kind: 'resume' } : { kind: 'interrupt', action, ...(reason === '' ? {} : { reason }) };
@@ -141,21 +141,24 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
   );
 }
 
-/** When the log has the action, the button has the opposite meaning. The second click of a double click must not trigger that. */
+/**
+ * Ignores the second click of a double click: the log may already contain the action, and then the button has the opposite
+ * meaning.
+ */
 const once =
   (act: () => Promise<void>) =>
   ({ detail }: MouseEvent): void => {
     if (detail < 2) void act();
   };
 
-/** Asks once, and names the effect at this host in advance. */
+/** The button Stop. It asks once, and names the effect at this host in advance. */
 function Stop({
   does,
   reason,
   onStop,
 }: {
   readonly does: string;
-  /** The typed text is sent as the reason. */
+  /** Whether the typed text is sent as the reason. */
   readonly reason: boolean;
   readonly onStop: () => void;
 }): ReactElement {
@@ -208,7 +211,7 @@ function deliverOf(moment: string): Deliver | undefined {
   return moment === 'next' ? undefined : (moment as Deliver);
 }
 
-/** The host lacks this moment, so the notification rides on its next message. */
+/** Whether the host lacks this moment, so that the host's next message carries the notification. */
 function isMissing(moment: Moment, summary: ConversationSummary | undefined): boolean {
   const points = summary?.points.filter((point) => point !== 'forced') ?? [];
   return moment !== 'next' && moment !== 'now' && points.length > 0 && points.every((point) => isDueAt(moment, point, points));

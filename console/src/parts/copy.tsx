@@ -3,7 +3,7 @@ import { useCell } from '../state/cell.ts';
 import { session } from '../state/session.ts';
 import { Icon } from './icons.tsx';
 
-/** Copies a text, and says whether that worked. */
+/** A button that copies a text and shows whether that worked. */
 export function Copy({
   text,
   label = 'copy',
@@ -26,7 +26,7 @@ export function Copy({
   );
 }
 
-/** A page without https only has the old clipboard API. */
+/** Copies a text. A page without https has only the old clipboard API. */
 async function copied(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -42,7 +42,7 @@ async function copied(text: string): Promise<boolean> {
   }
 }
 
-/** A command with its copy button. It has the options that a terminal on the server's machine needs to use the same log. */
+/** A command with a copy button. The command has the options with which a terminal on the server's machine uses the same log. */
 export function Command({ text }: { readonly text: string }): ReactElement {
   const who = useCell(session);
   const ours = who.kind === 'in' ? who.reply.shell.earpiece : 'earpiece';

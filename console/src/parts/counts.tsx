@@ -3,7 +3,10 @@ import type { Counts } from '../types.ts';
 import { GRAVEST, totalOf } from '../words.ts';
 import { LevelShape } from './icons.tsx';
 
-/** The number of open notifications, by level, the gravest first. `brief`: only the two gravest levels, for little room. */
+/**
+ * Shows the numbers of open notifications by level, the most severe level first. `brief` shows only the two most severe levels,
+ * for narrow places.
+ */
 export function OpenCounts({ open, brief = false }: { readonly open: Counts; readonly brief?: boolean }): ReactElement {
   const total = totalOf(open);
   if (total === 0) return brief ? <></> : <span className="none">nothing open</span>;

@@ -1,6 +1,8 @@
 import { useEffect, useRef, type ReactElement, type ReactNode } from 'react';
 
-/** The browser's own dialog: focus stays inside, Escape closes it, and focus goes back to where it was. */
+/**
+ * The browser's own dialog. The focus stays inside, Escape closes the dialog, and the focus then returns to its previous element.
+ */
 export function Dialog({
   label,
   onClose,

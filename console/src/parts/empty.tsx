@@ -1,6 +1,6 @@
 import type { ReactElement, ReactNode } from 'react';
 
-/** An empty list: the reason, and the next step. */
+/** The text for an empty list: the reason, and the next step. */
 export const Empty = ({ title, children }: { readonly title: string; readonly children?: ReactNode }): ReactElement => (
   <section className="empty">
     <h2>{title}</h2>

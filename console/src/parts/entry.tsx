@@ -1,4 +1,4 @@
-/** A line of the timeline, apart from notifications. */
+/** Lines of the timeline that are not notifications. */
 import type { ReactElement } from 'react';
 import type { Json } from '../../../src/core/json.ts';
 import { span } from '../state/clock.ts';
@@ -9,7 +9,7 @@ import { Clock } from './time.tsx';
 
 type Plain = Exclude<Entry, { kind: 'ride' | 'ended' }>;
 
-/** `onFork`: forks after the turn that begins here, if a fork can end with that turn. */
+/** `onFork` forks the conversation after the turn that begins here; it is missing if a fork cannot end with that turn. */
 export function TimelineEntry({
   entry,
   onFork,
@@ -135,7 +135,7 @@ function Tool({ entry }: { readonly entry: Extract<Plain, { kind: 'tool' }> }): 
   );
 }
 
-/** A call's arguments on one line, or only the text if there is one argument. */
+/** Formats a call's arguments on one line; a single argument is shown without its name. */
 function brief(args: Json): string {
   if (args === null || typeof args !== 'object') return args === null ? '' : String(args);
   const values = Object.values(args);

@@ -1,4 +1,4 @@
-/** Searches a conversation for words or a time span. Shows the hits, and how far back the search went. */
+/** Searches a conversation for words or a period. Shows the hits, and how far back the search went. */
 import { useEffect, useId, useRef, useState, type ReactElement, type ReactNode } from 'react';
 import { change, to, type Find } from '../route.ts';
 import { exact } from '../state/clock.ts';
@@ -16,7 +16,7 @@ type Props = {
   readonly log: string;
   readonly conversation: string;
   readonly find: Find | null;
-  /** The hit in view. */
+  /** The position of the shown hit. */
   readonly at: number | null;
   readonly onClose: () => void;
 };
@@ -28,7 +28,7 @@ export function Finding({ log, conversation, find, at, onClose }: Props): ReactE
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => box.current?.focus(), []);
   const question = find === null ? null : JSON.stringify(find);
-  // If the address has other words or times, the fields show them too.
+  // If the address changes to other words or times, the fields show them.
   useEffect(() => {
     const asked = question === null ? null : (JSON.parse(question) as Find);
     setTyped(asked?.words ?? '');
@@ -112,7 +112,7 @@ export function Finding({ log, conversation, find, at, onClose }: Props): ReactE
 const NEVER = { from: null, until: null } as const;
 
 type Far = Pick<Found<unknown>, 'items' | 'loading' | 'more' | 'lookedBackTo' | 'problem'> & {
-  /** The search covered only a part of the log. */
+  /** Whether the search is limited to a period. */
   readonly timed: boolean;
 };
 
@@ -124,7 +124,7 @@ export function farSays({ items, loading, more, lookedBackTo, problem, timed }: 
   return `${many}${lookedBackTo === null ? ' so far' : `, looked back to ${exact(lookedBackTo)}`}`;
 }
 
-/** A notification's story opens next to it. */
+/** Returns the notification whose *Why* panel opens with the hit. */
 const noteOf = ({ type, id }: Hit): string | null =>
   type === 'system_notification_queued' || type === 'notification_closed' ? id : null;
 
@@ -143,7 +143,7 @@ function whoSays({ type, name }: Hit): string {
   }
 }
 
-/** The text with the searched words marked. */
+/** Shows a text with the searched words marked. */
 export function Marked({ text, words }: { readonly text: string; readonly words: string }): ReactNode {
   const each = words
     .split(/\s+/u)

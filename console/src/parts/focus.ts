@@ -1,10 +1,10 @@
 /**
- * A live record may move a row, or remove the focused control. Then the focus stays with the row: on the same control if the
- * row still has it, else on the row itself. A person at the keyboard continues from there.
+ * A live record may move a row or remove the focused control. In this case, the focus stays with the row, so that a person can
+ * continue by keyboard: on the same control if it still exists, otherwise on the row itself.
  */
 import { useEffect, useLayoutEffect, useRef, type RefObject } from 'react';
 
-/** `name`: of the data attribute that names rows. An element without the focus does not change. */
+/** Keeps the focus in its row. `name` is the name of the data attribute that identifies rows. */
 export function useFocusStays(within: RefObject<HTMLElement | null>, name: 'task' | 'note'): void {
   const had = useRef<{ readonly element: HTMLElement; readonly row: string } | null>(null);
   useEffect(() => {
@@ -14,7 +14,8 @@ export function useFocusStays(within: RefObject<HTMLElement | null>, name: 'task
       had.current = row === null ? null : { element: target, row: row.dataset[name] ?? '' };
     };
     const gone = ({ target }: FocusEvent): void => {
-      // Some browsers also fire this event for an element that is being removed; by now it has been removed.
+      // Some browsers also fire this event for an element that is being removed. When the microtask runs, such an element is no
+      // longer in the document.
       queueMicrotask(() => {
         if (had.current?.element === target && target instanceof Node && target.isConnected) had.current = null;
       });

@@ -1,4 +1,4 @@
-/** A conversation's origin and forks as links, and the command that makes another one. */
+/** Shows a conversation's origin and forks as links, and the command that makes another fork. */
 import { useEffect, useMemo, useState, type ReactElement } from 'react';
 import { to } from '../route.ts';
 import { listen } from '../state/live.ts';
@@ -15,7 +15,7 @@ import { Ago } from './time.tsx';
 export const FORK_IS =
   'A fork is a new conversation that begins with a copy of this one, up to now or up to a turn. Open notifications are then open in both. This conversation continues as before.';
 
-/** The forks that the server lists, and those that are made while the page is open. */
+/** Returns the forks that the server lists, and forks that are made while the page is open. */
 export function useForks(log: string, conversation: string): ForksReply | undefined {
   const address = `${log}#${conversation}`;
   const { value, again } = useLoaded(address, (signal) => client.forks(address, { signal }));
@@ -43,7 +43,7 @@ export function useForks(log: string, conversation: string): ForksReply | undefi
   }, [value, heard]);
 }
 
-/** The origin of a fork, in the line of facts. */
+/** Shows the origin of a fork, in the head of the conversation. */
 export const Origin = ({ log, forks }: { readonly log: string; readonly forks: ForksReply }): ReactElement | null =>
   forks.origin === null ? null : (
     <span>
@@ -54,7 +54,7 @@ export const Origin = ({ log, forks }: { readonly log: string; readonly forks: F
     </span>
   );
 
-/** `at`: the record in whose turn the fork is to end; null: all of it. */
+/** The dialog for a new fork. `at` is a record of the last turn to fork; null forks the whole conversation. */
 export function ForkDialog({
   log,
   conversation,
@@ -66,7 +66,7 @@ export function ForkDialog({
   readonly log: string;
   readonly conversation: string;
   readonly at: number | null;
-  /** An Earpiece agent leads it. */
+  /** Whether Earpiece's own agent runs the conversation. */
   readonly ours: boolean;
   readonly forks: ForksReply | undefined;
   readonly onClose: () => void;

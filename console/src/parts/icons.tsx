@@ -1,4 +1,4 @@
-/** Small drawings. Words beside them, or hidden words for a screen reader, give their meaning. */
+/** Small drawings. Text next to them, or hidden text for a screen reader, says their meaning. */
 import type { ReactElement } from 'react';
 import type { Level } from '../types.ts';
 
@@ -9,7 +9,7 @@ const SHAPES: Readonly<Record<Level, ReactElement>> = {
   critical: <rect x="1.3" y="1.3" width="9.4" height="9.4" rx="1" fill="currentColor" />,
 };
 
-/** ○ △ ▲ ■: by shape and word, not by colour alone. */
+/** Shows a level by shape (○ △ ▲ ■) and word, and not only by colour. */
 export function LevelShape({ level, silent = false }: { readonly level: Level; readonly silent?: boolean }): ReactElement {
   return (
     <svg
@@ -54,7 +54,7 @@ export const Icon = ({ name }: { readonly name: IconName }): ReactElement => (
   </svg>
 );
 
-/** The agent's state by shape. */
+/** Shows the agent's state by shape. */
 export function StateDot({ state }: { readonly state: 'busy' | 'ready' | 'held' | 'paused' | 'away' }): ReactElement {
   return (
     <svg className={`dot dot-${state}`} viewBox="0 0 10 10" width="10" height="10" aria-hidden="true">

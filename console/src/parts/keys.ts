@@ -1,4 +1,6 @@
-/** The keyboard: keys move the focus and press controls of the page. So each of their actions is also a click. */
+/**
+ * The keyboard: keys only move the focus and press controls of the page. So each action of a key is also possible with a click.
+ */
 import { useEffect } from 'react';
 
 type Keys = { readonly onPalette: () => void; readonly onHelp: () => void; readonly onEscape: () => void };
@@ -29,9 +31,9 @@ export function useKeys({ onPalette, onHelp, onEscape }: Keys): void {
 }
 
 let keyed = false;
-/** A panel that a key opens takes the focus. A panel that a click opens does not. */
+/** Runs an action and records that a key started it: a panel takes the focus only if a key opened it. */
 const byKey = (act: () => boolean): boolean => (keyed = act());
-/** True: a key opened the panel. True once for each key press. */
+/** Whether a key opened the panel. Returns true only once for each key press. */
 export function openedByKey(): boolean {
   const was = keyed;
   keyed = false;
@@ -75,7 +77,7 @@ function act(key: string, onHelp: () => void): boolean {
 const rows = (): HTMLElement[] =>
   [...document.querySelectorAll<HTMLElement>('main [data-row]')].filter((row) => row.offsetParent !== null);
 
-/** Moves from the focused row. Without one: to the first row, or in a conversation to the newest. */
+/** Moves the focus to the next row. If no row has the focus, it moves to the first row, or in a conversation to the newest. */
 function move(by: 1 | -1): boolean {
   const all = rows();
   const at = all.findIndex((row) => row === document.activeElement || row.contains(document.activeElement));

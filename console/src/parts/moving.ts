@@ -1,6 +1,6 @@
 /**
- * A delivered notification moves from its place among the waiting ones to its carrier, in 150 ms. With reduced motion the
- * notification appears there at once.
+ * Moves a delivered notification from its place among the waiting notifications to its carrier, in 150 ms. With reduced motion,
+ * the notification appears there at once.
  */
 import { useLayoutEffect, useRef, type RefObject } from 'react';
 

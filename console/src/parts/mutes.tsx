@@ -13,7 +13,7 @@ const HOW_LONG = [
   { says: 'for ever', until: () => null },
 ] as const;
 
-/** Asks for the kind and the duration, and names the effect. */
+/** A button that asks for the kind and the duration of a mute, and names its effect. */
 export function MuteButton({ log, kind }: { readonly log: string; readonly kind: string }): ReactElement {
   const [open, setOpen] = useState(false);
   return (
@@ -86,13 +86,13 @@ function MuteDialog({
   );
 }
 
-/** Renders nothing without a mute. */
+/** The list of mutes, which is not rendered without a mute. */
 export function Muted({
   of,
   named = false,
 }: {
   readonly of: { readonly log: string } | { readonly project: string };
-  /** The person or agent of each mute. */
+  /** Whether to show the agent of each mute. */
   readonly named?: boolean;
 }): ReactElement | null {
   const { value = [], again } = useMutes(of);

@@ -1,4 +1,4 @@
-/** The cards of notifications in a conversation: delivered, waiting, and otherwise ended. */
+/** The cards of delivered, waiting and ended notifications in a conversation. */
 import type { ReactElement, ReactNode } from 'react';
 import { byWhom, type Verdict } from '../../../src/wire/client/index.ts';
 import { exact, lasting, span, useNow } from '../state/clock.ts';
@@ -30,7 +30,7 @@ const Why = ({ id, kind, open, onWhy }: WhyProps): ReactElement => (
   </button>
 );
 
-/** The actions of a card: ask why, or mute its kind. */
+/** The buttons of a card: show why, and mute its kind. */
 function Buttons(props: WhyProps): ReactElement {
   const route = useRoute();
   return (
@@ -148,7 +148,7 @@ function NoteHead({
   readonly said?: boolean;
   readonly person: string | null;
   readonly sender: string | null;
-  /** The time of the delivery. A waiting notification shows its running time below. */
+  /** The time of the delivery. A waiting notification shows below how long it has waited. */
   readonly at?: number;
 }): ReactElement {
   return (
@@ -294,6 +294,6 @@ export function Ended({
   );
 }
 
-/** Why it ended. If the plan decided, the reason is enough. */
+/** Says why a notification ended. If the plan closed it, only the reason is shown. */
 const endedSays = ({ by, reason }: EndedEntry): string =>
   /^(?:filter|supersede|relevance|expiry|budget|sweep)$/u.test(by) ? reason : `${byWhom(by)}: ${reason}`;

@@ -1,4 +1,4 @@
-/** ⌘K: agents, conversations, notifications and commands, by a few letters of them. */
+/** The palette (⌘K): finds agents, conversations, notifications and commands by a few letters. */
 import { useEffect, useId, useMemo, useRef, useState, type ReactElement } from 'react';
 import { routeOf } from '../addresses.ts';
 import { go, to } from '../route.ts';
@@ -15,7 +15,7 @@ type Choice = {
   readonly group: string;
   readonly says: string;
   readonly more: string;
-  /** Words that match and are not shown. */
+  /** Further words that match the search but are not shown. */
   readonly also?: string;
   readonly run: () => void;
 };
@@ -24,7 +24,7 @@ const SHOWN = 40;
 
 export function Palette({ onClose, onHelp }: { readonly onClose: () => void; readonly onHelp: () => void }): ReactElement {
   const [asked, setAsked] = useState('');
-  /** The id of the entry that the person chose; null: the first one. New entries may come before it during the search. */
+  /** The id of the entry that the person has chosen, because new entries may appear before it; null means the first entry. */
   const [moved, setMoved] = useState<string | null>(null);
   const { items: agents } = useAgents();
   const [found, setFound] = useState<readonly NotificationView[]>([]);
@@ -48,7 +48,7 @@ export function Palette({ onClose, onHelp }: { readonly onClose: () => void; rea
       words.every((word) => `${choice.group} ${choice.says} ${choice.more} ${choice.also ?? ''}`.toLowerCase().includes(word)),
     );
     const known = [...scored.slice(0, SHOWN), ...named(asked.trim(), agents)];
-    // For a typed address, only that address matches.
+    // A typed address matches only itself.
     return ADDRESS.test(asked.trim()) && known.length > 0 ? known : [...known, ...search(asked.trim())];
   }, [all, asked, agents]);
   const at = Math.max(
@@ -98,7 +98,7 @@ export function Palette({ onClose, onHelp }: { readonly onClose: () => void; rea
             role="option"
             aria-selected={n === at}
             onMouseMove={({ movementX, movementY }) => {
-              // A list that moves under a still mouse pointer selects nothing.
+              // If only the list moves under the mouse pointer, the selection does not change.
               if (movementX !== 0 || movementY !== 0) moveTo(n);
             }}
             onClick={() => run(choice)}
@@ -161,7 +161,7 @@ function commands(onHelp: () => void): Choice[] {
   ];
 }
 
-/** Runs after this dialog has closed, because keys go to the top dialog. */
+/** Presses a key after this dialog has closed, because keys go to the top dialog. */
 const pressed = (key: string): void =>
   void setTimeout(() => document.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })));
 
@@ -179,7 +179,7 @@ const conversations = (agents: readonly AgentSummary[]): Choice[] =>
 
 const ADDRESS = /^([^/#\s]+\/[^/#\s]+)(?:#([^/#\s]+))?$/u;
 
-/** A typed address leads to its place, even if no page that was read lists it. */
+/** Offers a typed address as an entry, even if no loaded list contains it. */
 function named(text: string, agents: readonly AgentSummary[]): Choice[] {
   const [, log, conversation = 'main'] = ADDRESS.exec(text) ?? [];
   if (log === undefined || agents.some((agent) => agent.log === log)) return [];
@@ -194,7 +194,7 @@ function named(text: string, agents: readonly AgentSummary[]): Choice[] {
   ];
 }
 
-/** Searches the whole log if none of the newest matches. */
+/** Offers a search of the whole log, which also finds older entries. */
 function search(words: string): Choice[] {
   if (words === '') return [];
   const here = routeOf(window.location.hash);

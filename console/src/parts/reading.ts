@@ -1,7 +1,7 @@
 /**
- * Reading a timeline that may be long. A person at the end stays at the end. For a person who has scrolled up, the lines stay
- * in place, while others come above or below. Lines that are further away are not on the page. They come when an edge is near:
- * from the loaded ones, or from the server.
+ * Scrolling in a long timeline. A person at the end stays at the end. For a person who has scrolled up, the visible lines keep
+ * their place when lines are added above or below. Distant lines are not on the page. They are added when an edge is near, from
+ * the loaded lines or from the server.
  */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState, type RefObject } from 'react';
 import type { Talk } from '../state/conversation.ts';
@@ -11,21 +11,21 @@ import { around, earlierThan, laterThan, NEWEST, spanOf } from '../state/window.
 /** The distance from an edge at which the next part is loaded. */
 const NEAR_PX = 400;
 const AT_END_PX = 40;
-/** With fewer lines the next page is loaded too, because notifications that were only queued have no line. */
+/** If the page has fewer lines, the next page is loaded too, because notifications that were only queued have no line. */
 const ENOUGH = 20;
-/** The pages that are loaded at the start. */
+/** The maximum number of pages that are loaded without scrolling. */
 const MAX_BY_ITSELF = 20;
 /** The number of remembered elements; some disappear when waiting notifications are delivered. */
 const ANCHORS = 5;
 
 export type Reading = {
   readonly shown: readonly Entry[];
-  /** The number of entries below the page, which scrolling to its end does not show. */
+  /** The number of newer entries that are not on the page. */
   readonly newer: number;
   readonly older: boolean;
   readonly toOlder: () => void;
   readonly toNewest: () => void;
-  /** Brings the first matching entry onto the page; false: no loaded entry matches. */
+  /** Adds the first matching entry to the page; returns false if no loaded entry matches. */
   readonly toEntry: (is: (entry: Entry) => boolean) => boolean;
   /** Brings an element of the page into view, and keeps it there. */
   readonly toElement: (element: Element) => void;
@@ -73,11 +73,11 @@ export function useReading(scroll: RefObject<HTMLDivElement | null>, entries: re
       following.current = false;
       const element = scroll.current;
       if (element === null) return;
-      // Only the timeline scrolls; the page around it does not move.
+      // `scrollIntoView` would also scroll the page around the timeline.
       const { top, height } = wanted.getBoundingClientRect();
       const box = element.getBoundingClientRect();
       element.scrollTop += top - box.top - Math.max(0, (box.height - height) / 2);
-      // A line that comes before the browser's scroll event does not move the person back.
+      // The new position is stored now, so that a line that arrives before the browser's scroll event does not scroll back.
       anchors.current = anchorsIn(element);
       looked.current = { top: element.scrollTop, height: element.scrollHeight };
     },
@@ -102,9 +102,9 @@ export function useReading(scroll: RefObject<HTMLDivElement | null>, entries: re
 
   useLayoutEffect(() => {
     const element = scroll.current;
-    // On a phone, *Why* replaces the timeline; closing it restores the scroll position.
+    // On a phone, *Why* hides the timeline, and closing it restores the scroll position.
     if (element === null || element.clientHeight === 0) return;
-    // If a key has scrolled the timeline and the scroll event is still to come, a new line must not move the person back.
+    // If a key has scrolled the timeline but the scroll event has not been fired yet, a new line must not scroll back.
     const { top, height } = looked.current;
     if (element.scrollHeight >= height && element.scrollTop !== top) {
       if (height - element.scrollTop - element.clientHeight >= AT_END_PX) following.current = false;
@@ -120,7 +120,7 @@ export function useReading(scroll: RefObject<HTMLDivElement | null>, entries: re
   const byItself = useRef(0);
   useEffect(() => {
     if (talk.loading || talk.loadingEarlier || talk.problem !== null) return;
-    // At the very top, no more scroll events come.
+    // At the very top, scrolling fires no more events.
     const { clientHeight = 0, scrollTop = 0 } = scroll.current ?? {};
     if (clientHeight > 0 && scrollTop < NEAR_PX && !following.current) toOlder();
     else if (talk.earlier && entries.length < ENOUGH && byItself.current++ < MAX_BY_ITSELF) talk.loadEarlier();
@@ -129,7 +129,7 @@ export function useReading(scroll: RefObject<HTMLDivElement | null>, entries: re
   return { shown, newer, older: span.start > 0 || talk.earlier, toOlder, toNewest, toEntry, toElement };
 }
 
-/** The first visible elements, with their positions. */
+/** Returns the first visible elements with their positions. */
 function anchorsIn(element: HTMLElement): Anchor[] {
   const { top } = element.getBoundingClientRect();
   const found: Anchor[] = [];

@@ -1,10 +1,10 @@
-/** A text from an agent, a producer or a person. The page shows it only as text: no part of it becomes an element. */
+/** Shows a text from an agent, a producer or a person. The page never interprets such a text as HTML. */
 import { useId, useMemo, useState, type ReactElement } from 'react';
 import type { Json } from '../../../src/core/json.ts';
 import { firstOf, firstOfSpeech, mostOf, saidIn, tableOf, visible, visibleOrEmpty } from '../state/text.ts';
 import { Copy } from './copy.tsx';
 
-/** A long text is collapsed; TOON is shown as a table. */
+/** Shows a text: a long text is collapsed, and TOON is shown as a table. */
 export function SaidText({
   text,
   templated,
@@ -28,8 +28,9 @@ export function SaidText({
 }
 
 /**
- * `whole`: its form when it is not collapsed. `pre`: letter by letter. `speech`: a message, which is collapsed later. `keep`: the
- * name under which the text stays open after a person opened it, even if it is rendered in another place.
+ * Collapses a long text. `whole` is the form of the whole text. `pre` keeps spaces and line breaks. `speech` marks a message,
+ * which may be longer before it is collapsed. `keep` is a name: a text that a person has opened stays open under this name, even
+ * if it is rendered elsewhere.
  */
 export function Folded({
   text,
@@ -66,10 +67,10 @@ export function Folded({
   );
 }
 
-/** The opened texts, by their names. */
+/** The names of the opened texts. */
 const opened = new Set<string>();
 
-/** The part that a browser can lay out at once, and a button that copies the whole text. */
+/** Shows as much of the text as a browser can lay out quickly, and a button that copies the whole text. */
 function Whole({ text, pre }: { readonly text: string; readonly pre: boolean }): ReactElement {
   const most = mostOf(text);
   const shown = visibleOrEmpty(most);

@@ -1,4 +1,4 @@
-/** The list of agents next to every page. They scroll in a separate area, so that the links to the pages stay in view. */
+/** The list of agents next to every page. The agents scroll in a separate area, so that the links to the pages stay in view. */
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { to, type Route } from '../route.ts';
 import { stateOf, useAgents } from '../state/agents.ts';
@@ -9,7 +9,7 @@ import { stateSays, totalOf } from '../words.ts';
 import { OpenCounts } from './counts.tsx';
 import { StateDot } from './icons.tsx';
 
-/** With fewer agents the filter is not needed. */
+/** The minimum number of agents for which the filter is shown. */
 const FILTER_FROM = 8;
 
 export function SideAgents({ route }: { readonly route: Route }): ReactElement | null {
@@ -78,7 +78,7 @@ const NEEDS_YOU = 'Needs you';
 const needSays = ({ paused, asksSince, held }: AgentSummary): string =>
   paused ? 'paused' : asksSince !== null ? 'asks' : held !== null ? 'held' : 'failed';
 
-/** First the agents that need a person, then the others by project. */
+/** Returns the sections: first the agents that need a person, then the other agents by project. */
 function sectionsOf(agents: readonly AgentSummary[]): ReadonlyMap<string, readonly AgentSummary[]> {
   const urgent = new Set(placesOf(agents, serverNow()).flatMap(({ group, log }) => (group === 'needs' ? [log] : [])));
   const byLog = new Map(agents.map((agent) => [agent.log, agent]));

@@ -1,13 +1,13 @@
 /**
- * The order of a list that sorts itself. While a person points at the list, or has the focus in it, the rows keep their places:
- * nothing moves away under a pointer or a key.
+ * The order of a list that sorts itself. While the pointer or the focus is in the list, the rows keep their places, so that no
+ * row moves away under the pointer.
  */
 import { useCallback, useReducer, useRef, type RefObject } from 'react';
 import { keepingPlaces, type Placed } from '../state/needs.ts';
 
 export type Steady = {
   readonly places: readonly Placed[];
-  /** True: the rows' order has changed. */
+  /** Whether the shown order differs from the sorted order. */
   readonly isOld: boolean;
   readonly sort: () => void;
   /** Called when the person may have left the list. */
@@ -28,6 +28,6 @@ export function useSteadyOrder(within: RefObject<HTMLElement | null>, wanted: re
   return { places, isOld: places.some(({ log }, n) => log !== wanted[n]?.log), sort, letGo };
 }
 
-/** On a screen without a pointer, a tap leaves `:hover` behind. */
+/** Whether the pointer or the focus is in the list. On a touch screen, `:hover` is ignored, because it stays after a tap. */
 const isHeld = (list: HTMLElement | null): boolean =>
   list !== null && (list.matches(':focus-within') || (matchMedia('(hover: hover)').matches && list.matches(':hover')));

@@ -1,4 +1,4 @@
-/** Title and description of a task, which a person writes. The agent reads both when it takes the task. */
+/** The fields for the title and the description of a task. The agent reads both when it takes the task. */
 import { useState, type ReactElement } from 'react';
 import { messageOf } from '../state/loaded.ts';
 import { client } from '../state/server.ts';
@@ -8,7 +8,7 @@ import { Problem } from './empty.tsx';
 export const PRIORITIES: readonly TaskPriority[] = ['low', 'normal', 'high', 'urgent'];
 const MAX_ROWS = 14;
 
-/** Ctrl+Enter sends the form of the field. Enter alone is a new line. */
+/** The field for a description. Ctrl+Enter submits the form; Enter adds a line. */
 export const Description = ({
   value,
   onChange,
@@ -48,7 +48,7 @@ export const Priority = ({
   </select>
 );
 
-/** The typed text stays if the save fails. Saved again, it replaces changes that others made meanwhile. */
+/** The form that edits a task. If the save fails, the typed text stays. A second save then replaces the changes of others. */
 export function EditTask({ task, onDone }: { readonly task: TaskView; readonly onDone: () => void }): ReactElement {
   const [title, setTitle] = useState(task.title);
   const [description, setDescription] = useState(task.description);
@@ -65,7 +65,7 @@ export function EditTask({ task, onDone }: { readonly task: TaskView; readonly o
       onDone();
     } catch (error) {
       setProblem(messageOf(error));
-      // The current text is shown beside this.
+      // The current text of the task is shown next to this error.
       await client.task(id, { project }).then(
         ({ version }) => setSeen(version),
         () => undefined,

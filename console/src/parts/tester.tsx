@@ -105,7 +105,7 @@ export function Tester({
   );
 }
 
-/** The server's verdict on a real notification for this agent, asked again when the agent's log changes. */
+/** Shows the server's verdict on a real notification for this agent, and asks again when the agent's log changes. */
 function Outlook({
   item,
   project,

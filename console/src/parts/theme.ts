@@ -1,4 +1,4 @@
-/** Light and dark from the same tokens: the system's theme, unless a person has chosen one. */
+/** The theme, light or dark: the system's theme, unless the person has chosen a theme. */
 import { Cell } from '../state/cell.ts';
 
 export type Theme = 'system' | 'light' | 'dark';

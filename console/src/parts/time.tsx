@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { ago, exact, minuteTime, useNow, whenSays } from '../state/clock.ts';
 
-/** `3 min ago`, with the exact time in its tooltip. */
+/** Shows a time as `3 min ago`, with the exact time in a tooltip. */
 export function Ago({ at }: { readonly at: number }): ReactElement {
   return (
     <time dateTime={new Date(at).toISOString()} title={exact(at)}>
@@ -16,7 +16,7 @@ export const Clock = ({ at }: { readonly at: number }): ReactElement => (
   </time>
 );
 
-/** `10:32`, with the day if it is not today: for a list that a person compares with times. */
+/** Shows a time as `10:32`, with the day if it is not today, for lists in which a person compares times. */
 export const When = ({ at }: { readonly at: number }): ReactElement => (
   <time dateTime={new Date(at).toISOString()} title={exact(at)}>
     {whenSays(at, useNow())}

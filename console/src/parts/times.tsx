@@ -1,4 +1,4 @@
-/** The two fields of a form for a time span. */
+/** The two fields of a form for a period. */
 import type { ReactElement } from 'react';
 import type { TypedTimes } from '../state/times.ts';
 
@@ -9,7 +9,7 @@ export function TimeFields({
   readonly value: TypedTimes;
   readonly onChange: (value: TypedTimes) => void;
 }): ReactElement {
-  // A field refuses a time with a part that is smaller than its step. It counts steps from its `min`.
+  // The browser refuses a time that is not a multiple of the field's step, so a field with seconds needs another step.
   const step = [value.from, value.until].every((text) => text === '' || /T\d\d:\d\d$/u.test(text)) ? 60 : 'any';
   return (
     <span className="times-between">

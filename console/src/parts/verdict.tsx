@@ -1,4 +1,4 @@
-/** The verdict, before its details: one sentence, and the actions that a person can take. */
+/** Shows a verdict: one sentence, and the actions that a person can take. */
 import { useState, type ReactElement } from 'react';
 import { curesOf, sayVerdict, type Cure } from '../../../src/wire/client/index.ts';
 import type { NotificationId } from '../../../src/core/notification.ts';
@@ -14,7 +14,7 @@ import type { StoryItem } from '../types.ts';
 import { Command } from './copy.tsx';
 import { MuteButton } from './mutes.tsx';
 
-/** The look of a verdict: waiting, stopped, delivered, or otherwise ended. */
+/** The style of a verdict: waiting, stopped, delivered, or otherwise ended. */
 const TONES: Readonly<Record<StoryItem['verdict']['kind'], 'waits' | 'stopped' | 'fine' | 'over'>> = {
   never_carried: 'stopped',
   away: 'stopped',
@@ -54,7 +54,7 @@ export function VerdictBox({
   const [busy, setBusy] = useState(false);
   const [said, setSaid] = useState<string | null>(null);
   const says = sayVerdict(verdict, timeWords(now));
-  // Not disabled during the request, because a disabled button loses the focus.
+  // The button is not disabled during the request, because a disabled button loses the focus.
   const run = (work: () => Promise<string>): void => {
     if (busy) return;
     setBusy(true);
@@ -178,7 +178,7 @@ function CureButton({
   }
 }
 
-/** The conversation that the page shows. */
+/** Returns the conversation that the page shows. */
 const hereOf = (): string => decodeURIComponent(/^#\/agents\/[^/]+\/[^/]+\/([^?]+)/u.exec(window.location.hash)?.[1] ?? 'main');
 
 export const WITHDRAWN = {

@@ -1,4 +1,6 @@
-/** Waiting notifications, the newest at the end. If there are many, it counts the older ones by level. */
+/**
+ * Shows the waiting notifications, the newest at the end. If there are many, the older notifications are only counted, by level.
+ */
 import { useState, type ReactElement, type ReactNode } from 'react';
 import { to } from '../route.ts';
 import type { Note } from '../state/notes.ts';
@@ -32,7 +34,7 @@ export function Waiting({
   readonly children: ReactNode;
 }): ReactElement {
   const [limit, setLimit] = useState(AT_FIRST);
-  // A few more than the limit are not folded.
+  // If only a few notifications are above the limit, all are shown.
   const folded = waiting.length > limit + 3 ? waiting.slice(0, -limit) : [];
   const shown = waiting.slice(folded.length);
   const verdicts = useVerdicts(

@@ -1,6 +1,6 @@
 /**
- * Creates each element of the console instead of React's own function, so that every text on the page shows its invisible
- * characters. The content of fields and addresses stays unchanged.
+ * Replaces React's function that creates elements, so that every text on the page shows its invisible characters. The content of
+ * fields and links stays unchanged.
  */
 import { Fragment, jsx as make, jsxs as makes } from 'react/jsx-runtime';
 import { visible } from '../state/text.ts';
@@ -8,7 +8,7 @@ import { visible } from '../state/text.ts';
 type Props = Readonly<Record<string, unknown>>;
 type Make = typeof make;
 
-/** These attributes are shown, and sent nowhere. */
+/** Attributes that are only shown, and never sent. */
 const READ = ['title', 'aria-label', 'placeholder'] as const;
 
 const shown = (value: unknown): unknown =>

@@ -1,4 +1,4 @@
-/** The agents of the first pages. The list is read again when the log changes, and from time to time. */
+/** The agents of the first pages. The list is loaded again when the log changes, and at intervals. */
 import type { AgentSummary } from '../../../src/wire/client/index.ts';
 import { Cell, useCell } from './cell.ts';
 import { generation, listen } from './live.ts';
@@ -10,19 +10,19 @@ export type Agents = {
   readonly items: readonly AgentSummary[];
   readonly loading: boolean;
   readonly problem: string | null;
-  /** True: the server has more agents. */
+  /** Whether the server has more agents. */
   readonly more: boolean;
 };
 
 const PAGE = 100;
-/** No record holds presence, so the page polls for contacts. */
+/** The log has no records of presence, so the page polls for last contacts. */
 const ASK_EVERY_MS = 10_000;
 const AFTER_RECORDS_MS = 150;
 
 const cell = new Cell<Agents>({ items: [], loading: true, problem: null, more: false });
 let pages = 1;
 
-/** An answer counts only if no newer request was sent. */
+/** The numbers of the last request and of the last answer. An older answer is dropped. */
 let asked = 0;
 let answered = 0;
 
@@ -51,7 +51,7 @@ const load = async (): Promise<void> => {
   }
 };
 
-/** With many pages the list is read less often. */
+/** With many pages, the list is loaded less often. */
 const loading = soon(load, () => AFTER_RECORDS_MS * pages);
 let begun = false;
 
@@ -67,7 +67,7 @@ export function beginAgents(): void {
   }, ASK_EVERY_MS);
 }
 
-/** A new login does not see the answers to an earlier one. */
+/** Forgets the agents of an earlier login, and drops its late answers. */
 export function forgetAgents(): void {
   answered = ++asked;
   pages = 1;

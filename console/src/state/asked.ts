@@ -1,9 +1,9 @@
-/** A repeated request, of which only the newest answer counts. */
+/** A repeated request, of which only the newest answer is used. */
 
 export type Asked = {
-  /** Sends the request now, or once more after the running one. Frequent calls do not suppress the answers. */
+  /** Sends the request now, or once more after the running request. Frequent calls do not drop answers. */
   again(): void;
-  /** Drops the running request's answer, because newer facts are known, and sends the request once more. */
+  /** Drops the running request's answer, because newer facts are known, and sends the request again. */
   overtake(): void;
   end(): void;
 };

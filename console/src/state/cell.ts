@@ -1,4 +1,4 @@
-/** A value that changes, and its listeners. */
+/** A value that can change, with its listeners. */
 import { useSyncExternalStore } from 'react';
 
 export class Cell<T> {

@@ -1,4 +1,4 @@
-/** The server's time, as far as the page knows it, and the formats of times. */
+/** The server's time, as estimated by the page, and the formats of times. */
 import { Cell, useCell } from './cell.ts';
 import type { TimeWords } from '../../../src/wire/client/index.ts';
 import { useEffect, useState } from 'react';
@@ -15,7 +15,7 @@ export function serverSaid(now: number): void {
 
 export const serverNow = (): number => Date.now() + skewMs;
 
-/** Renders again each second. */
+/** Returns the server's time, and renders again each second. */
 export function useNow(): number {
   useEffect(() => {
     if (lookers++ === 0) timer = setInterval(() => tick.set(serverNow()), 1_000);
@@ -26,7 +26,7 @@ export function useNow(): number {
   return Math.max(useCell(tick), serverNow() - 1_000);
 }
 
-/** The server's time, rendered again when it reaches `moment`. */
+/** Returns the server's time, and renders again when that time reaches `moment`. */
 export function useNowAt(moment: number): number {
   const [, again] = useState(0);
   useEffect(() => {
@@ -46,7 +46,7 @@ export const timeWords = (now: number): TimeWords => ({
   span: (ms) => (ms < 60_000 ? span(ms) : lasting(ms)),
 });
 
-/** `40 ms`, `4.2 s`, `3 min`, `2 h`, `5 d`. */
+/** Formats a duration: `40 ms`, `4.2 s`, `3 min`, `2 h`, `5 d`. */
 export function span(ms: number): string {
   const s = Math.max(0, ms) / 1_000;
   if (s < 0.1) return `${Math.round(s * 1_000)} ms`;
@@ -57,7 +57,7 @@ export function span(ms: number): string {
   return `${Math.round(s / 86_400)} d`;
 }
 
-/** A running time, in whole seconds. */
+/** Formats a running time in whole seconds. */
 export const lasting = (ms: number): string => {
   const s = Math.max(0, Math.floor(ms / 1_000));
   return s < 90 ? `${s} s` : span(ms);
@@ -79,7 +79,7 @@ export const exactTime = (at: number): string => TIME.format(at);
 export const secondTime = (at: number): string => SECOND.format(at);
 export const minuteTime = (at: number): string => MINUTE.format(at);
 export const day = (at: number): string => DAY.format(at);
-/** `14:00`, with the day if it is not today. */
+/** Formats a time as `14:00`, with the day if it is not today. */
 export const whenSays = (at: number, now: number): string =>
   day(at) === day(now) ? minuteTime(at) : `${day(at)}, ${minuteTime(at)}`;
 export const exact = (at: number): string => `${DAY.format(at)}, ${TIME.format(at)}`;

@@ -17,17 +17,17 @@ export type Talk = {
   readonly loading: boolean;
   readonly problem: string | null;
   readonly again: () => void;
-  /** True: the conversation has never had contact. */
+  /** Whether the conversation has never had contact. */
   readonly unknown: boolean;
-  /** Oldest first. */
+  /** The loaded records, oldest first. */
   readonly records: readonly Stored[];
   readonly known: Known;
-  /** True: there is history before the first record. */
+  /** Whether older records exist. */
   readonly earlier: boolean;
   readonly loadingEarlier: boolean;
-  /** The most records. */
+  /** Loads at most `limit` older records. */
   readonly loadEarlier: (limit?: number) => void;
-  /** Everything from here on is loaded; null: all of it. */
+  /** The position from which all records are loaded; null means from the beginning. */
   readonly from: number | null;
 };
 
@@ -37,7 +37,7 @@ type State = Pick<Talk, 'loading' | 'problem' | 'unknown' | 'records' | 'known' 
 
 const PAGE = 150;
 const LISTED = 200;
-/** The number of pages of open notifications, more than the default limit of a conversation. */
+/** The maximum number of pages of open notifications, which is enough for the default limit of a conversation. */
 const OPEN_PAGES = 10;
 const START: State = {
   loading: true,
@@ -63,13 +63,14 @@ export function useTalk(log: string, conversation: string): Talk {
   useEffect(() => {
     reading.current++;
     let over = false;
-    /** Records that came during requests for lists, also from other conversations, because the lists may be older. */
+    /** Records of all conversations that arrived during requests for lists, because the lists may be older than these records. */
     let meanwhile: readonly Stored[] = [];
     let listing = true;
     let timer: ReturnType<typeof setTimeout> | undefined;
     setState(START);
     const address = `${log}#${conversation}`;
-    // A page of history also has the records of the forked conversation; the stream has only new records.
+    // A page of history may also contain records of the conversation from which this one was forked; the stream has only new
+    // records.
     const add = (more: readonly Stored[], heard: readonly NotificationView[] = [], history = false): void => {
       if (over) return;
       setState((now) => {
@@ -106,7 +107,8 @@ export function useTalk(log: string, conversation: string): Talk {
       setState((now) => ({ ...now, known: settled(now.known, open, head) }));
     };
     let newest = 0;
-    // The page asks the server again for the counts of folds and for notifications that other conversations took.
+    // The records do not show the counts of folded notifications, nor notifications that other conversations have taken, so the
+    // lists are loaded again.
     const relist = soon(async () => {
       const head = newest;
       if (!listing) meanwhile = [];
@@ -161,15 +163,15 @@ export function useTalk(log: string, conversation: string): Talk {
           (page) =>
             tell((now) => {
               const records = merged(page.items, now.records);
-              // From the oldest record on, because later records close what earlier ones queued. Other notifications are not
-              // open, or the list would contain them.
+              // The records are applied from the oldest on, because later records close notifications that earlier records have
+              // queued. Notifications that are not in the list are closed.
               const known = applied(now.known, records, conversation);
               const last = page.items.at(-1)?.seq ?? 0;
               const open = new Set([...now.known.notes].flatMap(([id, note]) => (note.state === 'closed' ? [] : [id])));
               return { ...now, records, known: settled(known, open, last), before: page.next, loadingEarlier: false };
             }),
           (error: unknown) => {
-            // Until then the page shows that it is loading. The shown lines stay, and so does the place of the reader.
+            // Until the retry, the page shows that it is loading, and keeps its lines and its scroll position.
             if (mayPass(error)) setTimeout(() => tell((now) => ({ ...now, loadingEarlier: false })), ASK_AGAIN_MS);
             else tell((now) => ({ ...now, loadingEarlier: false, problem: messageOf(error) }));
           },
@@ -180,7 +182,7 @@ export function useTalk(log: string, conversation: string): Talk {
   );
 }
 
-/** Both lists in order, each record once. */
+/** Merges two ordered lists, with each record once. */
 function merged(a: readonly Stored[], b: readonly Stored[]): readonly Stored[] {
   if (b.length === 0) return a;
   const last = a.at(-1);

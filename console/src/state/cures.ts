@@ -1,8 +1,8 @@
-/** The command for a cure that this page cannot carry out. */
+/** Commands for cures that this page cannot carry out. */
 import type { Verdict } from '../../../src/wire/client/index.ts';
 import { word } from './text.ts';
 
-/** Changes a setting of another project; the command runs in that project's folder. */
+/** Returns the command that changes a setting, to run in the project's folder. */
 export function settingCommand(key: string, verdict: Verdict): string {
   // A budget without a value in a file has its default, so there is nothing to unset.
   if (verdict.kind === 'budget') {

@@ -12,9 +12,9 @@ export type Found<T> = {
   readonly items: readonly T[];
   readonly loading: boolean;
   readonly problem: string | null;
-  /** True: the search can go further back. */
+  /** Whether the search can go further back. */
   readonly more: boolean;
-  /** The time of the oldest searched record; null: none or all of the log was searched. */
+  /** The time of the oldest searched record; null if no record or the whole log was searched. */
   readonly lookedBackTo: number | null;
   readonly further: () => void;
   readonly again: () => void;
@@ -24,7 +24,7 @@ type State<T> = Omit<Found<T>, 'more' | 'further' | 'again'> & { readonly next: 
 
 const NONE = { items: [], loading: false, problem: null, lookedBackTo: null, next: null } as const;
 
-/** `question` null: no search. An answer is dropped if a newer search was started. */
+/** Searches for `question`, unless it is null. An answer is dropped if a newer search was started. */
 export function useFound<T>(
   question: string | null,
   ask: (before: string | null, signal: AbortSignal) => Promise<FoundPage<T>>,

@@ -1,6 +1,9 @@
 import type { AgentSummary } from '../types.ts';
 
-/** The conversation that continues this ended one; null: this one has not ended, or none continues it. */
+/**
+ * Returns the conversation that continues this ended conversation; null if this conversation has not ended or no conversation
+ * continues it.
+ */
 export function heirOf(agent: AgentSummary | undefined, conversation: string): string | null {
   let last = conversation;
   const seen = new Set<string>();

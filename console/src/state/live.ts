@@ -1,6 +1,6 @@
 /**
- * One stream for the whole page: browsers open six connections to a server, for all tabs together. After a break it continues at
- * its last position, so a listener gets each record once and in order.
+ * One stream for the whole page, because browsers open only six connections to a server for all tabs together. After an
+ * interruption, the stream continues at its last position, so a listener gets each record once and in order.
  *
  * - **connecting**: no record has arrived yet.
  * - **live**: the page is as new as the log.
@@ -21,19 +21,19 @@ export type Connection =
   | { readonly kind: 'over' };
 
 export const connection = new Cell<Connection>({ kind: 'connecting' });
-/** Grows when records may be missing; then everything is loaded again. */
+/** Increases when records may be missing; all data is then loaded again. */
 export const generation = new Cell(0);
 
 type Listener = (records: readonly Stored[]) => void;
 const listeners = new Set<Listener>();
 
-/** The new records, in small groups. */
+/** Adds a listener, which gets the new records in small groups. */
 export function listen(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** Records that come within a frame are one change of the page. */
+/** Records that arrive within one frame are one change of the page. */
 const TOGETHER_MS = 16;
 const REST_AFTER_MS = 60_000;
 
@@ -41,7 +41,7 @@ let position: number | undefined;
 let running: AbortController | undefined;
 let waiting: Stored[] = [];
 let onOver: () => void = () => {};
-/** Records may be missing, so everything is loaded again after the next records arrive. */
+/** Whether records may be missing, so that all data is loaded again when the next records arrive. */
 let anew = false;
 
 export function start(from: number, over: () => void): void {
@@ -88,7 +88,7 @@ async function follow(signal: AbortSignal): Promise<void> {
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof ApiError && error.code === 'bad_argument') {
-        // The server now has another log, so everything on the page may be wrong.
+        // The server now has another log, so all data on the page may be wrong.
         position = undefined;
         anew = true;
         continue;

@@ -5,14 +5,14 @@ import { asked, type Asked } from './asked.ts';
 import { connection, generation } from './live.ts';
 
 export type Loaded<T> = {
-  /** The last answer stays during the next request. */
+  /** The last answer, which is kept during the next request. */
   readonly value: T | undefined;
   readonly loading: boolean;
   readonly problem: string | null;
   readonly again: () => void;
   /** Sets a value that is newer than the server's answer. */
   readonly set: (value: T) => void;
-  /** Sets a value that is made from the value at that time. */
+  /** Sets a value that is computed from the current value. */
   readonly change: (to: (before: T) => T) => void;
 };
 
@@ -59,12 +59,12 @@ export function useLoaded<T>(key: string, ask: (signal: AbortSignal) => Promise<
   return { value: state.key === key ? state.value : undefined, loading, problem, again, set, change };
 }
 
-/** A failed request is repeated after this time, until it succeeds. */
+/** The time after which a failed request is repeated. */
 export const ASK_AGAIN_MS = 4_000;
-/** True: the server did not answer, or refused for now. */
+/** Whether the request may succeed later: the server did not answer, or refused temporarily. */
 export const mayPass = (error: unknown): boolean => error instanceof ApiError && (error.status === 0 || error.retryable);
 
-/** Repeats failed requests when the connection is back. */
+/** Calls `then` when the connection is open again. */
 export function back(then: () => void): () => void {
   let away = connection.value.kind === 'away';
   return connection.watch(() => {

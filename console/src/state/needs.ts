@@ -1,14 +1,17 @@
-/** Which agents need a person, and the order of a list that shows those first. */
+/** Decides which agents need a person, and orders a list that shows these agents first. */
 import type { AgentSummary } from '../types.ts';
 
 /** A notification that waits longer than this for an active agent needs a person. */
 export const STUCK_MS = 60_000;
 
-/** The most urgent first. An agent of the last two waits for its next carrier, and may need nobody. */
+/**
+ * The reasons why an agent needs a person, the most urgent first. An agent with one of the last two only waits for its next
+ * carrier.
+ */
 export const NEEDS = ['asks', 'held', 'budget', 'failed', 'waits_with_error', 'waits'] as const;
 export type Need = { readonly kind: (typeof NEEDS)[number]; readonly since: number };
 
-/** Null: the agent works, is idle, or is inactive. */
+/** Returns the reason why the agent needs a person; null if it needs nobody. */
 export function needOf(agent: AgentSummary, now: number): Need | null {
   const { active, held, asksSince, failedAt, open } = agent;
   if (!active) return null;
@@ -21,7 +24,7 @@ export function needOf(agent: AgentSummary, now: number): Need | null {
 
 export const needsAPerson = (agent: AgentSummary, now: number): boolean => groupOf(agent, needOf(agent, now)) === 'needs';
 
-/** The time since which a notification waits for too long, although its agent is active. */
+/** Returns the time since which a notification of an active agent waits, if it waits for too long; otherwise null. */
 export const stuckSince = ({ active, oldestOpenAt }: AgentSummary, now: number): number | null =>
   active && oldestOpenAt !== null && now - oldestOpenAt > STUCK_MS ? oldestOpenAt : null;
 
@@ -31,7 +34,7 @@ export type Group = (typeof GROUPS)[number];
 /** A row's place in the list. */
 export type Placed = { readonly group: Group; readonly log: string };
 
-/** Agents that need a person come first, by need and then by how long. The others are in order of their names. */
+/** Orders agents. Agents that need a person come first, by need and then by time. The other agents are ordered by name. */
 export function placesOf(agents: readonly AgentSummary[], now: number): readonly Placed[] {
   const rows = agents.map((agent) => {
     const need = needOf(agent, now);
@@ -56,7 +59,7 @@ function groupOf({ active, doing }: AgentSummary, need: Need | null): Group {
   return doing.kind === 'nothing' ? 'idle' : 'working';
 }
 
-/** The order of `wanted`, but existing rows keep their places. New ones come last in their group. */
+/** Orders rows like `wanted`, except that existing rows keep their places, and new rows come last in their group. */
 export function keepingPlaces(had: readonly Placed[], wanted: readonly Placed[]): readonly Placed[] {
   const now = new Set(wanted.map(({ log }) => log));
   const before = new Set(had.map(({ log }) => log));

@@ -1,6 +1,6 @@
 /**
- * The notifications of one conversation: as the server listed them, changed by the records that came
- * since. Applying a record a second time changes nothing, so lists and records may overlap.
+ * The notifications of one conversation: the server's list, changed by later records. Applying a record a second time changes
+ * nothing, so lists and records may overlap.
  */
 import { isByAgent } from '../../../src/wire/client/index.ts';
 import type { Draft, KnownDraft, Stored } from '../../../src/core/records.ts';
@@ -9,7 +9,7 @@ import type { Deliver, Level, NotificationView } from '../types.ts';
 export type Note = {
   readonly id: string;
   readonly log: string;
-  /** Null: for whichever conversation of the agent carries first. */
+  /** The receiving conversation; null if the agent's first conversation with a carrier gets the notification. */
   readonly conversation: string | null;
   readonly kind: string;
   readonly level: Level;
@@ -21,7 +21,7 @@ export type Note = {
   readonly person: string | null;
   readonly sender: string | null;
   readonly subscriber: string | null;
-  /** A subscriber's template made its text, which is TOON in most cases. */
+  /** Whether a subscriber's template made the text, which is TOON in most cases. */
   readonly templated: boolean;
   readonly deliver: Deliver | null;
   readonly seq: number;
@@ -60,13 +60,13 @@ export const noteOf = (view: NotificationView): Note => ({
   gate: view.gate,
 });
 
-/** The record with its type, or undefined if it has another type. */
+/** Returns the record with this type; undefined if it has another type. */
 export const as = <T extends KnownDraft['type']>(body: Draft, type: T): Extract<KnownDraft, { type: T }> | undefined =>
   body.type === type ? (body as Extract<KnownDraft, { type: T }>) : undefined;
 
 type Carried = Pick<Extract<KnownDraft, { type: 'chat_request' }>, 'notifications' | 'summarizes'>;
 
-/** A record is of this conversation, or of the agent as a whole. */
+/** Whether a record concerns this conversation, or the agent as a whole. */
 export function concerns({ body }: Stored, conversation: string): boolean {
   const { audience } = body as { readonly audience?: readonly string[] };
   if (body.conversation !== undefined) return body.conversation === conversation;
@@ -79,7 +79,7 @@ export type Known = { readonly notes: Notes; readonly offers: Offers };
 
 export const NOTHING_KNOWN: Known = { notes: new Map(), offers: new Map() };
 
-/** `heard`: the server's lists, which are newer than whatever was known. */
+/** Adds the server's lists (`heard`), which are newer than the known notifications. */
 export function learn(known: Known, heard: readonly NotificationView[], conversation: string): Known {
   const notes = new Map(known.notes);
   for (const view of heard) {
@@ -91,9 +91,9 @@ export function learn(known: Known, heard: readonly NotificationView[], conversa
 }
 
 /**
- * `open`: all notifications that were open when the store was at `head` or later. A notification that was queued before `head`
- * and is not in
- * `open` was taken by another conversation, or by a record that is not on this page.
+ * Closes notifications that are no longer open. `open` contains all notifications that were open when the store was at `head` or
+ * later. A notification that was queued before `head` but is missing from `open` was taken by another conversation, or by a
+ * record that is not on this page.
  */
 export function settled(known: Known, open: ReadonlySet<string>, head: number): Known {
   const notes = new Map(known.notes);
@@ -109,7 +109,7 @@ export function applied(known: Known, records: readonly Stored[], conversation: 
     for (const id of ids) {
       const note = notes.get(id);
       if (note === undefined) continue;
-      // Another conversation can close only notifications for any conversation.
+      // Another conversation cannot close a notification for a named conversation.
       if (note.conversation !== null && body.conversation !== undefined && body.conversation !== note.conversation) continue;
       notes.set(id, { ...note, ...to(note) });
     }
@@ -123,7 +123,7 @@ export function applied(known: Known, records: readonly Stored[], conversation: 
       const before = notes.get(queued.id);
       if (before !== undefined) notes.set(queued.id, { ...before, templated: queued.subscriber?.template !== undefined });
       else if (concerns(record, conversation)) notes.set(queued.id, queuedNote(record, queued, conversation));
-      // A resume lifts the pauses before it, and no later one.
+      // A resume lifts only earlier pauses.
       if (queued.action === 'resume')
         for (const [id, note] of notes)
           if (note.action === 'pause' && note.seq < record.seq) notes.set(id, { ...note, gate: false });
@@ -228,11 +228,11 @@ function queuedNote(
   };
 }
 
-/** The waiting notifications, in the order in which they were queued. */
+/** Returns the waiting notifications, in the order in which they were queued. */
 export const waitingOf = (notes: Notes): Note[] =>
   [...notes.values()].filter(({ state }) => state !== 'closed').toSorted((a, b) => a.seq - b.seq);
 
-/** When the last pause that holds expires: `Infinity` without an end, 0 without a pause. */
+/** Returns the time at which the last pause expires: `Infinity` if it never expires, 0 if there is no pause. */
 export const pausedUntil = (notes: Notes): number =>
   Math.max(
     0,

@@ -1,4 +1,4 @@
-/** The dialog over the page. */
+/** The open dialog over the page. */
 import { Cell } from './cell.ts';
 
 export type Over = 'palette' | 'help' | null;

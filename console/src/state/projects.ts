@@ -1,4 +1,4 @@
-/** The projects that are known here: those with agents, and the server's own. */
+/** The known projects: projects with agents, and the server's project. */
 import { useMemo } from 'react';
 import { useAgents } from './agents.ts';
 import { useCell } from './cell.ts';

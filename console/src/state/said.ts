@@ -1,6 +1,6 @@
 /**
- * The actions of a person. Each shows as pending until the log has it. Its id is made here, so trying again does it once. A typed
- * text and unsent actions survive a reload.
+ * The actions of a person. Each action is shown as pending until the log contains it. Its id is made here, so retrying is safe.
+ * Typed text and unsent actions survive a reload.
  */
 import { ApiError, type InterruptReply, type QueuedReply, type ResumeReply } from '../../../src/wire/client/index.ts';
 import type { Deliver, Level } from '../types.ts';
@@ -12,7 +12,7 @@ type How = { readonly level?: Level; readonly deliver?: Deliver };
 export type Deed =
   | ({ readonly kind: 'say'; readonly content: string } & How)
   | ({ readonly kind: 'notify'; readonly as: string; readonly content: string } & How)
-  /** `reason`: why, in the person's words; the agent reads them. */
+  /** `reason` is the person's reason, which the agent reads. */
   | { readonly kind: 'interrupt'; readonly action: 'pause' | 'cancel'; readonly reason?: string }
   | { readonly kind: 'resume' }
   | { readonly kind: 'dismiss'; readonly id: string; readonly log: string; readonly about: string };
@@ -26,7 +26,7 @@ export type Said = {
   readonly deed: Deed;
   readonly state: 'sending' | 'accepted' | 'failed';
   readonly problem: string | null;
-  /** The server was not reached, or not now: the same may work later. */
+  /** Whether the same request may work later, because the server did not answer or refused temporarily. */
   readonly retryable: boolean;
 };
 
@@ -50,7 +50,7 @@ function kept(): readonly Said[] {
   }
 }
 
-/** Without an answer it is undefined, and the page shows the action as not sent. */
+/** Performs an action once. Resolves to undefined if the server did not answer; the page then shows the action as not sent. */
 export async function doOnce(address: string, deed: Deed): Promise<Done | undefined> {
   const entry: Said = { id: `c_${unique()}`, address, deed, state: 'sending', problem: null, retryable: false };
   said.set([...said.value, entry]);
@@ -67,7 +67,7 @@ export function tryAgain(id: string): void {
 async function run({ id, address, deed }: Said): Promise<Done | undefined> {
   try {
     const done = await send(id, address, deed);
-    // No record with this id will come, for example because another notification counts the message. The page shows the change there.
+    // No record will have this id if another notification counts the message. The page shows the change at that notification.
     if (done === undefined || !('into' in done) || done.into !== null) forget(id);
     else change(id, { state: 'accepted' });
     return done;
@@ -109,7 +109,7 @@ export function forget(id: string): void {
   if (said.value.some((each) => each.id === id)) said.set(said.value.filter((each) => each.id !== id));
 }
 
-/** The actions that the log has. */
+/** Removes the actions that the log contains. */
 export function arrived(has: (id: string) => boolean): void {
   if (said.value.some(({ id }) => has(id))) said.set(said.value.filter(({ id }) => !has(id)));
 }
@@ -139,7 +139,7 @@ export function deedSays(deed: Deed): { readonly what: string; readonly text: st
 const change = (id: string, to: Partial<Said>): void =>
   said.set(said.value.map((each) => (each.id === id ? { ...each, ...to } : each)));
 
-/** Works on a page without https too, which has no `randomUUID`. */
+/** Makes a unique id, even on a page without https, which has no `randomUUID`. */
 function unique(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(12));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -1,4 +1,4 @@
-/** The one client of this page. The browser adds the cookie. */
+/** The only client of this page. The browser adds the cookie. */
 import { createClient } from '../../../src/wire/client/index.ts';
 
 export const client = createClient();

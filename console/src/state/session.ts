@@ -1,6 +1,6 @@
 /**
- * The login of this browser. The address that `earpiece serve` prints holds a code that works once. The code is removed from the
- * address before anything else happens, so that no history keeps it.
+ * The login of this browser. The URL that `earpiece serve` prints contains a code that works once. The code is removed from the
+ * URL first, so that the browser's history does not contain it.
  */
 import { ApiError, type SessionReply } from '../../../src/wire/client/index.ts';
 import { Cell } from './cell.ts';
@@ -23,14 +23,14 @@ export async function begin(): Promise<void> {
   try {
     await entered(code === undefined ? await client.session() : await client.logIn({ code }));
   } catch (error) {
-    // The address holds a used code, but the browser may still be logged in.
+    // The URL contains a used code, but the browser may still be logged in.
     if (code !== undefined && error instanceof ApiError && error.status > 0)
       return client.session().then(entered, () => refused(error, true));
     refused(error, code !== undefined);
   }
 }
 
-/** Rejects with the token's fault. */
+/** Logs in with a token. Rejects with the reason why the token is refused. */
 export const enter = async (token: string): Promise<void> => entered(await client.logIn({ token: token.trim() }));
 
 export async function leave(): Promise<void> {
@@ -50,7 +50,7 @@ async function entered(reply: SessionReply): Promise<void> {
   live.start(reply.head, () => session.set({ kind: 'out', why: 'This browser is no longer logged in.' }));
 }
 
-/** A send-only token may queue, but every page of the console reads first. */
+/** A send-only token may only queue, but every page of the console reads. */
 const SENDS_ONLY = 'A send token cannot read, and this page must. Log in with a token of an admin, a project or an agent.';
 
 function refused(error: unknown, asked: boolean): void {

@@ -1,4 +1,4 @@
-/** Runs `work` soon, once for several calls. Calls during a run start one more run after it. */
+/** Runs `work` soon, once for several calls. Calls during a run cause one more run. */
 export function soon(work: () => Promise<void>, afterMs: number | (() => number)): { ask(): void; end(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let busy = false;

@@ -1,36 +1,36 @@
-/** The display of texts: a short part at first, and TOON as a table. */
+/** Prepares texts for display: shortens long texts, and shows TOON as a table. */
 import { decode } from '@toon-format/toon';
 import type { Json } from '../../../src/core/json.ts';
 
 const LONG_CHARS = 200;
 const LONG_LINES = 3;
 const FIRST_LINE_CHARS = 100;
-/** A text that is longer than any carrier is not parsed: parsing it would stop the page. */
+/** The maximum length of a parsed text. A longer text is longer than any carrier, and parsing it would block the page. */
 const MAX_READ_CHARS = 65_536;
 
 /** Quotes a name as one word of a command line. */
 export const word = (text: string): string => (/^[\w@%+=:,./-]+$/u.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
-/** Direction controls, and characters that take no room. Joiners (U+200C, U+200D) stay: scripts and emoji need them. */
+/** Direction controls and characters without a width, except joiners (U+200C, U+200D), which scripts and emoji need. */
 const UNSEEN = /[\u00AD\u061C\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\uFEFF]/gu;
-/** Joiners, marks and blanks alone show nothing. */
+/** Matches a text without visible characters. */
 const LOOKS_EMPTY = /^[\s\p{Cf}\u115F\u1160\u2800\u3164\uFFA0]*$/u;
 
-/** A text with each invisible character written out, such as `\u{202E}`, so that it cannot reorder the page. */
+/** Writes out each invisible character, such as `\u{202E}`, so that a text cannot reorder the page. */
 export const visible = (text: string): string =>
   text.replaceAll(UNSEEN, (each) => `\\u{${each.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}}`);
 
-/** Like `visible`, but a text without visible characters says that it is empty. */
+/** Like `visible`, but replaces a text without visible characters by a note that it is empty. */
 export const visibleOrEmpty = (text: string): string => {
   const seen = visible(text);
   return LOOKS_EMPTY.test(seen) ? '(empty)' : seen;
 };
 
-/** A message shows more lines before it folds: the person came to read it. */
+/** A message shows more lines before it is collapsed, because the person wants to read it. */
 const LONG_SPEECH_CHARS = 6_000;
 const FIRST_SPEECH_CHARS = 2_000;
 
-/** The visible part; null if the text is short enough to be shown whole. */
+/** Returns the first part of a long text; null for a text that is short enough to be shown whole. */
 export function firstOf(text: string): string | null {
   const lines = text.slice(0, LONG_CHARS * LONG_LINES).split('\n', LONG_LINES + 1);
   if (text.length <= LONG_CHARS && lines.length <= LONG_LINES) return null;
@@ -38,7 +38,7 @@ export function firstOf(text: string): string | null {
   return first.length > FIRST_LINE_CHARS ? `${cut(first, FIRST_LINE_CHARS - 1)}…` : first;
 }
 
-/** A browser needs seconds to lay out a megabyte, and again after each change near it. */
+/** The maximum number of shown characters: a browser needs seconds to lay out a megabyte, and again after each change near it. */
 const SHOWN_CHARS = 50_000;
 export const mostOf = (text: string): string => (text.length <= SHOWN_CHARS ? text : cut(text, SHOWN_CHARS));
 
@@ -48,9 +48,9 @@ export const firstOfSpeech = (text: string): string | null =>
 const LONGEST_CHARACTER = 40;
 const CHARACTERS = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** Cuts a text to this length between characters. A family of emoji is one character. */
+/** Cuts a text to this length, but never within a character; an emoji of several code points is one character. */
 function cut(text: string, length: number): string {
-  // A natural character is never longer than this limit.
+  // Only the end of a long text is split into characters, because a real character is never longer than this limit.
   const from = length > 5_000 ? length - LONGEST_CHARACTER : 0;
   let end = from;
   for (const { index, segment } of CHARACTERS.segment(text.slice(from, length + LONGEST_CHARACTER))) {
@@ -64,10 +64,10 @@ export type Said =
   | { readonly kind: 'plain'; readonly text: string }
   | { readonly kind: 'toon'; readonly value: Json; readonly text: string };
 
-/** The beginning that only a table of TOON has: `name[3]{a,b}:`. */
+/** Matches the beginning of a TOON table: `name[3]{a,b}:`. */
 const TABLE = /^[\w.-]*\[\d+[^\]\n]*\](?:\{[^}\n]*\})?:/mu;
 
-/** A line of the sent text, without the marks that the view adds. */
+/** Returns a line of the sent text, without the marks that the view adds. */
 export function bodyOf(text: string, format: string | null): string {
   switch (format ?? '') {
     case 'default':
@@ -82,12 +82,12 @@ export function bodyOf(text: string, format: string | null): string {
   }
 }
 
-/** Views indent all lines after the first by four. */
+/** Removes the indentation of four that views add to all lines after the first. */
 const dedented = (text: string): string => text.replaceAll(/\n {1,4}/gu, '\n');
 
 /**
- * `templated`: it was made by a subscriber's template, and most of those make TOON. A text that is not valid TOON is shown as
- * plain text.
+ * Parses a text as TOON if it looks like TOON or a subscriber's template made it (`templated`). Invalid TOON is shown as plain
+ * text.
  */
 export function saidIn(text: string, templated: boolean): Said {
   if ((!templated && !TABLE.test(text)) || text.length > MAX_READ_CHARS) return { kind: 'plain', text };
@@ -101,7 +101,7 @@ export function saidIn(text: string, templated: boolean): Said {
   }
 }
 
-/** Rows with the same columns of plain values. */
+/** Returns the table of a value whose rows have the same columns of plain values. */
 export function tableOf(
   value: Json,
 ): { readonly columns: readonly string[]; readonly rows: readonly Readonly<Record<string, Json>>[] } | null {

@@ -12,14 +12,14 @@ export type Rider = {
   readonly level: Level;
   readonly message: string;
   readonly instruction: string | null;
-  /** How many happened. */
+  /** The number of notifications that this line counts. */
   readonly count: number;
   readonly person: string | null;
   readonly sender: string | null;
   readonly action: string | null;
   readonly subscriber: string | null;
   readonly templated: boolean;
-  /** Its line of the sent text; null if unknown. */
+  /** The line of the sent text; null if it is unknown. */
   readonly text: string | null;
   readonly format: string | null;
   readonly queuedAt: number | null;
@@ -28,7 +28,7 @@ export type Rider = {
   readonly repeated: boolean;
 };
 
-/** Its carrier. */
+/** The carrier of a delivery. */
 export type On =
   | { readonly kind: 'tool'; readonly name: string }
   | { readonly kind: 'person' }
@@ -48,14 +48,14 @@ export type Entry = At &
         readonly id: string;
         readonly name: string;
         readonly args: Json;
-        /** Undefined while it runs. */
+        /** The result of the call; undefined while the call runs. */
         readonly result: { readonly content: string; readonly isError: boolean; readonly at: number } | undefined;
       }
     | {
         readonly kind: 'ride';
         readonly on: On;
         readonly riders: readonly Rider[];
-        /** Closed as a line that gives numbers and kinds. */
+        /** The ids of notifications that are only summarized, by number and kind. */
         readonly summarized: readonly string[];
         readonly offeredAt: number;
       }
@@ -67,13 +67,13 @@ export type Entry = At &
         readonly reason: string;
         readonly by: string;
       }
-    /** `paused`: a pause refused the call; a pause holds also after it was read. */
+    /** `paused` says that a pause refused the call, even if the agent has read the pause. */
     | {
         readonly kind: 'refused';
         readonly on: string;
         readonly ids: readonly string[];
         readonly paused: boolean;
-        /** The call was made, and its result withheld. */
+        /** Whether the call was made and only its result was withheld. */
         readonly made: boolean;
       }
     | { readonly kind: 'mark'; readonly text: string }
@@ -81,7 +81,7 @@ export type Entry = At &
   );
 
 export type TimelineOptions = {
-  /** Every other record, as it is in the log. */
+  /** Whether to show all other records too, as they are in the log. */
   readonly everything?: boolean;
 };
 
@@ -168,7 +168,7 @@ export function timelineOf(records: readonly Stored[], notes: Notes, { everythin
     const closed = as(body, 'notification_closed');
     if (closed !== undefined) {
       const known = closed.ids.flatMap((id) => notes.get(id) ?? []);
-      // The withdrawal of a read notification changes nothing for the person.
+      // The withdrawal of a delivered notification is not shown, because it changes nothing.
       const { outcome, reason, by, ids } = closed;
       if (
         known.every((note) => note.receipt !== 'delivered' && note.receipt !== 'read' && note.receipt !== 'observed') ||
@@ -215,7 +215,7 @@ export function timelineOf(records: readonly Stored[], notes: Notes, { everythin
   return entries;
 }
 
-/** The reasons of a release after which the view was not sent. */
+/** The reasons of a release that say that the view was not sent. */
 const NEVER_SENT: ReadonlySet<string> = new Set(['late', 'too_big']);
 
 type Carrier = {
@@ -226,13 +226,14 @@ type Carrier = {
 };
 
 function ridersOf({ view, ids, carried, sentBefore }: Carrier, notes: Notes): Rider[] {
-  // A frame says `repeated` if one of its items was sent before. If no record here sent any of them, the repeated one is unknown.
+  // A frame says `repeated` if one of its items was sent before. If no loaded record shows which item, all items count as
+  // repeated.
   const again = view?.repeated === true ? ids.filter(sentBefore) : [];
   const isRepeated = (group: readonly string[]): boolean =>
     view?.repeated === true && (again.length === 0 || group.some((id) => again.includes(id)));
   const lines: readonly { ids: readonly string[]; text: string | null }[] = [
     ...(view?.items ?? []),
-    // Notifications without a line in the view, as in a view that only signals.
+    // Adds notifications without a line in the view, such as in a view that only signals.
     ...ids
       .filter((id) => !view?.items.some((item) => (item.ids as readonly string[]).includes(id)))
       .map((id) => ({ ids: [id], text: null })),
@@ -269,7 +270,7 @@ function ridersOf({ view, ids, carried, sentBefore }: Carrier, notes: Notes): Ri
   });
 }
 
-/** The state of an Earpiece agent, by its newest record about it. */
+/** Returns the state of an Earpiece agent, from its newest record. */
 export function doingIn(records: readonly Stored[]): Doing | null {
   const answered = new Set<string>();
   for (const { at, body } of records.toReversed()) {
@@ -300,7 +301,9 @@ export function doingIn(records: readonly Stored[]): Doing | null {
 /** Records that only the host of the conversation writes. They prove that the host was active. */
 const ITS_OWN = /^(?:turn_start|chat_|tool_call_|carrier_(?:offered|confirmed)|gate_refused|agent_)/u;
 
-/** The times of a conversation's last contact and last delivery, from its records. Presence is written less often. */
+/**
+ * Returns the times of a conversation's last contact and last delivery from its records, because presence is written less often.
+ */
 export function contactIn(
   records: readonly Stored[],
   conversation: string,
@@ -315,7 +318,7 @@ export function contactIn(
   };
 }
 
-/** Names of the tools that were called, by the ids of the calls. */
+/** Returns the names of the called tools, by the ids of the calls. */
 export const callsIn = (records: readonly Stored[]): ReadonlyMap<string, string> =>
   new Map(
     records.flatMap(({ body }) => {
@@ -358,7 +361,7 @@ function markOf(body: Stored['body']): string | undefined {
   }
 }
 
-/** The name of a carrier in words, such as `tool result of read`. */
+/** Describes a carrier, such as `tool result of read`. */
 export function onSays(on: On): string {
   switch (on.kind) {
     case 'tool':

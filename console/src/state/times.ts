@@ -1,13 +1,12 @@
 /**
- * A time span as a person types and reads it: in the zone of the browser, and in whole minutes, as the page writes times. A
- * minute counts as a whole: "to 10:32" includes everything that the page shows with 10:32. A span that a chart made may
- * need seconds or milliseconds; then the fields and the page show those.
+ * A period as a person types and reads it: in the browser's time zone, and in whole minutes. "to 10:32" includes all events that
+ * the page shows with 10:32. A period from a chart may need seconds or milliseconds; the fields and the page then show them.
  */
 import { day, exact, minuteTime, secondTime } from './clock.ts';
 
-/** Epoch ms. `until` is exclusive. */
+/** A period in epoch ms. `until` is exclusive. */
 export type Times = { readonly from: number | null; readonly until: number | null };
-/** The values of the fields: `2026-11-22T10:00`, empty for none. */
+/** The values of the fields, such as `2026-11-22T10:00`; an empty text means no limit. */
 export type TypedTimes = { readonly from: string; readonly until: string };
 
 export const typedOf = ({ from, until }: Times): TypedTimes => ({
@@ -15,7 +14,7 @@ export const typedOf = ({ from, until }: Times): TypedTimes => ({
   until: until === null ? '' : typed(lastOf(until)),
 });
 
-/** A field that nobody has changed keeps its exact time. */
+/** Reads the fields. An unchanged field keeps its exact time. */
 export function timesIn(now: TypedTimes, before: Times): Times {
   const was = typedOf(before);
   return {
@@ -24,7 +23,7 @@ export function timesIn(now: TypedTimes, before: Times): Times {
   };
 }
 
-/** The span in words, with the precision of the fields. Days are named if they are not today. */
+/** Describes the period with the precision of the fields. Days other than today are named. */
 export function spanSays({ from, until }: Times, now: number): string {
   if (from === null) return until === null ? 'at any time' : `until ${said(lastOf(until), now)}`;
   return until === null ? `since ${said(from, now)}` : `from ${said(from, now)} to ${said(lastOf(until), now)}`;
@@ -32,13 +31,13 @@ export function spanSays({ from, until }: Times, now: number): string {
 
 const MINUTE = 60_000;
 const UNITS = [MINUTE, 1_000, 1] as const;
-/** The largest unit that the time is a multiple of. */
+/** Returns the largest unit of which the time is a multiple. */
 const unitOf = (at: number): number => UNITS.find((unit) => at % unit === 0) ?? 1;
 
-/** The last unit inside the span. */
+/** Returns the start of the last unit inside the period. */
 const lastOf = (until: number): number => Math.max(0, until - unitOf(until));
 
-/** The end of the typed minute, second or millisecond. */
+/** Returns the end of the typed minute, second or millisecond. */
 function endOf(text: string): number | null {
   const at = msOf(text);
   if (at === null) return null;

@@ -6,7 +6,7 @@ import { back } from './loaded.ts';
 import { client } from './server.ts';
 import { soon } from './soon.ts';
 
-/** Each notification costs a request, so only the newest are asked about. */
+/** The maximum number of notifications for which a verdict is requested, the newest first, because each verdict is a request. */
 const MOST = 10;
 const AFTER_MS = 300;
 const DECIDES = /^(?:notifications_(?:un)?muted|system_notification_queued|notification_|gate_|conversation_)/u;
@@ -21,7 +21,7 @@ export function useVerdicts(log: string, conversation: string, ids: readonly str
     const asking = soon(async () => {
       const found = new Map<string, Verdict>();
       for (const id of asked.split(' ')) {
-        // Without an answer the card does not change.
+        // Without an answer, the card stays unchanged.
         const story = await client.why(id, log, { signal }).catch(() => undefined);
         if (signal.aborted) return;
         const of = story?.items.find(({ notification: n }) => n.conversation === null || n.conversation === conversation);

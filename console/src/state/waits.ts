@@ -1,18 +1,18 @@
-/** The words of a card for a waiting notification. */
+/** Makes the text of a card for a waiting notification. */
 import { momentOf, type Verdict } from '../../../src/wire/client/index.ts';
 import type { Deliver, Force } from '../types.ts';
 import { MOMENTS } from '../words.ts';
 import { timeWords, whenSays } from './clock.ts';
 import type { Note } from './notes.ts';
 
-/** The agent is not there, paused, or held by an interrupt. Null: nothing holds it. */
+/** Whether the agent is inactive, paused, or blocked by an interrupt; null if nothing blocks the agent. */
 export type AgentHolds = 'away' | 'paused' | 'held' | null;
 
 type Holds = {
   readonly agent: AgentHolds;
   /** The effect of an interrupt at its host. */
   readonly force: Force;
-  /** Undefined: the server has not said it yet. */
+  /** The server's verdict; undefined until the server has answered. */
   readonly verdict: Verdict | undefined;
   readonly now: number;
 };
@@ -35,13 +35,16 @@ export function waitsSays(note: Note, { agent, force, verdict, now }: Holds): st
   if (agent === 'paused' && action === null) return 'waits: the agent is paused';
   if (agent === 'held' && !gate && verdict === undefined) return BEHIND_GATE;
   if (action === 'pause') return 'pauses the agent until a person resumes it';
-  // After a person has marked it as read, it waits like other notifications.
+  // An interrupt that a person has marked as read waits like other notifications.
   if (gate && (level === 'critical' || action === 'cancel')) return INTERRUPTS[force];
   const waits = note.deliver === null || note.deliver === 'next' ? 'waits' : `waits for ${waitedFor(note.deliver, now)}`;
   return note.receipt === 'read' ? `${waits}: it was marked as read, and its gate is down` : waits;
 }
 
-/** The reason that keeps it from the next message, beside the agent's absence. Null: there is none. */
+/**
+ * Returns the reason why the next message will not carry the notification, apart from the agent's absence; null if there is no
+ * such reason.
+ */
 function heldBy(verdict: Verdict, now: number): string | null {
   if (verdict.kind === 'muted') return `muted by ${verdict.by}: it will be filtered at the next message`;
   if (verdict.kind === 'filtered') return 'a filter is set: it will be filtered at the next message';

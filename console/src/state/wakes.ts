@@ -4,7 +4,10 @@ import type { Level } from '../types.ts';
 import { useLoaded } from './loaded.ts';
 import { client } from './server.ts';
 
-/** As the settings are when somebody comes to the page: they may have been changed on another one. */
+/**
+ * Returns whether a level needs a person's consent. The settings are loaded when the page opens, because another page may have
+ * changed them.
+ */
 export function useWakes(): (level: Level) => boolean {
   const { value } = useLoaded('wakes', (signal) => client.settings({ signal }));
   const levels = useMemo(

@@ -8,7 +8,7 @@ import { day, minuteTime } from '../../state/clock.ts';
 import { messageOf } from '../../state/loaded.ts';
 import { leave, session } from '../../state/session.ts';
 
-/** `a browser with admin rights`, `a browser of ci, with project rights in shop`. */
+/** Describes the login: `a browser with admin rights`, `a browser of ci, with project rights in shop`. */
 function whoSays({ name, session: isBrowser, kind, project }: TokenInfo): string {
   const owner = isBrowser ? name.replace(/^browser\b/u, 'a browser') : name;
   return `${owner}${/ of /u.test(owner) ? ',' : ''} with ${kind} rights${project === null ? '' : ` in ${project}`}`;

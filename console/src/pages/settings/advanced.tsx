@@ -1,6 +1,6 @@
 /**
- * Filters, budgets and sources: each value, the place that sets it, and a form that changes the person's own file. Tokens: made
- * and revoked here.
+ * The page of filters, budgets, sources and tokens. It shows each value and the place that sets it, and changes values in the
+ * configuration files. It also creates and revokes tokens.
  */
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { Command } from '../../parts/copy.tsx';
@@ -55,11 +55,11 @@ export function Advanced({ find = '' }: { readonly find?: string }): ReactElemen
   const { again, set, value } = settings;
   const [scope, setScope] = useState<SettingScope>('user');
   useEffect(() => {
-    // A file may have changed while this page was not open.
+    // A file may have changed while this page was in the background.
     window.addEventListener('focus', again);
     return () => window.removeEventListener('focus', again);
   }, [again]);
-  // One request after the other: a late answer would show an older state.
+  // Requests are sent one after the other, because a late answer would show an older state.
   const saving = useRef<Promise<void>>(Promise.resolve());
   const save: Save = (changes) => {
     const saved = saving.current.then(async () => set(await client.changeSettings(changes, { scope })));
@@ -127,7 +127,7 @@ export function Advanced({ find = '' }: { readonly find?: string }): ReactElemen
   );
 }
 
-/** A link to one setting shows that setting and marks it. */
+/** Shows and marks the setting that a link names. */
 function useCameForSetting(key: string, there: boolean): void {
   useEffect(() => {
     if (key === '' || !there) return;
@@ -152,7 +152,7 @@ const WHOSE: Readonly<Record<SettingScope, { readonly says: string; readonly abo
   project: { says: "the project's file", about: 'for everybody who works there' },
 };
 
-/** The files with settings, and the file that this page changes. */
+/** Shows the files with settings, and the file that this page changes. */
 function Where({
   settings: { files, places, project },
   scope,

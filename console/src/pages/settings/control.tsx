@@ -5,7 +5,7 @@ import type { SettingReply, SettingScope } from '../../types.ts';
 import { Input, type Value } from './input.tsx';
 import { Breakable } from './table.tsx';
 
-/** By key; null removes it from the file. Rejects with the reason. */
+/** Saves values by key; null removes the key from the file. Rejects with the reason for a refusal. */
 export type Save = (changes: Readonly<Record<string, Value | null>>) => Promise<void>;
 
 export type ControlProps = {
@@ -26,9 +26,9 @@ export function Control({ setting, scope, save, onScope }: ControlProps): ReactE
   if (change === null) return null;
   const { decidedBy, set } = change.in[scope];
   const busy = said?.kind === 'pending';
-  // The pressed button disappears then, so the focus must move.
+  // The pressed button disappears, so the focus must move.
   const toControl = (): unknown => requestAnimationFrame(() => document.getElementById(`${id}c`)?.focus());
-  // A value that is entered during a save is saved after it, so the newest value counts.
+  // A value that is entered during a save is saved afterwards, so only the newest value decides.
   const newest = useRef(0);
   const apply = async (value: Value | null): Promise<boolean> => {
     const mine = ++newest.current;

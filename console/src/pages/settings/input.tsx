@@ -13,11 +13,11 @@ type InputProps = {
   readonly locked: boolean;
   readonly busy: boolean;
   readonly wrong: boolean;
-  /** True: it was saved. */
+  /** Resolves to true if the value was saved. */
   readonly apply: (value: Value) => Promise<boolean>;
 };
 
-/** Not disabled during a save, because a disabled field loses the focus. */
+/** The input of one setting. It is not disabled during a save, because a disabled field loses the focus. */
 export function Input({ setting, change, scope, id, describedBy, locked, busy, wrong, apply }: InputProps): ReactElement {
   const { form } = change;
   const common = { id, disabled: locked, 'aria-describedby': describedBy, 'aria-busy': busy, 'aria-invalid': wrong };
@@ -51,7 +51,7 @@ export function Input({ setting, change, scope, id, describedBy, locked, busy, w
           {...common}
           numeric
           value={setting.value === null ? '' : setting.text}
-          // The server refuses an invalid number in its own words.
+          // An invalid number is sent as text, because the server's refusal explains the error.
           apply={(text) => apply(/^-?\d+$/u.test(text) ? Number(text) : text)}
         />
       );
@@ -80,16 +80,16 @@ type Common = {
 };
 
 /**
- * The text in a field until it is saved. Escape also removes the focus, before the next render. The text stays if a
- * person types on while it is saved, or while another value takes effect.
+ * Keeps the text of a field until it is saved. Escape also removes the focus, before the next render. The text stays if the
+ * person continues to type during the save, or if another value takes effect.
  */
 function useTyped(): {
   typed: string | null;
   latest: { current: string | null };
   set: (text: string | null) => void;
-  /** Runs once, also for several requests at the same time. */
+  /** Calls `apply`, unless the same text is already being saved. */
   send: (apply: () => Promise<boolean>) => void;
-  /** True: a save is running. */
+  /** Whether a save is running. */
   sending: () => boolean;
 } {
   const [typed, show] = useState<string | null>(null);
@@ -111,7 +111,7 @@ function useTyped(): {
   return { typed, latest, set, send, sending: () => sent.current !== null };
 }
 
-/** Saved with Enter, or when the field loses the focus; Escape restores the saved value. */
+/** A field of one line. Enter or losing the focus saves the value; Escape restores the saved value. */
 function LineInput({
   value,
   apply,
@@ -126,7 +126,7 @@ function LineInput({
   const commit = (): void => {
     if (latest.current === null) return;
     const text = latest.current.trim();
-    // The setting was not set before, and still is not.
+    // An empty field of a setting without a value changes nothing.
     if (text === '' || (text === value && !sending())) return set(null);
     send(() => apply(text));
   };
@@ -148,7 +148,7 @@ function LineInput({
   );
 }
 
-/** One value on each line, saved by the button or with Ctrl+Enter; Escape restores the saved values. */
+/** A field with one value on each line. The button or Ctrl+Enter saves the values; Escape restores the saved values. */
 function Lines({
   value,
   others,

@@ -1,4 +1,4 @@
-/** Settings by name: filters of kinds, of sources and of tools, and the settings of one source. */
+/** The settings with names: filters of kinds, of sources and of tools, and the settings of one source. */
 import { LEVELS } from '../../words.ts';
 import type { NamedSettings } from './named.tsx';
 
@@ -6,10 +6,10 @@ const KINDS = 'conversation.notifications.kinds.';
 const TOOLS = 'conversation.tools.';
 const NEXT_CARRIER = 'now, from the next carrier on';
 
-/** A part of a key, as a file has it. */
+/** Writes a name as a part of a key, as in a file. */
 const part = (name: string): string => (/^[\w-]+$/u.test(name) ? name : JSON.stringify(name));
 
-/** `ci` and `ci.*` are a whole source. */
+/** Returns the key for a kind; `ci` and `ci.*` mean a whole source. */
 function kindKey(typed: string): string {
   const source = typed.endsWith('.*') ? typed.slice(0, -2) : typed;
   return source.includes('.') ? KINDS + JSON.stringify(source) : `${KINDS}${part(source)}.enable`;

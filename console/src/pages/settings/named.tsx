@@ -1,11 +1,11 @@
-/** Settings with a name that a person chooses: the existing ones, and a form for a new one. */
+/** Settings with a name that a person chooses: the existing settings, and a form for a new setting. */
 import { useEffect, useId, useRef, useState, type ReactElement } from 'react';
 import { messageOf } from '../../state/loaded.ts';
 import type { SettingReply, SettingScope } from '../../types.ts';
 import { Control, type Save } from './control.tsx';
 import type { Value } from './input.tsx';
 
-/** The kinds of this week. A field for a name offers them. */
+/** The kinds and sources of this week, which a field for a name suggests. */
 export type Seen = { readonly kinds: readonly string[]; readonly sources: readonly string[] };
 
 type Field =
@@ -23,7 +23,7 @@ export type NamedSettings = {
   readonly has: (key: string) => boolean;
   readonly fields: readonly Field[];
   readonly button: string;
-  /** Made from the texts of the fields, in their order. The server refuses an invalid name in its own words. */
+  /** Makes the change from the texts of the fields, in their order. The server's refusal explains an invalid name. */
   readonly change: (...values: readonly string[]) => { readonly key: string; readonly value: Value; readonly done: string };
 };
 
@@ -51,7 +51,7 @@ export function Named({
   // A message is about one file, so it disappears when the other file is chosen.
   useEffect(() => setSaid(null), [scope]);
   const form = useRef<HTMLFormElement>(null);
-  // A removed row loses the focus, so the focus must move.
+  // Removing a row also removes the focus, so the focus must move.
   const taken = useRef<string | null>(null);
   const saveRow: Save = async (changes) => {
     taken.current = Object.entries(changes).find(([, value]) => value === null)?.[0] ?? null;

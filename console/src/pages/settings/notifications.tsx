@@ -99,7 +99,7 @@ function Row({
   const more = item.event_types.length - EVENTS_SHOWN;
   const failed = (error: unknown): void => setSaid({ text: messageOf(error), bad: true });
 
-  // Not disabled during the request, because a disabled button loses the focus.
+  // The button is not disabled during the request, because a disabled button loses the focus.
   const toggle = (): void => {
     if (busy) return;
     setBusy(true);

@@ -1,4 +1,4 @@
-/** Settings that only their file can change, with the place that sets each. */
+/** Settings that can be changed only in their file, with the place that sets each of them. */
 import { Fragment, type ReactElement, type ReactNode } from 'react';
 import type { SettingReply } from '../../types.ts';
 
@@ -40,7 +40,7 @@ export const SettingTable = ({
   </div>
 );
 
-/** A dotted name may break after its dots and underscores, and not in the middle of a word. */
+/** Lets a dotted name break after its dots and underscores, and not in the middle of a word. */
 export const Breakable = ({ text }: { readonly text: string }): ReactNode =>
   text.split(/(?<=[._])/u).map((part, at) => (
     <Fragment key={at}>

@@ -1,4 +1,4 @@
-/** Tokens of programs and browsers: made, shown once, and revoked. */
+/** Creates, shows once, and revokes tokens of programs and browsers. */
 import { useState, type ReactElement } from 'react';
 import { Copy } from '../../parts/copy.tsx';
 import { Problem } from '../../parts/empty.tsx';
@@ -28,7 +28,7 @@ export function Tokens(): ReactElement {
   const [asked, setAsked] = useState<string | null>(null);
   const [making, setMaking] = useState(false);
   const create = (): void => {
-    // One request at a time: each token is shown once, and the second would hide the first.
+    // Only one token is created at a time: each token is shown only once, and a second token would hide the first.
     if (making || name.trim() === '') return;
     setMaking(true);
     client
